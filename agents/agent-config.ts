@@ -1,8 +1,8 @@
+import type { LanguageModelMiddleware } from 'ai';
 import { z } from 'zod';
 import type { RunShape } from '../protocol/run.js';
 import type { AgentTools } from './ai-sdk/agent-tools.js';
 import type { AgentPage, LlmSettings, PrepareStep, SpendCap, ToolChoice } from './definitions.js';
-import type { Guardrails } from './guardrails.js';
 import type { Instructions } from './instructions.js';
 import {
   Callback,
@@ -82,8 +82,8 @@ export interface AgentConfig<
   activeTools?: readonly string[];
   /** Mends calls that name no tool, or whose input does not fit. Default: the model gets an error. */
   repairToolCall?: RepairToolCall;
-  /** Checks of what the model gets and of what people see. Default: none. */
-  guardrails?: Guardrails;
+  /** Middleware of the AI SDK around each of its models, such as a check of prompts and replies. Default: none. */
+  middleware?: readonly LanguageModelMiddleware[];
   /** Called when a step is stored: at least once. */
   onStepFinish?: OnStepFinish;
   /** Called when a run has completed: at least once. */
@@ -108,7 +108,7 @@ const INSTEAD_OF = {
   timeout: 'llmConfig: { stallTimeoutMs }, callMs of a model in a list, and timeoutMs of tools',
   toolApproval: 'requireApproval of the tools, or fromAgent({ …, toolApproval })',
   onError: 'the log of the worker, and the failed runs of /api/operator/runs',
-  experimental_transform: 'guardrails: { output }',
+  experimental_transform: 'middleware: [{ wrapStream }]',
   messages: 'messages of the page; prepareStep changes what the model gets',
   abortSignal: 'POST /api/chat/:sessionId/stop, or executor.stop',
   headers: 'llmConfig: { headers }',
@@ -141,11 +141,6 @@ const State = Schema.superRefine((schema, context) => {
   const message = findStateFault(schema);
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 });
-
-const Checks = must(
-  'a list of functions',
-  (value) => Array.isArray(value) && value.every(isFunction),
-);
 
 /** What `defineAgent` accepts. */
 export const AgentConfig = settings(
@@ -188,15 +183,10 @@ export const AgentConfig = settings(
     ).optional(),
     activeTools: must('a list of names of tools', isTexts).optional(),
     repairToolCall: Callback.optional(),
-    guardrails: settings({
-      input: Checks.optional(),
-      output: Checks.optional(),
-      every: must(
-        `'block', 'sentence', or a whole number of characters above 0`,
-        (value) => value === 'block' || value === 'sentence' || isCount(value),
-      ).optional(),
-      timeoutMs: PositiveAmount.optional(),
-    }).optional(),
+    middleware: must(
+      'a list of middleware of the AI SDK',
+      (value) => Array.isArray(value) && value.every(isObject),
+    ).optional(),
     onStepFinish: Callback.optional(),
     onFinish: Callback.optional(),
     page: settings({

@@ -3,13 +3,18 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
 } from '@ai-sdk/provider';
-import type { FlexibleSchema, LanguageModel, ModelMessage, ToolResultPart } from 'ai';
+import type {
+  FlexibleSchema,
+  LanguageModel,
+  LanguageModelMiddleware,
+  ModelMessage,
+  ToolResultPart,
+} from 'ai';
 import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { Role } from '../protocol/actor.js';
 import type { ApproverRule } from './approver-rule.js';
 import type { CompactionRecord } from './compaction/compaction-record.js';
-import type { Guardrails } from './guardrails.js';
 import type { InputHooks } from './input-hooks.js';
 import type { Instructions } from './instructions.js';
 import type { McpServers } from './mcp/mcp-servers.js';
@@ -118,7 +123,7 @@ export interface AgentDefinition {
   readonly toolChoice?: ToolChoice;
   readonly activeTools?: readonly string[];
   readonly repairToolCall?: RepairToolCall;
-  readonly guardrails?: Guardrails;
+  readonly middleware?: readonly LanguageModelMiddleware[];
   readonly onStepFinish?: OnStepFinish;
   readonly onFinish?: OnFinish;
   readonly page?: AgentPage;

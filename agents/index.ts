@@ -60,14 +60,6 @@ export type {
   StopCondition,
   StopWhen,
 } from './step-hooks.js';
-export type {
-  Guardrails,
-  GuardrailVerdict,
-  InputGuardrail,
-  InputUnderCheck,
-  OutputGuardrail,
-  OutputUnderCheck,
-} from './guardrails.js';
 export type { Instructions } from './instructions.js';
 export type {
   HttpMcpServer,

@@ -126,13 +126,6 @@ export const AssistantPart = z.discriminatedUnion('type', [
 ]);
 export type AssistantPart = z.infer<typeof AssistantPart>;
 
-/** What guardrails decided about user messages, by the message's id. */
-export const Screened = z.record(
-  z.string(),
-  z.union([z.object({ refused: z.literal(true) }), z.object({ text: z.string() })]),
-);
-export type Screened = z.infer<typeof Screened>;
-
 /** A model, as its provider's package names it. */
 const Model = z.object({ provider: z.string(), modelId: z.string() });
 
@@ -192,8 +185,6 @@ export const AssistantRow = z.object({
   usage: Usage.optional(),
   finishReason: FinishReason.optional(),
   answered: Answered.optional(),
-  /** What the model gets in place of messages that precede the reply. */
-  screened: Screened.optional(),
   /** Made for this step, and used by those that follow. */
   compaction: Compaction.optional(),
   /** The result of the run, in a row without parts at its end. */

@@ -8,7 +8,6 @@ import {
 } from '@ai-sdk/provider';
 import { sleep } from '../../protocol/time.js';
 import type { ChunkWriter } from '../chunk-writer.js';
-import type { OutputGuard } from './guardrails/output-guard.js';
 import type { InputNotes } from './input-hooks.js';
 import type { KeptFile, StepFiles } from './made-files.js';
 import {
@@ -33,8 +32,6 @@ export interface AskedModel {
   chunks: ChunkWriter;
   /** Called with each part of the reply before it is written; of the deltas with the first only. */
   onPart?: (part: LanguageModelV4StreamPart) => void;
-  /** Checks the reply before it is written. */
-  guard?: OutputGuard | undefined;
   /** Informs tools of the inputs of their calls. */
   inputs?: InputNotes | undefined;
   /** Stores files that are too large for the stream. */
@@ -102,23 +99,16 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
       if (!isDelta || !hasSpoken) asked.onPart?.(value);
       hasSpoken ||= isDelta;
       if (value.type === 'error') throw value.error;
-      const { guard } = asked;
-      let passed: LanguageModelV4StreamPart[] = [value];
-      if (guard !== undefined) {
-        await silence.during(guard.pass(value).then((parts) => void (passed = parts)));
+      const callId = callIdOf(value);
+      if (callId !== undefined && asked.takeCallId !== undefined) {
+        await silence.during(reply.nameCall(callId, asked.takeCallId));
       }
-      for (const part of passed) {
-        const callId = callIdOf(part);
-        if (callId !== undefined && asked.takeCallId !== undefined) {
-          await silence.during(reply.nameCall(callId, asked.takeCallId));
-        }
-        let kept: KeptFile | undefined;
-        if (isFile(part)) {
-          await silence.during(asked.keepFile(part).then((made) => void (kept = made)));
-        }
-        chunks.push(reply.accept(part, kept));
-        if (asked.inputs !== undefined) await silence.during(asked.inputs.hear(part, reply));
+      let kept: KeptFile | undefined;
+      if (isFile(value)) {
+        await silence.during(asked.keepFile(value).then((made) => void (kept = made)));
       }
+      chunks.push(reply.accept(value, kept));
+      if (asked.inputs !== undefined) await silence.during(asked.inputs.hear(value, reply));
       const room = chunks.room();
       if (room !== undefined) await silence.during(room);
       if (value.type === 'finish' && value.finishReason.unified !== 'error') {

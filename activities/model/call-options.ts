@@ -9,6 +9,7 @@ import type {
 import { asSchema } from 'ai';
 import type {
   AgentDefinition,
+  AgentModel,
   LlmConfig,
   ModelChoice,
   PreparedStep,
@@ -86,12 +87,13 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const { systemPrompt, llmConfig } = agent;
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
-  const provider = (): string => resolveModel(choice.model).provider.split('.')[0] ?? '';
+  const resolve = (given: AgentModel): LanguageModelV4 => resolveModel(given, agent.middleware);
+  const provider = (): string => resolve(choice.model).provider.split('.')[0] ?? '';
   const worded = { provider, failed: asked.unworded };
   const outputs = await toModelOutputs(agent.tools, rows, signal, worded);
   const fetching = asked.fetchFile && {
     fetch: asked.fetchFile,
-    supported: await resolveModel(choice.model).supportedUrls,
+    supported: await resolve(choice.model).supportedUrls,
     signal,
   };
   const contents = await readPromptFiles(files, sessionId, rows, fetching);
@@ -114,7 +116,7 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const { messages, changes } = prepared;
   const instructions = changes.instructions ?? changes.system ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);
-  const model = resolveModel(isFallback ? choice.model : (changes.model ?? choice.model));
+  const model = resolve(isFallback ? choice.model : (changes.model ?? choice.model));
   const format = await toFormat(agent, { model, tools, forceFinish });
   // As with the AI SDK, a model that is asked for the format has no further tool if it has none of its own.
   const isWritten = format.responseFormat !== undefined && tools.length === 0;

@@ -7,6 +7,7 @@ import type {
   PrepareStepOptions,
 } from '../../agents/definitions.js';
 import type { Instructions } from '../../agents/instructions.js';
+import { resolveModel } from '../../agents/model.js';
 import { checkPreparedStep } from '../../agents/prepared-step.js';
 import { orAborted } from '../or-aborted.js';
 
@@ -38,7 +39,7 @@ export interface PreparedCall {
  * @throws ContextHookError
  */
 export async function prepareMessages(
-  { prepareStep, llmConfig }: AgentDefinition,
+  { prepareStep, llmConfig, middleware }: AgentDefinition,
   prompt: LanguageModelV4Prompt,
   { initial, ...scope }: Scope,
   signal: AbortSignal,
@@ -48,12 +49,14 @@ export async function prepareMessages(
     // The prompt's messages are messages of the AI SDK, in their most explicit form.
     const messages = prompt as ModelMessage[];
     const { model } = llmConfig;
+    const own = typeof model === 'function' ? model() : model;
     const options: PrepareStepOptions = {
       ...scope,
       messages,
       signal,
       stepNumber: scope.step - 1,
-      model: typeof model === 'function' ? model() : model,
+      // What its own code asks goes through the same middleware.
+      model: middleware === undefined ? own : resolveModel(own, middleware),
       initialInstructions: scope.instructions,
       initialMessages: messages.slice(0, initial),
       responseMessages: messages.slice(initial),

@@ -12,26 +12,12 @@ import {
 import { ModelConfigurationError } from '../../agents/providers/configuration-error.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { RunError } from '../../protocol/run.js';
-import { GuardrailError } from './guardrails/check-text.js';
 import { ContextHookError } from './prepare-messages.js';
 
 export interface ProviderFailure extends RunError {
   /** The wait that the provider asked for, ms. */
   retryAfterMs?: number;
 }
-
-const GUARDRAIL_FAILED: ProviderFailure = {
-  code: 'guardrail_failed',
-  message: 'This could not be checked, so it is not carried out.',
-  retryable: false,
-};
-
-/** A reply without the result that it owes, because a check has refused it. */
-export const GUARDRAIL_REFUSED: ProviderFailure = {
-  code: 'guardrail_refused',
-  message: 'This was refused by a check.',
-  retryable: false,
-};
 
 /** The model's stream ended without a finish part. */
 export class StreamCutError extends Error {
@@ -103,7 +89,6 @@ export function toProviderFailure(error: unknown, isReplying = false): ProviderF
       retryable: false,
     };
   }
-  if (error instanceof GuardrailError) return GUARDRAIL_FAILED;
   if (error instanceof RequestNotMadeError) {
     const refused = refusedFor(String(error.cause));
     return refused === REFUSED ? NOT_TAKEN : refused;

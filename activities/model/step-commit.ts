@@ -5,7 +5,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatCheckpointId } from '../../protocol/ids.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
-import type { Answered, AssistantRow, Compaction, Screened } from '../../protocol/rows.js';
+import type { Answered, AssistantRow, Compaction } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import type { Writer } from '../../stores/contract/log.js';
@@ -70,8 +70,6 @@ interface StepCommitInput {
   used: RunUsage | undefined;
   /** How often the model submitted a result that does not fit, before this reply. */
   invalidFinishes: number | undefined;
-  /** What guardrails decided about messages before the reply. */
-  screened?: Screened | undefined;
   /** The summary that was made for this step. */
   compaction?: Compaction | undefined;
   /** What the model was asked; undefined if it was not. */
@@ -276,7 +274,6 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
             interrupted: ending.interrupted,
             ...toNotes(parts, input.call, ending.refused),
             ...(isEmpty && { display: true }),
-            ...(input.screened !== undefined && { screened: input.screened }),
             ...(input.compaction !== undefined && { compaction: input.compaction }),
           };
     const checkpointId = formatCheckpointId(ref.runId, ref.step);

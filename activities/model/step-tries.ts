@@ -22,18 +22,11 @@ import { toModelCall, type AskedStep, type ModelCall } from './call-options.js';
 import { askWithLess } from './eased-prompt.js';
 import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { createFetchFile } from './fetch-file.js';
-import { createOutputGuard, toRefusalParts } from './guardrails/output-guard.js';
-import { createScreen, toPlace } from './guardrails/screen-step.js';
 import { createInputNotes } from './input-hooks.js';
 import { createStepFiles, type StepFiles } from './made-files.js';
 import { logUnworded } from './model-outputs.js';
 import { allFailed, firstTurn, modelsOf, nextTry } from './model-turns.js';
-import {
-  GUARDRAIL_REFUSED,
-  toLoggedError,
-  toProviderFailure,
-  type ProviderFailure,
-} from './provider-failure.js';
+import { toLoggedError, toProviderFailure, type ProviderFailure } from './provider-failure.js';
 import { createJudge } from './judge-step.js';
 import { createCallTimer, type CallTimer } from './call-timer.js';
 import { createChatSpan, writeLostAttempts, type ChatSpan } from './chat-span.js';
@@ -87,13 +80,11 @@ export function createStepTries(
 ): (current: StepAttempt, step: ClaimedStep) => Promise<StepOutcome> {
   const { store, streamManager, logger, fileHosts: hosts = [] } = deps;
   const fetchFile = hosts.length === 0 ? undefined : createFetchFile({ hosts });
-  const screen = createScreen(logger);
   const judge = createJudge(logger);
 
-  return async (current, { agent, claim, rows: stored, loaded }) => {
+  return async (current, { agent, claim, rows, loaded }) => {
     const { attempt, writer, progress } = current;
     const { messageId } = claim;
-    const { rows, screened, ...screening } = await screen(current, agent.guardrails, stored);
     const verdict = await judge(current, { agent, rows, messageId });
     // An agent that owes a result is asked for nothing else.
     const owes = verdict === 'done' && agent.outputSchema !== undefined;
@@ -114,7 +105,7 @@ export function createStepTries(
     );
     const made = createStepFiles(deps, ref, attempt.token);
     if (attempt.number > 1) await made.clear();
-    if (claim.hasDroppedCalls === true) await made.clearDropped(stored);
+    if (claim.hasDroppedCalls === true) await made.clearDropped(rows);
     writeLostAttempts(deps.traces, ref, attempt, claim.usage);
     const { llmConfig } = agent;
     const compactions = createCompactions(deps, { attempt, writer, rows, llmConfig });
@@ -157,9 +148,9 @@ export function createStepTries(
         ...{ attempt, reply, chunks, progress },
       };
       const isOver = verdict === 'done' && !owes;
-      const refusal = isOver ? undefined : (screening.failure ?? refusalOf(agent, verdict, used));
+      const refusal = isOver ? undefined : refusalOf(agent, verdict, used);
       const isAsked = !isOver && refusal === undefined;
-      const given: Answer = isAsked ? await ask(asked, screening.refused) : { failure: refusal };
+      const given: Answer = isAsked ? await ask(asked) : { failure: refusal };
       const { failure, call } = given;
       const lost = chunks.lost();
       if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
@@ -169,7 +160,6 @@ export function createStepTries(
         used: addUsage(used, compactions.usage()),
         invalidFinishes: claim.invalidFinishes,
         compaction: compactions.made(),
-        screened,
         countUsage: timer.used,
         answered: timer.answered,
       });
@@ -221,31 +211,19 @@ export function createStepTries(
   };
 
   /** Streams the model's reply; resolves with the provider's failure if there was one. */
-  async function ask(
-    {
-      attempt,
-      reply,
-      chunks,
-      hasDroppedCalls,
-      progress,
-      timer,
-      span,
-      keepFile,
-      isLast,
-      ...step
-    }: AskedAttempt,
-    refused: string | undefined,
-  ): Promise<Answer> {
+  async function ask({
+    attempt,
+    reply,
+    chunks,
+    hasDroppedCalls,
+    progress,
+    timer,
+    span,
+    keepFile,
+    isLast,
+    ...step
+  }: AskedAttempt): Promise<Answer> {
     const { ref, agent } = step;
-    const { guardrails } = agent;
-    const toFailure = (text: string | undefined) =>
-      text === undefined || agent.outputSchema === undefined ? undefined : GUARDRAIL_REFUSED;
-    if (refused !== undefined) {
-      for (const part of toRefusalParts(refused)) chunks.push(reply.accept(part));
-      await chunks.flush();
-      return { failure: toFailure(refused) };
-    }
-    const guard = guardrails?.output && createOutputGuard(guardrails, toPlace(ref), attempt.signal);
     let call: ModelCall | undefined;
     const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
     const { firstPartMs, callMs } = step.choice ?? {};
@@ -275,7 +253,7 @@ export function createStepTries(
         const err = toLoggedError(error);
         logger.warn({ err, tool, runId: ref.runId, step: ref.step }, "a tool's hook failed");
       });
-      const taken = { reply, chunks, onPart, takeCallId, guard, keepFile, inputs };
+      const taken = { reply, chunks, onPart, takeCallId, keepFile, inputs };
       const askOnce = async ({ options }: ModelCall): Promise<void> => {
         const asked = { model, options, signal, ...limits, ...taken };
         await (span === undefined ? askModel(asked) : span.within(options, () => askModel(asked)));
@@ -304,7 +282,7 @@ export function createStepTries(
     // A call that was cut for another reason is no failure of the provider's.
     if (failure !== undefined || attempt.cutReason() === undefined) timer.ended(failure?.code);
     await chunks.flush();
-    return { failure: failure ?? toFailure(guard?.refused()), call };
+    return { failure, call };
   }
 }
 

@@ -26,7 +26,6 @@ export const SIDEBAR = [
       ['docs/schedules', 'Schedules'],
       ['docs/http', 'HTTP and pages'],
       ['docs/front-ends', 'Other front ends'],
-      ['docs/guardrails', 'Guardrails'],
       ['docs/compaction', 'Long conversations'],
       ['docs/authentication', 'Sign-in'],
       ['docs/in-process', 'In one process'],

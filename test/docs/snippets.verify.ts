@@ -26,11 +26,11 @@ const GIVEN: Record<string, string> = {
   take: (amount: number, key: string) => Promise<{ taken: number }>;
   find: (key: string) => Promise<{ taken: number } | undefined>;
 };`,
-  'agents-2': `${CONNECTED}declare function show(chunk: unknown): void;`,
-  'agents-3': `declare const handle: import('helix-temporal/executor').RunHandle;
+  'agents-3': `${CONNECTED}declare function show(chunk: unknown): void;`,
+  'agents-4': `declare const handle: import('helix-temporal/executor').RunHandle;
 declare const result: Awaited<ReturnType<typeof handle.result>>;
 declare function lookUp(input: unknown): Promise<string>; declare function isFine(input: unknown): Promise<boolean>;`,
-  'agents-4': `declare const redis: import('ioredis').Redis; declare const id: string; declare const agentId: string;
+  'agents-5': `declare const redis: import('ioredis').Redis; declare const id: string; declare const agentId: string;
 declare function show(...what: unknown[]): void;`,
   'approvals-1':
     'declare function payBack(order: string, amount: number, key: string): { paid: number };',

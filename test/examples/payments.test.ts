@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createPayer, type Bank } from '../../examples/payments/agent.js';
 import { createInProcessExecutor } from '../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
@@ -31,7 +32,8 @@ it('the example pays what it may, asks for more, and keeps secrets on both sides
     ({ prompt }: { prompt: unknown }) => ({
       say: JSON.stringify(prompt).includes('4111') ? 'A card!' : 'Paid.',
     }),
-    { say: 'The secret is 42.' },
+    // Of a reply that is refused no call is carried out.
+    { say: 'The secret is 42.', calls: [{ tool: 'pay', args: { amount: 1 } }] },
   ];
   const { bank, booked } = createBank(true);
   const agents = [createPayer(bank, createScriptedModel(script))];
@@ -40,8 +42,18 @@ it('the example pays what it may, asks for more, and keeps secrets on both sides
   const done = await asked.expectPending('pay', { amount: 500 }).approve('pay');
   done.expectStatus('completed').expectText('Paid.');
   expect(booked.size).toBe(2);
-  (await done.send('And the secret?')).expectText('I cannot show this.');
+  const refused = await done.send('And the secret?');
+  refused.expectStatus('completed').expectText('I cannot show this.');
+  expect(booked.size).toBe(2);
   await runtime.close();
+});
+
+it('the guide to agents shows the guards of the example', () => {
+  const [code] = /\/\*\* An input guard.*?(?=\/\*\*\n \* Pays)/s.exec(
+    readFileSync(new URL('../../examples/payments/agent.ts', import.meta.url), 'utf8'),
+  ) ?? ['nothing'];
+  const guide = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8');
+  expect(guide).toContain(code.trim());
 });
 
 it('the example looks a payment up at the bank when its process died in the middle', async () => {

@@ -2,14 +2,11 @@
 export const SECOND = 'The second model says all of this, from its first word to its last.';
 /** Size of what the model of `painted` makes: no chunk can hold it. */
 export const PICTURE_BYTES = 300 * 1024;
-/** What people are shown in place of a reply of `checked`. */
-export const REFUSAL = 'I cannot show this.';
 
 /**
  * A file of agents, each in both shapes of a run, whose first process hangs in the middle of one part of
- * them: a call of a server's tool, a model that took over from another, a check of a model's text, or a
- * model that has made a file.
- * Models and checks leave a line in their agent's file when they are reached. `flaky` has servers that die.
+ * them: a call of a server's tool, a model that took over from another, or a model that has made a file.
+ * Models leave a line in their agent's file when they are reached. `flaky` has servers that die.
  */
 export const HANGING_AGENTS = `
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -89,29 +86,6 @@ const models = (name, more) => {
   return defineAgent({ name, systemPrompt: 'Speak.', llmConfig: { model: [first, second] }, ...more });
 };
 
-const checked = (name, more) => {
-  const note = noteIn(name);
-  const speaks = async function* ({ prompt }) {
-    const users = prompt.filter(({ role }) => role === 'user');
-    note('got ' + users.map(({ content }) => content[0].text).join(', '));
-    if (users.length > 1) yield* whole('Fine. ');
-    else yield* whole('All is well. ', 'The SECRET is out. ', 'SECRET again.');
-  };
-  const hide = ({ text: given }) => {
-    note('asked about ' + given);
-    return { rewrite: given.replace('4111', '[card]') };
-  };
-  const check = async ({ text: given }) => {
-    if (!given.includes('SECRET')) return undefined;
-    if (note('checks') === 1) await hang();
-    return { refuse: ${JSON.stringify(REFUSAL)} };
-  };
-  return defineAgent({
-    name, systemPrompt: 'Speak.', llmConfig: { model: model('speaks', speaks) },
-    guardrails: { input: [hide], output: [check], every: 'sentence', timeoutMs: 120_000 }, ...more,
-  });
-};
-
 const painted = (name, more) => {
   const note = noteIn(name);
   const paints = async function* () {
@@ -127,7 +101,7 @@ const painted = (name, more) => {
 };
 
 const leg = { activities: 'leg' };
-export const all = [servers, flaky, models, checked, painted].flatMap((define) => [
+export const all = [servers, flaky, models, painted].flatMap((define) => [
   define(define.name), define(define.name + '-leg', leg),
 ]);
 `;

@@ -11,7 +11,6 @@ import {
   AgentRegistry,
   defineAgent,
   type AgentDefinition,
-  type Guardrails,
   type McpServers,
   type ToolDefinition,
 } from '../../agents/index.js';
@@ -81,12 +80,11 @@ interface AgentInLegs {
   tools?: readonly ToolDefinition[];
   outputSchema?: z.ZodType;
   mcpServers?: McpServers;
-  guardrails?: Guardrails;
 }
 
 /** The loop of a leg over the memory store, with real steps and calls and without Temporal. */
 export function createLegHarness(
-  { model, tools = [], outputSchema, mcpServers, guardrails }: AgentInLegs,
+  { model, tools = [], outputSchema, mcpServers }: AgentInLegs,
   parts: Partial<LegParts> = {},
 ): LegHarness {
   const stores = createMemoryStores();
@@ -96,7 +94,6 @@ export function createLegHarness(
     activities: 'leg',
     tools,
     ...(mcpServers !== undefined && { mcpServers }),
-    ...(guardrails !== undefined && { guardrails }),
     ...(outputSchema !== undefined && { outputSchema }),
     llmConfig: { model },
   });
