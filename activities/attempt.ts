@@ -78,6 +78,12 @@ function pickWriter(ref: {
   return { sessionId: ref.sessionId, runId: ref.runId, agentType: ref.agent, step: ref.step };
 }
 
+/** True if something has cut the attempt's work. @throws AttemptCancelled if that was the worker's end */
+export function isCut(attempt: Pick<Attempt, 'cancelled' | 'cutReason'>): boolean {
+  if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
+  return attempt.cutReason() !== undefined;
+}
+
 /** An attempt waits this long until its end is recorded; the store keeps trying while the process lives. */
 const RECORDED_MS = 1_000;
 

@@ -14,7 +14,7 @@ import type { Runs } from '../../stores/contract/runs.js';
 import type { Attempt } from '../attempt.js';
 import { AttemptCancelled, AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from '../attempt-failure.js';
 import type { ModelStep } from '../model/model-step.js';
-import type { StepProgress } from '../model/step-tries.js';
+import type { StepProgress } from '../model/middleware.js';
 import type { ToolCall } from '../tool-call.js';
 import { afterEnd } from '../endings.js';
 import { innerAttempt } from './inner-attempt.js';

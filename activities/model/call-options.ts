@@ -1,6 +1,5 @@
 import type {
   LanguageModelV4,
-  LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
   LanguageModelV4ProviderTool,
@@ -13,26 +12,28 @@ import type {
   LlmConfig,
   ModelChoice,
   PreparedStep,
-  Pricing,
   SamplingSettings,
   ToolDefinition,
 } from '../../agents/definitions.js';
+import type { CompactionRecord } from '../../agents/compaction/compaction-record.js';
 import type { Instructions } from '../../agents/instructions.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
 import type { Files } from '../../stores/contract/files.js';
+import type { ActivityDeps } from '../deps.js';
 import { foreignTo, toAcceptable, type Asked } from './acceptable-prompt.js';
 import { easedOf, shorten } from './eased-prompt.js';
 import { toFinishTool } from './finish-tool.js';
-import { toModelOutputs } from './model-outputs.js';
+import { logUnworded, toModelOutputs } from './model-outputs.js';
 import { prepareMessages } from './prepare-messages.js';
 import { readPromptFiles } from './prompt-files.js';
-import type { FetchFile } from './fetch-file.js';
+import { createFetchFile, type FetchFile } from './fetch-file.js';
 import { toMessages } from './prompt.js';
-import type { Compactions } from './compactions.js';
+import type { Compactions, ModelCall, StepMiddleware } from './middleware.js';
 import { modelNameOf } from './spending.js';
 import { startOfReply, toStepRecords } from './step-records.js';
 
@@ -58,26 +59,39 @@ export interface AskedStep {
   /** Called for results that a tool could not put into words. */
   unworded: (error: unknown, row: ToolRow) => void;
   /** Summaries that stand for the oldest rows. */
-  compactions: Compactions;
+  compactions?: Compactions | undefined;
 }
 
-type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
+type Options = ModelCall['options'];
 
-/** One model call: whom to ask, what, and which tools its reply may call. */
-export interface ModelCall {
-  model: LanguageModelV4;
-  /** The name under which its usage is counted. */
-  name: string;
-  /** What its tokens cost. */
-  pricing: Pricing | undefined;
-  options: Options;
-  tools: readonly ToolDefinition[];
-  instructions: Instructions;
-  rows: readonly Row[];
-  /** How the prompt is kept, since the model has refused more. */
-  eased: Eased | undefined;
-  /** The same call, once the model has refused more still. */
-  withEased: (eased: Eased) => ModelCall;
+/** Writes what the model is asked. @throws what `toModelCall` throws */
+export function prompts({ store, logger, fileHosts: hosts = [] }: ActivityDeps): StepMiddleware {
+  const fetchFile = hosts.length === 0 ? undefined : createFetchFile({ hosts });
+  return ({ attempt, agent, claim, rows, loaded, progress }) =>
+    async (request, next) => {
+      const { ref, choice, turn, compactions } = request;
+      const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+      const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
+      request.call = await toModelCall(
+        {
+          ref,
+          agent,
+          state: loaded?.state ?? {},
+          rows,
+          messageId: claim.messageId,
+          choice,
+          isFallback: turn.index > 0,
+          // Attempts that only waited are no tries.
+          tries: Math.max(1, attempt.number - claim.waits) + progress.failures,
+          files: store.files,
+          fetchFile,
+          unworded: logUnworded(logger, ref),
+          compactions,
+        },
+        signal,
+      );
+      return next(request);
+    };
 }
 
 /** @throws ContextHookError, and what the model's own function throws */
@@ -110,7 +124,7 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
     steps: isPrepared ? toStepRecords(agent, rows, messageId) : [],
     messageMetadata: rows.slice(0, start).findLast(isShown)?.metadata,
     initial: rowOf.filter((row) => row < start).length,
-    compaction: asked.compactions.record(rowOf, pricing === undefined ? {} : { pricing }),
+    compaction: asked.compactions?.record(rowOf, { pricing }) ?? NO_COMPACTION,
   };
   const prepared = await prepareMessages(agent, all, scope, signal);
   const { messages, changes } = prepared;
@@ -160,6 +174,11 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   });
   return call(eased, options.prompt);
 }
+
+const NO_COMPACTION: CompactionRecord = {
+  kept: undefined,
+  keep: () => Promise.resolve(undefined),
+};
 
 /** A message that a user sent. */
 function isShown(row: Row): row is UserRow {

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Eased, Row } from '../../protocol/rows.js';
+import type { ActivityDeps } from '../deps.js';
+import type { ModelCall, StepMiddleware } from './middleware.js';
 import { pairCalls } from './prepare-messages.js';
-import { isOfPrompt, toProviderFailure } from './provider-failure.js';
+import { isOfPrompt, toLoggedError, toProviderFailure } from './provider-failure.js';
 import { startOf } from './call-ids.js';
 
 /** How often a step asks again with less, and the least that is worth it, in characters. */
@@ -15,43 +17,31 @@ export function easedOf(rows: readonly Row[], modelId: string): Eased | undefine
   return row?.role === 'assistant' ? row.eased : undefined;
 }
 
-/** A call of a model whose prompt can be made with less. */
-interface EasableCall<Call> {
-  model: { modelId: string };
-  options: { prompt: LanguageModelV4Prompt };
-  eased: Eased | undefined;
-  withEased: (eased: Eased) => Call;
-}
-
-/**
- * Asks, and asks again with less while the model's provider refuses the prompt for its length or its form.
- *
- * @param onLess called before the model is asked again
- * @throws what asking throws
- */
-export async function askWithLess<Call extends EasableCall<Call>>(
-  first: Call,
-  ask: (call: Call) => Promise<void>,
-  mayAskAgain: () => boolean,
-  onLess: (call: Call, error: unknown) => void,
-): Promise<void> {
-  let call = first;
-  for (let times = 1; ; times += 1) {
-    try {
-      await ask(call);
-      return;
-    } catch (error) {
-      if (times > MOST || !mayAskAgain()) throw error;
-      const less = withLess(call, toProviderFailure(error).code);
-      if (less === undefined) throw error;
-      call = less;
-      onLess(call, error);
-    }
-  }
+/** Asks, and asks again with less while the model's provider refuses the prompt for its length or its form. */
+export function easing({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddleware {
+  return ({ ref, attempt }) =>
+    async (request, next) => {
+      const { call, reply, isLast, listeners } = request;
+      if (call !== undefined) for (const listener of listeners) listener.asked?.(call);
+      for (let times = 1; ; times += 1) {
+        try {
+          return await next(request);
+        } catch (error) {
+          // The next model of the list may take what this one refuses.
+          const mayAsk = times <= MOST && isLast && !reply.begun() && !attempt.signal.aborted;
+          const less =
+            mayAsk && request.call && withLess(request.call, toProviderFailure(error).code);
+          if (!less) throw error;
+          request.call = less;
+          const about = { runId: ref.runId, step: ref.step, eased: less.eased };
+          logger.warn({ err: toLoggedError(error), ...about }, 'the model is asked for less');
+        }
+      }
+    };
 }
 
 /** Undefined if nothing that could be left out would help. */
-function withLess<Call extends EasableCall<Call>>(call: Call, code: string): Call | undefined {
+function withLess(call: ModelCall, code: string): ModelCall | undefined {
   const { prompt } = call.options;
   const { modelId } = call.model;
   if (code === 'prompt_too_long') {

@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { StepRef } from '../../protocol/activities.js';
-import { HelixError, type ErrorCode } from '../../protocol/errors.js';
+import { HelixError } from '../../protocol/errors.js';
 import { formatFileUrl } from '../../protocol/file-reference.js';
 import { rootOf, toShownSessionId, runNumberOf, sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -9,13 +9,28 @@ import type { StoredFile } from '../../stores/contract/files.js';
 import type { Sessions } from '../../stores/contract/sessions.js';
 import type { ActivityDeps } from '../deps.js';
 import { MAX_ATTACHMENT_BYTES } from './attachments.js';
+import type { StepMiddleware } from './middleware.js';
 import { FilesAwayError } from './provider-failure.js';
+import type { KeptFile } from './reply-types.js';
 
-/** A file that was stored, or why it was not. */
-export type KeptFile = { url: string } | { error: string; code: ErrorCode };
+/** Stores what a model makes and the stream cannot carry; what earlier requests of the step have left is removed. */
+export function madeFiles(deps: ActivityDeps): StepMiddleware {
+  return ({ ref, attempt, claim, rows }) => {
+    const files = createStepFiles(deps, ref, attempt.token);
+    let isFirst = attempt.number === 1;
+    let hasDropped = claim.hasDroppedCalls === true;
+    return async (request, next) => {
+      if (!isFirst) await files.clear();
+      if (hasDropped) await files.clearDropped(rows);
+      [isFirst, hasDropped] = [false, false];
+      request.keepFile = files.keep;
+      return next(request);
+    };
+  };
+}
 
 /** Keeps what the model of one step makes and the stream cannot carry. */
-export interface StepFiles {
+interface StepFiles {
   /**
    * Undefined for parts that go into the stream as they are.
    *
@@ -31,7 +46,7 @@ export interface StepFiles {
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
 
 /** Files that are too large for a chunk are stored with the conversation, whose route serves them. */
-export function createStepFiles(
+function createStepFiles(
   { store, uploads, logger }: Pick<ActivityDeps, 'store' | 'uploads' | 'logger'>,
   { sessionId, runId, step }: Pick<StepRef, 'sessionId' | 'runId' | 'step'>,
   token: number,

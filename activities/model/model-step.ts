@@ -1,19 +1,34 @@
-import type { AgentDefinition } from '../../agents/definitions.js';
 import { McpError } from '../../agents/mcp/mcp-error.js';
 import { StateError } from '../../agents/tool-error.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import { modelWriter, handOver, type Attempt } from '../attempt.js';
-import { AttemptCancelled } from '../attempt-failure.js';
 import { cutOnStop } from '../cut-on-stop.js';
 import type { TracedDeps } from '../deps.js';
-import { AttemptOver, createStepEndings, owned } from '../endings.js';
-import { loadState } from '../load-state.js';
-import { createRowsCache } from '../rows-cache.js';
-import { createAgentLookup, createOwnerLookup } from '../run-agent.js';
-import { createTellAgent, isCompletion } from './finish-hooks.js';
+import { createStepEndings } from '../endings.js';
 import { createRunTools } from '../run-tools.js';
-import { createStepTries, type StepAttempt, type StepProgress } from './step-tries.js';
+import { prompts } from './call-options.js';
+import { callModel, failures } from './call-model.js';
+import { createClaimStep } from './claim-step.js';
+import { compaction } from './compaction.js';
+import { easing } from './eased-prompt.js';
+import { fallback, toRequest } from './fallback.js';
+import { createTellAgent, isCompletion } from './finish-hooks.js';
+import { inputHooks } from './input-hooks.js';
+import { madeFiles } from './made-files.js';
+import {
+  askThrough,
+  type StepAttempt,
+  type StepMiddleware,
+  type StepProgress,
+} from './middleware.js';
+import { pacing } from './pacing.js';
+import { spans } from './spans.js';
+import { spendCap } from './spending.js';
+import { createStepCommit } from './step-commit.js';
+import { stopConditions } from './stop-conditions.js';
+import { callIds } from './sub-agents.js';
+import { timing } from './timing.js';
 
 /** One attempt at a step; it keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
 export type ModelStep = (
@@ -25,31 +40,50 @@ export type ModelStep = (
 /** The servers may be there again for the next run. */
 const TOOLS_AWAY = { message: 'Tools of the agent are not available.', retryable: true };
 
+/** What stands around each request to a model, the first outermost. */
+function middlewareOf(deps: TracedDeps): StepMiddleware[] {
+  return [
+    fallback(deps),
+    stopConditions(deps),
+    spendCap,
+    compaction(deps),
+    timing(deps),
+    failures(deps),
+    madeFiles(deps),
+    callIds(deps),
+    prompts(deps),
+    // A summary of the conversation may have used up what was left.
+    spendCap,
+    spans(deps),
+    easing(deps),
+    pacing,
+    inputHooks(deps),
+  ];
+}
+
 /** One step: claims it, streams the model's reply into the log, and commits it. */
 export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps)): ModelStep {
-  const { store, logger } = deps;
-  const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
-  const rowsCache = createRowsCache(store.sessions);
+  const { logger } = deps;
+  const claimStep = createClaimStep(deps, runTools);
   const endings = createStepEndings(deps);
   const tellAgent = createTellAgent(deps);
-  const tryUntilStored = createStepTries(deps, tellAgent);
+  const middleware = middlewareOf(deps);
 
   return async (ref, attempt, progress) => {
     const writer = modelWriter(ref, attempt.token);
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
-      return await endings.orEnded(ref, attempt, () =>
-        carryOut({ ref, attempt, writer, progress }),
-      );
+      const current = { ref, attempt, writer, progress };
+      return await endings.orEnded(ref, attempt, () => carryOut(current));
     } catch (error) {
+      const { runId, step } = ref;
       if (error instanceof McpError) {
         const { code, message } = error;
-        logger.warn({ code, runId: ref.runId, step: ref.step }, message);
+        logger.warn({ code, runId, step }, message);
         return await endings.poisoned(ref, code, TOOLS_AWAY);
       }
       const isState = error instanceof StateError;
       if (!isState && !(await handOver(deps, attempt, writer, error))) throw error;
-      const { runId, step } = ref;
       logger.warn({ err: error, runId, step }, 'the step cannot be carried out');
       return await endings.poisoned(ref, isState ? error.code : 'framework_internal_error');
     } finally {
@@ -58,65 +92,35 @@ export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps
   };
 
   async function carryOut(current: StepAttempt): Promise<StepOutcome> {
-    const { ref, attempt, writer, progress } = current;
-    if (ref.parent !== undefined && ref.step === 1) {
-      const { sessionId, runId, agent, parent } = ref;
-      const child = { sessionId, runId, agent };
-      const begun = await store.runs.beginChild({ child, parent, now: Date.now() });
-      if (begun.kind !== 'begun') throw new AttemptOver({ kind: 'superseded' });
-    }
-    const agent = await findAgent(ref);
-    if (agent === undefined) throw new AttemptOver({ kind: 'unknown_agent' });
-    const claim = owned(
-      await store.steps.claim({
-        writer,
-        known: ref.known,
-        now: Date.now(),
-        budget: attempt.budget,
-        perToken: agent.llmConfig.pricing?.outputPerMTok ?? 0,
-        wants: { state: agent.stateSchema !== undefined, ...rowsCache.held(ref.sessionId) },
-      }),
-    );
-    if (claim.kind === 'done') {
+    const { sessionId, runId } = current.ref;
+    const claimed = await claimStep(current);
+    if (claimed.kind === 'not_ready') return claimed;
+    if (claimed.kind === 'done') {
       // An attempt before this one may have died between the commit and the agent's hooks.
-      const { sessionId, runId } = ref;
-      const { outcome } = claim;
-      if ('step' in outcome) {
-        const isLast = isCompletion(outcome);
-        await tellAgent({ agent, sessionId, runId, step: outcome.step, isLast });
-      }
+      const { agent, outcome } = claimed;
+      if (!('step' in outcome)) return outcome;
+      await tellAgent({
+        agent,
+        sessionId,
+        runId,
+        step: outcome.step,
+        isLast: isCompletion(outcome),
+      });
       return outcome;
     }
-    if (claim.kind === 'not_ready') return { kind: 'not_ready' };
-    if (claim.kind !== 'claimed') throw new AttemptOver(claim);
-    Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
-    const equipped = await chooseTools(agent, current);
-    // As a rule the claim has brought both: only what is long, or has changed, takes another trip.
-    const [loaded, rows] = await Promise.all([
-      agent.stateSchema && loadState(store, agent.stateSchema, ref.sessionId, claim.state),
-      rowsCache.load({ ...ref, born: claim.born }, claim.rowCount, claim.fresh),
-    ]);
-    const asked = claim.mustFinish === true ? { ...ref, forceFinish: true } : ref;
-    return tryUntilStored({ ...current, ref: asked }, { agent: equipped, claim, rows, loaded });
-  }
-
-  /** Servers may take their time: what cuts the attempt ends the wait for them. */
-  async function chooseTools(
-    agent: AgentDefinition,
-    { ref, attempt }: StepAttempt,
-  ): Promise<AgentDefinition> {
-    let chosen: AgentDefinition | undefined;
-    try {
-      chosen = await runTools.choose(agent, ref, attempt.signal);
-    } catch (error) {
-      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
-      const reason = attempt.cutReason();
-      if (reason === undefined) throw error;
-      if (reason !== 'stop') throw new AttemptOver({ kind: reason });
-      const { stop = { mode: 'interrupt' } } = (await store.sessions.read(ref.sessionId)) ?? {};
-      throw new AttemptOver({ kind: 'stopped', stop });
-    }
-    if (chosen === undefined) throw new AttemptOver({ kind: 'superseded' });
-    return chosen;
+    const { step } = claimed;
+    const {
+      request,
+      failure,
+      isOver = false,
+    } = await askThrough(middleware, step, callModel)(toRequest(step));
+    const commit = createStepCommit(deps, request);
+    if (current.attempt.cutReason() === 'stop') return commit.stopped();
+    if (failure !== undefined) return commit.failed(failure);
+    const outcome = isOver ? await commit.over() : await commit.complete();
+    const { agent } = step;
+    const stored = { agent, sessionId, runId, step: current.ref.step };
+    await tellAgent({ ...stored, isLast: isCompletion(outcome), isKnown: isOver });
+    return outcome;
   }
 }

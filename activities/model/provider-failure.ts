@@ -17,6 +17,8 @@ import { ContextHookError } from './prepare-messages.js';
 export interface ProviderFailure extends RunError {
   /** The wait that the provider asked for, ms. */
   retryAfterMs?: number;
+  /** The code of the newest failure, where this one stands for those of several models. */
+  newest?: string;
 }
 
 /** The model's stream ended without a finish part. */

@@ -1,8 +1,11 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { StreamChunk } from '../../protocol/chunk.js';
+import type { ErrorCode } from '../../protocol/errors.js';
 import type { ReplyFold } from '../../protocol/reply-fold.js';
-import type { KeptFile } from './made-files.js';
 import type { ReplyFinish } from './reply-finish.js';
+
+/** A file that was stored, or why it was not. */
+export type KeptFile = { url: string } | { error: string; code: ErrorCode };
 
 /** A call as the provider made it, before its input is checked. */
 export interface ProposedCall {

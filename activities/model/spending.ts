@@ -2,6 +2,24 @@ import type { LlmConfig, Pricing, SpendCap } from '../../agents/definitions.js';
 import type { Usage } from '../../protocol/chunk.js';
 import type { Spent } from '../../protocol/run.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
+import { addUsage } from '../../stores/record/run-usage.js';
+import type { ModelRequest, StepMiddleware } from './middleware.js';
+import { SPEND_CAP_REACHED } from './step-outcome.js';
+
+/** Refuses a request of a run that has used what it may, a summary before it included. */
+export const spendCap: StepMiddleware =
+  ({ agent }) =>
+  async (request, next) => {
+    const used = addUsage(request.used, request.compactions?.usage());
+    return hasReached(agent.spendCap, used)
+      ? { request, failure: SPEND_CAP_REACHED }
+      : next(request);
+  };
+
+/** What a request has used, as far as its provider reported it. */
+export function usageOf({ reply, call, step }: ModelRequest): RunUsage | undefined {
+  return toRunUsage(reply.finish()?.usage, call ?? step.agent.llmConfig);
+}
 
 /** What a model call has used, with what it cost where prices are known. Pure. */
 export function toRunUsage(

@@ -1,15 +1,11 @@
 import type { Interruption } from '../../protocol/interruption.js';
-import type { AgentDefinition } from '../../agents/definitions.js';
-import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatCheckpointId } from '../../protocol/ids.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
-import type { Answered, AssistantRow, Compaction } from '../../protocol/rows.js';
+import type { AssistantRow } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
-import type { Writer } from '../../stores/contract/log.js';
-import type { RunUsage } from '../../stores/contract/runs.js';
 import type { CommitInput } from '../../stores/contract/steps.js';
 import {
   closedCall,
@@ -18,8 +14,7 @@ import {
   openingChunks,
   type ShownReply,
 } from '../../stores/record/closed-call.js';
-import type { Attempt } from '../attempt.js';
-import { AttemptCancelled } from '../attempt-failure.js';
+import { isCut } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';
 import {
@@ -32,7 +27,7 @@ import {
   withCalls,
   type CallPart,
 } from './committed-calls.js';
-import type { ModelCall } from './call-options.js';
+import type { ModelCall, ModelRequest } from './middleware.js';
 import { isBound } from './acceptable-prompt.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
@@ -44,58 +39,31 @@ import {
   type CallScope,
   type OpenedCall,
 } from './proposed-calls.js';
-import { isOfPrompt, toLoggedError } from './provider-failure.js';
+import { isOfPrompt, toLoggedError, type ProviderFailure } from './provider-failure.js';
 import { repairCalls } from './repair-call.js';
-import { hasReached, modelNameOf, toRunUsage, toSpent } from './spending.js';
+import { hasReached, modelNameOf, toSpent, usageOf } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import { readsSteps } from './step-records.js';
 import { findEnds } from './stop-conditions.js';
 import type { ProposedCall, StepReply } from './reply-types.js';
 import { deferAsks } from './sub-agents.js';
 
-interface StepCommitInput {
-  ref: StepRef;
-  attempt: Attempt;
-  writer: Writer;
-  agent: AgentDefinition;
-  messageId: string;
-  reply: StepReply;
-  /** Highest sequence that the attempt knows. */
-  known: () => number;
-  /** Counts usage that the record has. */
-  countUsage: (usage: RunUsage | undefined) => void;
-  /** What the provider reported of its reply. */
-  answered: () => Answered | undefined;
-  /** What the run had used before. */
-  used: RunUsage | undefined;
-  /** How often the model submitted a result that does not fit, before this reply. */
-  invalidFinishes: number | undefined;
-  /** The summary that was made for this step. */
-  compaction?: Compaction | undefined;
-  /** What the model was asked; undefined if it was not. */
-  call?: ModelCall | undefined;
-}
-
 /** The ways in which a step's reply is stored. Each throws AttemptOver. */
 export interface StepCommit {
-  /** What the model call has used, as far as its provider reported it. */
-  usage: RunUsage | undefined;
   /** The model completed its reply. */
   complete: () => Promise<StepOutcome>;
   /** The model was not asked: the agent's own conditions end the run. */
   over: () => Promise<StepOutcome>;
   /** A stop cut it: the partial reply is kept. */
   stopped: () => Promise<StepOutcome>;
-  /**
-   * The provider failed for good: the partial reply is kept, the run fails.
-   *
-   * @param code of the newest failure
-   */
-  failed: (error: RunError, code: string) => Promise<StepOutcome>;
+  /** The provider failed for good: the partial reply is kept, the run fails. */
+  failed: (failure: ProviderFailure) => Promise<StepOutcome>;
 }
 
-export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): StepCommit {
-  const { ref, attempt, writer, agent, messageId, reply, known } = input;
+export function createStepCommit(deps: ActivityDeps, request: ModelRequest): StepCommit {
+  const { ref, reply, call, compactions } = request;
+  const { attempt, writer, agent, claim, chunks } = request.step;
+  const { messageId } = claim;
   const scope: CallScope = {
     agentId: ref.sessionId,
     agentType: ref.agent,
@@ -104,7 +72,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     isDeepest: isTooDeep(ref),
   };
 
-  const usage = toRunUsage(reply.finish()?.usage, input.call ?? agent.llmConfig);
+  const usage = usageOf(request);
 
   async function complete(): Promise<StepOutcome> {
     const finish = await toFinishTool(agent);
@@ -113,15 +81,15 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const written = reply.calls.length === 0 ? await finish?.read(textOf(reply)) : undefined;
     const accepted = handed.accepted ?? written;
     // A model that has to hand in its result is offered nothing else.
-    const { tools = [] } = input.call ?? {};
+    const { tools = [] } = call ?? {};
     const mended = await repaired();
     if (mended === undefined) return stopped();
     const asked = mended.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
-    const ruled = { ...scope, prompt: input.call?.options.prompt };
+    const ruled = { ...scope, prompt: call?.options.prompt };
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     const carried = await Promise.all(
-      asked.slice(0, most).map((call) => openCall(ruled, tools, call, now)),
+      asked.slice(0, most).map((each) => openCall(ruled, tools, each, now)),
     );
     const ends = await endsOf(carried);
     if (ends === undefined) return stopped();
@@ -132,15 +100,15 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const others = [...ended, ...beyond];
     const inTurn = inOrder(reply.calls, [...others, ...handed.opened]);
     const opened = deferAsks(ref.sessionId, inTurn);
-    const used = addUsage(input.used, usage);
+    const used = addUsage(addUsage(request.used, compactions?.usage()), usage);
     const outcome = toOutcome({
       ref,
-      invalidFinishes: input.invalidFinishes,
+      invalidFinishes: claim.invalidFinishes,
       open: opened
         .map(({ call }) => call)
         .filter(isOpen)
         .map((call) => toRef(agent, call, ref.runId)),
-      hasCalls: opened.length > 0 || awaitsProvider(agent, reply.fold.parts, input.call?.rows),
+      hasCalls: opened.length > 0 || awaitsProvider(agent, reply.fold.parts, call?.rows),
       owesResult: finish !== undefined,
       result: accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
       isEnd: ends.size > 0,
@@ -156,8 +124,8 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
 
   /** The model's calls, mended by the agent where it can; undefined if a stop cut that. */
   async function repaired(): Promise<readonly ProposedCall[] | undefined> {
-    if (input.call === undefined) return reply.calls;
-    const { tools, instructions, options } = input.call;
+    if (call === undefined) return reply.calls;
+    const { tools, instructions, options } = call;
     const asked = { tools, instructions, prompt: options.prompt };
     try {
       return await repairCalls(agent, asked, reply.calls, attempt.signal, (error) => {
@@ -165,10 +133,9 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
         deps.logger.warn({ err, runId: ref.runId, step: ref.step }, 'a call could not be repaired');
       });
     } catch (error) {
-      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
-      const reason = attempt.cutReason();
+      const reason = isCut(attempt) ? attempt.cutReason() : undefined;
       if (reason === 'stop') return undefined;
-      throw reason === undefined ? error : new AttemptOver({ kind: reason, known: known() });
+      throw reason === undefined ? error : new AttemptOver({ kind: reason, known: chunks.known() });
     }
   }
 
@@ -177,15 +144,14 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const calls = carried.map(({ call }) => call);
     const asked = calls.filter((call) => call.kind === 'client' && isOpen(call));
     if (asked.length === 0) return new Set();
-    const { rows = [] } = input.call ?? {};
+    const { rows = [] } = call ?? {};
     const step = toRow(withCalls(reply, calls, ref.runId));
     const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
     const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
     try {
       return await findEnds(agent, { rows, step }, asked, signal);
     } catch (error) {
-      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
-      if (attempt.cutReason() === 'stop') return undefined;
+      if (isCut(attempt) && attempt.cutReason() === 'stop') return undefined;
       // The page is asked, and the condition once more before the next step: there its failure counts.
       const err = toLoggedError(error);
       deps.logger.warn({ err, runId: ref.runId, step: ref.step }, 'a stop condition failed');
@@ -221,10 +187,12 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
   }
 
-  async function failed(
-    { code, message, retryable }: RunError,
-    newest: string,
-  ): Promise<StepOutcome> {
+  async function failed({
+    code,
+    message,
+    retryable,
+    newest = code,
+  }: ProviderFailure): Promise<StepOutcome> {
     const error: RunError = { code, message, retryable };
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'failed', error };
     return store(closeAll(CUT_CALLS.failed), outcome, {
@@ -266,21 +234,22 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const isBlank = ending.isUnasked === true || ending.interrupted !== undefined;
     const isEmpty = isBlank && parts.length === 0;
     const finish = reply.finish();
+    const compaction = compactions?.made();
     const row: AssistantRow | undefined =
       isEmpty && ending.refused === undefined
         ? undefined
         : {
             ...toRow(parts),
             interrupted: ending.interrupted,
-            ...toNotes(parts, input.call, ending.refused),
+            ...toNotes(parts, call, ending.refused),
             ...(isEmpty && { display: true }),
-            ...(input.compaction !== undefined && { compaction: input.compaction }),
+            ...(compaction !== undefined && { compaction }),
           };
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
     const result = owned(
       await deps.store.steps.commit({
         writer,
-        known: known(),
+        known: chunks.known(),
         row,
         calls,
         chunks: [
@@ -293,13 +262,15 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
         answersStop: ending.answersStop,
         usage,
         finishReason: finish?.reason,
-        model: input.call?.name ?? modelNameOf(agent.llmConfig),
+        model: call?.name ?? modelNameOf(agent.llmConfig),
         output: ending.output,
         final: ending.final,
         now,
       }),
     );
-    if (result.kind === 'committed' || result.kind === 'steered') input.countUsage(usage);
+    if (result.kind === 'committed' || result.kind === 'steered') {
+      for (const listener of request.listeners) listener.recorded?.(usage);
+    }
     switch (result.kind) {
       case 'committed':
         return 'step' in outcome ? { ...outcome, sequence: result.sequence } : outcome;
@@ -317,7 +288,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const kept = readsSteps(agent) && {
       usage: finish?.usage,
       finishReason: finish?.reason,
-      answered: input.answered(),
+      answered: request.answered?.(),
     };
     return { role: 'assistant', messageId, runId: ref.runId, step: ref.step, parts, ...kept };
   }
@@ -341,7 +312,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
   }
 
-  return { usage, complete, over, stopped, failed };
+  return { complete, over, stopped, failed };
 }
 
 /** What later prompts need to know: who reads the reply's parts, how much the model takes, and what it refused. */

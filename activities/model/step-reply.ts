@@ -14,10 +14,10 @@ import {
   type ShownPart,
 } from './attachments.js';
 import { createCallIds, startOf } from './call-ids.js';
-import { TOO_LARGE, type KeptFile } from './made-files.js';
+import { TOO_LARGE } from './made-files.js';
 import { createProviderCalls, toDenied, toKept, type ProviderChunk } from './provider-calls.js';
 import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
-import type { ChunkBase, ProposedCall, StepReply } from './reply-types.js';
+import type { ChunkBase, KeptFile, ProposedCall, StepReply } from './reply-types.js';
 
 /** Pure but for the clock that stamps chunks. */
 export function createStepReply(

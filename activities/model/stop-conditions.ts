@@ -1,15 +1,53 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { AssistantRow, Row } from '../../protocol/rows.js';
 import type { RunError } from '../../protocol/run.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { isCut } from '../attempt.js';
+import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
+import type { StepMiddleware } from './middleware.js';
+import { toLoggedError } from './provider-failure.js';
 import { toStepRecords } from './step-records.js';
 
 /** The agent's own condition threw, or did not come back. */
-export const STOP_CONDITION_FAILED: RunError = {
+const STOP_CONDITION_FAILED: RunError = {
   code: 'stop_condition_failed',
   message: 'The agent could not decide whether it is done.',
   retryable: false,
 };
+
+/** Asks the agent's own conditions, once for an attempt: they may end the run, or leave it nothing but its result. */
+export function stopConditions({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddleware {
+  return ({ ref, attempt, agent, rows, claim }) => {
+    let verdict: Promise<'done' | 'continues' | 'failed'> | undefined;
+
+    async function judge(): Promise<'done' | 'continues' | 'failed'> {
+      const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+      const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
+      try {
+        const { messageId } = claim;
+        return (await isDone(agent, { rows, messageId }, signal)) ? 'done' : 'continues';
+      } catch (error) {
+        // A stop is found by what follows.
+        if (isCut(attempt)) return 'continues';
+        const err = toLoggedError(error);
+        logger.warn({ err, runId: ref.runId, step: ref.step }, 'a stop condition failed');
+        return 'failed';
+      }
+    }
+
+    return async (request, next) => {
+      if (agent.stopWhen === undefined || request.ref.forceFinish === true) return next(request);
+      const found = await (verdict ??= judge());
+      if (found === 'failed') return { request, failure: STOP_CONDITION_FAILED };
+      if (found === 'continues') return next(request);
+      if (agent.outputSchema === undefined) return { request, isOver: true };
+      // An agent that owes a result is asked for nothing else.
+      request.ref = { ...request.ref, forceFinish: true };
+      return next(request);
+    };
+  };
+}
 
 /**
  * True if the turn's steps so far are enough. Asked before each step but the first, when the calls of
@@ -17,7 +55,7 @@ export const STOP_CONDITION_FAILED: RunError = {
  *
  * @throws what a condition throws, and when the signal fires
  */
-export async function isDone(
+async function isDone(
   agent: AgentDefinition,
   { rows, messageId }: { rows: readonly Row[]; messageId: string },
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
-import type { StepRef } from '../../protocol/activities.js';
 import { childPartOf, rootOf } from '../../protocol/ids.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { ActivityDeps } from '../deps.js';
+import type { StepMiddleware } from './middleware.js';
 import type { OpenedCall } from './proposed-calls.js';
 
 /**
@@ -47,21 +47,22 @@ export function clientToolsOf({ tools }: AgentDefinition): (toolName: string) =>
 }
 
 /**
- * Gives a step's calls ids that no other call of the conversation has. Undefined where the session's
- * own rows show all calls: those of sub-agents, and those that a rewind dropped, are not in them.
+ * Gives a step's calls ids that no other call of the conversation has, where the session's own rows do not show all
+ * calls: those of sub-agents, and those that a rewind dropped, are not in them.
  */
-export function callIdTaker(
-  { calls }: Pick<Store, 'calls'>,
-  { sessionId, runId, step }: Pick<StepRef, 'sessionId' | 'runId' | 'step'>,
-  { tools }: AgentDefinition,
-  hasDroppedCalls: boolean,
-): ((wanted: string) => Promise<string>) | undefined {
-  const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
-  if (childPartOf(sessionId) === '' && !mayDelegate && !hasDroppedCalls) return undefined;
-  return async (wanted) => {
-    const call = `${String(step)} ${wanted}`;
-    const taken = await calls.takeId({ sessionId, runId, call, wanted });
-    // A run that was superseded commits nothing, so any id will do.
-    return taken.kind === 'taken' ? taken.id : wanted;
+export function callIds({ store }: Pick<ActivityDeps, 'store'>): StepMiddleware {
+  return ({ ref: { sessionId, runId, step }, agent: { tools }, claim }) => {
+    const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
+    const isShown = childPartOf(sessionId) === '' && !mayDelegate && claim.hasDroppedCalls !== true;
+    const take = async (wanted: string): Promise<string> => {
+      const call = `${String(step)} ${wanted}`;
+      const taken = await store.calls.takeId({ sessionId, runId, call, wanted });
+      // A run that was superseded commits nothing, so any id will do.
+      return taken.kind === 'taken' ? taken.id : wanted;
+    };
+    return (request, next) => {
+      if (!isShown) request.takeCallId = take;
+      return next(request);
+    };
   };
 }

@@ -1,6 +1,6 @@
 import { afterEnd } from '../../activities/endings.js';
 import type { RunParts } from '../../activities/run-parts.js';
-import type { StepProgress } from '../../activities/model/step-tries.js';
+import type { StepProgress } from '../../activities/model/middleware.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { At, CallRef, ChildRef, RunInput } from '../../protocol/run.js';
 import { beginningOf, createLoop, type Host, type Loop } from '../../run/loop.js';

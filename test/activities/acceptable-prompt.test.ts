@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { toAcceptable } from '../../activities/model/acceptable-prompt.js';
 import { toModelCall } from '../../activities/model/call-options.js';
-import type { Compactions } from '../../activities/model/compactions.js';
 import { defineAgent } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { AssistantPart, AssistantRow, Row, ToolRow, UserPart } from '../../protocol/rows.js';
@@ -26,10 +25,6 @@ const draw = tool({
   }),
 });
 
-const compactions = {
-  record: () => ({ kept: undefined, keep: () => Promise.resolve(undefined) }),
-} as unknown as Compactions;
-
 /** What the model is asked after these rows. */
 async function promptOf(name: StrictName, rows: readonly Row[], known: Known) {
   const model = strictModel(name, known);
@@ -40,7 +35,7 @@ async function promptOf(name: StrictName, rows: readonly Row[], known: Known) {
     llmConfig: { model },
   });
   const ref = { sessionId: 's', runId: 'r', agent: 'a', turn: 1, step: 1, maxSteps: 9, known: 0 };
-  const asked = { ref, agent, state: {}, rows, messageId: 'm', tries: 1, compactions };
+  const asked = { ref, agent, state: {}, rows, messageId: 'm', tries: 1 };
   const { signal } = new AbortController();
   const call = await toModelCall({ ...asked, unworded: () => undefined }, signal);
   return { model, options: call.options };

@@ -1,4 +1,4 @@
-import { createAnswerNotes } from '../../activities/model/answered.js';
+import { createAnswerNotes } from '../../activities/model/timing.js';
 
 it('of what a provider reports beyond its reply, only what is small is kept', () => {
   const notes = createAnswerNotes();

@@ -1,4 +1,4 @@
-import { allFailed, firstTurn, modelsOf, nextTry } from '../../activities/model/model-turns.js';
+import { allFailed, firstTurn, modelsOf, nextTry } from '../../activities/model/fallback.js';
 import type { LlmConfig } from '../../agents/definitions.js';
 import type { ProviderFailure } from '../../activities/model/provider-failure.js';
 

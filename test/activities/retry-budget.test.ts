@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { nextWait } from '../../activities/model/model-turns.js';
+import { nextWait } from '../../activities/model/fallback.js';
 
 const most = (): number => 1;
 const least = (): number => 0;

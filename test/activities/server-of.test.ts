@@ -1,6 +1,6 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { createAnthropic } from '@ai-sdk/anthropic';
-import { serverOf } from '../../activities/model/call-timer.js';
+import { serverOf } from '../../activities/model/spans.js';
 
 it('a model names the server that it calls, if it knows one', () => {
   const openai = createOpenAI({ apiKey: 'k', baseURL: 'http://proxy.test:8080/v1' });

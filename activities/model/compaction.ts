@@ -7,45 +7,39 @@ import {
   assertKeepRequest,
   checkedCompaction,
 } from '../../agents/compaction/checked-compaction.js';
-import type { LlmConfig } from '../../agents/definitions.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction, Row } from '../../protocol/rows.js';
-import type { Writer } from '../../stores/contract/log.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import { addUsage } from '../../stores/record/run-usage.js';
-import type { Attempt } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
+import type { ClaimedStep, Compactions, StepMiddleware } from './middleware.js';
 import { toLoggedError } from './provider-failure.js';
 import { toRunUsage } from './spending.js';
 
-/** The summaries that an attempt at a step uses. */
-export interface Compactions {
-  /** @param rowOf the row that each message of the prompt begins with */
-  record: (rowOf: readonly number[], prices: Pick<LlmConfig, 'pricing'>) => CompactionRecord;
-  /** The one that this step has made, for its row. */
-  made: () => Compaction | undefined;
-  /** What summaries of this attempt have taken; the record has it. */
-  usage: () => RunUsage | undefined;
-  /** Why none could be stored. */
-  fault: () => { error: unknown } | undefined;
-}
-
-interface Scope {
-  attempt: Pick<Attempt, 'signal'>;
-  writer: Writer;
-  rows: readonly Row[];
-  llmConfig: Pick<LlmConfig, 'stallTimeoutMs'>;
+/** Gives the agent's `prepareStep` the summaries that stand for the oldest rows, and keeps new ones. */
+export function compaction(deps: ActivityDeps): StepMiddleware {
+  return (step) => {
+    const { fault, ...compactions } = createCompactions(deps, step);
+    return async (request, next) => {
+      request.compactions = compactions;
+      const answer = await next(request);
+      // The agent's own code has got the error as well: it is no fault of that.
+      const failed = answer.failure && fault();
+      if (failed !== undefined) throw failed.error;
+      return answer;
+    };
+  };
 }
 
 /** Of the time that the agent's own code has before a model call. */
 const SHARE = 0.75;
 
-export function createCompactions(
+function createCompactions(
   { store, logger }: Pick<ActivityDeps, 'store' | 'logger'>,
-  { attempt, writer, rows, llmConfig }: Scope,
-): Compactions {
-  const { stallTimeoutMs = LIMITS.stallTimeoutMs } = llmConfig;
+  { attempt, writer, rows, agent }: ClaimedStep,
+): Compactions & { fault: () => { error: unknown } | undefined } {
+  const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
   const { runId, step } = writer;
   let made: Compaction | undefined;
   let used: RunUsage | undefined;

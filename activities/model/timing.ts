@@ -1,6 +1,66 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Answered } from '../../protocol/rows.js';
+import type { UsedModel } from '../../protocol/run-meter.js';
+import type { ActivityDeps } from '../deps.js';
+import type { StepMiddleware } from './middleware.js';
 import { storableOf } from './reply-finish.js';
+import { readsSteps } from './step-records.js';
+
+/** Measures each request: for the meter, for those who listen, and for the reply's row. */
+export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
+  return ({ ref, attempt, agent, progress }) => {
+    const { sessionId, runId } = ref;
+    return async (request, next) => {
+      const notes = readsSteps(agent) ? createAnswerNotes() : undefined;
+      let asked: UsedModel | undefined;
+      let [beganAt, beganMs] = [0, 0];
+      let firstMs: number | undefined;
+      let ms: number | undefined;
+      let code: string | undefined;
+      request.listeners.push({
+        asked: ({ model }) => {
+          progress.model = model.modelId;
+          // The AI SDK names a provider with its endpoint: `openai.responses`.
+          const [provider = model.provider] = model.provider.split('.');
+          asked = { agent: ref.agent, provider, model: model.modelId };
+          [beganAt, beganMs] = [Date.now(), performance.now()];
+          notes?.begins(model);
+        },
+        part: (part) => {
+          firstMs ??= performance.now() - beganMs;
+          notes?.hear(part);
+        },
+        recorded: (usage) => {
+          if (asked === undefined) return;
+          const { provider, model } = asked;
+          // A call that was cut is over now.
+          const took = ms ?? performance.now() - beganMs;
+          const timed = { provider, model, beganAt, ms: took, firstMs, code, usage };
+          for (const listener of request.listeners) listener.timed?.(timed);
+          if (usage !== undefined) {
+            meter?.({ kind: 'tokens_used', run: { sessionId, runId }, ...asked, usage });
+          }
+        },
+      });
+      request.answered = () => notes?.read();
+      const answer = await next(request);
+      code = answer.failure?.code;
+      // A call that was cut for another reason is no failure of the provider's.
+      const isEnded = code !== undefined || attempt.cutReason() === undefined;
+      if (asked === undefined || !isEnded) return answer;
+      ms = performance.now() - beganMs;
+      const firstSeconds = firstMs === undefined ? undefined : firstMs / 1_000;
+      meter?.({
+        kind: 'model_called',
+        ...(asked as UsedModel),
+        seconds: ms / 1_000,
+        firstSeconds,
+        code,
+      });
+      return answer;
+    };
+  };
+}
 
 /** What the provider reports beyond its reply may have any size: of more than this nothing is kept. */
 const MOST_BYTES = 16 * 1024;
@@ -16,14 +76,13 @@ const OUTPUT = new Set<LanguageModelV4StreamPart['type']>([
 
 /** Hears what a provider reports of its reply, for agents whose own code is given the steps. */
 export interface AnswerNotes {
+  begins: (model: { provider: string; modelId: string }) => void;
   hear: (part: LanguageModelV4StreamPart) => void;
   /** Undefined until the model was asked. */
   read: () => Answered | undefined;
 }
 
-export function createAnswerNotes(): AnswerNotes & {
-  begins: (model: { provider: string; modelId: string }) => void;
-} {
+export function createAnswerNotes(): AnswerNotes {
   let asked: { provider: string; modelId: string; at: number; began: number } | undefined;
   let firstMs: number | undefined;
   let ms: number | undefined;

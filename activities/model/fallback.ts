@@ -1,8 +1,115 @@
 import type { LlmConfig, ModelChoice } from '../../agents/definitions.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { retryDelay } from '../../protocol/time.js';
+import { retryDelay, sleep } from '../../protocol/time.js';
 import type { Fallback } from '../../stores/contract/steps.js';
+import { addUsage } from '../../stores/record/run-usage.js';
+import { AttemptFailure } from '../attempt-failure.js';
+import type { ActivityDeps } from '../deps.js';
+import { AttemptOver, owned } from '../endings.js';
+import { callIdsOf } from './call-ids.js';
+import type { ClaimedStep, ModelRequest, StepMiddleware } from './middleware.js';
 import { isOfPrompt, type ProviderFailure } from './provider-failure.js';
+import { usageOf } from './spending.js';
+import { createStepReply } from './step-reply.js';
+import { clientToolsOf, deferredCallsOf } from './sub-agents.js';
+
+/** A request to the model whose turn it is; at first that which an earlier attempt has reached. */
+export function toRequest(
+  step: ClaimedStep,
+  turn: Fallback = firstTurn(modelsOf(step.agent.llmConfig), step.claim.fallback),
+  used = step.claim.usage,
+): ModelRequest {
+  const { ref, attempt, agent, claim, rows, loaded, chunks } = step;
+  const models = modelsOf(agent.llmConfig);
+  const base = { agentId: ref.sessionId, agentType: ref.agent, step: ref.step };
+  const isDeferred = deferredCallsOf(agent, ref.sessionId);
+  const reply = createStepReply(base, callIdsOf(rows), Date.now, isDeferred, clientToolsOf(agent));
+  const { added: patches = [] } = loaded ?? {};
+  if (patches.length > 0) {
+    chunks.push([{ type: 'state_patch', ...base, timestamp: Date.now(), patches }]);
+  }
+  return {
+    step,
+    ref: claim.mustFinish === true ? { ...ref, forceFinish: true } : ref,
+    turn,
+    choice: models[turn.index] ?? models[0],
+    isLast: turn.index >= models.length - 1,
+    used,
+    reply,
+    isReplying: false,
+    listeners: [],
+    signal: attempt.signal,
+  };
+}
+
+/**
+ * Asks again while the provider fails, and the next model in the place of one that has failed for good. It asks
+ * within the same activity, so that a `Retry-After` is kept to the millisecond; for longer waits the activity
+ * ends, and Temporal begins its next attempt. The count of failures is in the record and outlives a worker, as
+ * does the model that has been reached.
+ *
+ * @throws AttemptOver, AttemptFailure
+ */
+export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
+  return (step) => {
+    const { ref, attempt, writer, progress, agent, claim, chunks } = step;
+    // When the first of the step's failures was, by this process's clock.
+    let failingSince = claim.failures > 0 ? performance.now() - claim.failingForMs : undefined;
+    const reasons: object[] = [];
+
+    return async (first, next) => {
+      let request = first;
+      for (;;) {
+        const answer = await next(request);
+        const lost = chunks.lost();
+        if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
+        const usage = usageOf(request);
+        if (usage !== undefined) progress.usage = usage;
+        const { failure } = answer;
+        if (failure === undefined || attempt.cutReason() === 'stop') return answer;
+        const failedAt = performance.now();
+        failingSince ??= failedAt;
+        const failing = { failures: progress.failures + 1, forMs: failedAt - failingSince };
+        reasons.push({ model: progress.model, code: failure.code });
+        const then = nextTry(agent.llmConfig, request.turn, failure, failing);
+        if (then === 'failed') {
+          const last = allFailed(modelsOf(agent.llmConfig), failure);
+          if (last !== failure) {
+            logger.warn({ reasons, runId: ref.runId, step: ref.step }, 'all models have failed');
+          }
+          return { ...answer, failure: last };
+        }
+        const wait = then.kind === 'wait' ? then.ms : 0;
+        const isLong = wait > LIMITS.waitInPlaceMs;
+        const discarded = await store.steps.discard({
+          writer,
+          failure: progress.failures + 1,
+          reason: failure.code,
+          fallback: then.kind === 'next' ? then.turn.index : undefined,
+          waitMs: isLong ? wait : undefined,
+          usage,
+          now: Date.now(),
+        });
+        progress.failures = owned(discarded).failures;
+        for (const listener of request.listeners) listener.recorded?.(usage);
+        if (isLong) throw waitingForProvider(wait);
+        // A signal ends the wait early, and the next request sees the signal.
+        await sleep(wait, attempt.signal);
+        const turn = then.kind === 'next' ? then.turn : request.turn;
+        request = toRequest(step, turn, addUsage(request.used, usage));
+      }
+    };
+  };
+}
+
+/** Ends the attempt; the next one begins when the provider is to be asked again. */
+function waitingForProvider(ms: number): AttemptFailure {
+  return new AttemptFailure('the model provider fails and is asked again later', {
+    type: 'provider_wait',
+    afterMs: ms,
+    isExpected: true,
+  });
+}
 
 /** Requests to a model that another one follows, unless it has a number of its own. */
 const TRIES = 2;
@@ -85,6 +192,7 @@ export function allFailed(models: readonly ModelChoice[], last: ProviderFailure)
     code: 'models_failed',
     message: 'None of the models could answer.',
     retryable: last.retryable,
+    newest: last.code,
   };
 }
 

@@ -1,0 +1,92 @@
+import type { AgentDefinition } from '../../agents/definitions.js';
+import type { StepOutcome } from '../../protocol/run.js';
+import { isCut } from '../attempt.js';
+import { createChunkWriter } from '../chunk-writer.js';
+import type { ActivityDeps } from '../deps.js';
+import { AttemptOver, owned } from '../endings.js';
+import { loadState } from '../load-state.js';
+import { createRowsCache } from '../rows-cache.js';
+import { createAgentLookup, createOwnerLookup } from '../run-agent.js';
+import type { RunTools } from '../run-tools.js';
+import type { ClaimedStep, StepAttempt } from './middleware.js';
+
+/** A step that this attempt may work on, or what an attempt before it has come to. */
+export type Claimed =
+  | { kind: 'claimed'; step: ClaimedStep }
+  | { kind: 'done'; agent: AgentDefinition; outcome: StepOutcome }
+  | { kind: 'not_ready' };
+
+/** Claims a step, and loads what its model is asked about. @throws AttemptOver, McpError, StateError */
+export function createClaimStep(
+  deps: ActivityDeps,
+  runTools: RunTools,
+): (current: StepAttempt) => Promise<Claimed> {
+  const { store, streamManager } = deps;
+  const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
+  const rowsCache = createRowsCache(store.sessions);
+
+  return async (current) => {
+    const { ref, attempt, writer, progress } = current;
+    await beginChild(current);
+    const agent = await findAgent(ref);
+    if (agent === undefined) throw new AttemptOver({ kind: 'unknown_agent' });
+    const { stateSchema, llmConfig } = agent;
+    const claim = owned(
+      await store.steps.claim({
+        writer,
+        known: ref.known,
+        now: Date.now(),
+        budget: attempt.budget,
+        perToken: llmConfig.pricing?.outputPerMTok ?? 0,
+        wants: { state: stateSchema !== undefined, ...rowsCache.held(ref.sessionId) },
+      }),
+    );
+    if (claim.kind === 'done') return { kind: 'done', agent, outcome: claim.outcome };
+    if (claim.kind === 'not_ready') return claim;
+    if (claim.kind !== 'claimed') throw new AttemptOver(claim);
+    Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
+    const equipped = await chooseTools(agent, current);
+    // As a rule the claim has brought both: only what is long, or has changed, takes another trip.
+    const [loaded, rows] = await Promise.all([
+      stateSchema && loadState(store, stateSchema, ref.sessionId, claim.state),
+      rowsCache.load({ ...ref, born: claim.born }, claim.rowCount, claim.fresh),
+    ]);
+    const stop = (): void => {
+      attempt.cut('stop');
+    };
+    const chunks = createChunkWriter(
+      streamManager,
+      writer,
+      { stop, lost: attempt.cut },
+      claim.sequence,
+    );
+    return { kind: 'claimed', step: { ...current, agent: equipped, claim, rows, loaded, chunks } };
+  };
+
+  async function beginChild({ ref }: StepAttempt): Promise<void> {
+    const { sessionId, runId, agent, parent, step } = ref;
+    if (parent === undefined || step !== 1) return;
+    const child = { sessionId, runId, agent };
+    const begun = await store.runs.beginChild({ child, parent, now: Date.now() });
+    if (begun.kind !== 'begun') throw new AttemptOver({ kind: 'superseded' });
+  }
+
+  /** Servers may take their time: what cuts the attempt ends the wait for them. */
+  async function chooseTools(
+    agent: AgentDefinition,
+    { ref, attempt }: StepAttempt,
+  ): Promise<AgentDefinition> {
+    let chosen: AgentDefinition | undefined;
+    try {
+      chosen = await runTools.choose(agent, ref, attempt.signal);
+    } catch (error) {
+      const reason = isCut(attempt) ? attempt.cutReason() : undefined;
+      if (reason === undefined) throw error;
+      if (reason !== 'stop') throw new AttemptOver({ kind: reason });
+      const { stop = { mode: 'interrupt' } } = (await store.sessions.read(ref.sessionId)) ?? {};
+      throw new AttemptOver({ kind: 'stopped', stop });
+    }
+    if (chosen === undefined) throw new AttemptOver({ kind: 'superseded' });
+    return chosen;
+  }
+}

@@ -1,0 +1,195 @@
+import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { StepRef } from '../../protocol/activities.js';
+import { toPartialInput } from '../../protocol/reply-fold.js';
+import type { AssistantPart } from '../../protocol/rows.js';
+import type { RunUsage } from '../../stores/contract/runs.js';
+import {
+  commonAttributes,
+  legSpan,
+  spanBelow,
+  usageAttributes,
+} from '../../stores/record/leg-spans.js';
+import type { LegTraces } from '../../stores/record/leg-traces.js';
+import { usageSince } from '../../stores/record/legs.js';
+import { addUsage } from '../../stores/record/run-usage.js';
+import type { Attempt } from '../attempt.js';
+import type { TracedDeps } from '../deps.js';
+import type { ModelCall, ModelRequest, StepMiddleware } from './middleware.js';
+
+/** Writes a span for each request; spans of other libraries stand below it. Nothing if nothing is traced. */
+export function spans({ traces }: Pick<TracedDeps, 'traces'>): StepMiddleware {
+  return ({ ref, attempt, agent, claim, progress }) => {
+    writeLostAttempts(traces, ref, attempt, claim.usage);
+    return async (request, next) => {
+      const leg = traces?.current();
+      if (traces === undefined || leg === undefined) return next(request);
+      const { listeners, reply } = request;
+      const number = `${String(attempt.token)}.${String(progress.failures)}`;
+      const id = spanBelow(leg, ref.step, 'model', number);
+      let metadata: Extract<LanguageModelV4StreamPart, { type: 'response-metadata' }> | undefined;
+      listeners.push({
+        part: (part) => {
+          if (part.type === 'response-metadata') metadata = part;
+        },
+        timed: ({ provider, model, beganAt, ms, firstMs, code, usage }) => {
+          const { temperature, maxOutputTokens } = agent.llmConfig;
+          const { call } = request;
+          const finish = reply.finish();
+          const server = call && serverOf(call.model);
+          leg.model = model;
+          leg.used = addUsage(leg.used, usage);
+          traces.write({
+            title: `chat ${model}`,
+            id,
+            parent: legSpan(leg).span,
+            kind: 'client',
+            startMs: beganAt,
+            endMs: beganAt + ms,
+            attributes: {
+              ...commonAttributes(leg, 'chat'),
+              ...usageAttributes(usage),
+              'gen_ai.provider.name': provider,
+              'server.address': server?.address,
+              'server.port': server?.port,
+              'gen_ai.request.model': model,
+              'gen_ai.request.stream': true,
+              'gen_ai.request.temperature': temperature,
+              'gen_ai.request.max_tokens': maxOutputTokens,
+              'gen_ai.response.id': metadata?.id,
+              'gen_ai.response.model': metadata?.modelId,
+              'gen_ai.response.finish_reasons': finish && [finish.reason],
+              'gen_ai.response.time_to_first_chunk':
+                firstMs === undefined ? undefined : firstMs / 1000,
+              'helix.step': ref.step,
+            },
+            error: code,
+            content: call && (() => toChatContent(call.options, request)),
+          });
+        },
+      });
+      return traces.tracer.within(id, () => next(request));
+    };
+  };
+}
+
+/**
+ * What attempts streamed whose worker was lost is charged to the run by the claim that follows. Only
+ * that much is known of them.
+ */
+function writeLostAttempts(
+  traces: LegTraces | undefined,
+  { step }: StepRef,
+  { token }: Pick<Attempt, 'token'>,
+  used: RunUsage | undefined,
+): void {
+  const leg = traces?.current();
+  if (leg === undefined) return;
+  const lost = usageSince(used, leg.used);
+  leg.used = used;
+  if (lost === undefined || lost.outputTokens === 0) return;
+  const now = Date.now();
+  traces?.write({
+    title: 'chat lost attempt',
+    id: spanBelow(leg, step, 'model', token, 'lost'),
+    parent: legSpan(leg).span,
+    kind: 'client',
+    startMs: now,
+    endMs: now,
+    attributes: {
+      ...commonAttributes(leg, 'chat'),
+      ...usageAttributes(lost),
+      'helix.step': step,
+      'helix.usage.estimated': true,
+    },
+    error: 'attempt_lost',
+  });
+}
+
+/** Host and port that a model of the AI SDK calls; its interface does not name them, so not all do. */
+export function serverOf(model: object): { address: string; port: number } | undefined {
+  const { config } = model as { config?: { baseURL?: unknown; url?: unknown } };
+  if (typeof config !== 'object') return undefined;
+  try {
+    const { hostname, port, protocol } = new URL(addressIn(config, model));
+    return {
+      address: hostname,
+      port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+type ToUrl = (of: { path: string; modelId: string | undefined }) => unknown;
+
+function addressIn({ baseURL, url }: { baseURL?: unknown; url?: unknown }, model: object): string {
+  if (typeof baseURL === 'string') return baseURL;
+  if (typeof url !== 'function') return '';
+  const { modelId } = model as { modelId?: string };
+  return String((url as ToUrl)({ path: '/', modelId }));
+}
+
+type Message = LanguageModelV4Prompt[number];
+type Part = Exclude<Message['content'], string>[number];
+
+/**
+ * What people and a model wrote in a call of a model, in the form of OpenTelemetry's conventions: messages of parts.
+ * Files are named, not copied. Pure.
+ */
+function toChatContent(
+  { prompt, tools }: ModelCall['options'],
+  { reply }: ModelRequest,
+): Record<string, unknown> {
+  const system = prompt.filter(({ role }) => role === 'system');
+  const messages = prompt.filter(({ role }) => role !== 'system');
+  const output = {
+    role: 'assistant',
+    // The reply's own calls get their inputs when the step is stored.
+    parts: reply.fold.parts.map((part) => {
+      if (part.type !== 'tool-call') return toPart(part);
+      const made = reply.calls.find(({ toolCallId }) => toolCallId === part.toolCallId);
+      const text = made?.input ?? reply.fold.argumentText.get(part.toolCallId);
+      return toPart({ ...part, input: toPartialInput(text) });
+    }),
+    finish_reason: reply.finish()?.reason,
+  };
+  return {
+    'gen_ai.system_instructions':
+      system.length === 0 ? undefined : system.flatMap(({ content }) => toParts(content)),
+    'gen_ai.input.messages': messages.map(({ role, content }) => ({
+      role,
+      parts: toParts(content),
+    })),
+    'gen_ai.output.messages': [output],
+    'gen_ai.tool.definitions': tools?.map((tool) =>
+      tool.type === 'function'
+        ? {
+            type: 'function',
+            name: tool.name,
+            description: tool.description,
+            parameters: tool.inputSchema,
+          }
+        : { type: tool.type, name: tool.name },
+    ),
+  };
+}
+
+function toParts(content: Message['content']): unknown[] {
+  return typeof content === 'string' ? [{ type: 'text', content }] : content.map(toPart);
+}
+
+function toPart(part: Part | AssistantPart): unknown {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: part.type, content: part.text };
+    case 'tool-call': {
+      const { toolCallId: id, toolName: name, input } = part;
+      return { type: 'tool_call', id, name, arguments: input };
+    }
+    case 'tool-result':
+      return { type: 'tool_call_response', id: part.toolCallId, response: part.output };
+    default:
+      return { type: part.type };
+  }
+}
