@@ -2,12 +2,35 @@ import type { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { toTools, type AgentTools } from './ai-sdk/agent-tools.js';
-import { AgentConfig } from './agent-config.js';
+import { AgentConfig as Config, type AgentShape } from './agent-config.js';
 import { assertTool } from './define-tool.js';
-import { toLlmConfig } from './model-choices.js';
 import { assertSettings, DefinitionError } from './definition-error.js';
 import type { AgentDefinition } from './definitions.js';
+import type { Instructions } from './instructions.js';
+import { toLlmConfig } from './llm-settings.js';
 import type { TypedAgent } from './tool-types.js';
+
+/** An agent as its author writes it; the system prompt is typed from the state schema. */
+export interface AgentConfig<
+  State extends z.ZodType,
+  Output extends z.ZodType,
+  Tools extends AgentTools = AgentTools,
+  Name extends string = string,
+> extends Omit<AgentShape, 'name' | 'systemPrompt' | 'tools' | 'stateSchema' | 'outputSchema'> {
+  /** The name that sessions are bound to: `[A-Za-z0-9_-]{1,64}`, unique within a registry. */
+  name: Name;
+  /** A text, or messages that can carry `providerOptions`, such as a cache point. */
+  systemPrompt: Instructions | ((state: z.output<State>) => Instructions);
+  /**
+   * A list of what `defineTool` and its like returned, or an object of tools by name, in which tools
+   * of the AI SDK can be as they are.
+   */
+  tools?: Tools;
+  /** State kept with the session; must accept `{}`, so give every field a default. */
+  stateSchema?: State;
+  /** The turn ends with a result of this shape, which the model submits as a tool call. */
+  outputSchema?: Output;
+}
 
 /** Model calls a turn may take when an agent sets no `maxSteps`. */
 export const DEFAULT_MAX_STEPS = LIMITS.maxSteps;
@@ -43,7 +66,7 @@ export function defineAgent<
   const Name extends string = string,
 >(config: AgentConfig<State, Output, Tools, Name>): TypedAgent<Tools, z.output<Output>, Name> {
   const { name, llmConfig } = config;
-  assertSettings(AgentConfig, config, { agent: name });
+  assertSettings(Config, config, { agent: name });
   const tools = toTools(config.tools, name);
   const names = new Set<string>();
   for (const [index, tool] of tools.entries()) {

@@ -7,11 +7,11 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const QUOTED = 40;
 
 /**
- * A field that has to pass a test. Its message continues the field's name: `maxSteps must be a
- * whole number above 0, not 1.5`.
+ * A field of a type that has to pass a test. Its message continues the field's name: `maxSteps must be
+ * a whole number above 0, not 1.5`.
  */
-export function must(be: string, isFit: (value: unknown) => boolean): z.ZodType {
-  return z.custom(isFit, {
+export function must<T>(be: string, isFit: (value: unknown) => boolean): z.ZodType<T> {
+  return z.custom<T>(isFit, {
     error: ({ input }) =>
       input === undefined ? `is missing; it must be ${be}` : `must be ${be}, not ${show(input)}`,
   });
@@ -40,22 +40,30 @@ export function settings<Shape extends z.core.$ZodShape>(
   });
 }
 
-export const Name = must(
+export const Name = must<string>(
   '1 to 64 letters, digits, "_" or "-"',
   (value) => typeof value === 'string' && NAME.test(value),
 );
-export const Text = must('a string', (value) => typeof value === 'string');
-export const Flag = must('true or false', (value) => typeof value === 'boolean');
-export const Callback = must('a function', isFunction);
-export const Duration = must(
+export const Text = must<string>('a string', (value) => typeof value === 'string');
+export const Flag = must<boolean>('true or false', (value) => typeof value === 'boolean');
+export const Count = must<number>('a whole number above 0', isCount);
+export const Duration = must<number>(
   'a whole number of milliseconds above 0',
   (value) => Number.isSafeInteger(value) && (value as number) > 0,
 );
-export const Amount = must('a number of at least 0', isAmount);
-export const PositiveAmount = must(
+export const Amount = must<number>('a number of at least 0', isAmount);
+export const PositiveAmount = must<number>(
   'a number above 0',
   (value) => isAmount(value) && (value as number) > 0,
 );
+
+/** A field that is a function. */
+export function callback<F>(): z.ZodType<F> {
+  return must<F>('a function', isFunction);
+}
+
+/** One of which the types say nothing. */
+export const Callback = callback<(...input: never[]) => unknown>();
 
 /** A zod 4 schema; the message names the other library that a value comes from. */
 export const Schema = z.custom<z.ZodType>((value) => findForeignSchema(value) === undefined, {

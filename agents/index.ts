@@ -1,13 +1,8 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
-export type { AgentConfig } from './agent-config.js';
-export { compaction } from './compaction/compaction.js';
-export type {
-  CompactedMessages,
-  CompactionRecord,
-  MadeCompaction,
-} from './compaction/compaction-record.js';
-export type { CompactionSettings } from './compaction/compaction.js';
-export type { Summary, ToSummarize } from './compaction/summarize.js';
+export type { AgentConfig } from './define-agent.js';
+export { compaction } from './compaction.js';
+export type { CompactedMessages, CompactionRecord, MadeCompaction } from './compaction-record.js';
+export type { CompactionSettings, Summary, ToSummarize } from './compaction.js';
 export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
 export { fromAgent } from './ai-sdk/from-agent.js';
@@ -26,28 +21,24 @@ export {
 } from './create-sub-agent-tool.js';
 export type { SubAgentToolConfig } from './create-sub-agent-tool.js';
 export type { ApprovalRequest, ApproverRule, ApproverVerdict } from './approver-rule.js';
+export type { AgentDefinition, SubAgent, ToolDefinition } from './definitions.js';
 export type {
-  AgentDefinition,
   ApprovalCall,
   ApprovalRule,
   ApprovalVerdict,
+  ProviderTool,
+  RetryPolicy,
+} from './tool-config.js';
+export type {
   AgentModel,
   LlmConfig,
   LlmSettings,
   ModelChoice,
-  PreparedStep,
-  AgentPage,
-  PrepareStep,
-  PrepareStepOptions,
   Pricing,
-  ProviderTool,
-  RetryPolicy,
   SamplingSettings,
-  SpendCap,
-  SubAgent,
-  ToolChoice,
-  ToolDefinition,
-} from './definitions.js';
+} from './llm-settings.js';
+export type { PreparedStep, PrepareStep, PrepareStepOptions, ToolChoice } from './prepared-step.js';
+export type { AgentPage, SpendCap } from './agent-config.js';
 export type {
   FinishEvent,
   HookPlace,

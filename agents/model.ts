@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { gateway, wrapLanguageModel, type LanguageModelMiddleware } from 'ai';
-import type { LlmConfig } from './definitions.js';
+import type { LlmConfig } from './llm-settings.js';
 
 /**
  * The model of an agent, always at version 4 of the language-model specification, ready for

@@ -1,28 +1,50 @@
+import type { LanguageModel, ModelMessage } from 'ai';
+import type { z } from 'zod';
+import type { CompactionRecord } from './compaction-record.js';
 import { assertSettings } from './definition-error.js';
-import { isInstructions, isToolChoice } from './agent-config.js';
 import { isObject, isTexts, must, settings } from './fields.js';
-import type { PreparedStep } from './definitions.js';
-import { Model, Sampling } from './llm-settings.js';
+import type { Instructions } from './instructions.js';
+import { Model, ProviderOptions, Sampling } from './llm-settings.js';
+import type { StepRecord } from './step-hooks.js';
+
+/** Which tool the model must or may call. */
+export type ToolChoice =
+  'auto' | 'none' | 'required' | { readonly type: 'tool'; readonly toolName: string };
+
+export const ToolChoice = must<ToolChoice>(
+  `'auto', 'none', 'required' or { type: 'tool', toolName }`,
+  (value) => {
+    if (!isObject(value)) return value === 'auto' || value === 'none' || value === 'required';
+    return 'toolName' in value && typeof value.toolName === 'string' && value.toolName !== '';
+  },
+);
+
+export const ToolNames = must<readonly string[]>('a list of names of tools', isTexts);
+
+export function isInstructions(value: unknown): value is Instructions {
+  if (Array.isArray(value)) return value.every((each) => isObject(each) && isInstructions(each));
+  if (!isObject(value)) return typeof value === 'string';
+  return 'role' in value && value.role === 'system' && 'content' in value;
+}
 
 const CONTEXT = 'the services of the worker: toolContextOf(options).services';
+const OwnInstructions = must<Instructions>('a string, or system messages', isInstructions);
 
 /** Its values may come from plain JavaScript. */
 const Fields = settings(
   {
     ...Sampling,
-    messages: must('a list of messages', Array.isArray).optional(),
+    /** The messages that the model gets instead. Nothing that is stored changes. */
+    messages: must<ModelMessage[]>('a list of messages', Array.isArray).optional(),
     model: Model.optional(),
-    instructions: must('a string, or system messages', isInstructions).optional(),
-    system: must('a string, or system messages', isInstructions).optional(),
-    toolChoice: must(
-      `'auto', 'none', 'required' or { type: 'tool', toolName }`,
-      isToolChoice,
-    ).optional(),
-    activeTools: must('a list of names of tools', isTexts).optional(),
-    providerOptions: must(
-      'an object of objects by provider: { openai: { … } }',
-      (value) => isObject(value) && Object.values(value).every(isObject),
-    ).optional(),
+    /** The system prompt of this step; `system` is its older name. */
+    instructions: OwnInstructions.optional(),
+    system: OwnInstructions.optional(),
+    toolChoice: ToolChoice.optional(),
+    /** Names of the tools that the model may call in this step. */
+    activeTools: ToolNames.optional(),
+    /** Added to those of the agent. */
+    providerOptions: ProviderOptions.optional(),
   },
   {
     tools: 'activeTools',
@@ -35,6 +57,52 @@ const Fields = settings(
     maxRetries: 'llmConfig: { maxTries } of the agent',
   },
 );
+
+/** The changes of `prepareStep`; fields that it leaves out stay as they are. */
+export interface PreparedStep extends Readonly<Omit<z.infer<typeof Fields>, 'model'>> {
+  /** The model of this step. */
+  readonly model?: LanguageModel;
+}
+
+/** The input of `prepareStep`. */
+export interface PrepareStepOptions {
+  /** The messages that the model would get, without the system prompt; not to be changed in place. */
+  readonly messages: ModelMessage[];
+  /** Step of the turn, from 1. */
+  readonly step: number;
+  /** The same from 0, as the AI SDK counts. */
+  readonly stepNumber: number;
+  /** The turn's steps so far, with the results of their calls. */
+  readonly steps: StepRecord[];
+  /** The agent's model. */
+  readonly model: LanguageModel;
+  /** The agent's system prompt. */
+  readonly instructions: Instructions;
+  readonly initialInstructions: Instructions;
+  /** Those of the messages that precede the turn's reply, and those of the reply. */
+  readonly initialMessages: ModelMessage[];
+  readonly responseMessages: ModelMessage[];
+  readonly sessionId: string;
+  readonly runId: string;
+  /** The agent's own state. */
+  readonly state: unknown;
+  /** Metadata of the message that the turn answers, as its sender set them: not to be trusted. */
+  readonly messageMetadata: unknown;
+  /** Fires when the result is no longer waited for. */
+  readonly signal: AbortSignal;
+  /** A summary that stands for the oldest messages, as `compaction` uses it. */
+  readonly compaction: CompactionRecord;
+}
+
+/**
+ * Called before each model call; name and shape are those of the AI SDK. It may return the result
+ * of the AI SDK's `pruneMessages`. Calls without a result and results without a call are removed
+ * afterwards, since providers refuse them. An error of this function ends the run as
+ * `context_hook_failed`.
+ */
+export type PrepareStep = (
+  options: PrepareStepOptions,
+) => PreparedStep | undefined | Promise<PreparedStep | undefined>;
 
 /**
  * What a `prepareStep` returned, without fields that are undefined.

@@ -1,10 +1,12 @@
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { FlexibleSchema, ModelMessage, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { findJsonFault } from '../protocol/json-depth.js';
 import type { CallActivity, OnExpiry } from '../protocol/run.js';
 import type { ApproverRule } from './approver-rule.js';
-import type { ApprovalRule, RetryPolicy } from './definitions.js';
 import {
+  callback,
   Callback,
   Duration,
   Flag,
@@ -16,73 +18,34 @@ import {
   settings,
   Text,
 } from './fields.js';
-import type { LostCall, ToolContext, Verification } from './tool-context.js';
+import type { InputHooks } from './input-hooks.js';
+import type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 
-/** A tool as its author writes it; the callbacks are typed from the schemas. */
-export interface ToolConfig<
-  Input extends z.ZodType,
-  Output extends z.ZodType,
-  Result extends z.input<Output> = z.input<Output>,
-  Called extends string = string,
-> {
-  /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
-  name: Called;
-  /** Its name for people, such as `Refund an order`. Default: its name in words. */
-  title?: string;
-  /** Explains to the model when and how to use the tool; people who approve its calls read it too. */
-  description: string;
-  /** Must describe an object. Every input is checked against it before anything else happens. */
-  inputSchema: Input;
-  /** Checks what `execute` or the client returned. */
-  outputSchema?: Output;
-  /**
-   * Runs on a worker and returns something that JSON can carry; the model sees what it throws.
-   * `'client'`: the browser carries the call out and sends the result back.
-   */
-  execute: 'client' | ((input: z.output<Input>, context: ToolContext) => Result | Promise<Result>);
-  /** A person must agree before `execute` runs; the function form decides call by call. */
-  requireApproval?: true | ApprovalRule<z.output<Input>>;
-  /**
-   * Who may approve: callers with one of these roles, or those that the function accepts. Default:
-   * the owner of the conversation, and approvers of the tenant.
-   */
-  approvers?: readonly ('approver' | 'operator')[] | ApproverRule;
-  /** True if a person who asked for the call may not approve it, under any account. Default: false. */
-  separateApprover?: boolean;
-  /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
-  idempotent?: boolean;
-  /**
-   * Finds out, after a worker died in the middle of a call, whether the call took effect: from the
-   * system that it changes, by the idempotency key. An error, or no answer within a minute, counts as
-   * unknown. Default: unknown.
-   */
-  verify?: (
-    input: z.output<Input>,
-    call: LostCall,
-  ) => Verification<z.input<Output>> | Promise<Verification<z.input<Output>>>;
-  /** Executes a call again when the tool throws; only for tools that are `idempotent`. Default: never. */
-  retry?: RetryPolicy;
-  /**
-   * The result of a successful call becomes the run's, which ends once the step's other calls are
-   * settled; the function form maps the one to the other. It has to fit the agent's `outputSchema`.
-   */
-  finishWith?: true | ((output: z.output<Output>) => unknown);
-  /** How long a client tool or an approval waits for its answer, in ms. Default: no limit. */
-  deadlineMs?: number;
-  /**
-   * The outcome of a call whose deadline has passed: approvals take `'deny'` (the default) or
-   * `'approve'`, client tools `{ result }`, which the model sees in place of the client's.
-   */
-  onExpiry?: OnExpiry;
-  /** How long `execute` may take, in ms. Default: the worker's. */
-  timeoutMs?: number;
-  /**
-   * Settings of the Temporal activity that executes a call, such as a task queue for workers with
-   * special hardware. Such a call always has an activity of its own. One that fails for good by
-   * these settings gives the model an error.
-   */
-  activity?: CallActivity;
+export type ToolResultOutput = ToolResultPart['output'];
+
+/** The result of a call as the model gets it; name and shape are those of the AI SDK. */
+export type ToModelOutput = (result: {
+  toolCallId: string;
+  input: unknown;
+  output: unknown;
+}) => ToolResultOutput | PromiseLike<ToolResultOutput>;
+
+/**
+ * Decides call by call: `true` asks a person, `false` does not; a verdict is an immediate decision,
+ * recorded as automatic. A rule that throws asks a person.
+ */
+export type ApprovalRule<Input> = (
+  input: Input,
+  call: ApprovalCall,
+) => ApprovalVerdict | Promise<ApprovalVerdict>;
+
+/** The call that a rule decides about. */
+export interface ApprovalCall extends ToolCallIdentity {
+  /** What the model was given in the step that made the call, without the system prompt. */
+  readonly messages: readonly ModelMessage[];
 }
+
+export type ApprovalVerdict = boolean | { readonly approve: boolean; readonly reason?: string };
 
 /** Names of the field in the AI SDK and elsewhere. */
 const INSTEAD_OF = {
@@ -109,32 +72,29 @@ const APPROVERS = new Set<unknown>(['approver', 'operator']);
 const ToolName = Name.refine((name) => name !== FINISH_TOOL_NAME, {
   error: 'is reserved for the result of the agent',
 });
-const Description = must(
-  'a text for the model that is not empty',
-  (value) => typeof value === 'string' && value.trim() !== '',
-);
-const YesOrCallback = must('true or a function', (value) => value === true || isFunction(value));
 
-const ApproversOrCallback = must(
-  `a function, or a list of the roles 'approver' and 'operator'`,
-  (value) => isFunction(value) || isApprovers(value),
-);
-
-const Coefficient = must(
+const Coefficient = must<number>(
   'a number of at least 1',
   (value) => typeof value === 'number' && Number.isFinite(value) && value >= 1,
 );
 
 const Retry = settings({
-  attempts: must('a whole number from 2 to 100', (value) => isWhole(value, 2, 100)),
+  /** Executions of one call, the first included; 2 to 100. Executions on a lost worker count. */
+  attempts: must<number>('a whole number from 2 to 100', (value) => isWhole(value, 2, 100)),
+  /** Delay before the second execution, in ms. Default: 1,000. */
   initialIntervalMs: Duration.optional(),
+  /** Longest delay, in ms. Default: 60,000. */
   maximumIntervalMs: Duration.optional(),
+  /** Factor from each delay to the next. Default: 2. */
   coefficient: Coefficient.optional(),
 });
 
-const Activity = settings(
+/** How often, and after which delays, a tool that throws is executed again. */
+export interface RetryPolicy extends Readonly<z.infer<typeof Retry>> {}
+
+const Activity: z.ZodType<CallActivity> = settings(
   {
-    taskQueue: must(
+    taskQueue: must<string>(
       'the name of a task queue',
       (value) => typeof value === 'string' && value.trim() !== '',
     ).optional(),
@@ -145,7 +105,7 @@ const Activity = settings(
       initialInterval: Duration.optional(),
       maximumInterval: Duration.optional(),
       backoffCoefficient: Coefficient.optional(),
-      maximumAttempts: must('a whole number from 1 to 1,000', (value) =>
+      maximumAttempts: must<number>('a whole number from 1 to 1,000', (value) =>
         isWhole(value, 1, 1000),
       ).optional(),
     }).optional(),
@@ -153,55 +113,158 @@ const Activity = settings(
   { timeoutMs: 'startToCloseTimeout', retryPolicy: 'retry', queue: 'taskQueue' },
 );
 
-const Title = must(
-  'a text of 1 to 200 characters',
-  (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 200,
-);
+const named = {
+  /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
+  name: ToolName,
+  /** Its name for people, such as `Refund an order`. Default: its name in words. */
+  title: must<string>(
+    'a text of 1 to 200 characters',
+    (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 200,
+  ).optional(),
+  /** Explains to the model when and how to use the tool; people who approve its calls read it too. */
+  description: must<string>(
+    'a text for the model that is not empty',
+    (value) => typeof value === 'string' && value.trim() !== '',
+  ),
+};
 
-const named = { name: ToolName, title: Title.optional(), description: Description };
-
+/** The fields of every tool; callbacks are typed from its schemas by `ToolConfig`. */
 const fields = {
-  execute: must(`a function, or 'client'`, (value) => value === 'client' || isFunction(value)),
-  requireApproval: YesOrCallback.optional(),
-  approvers: ApproversOrCallback.optional(),
+  ...named,
+  inputSchema: InputSchema,
+  outputSchema: Schema.optional(),
+  execute: must<'client' | ((input: unknown, context: ToolContext) => unknown)>(
+    `a function, or 'client'`,
+    (value) => value === 'client' || isFunction(value),
+  ),
+  requireApproval: trueOr<ApprovalRule<unknown>>().optional(),
+  /**
+   * Who may approve: callers with one of these roles, or those that the function accepts. Default:
+   * the owner of the conversation, and approvers of the tenant.
+   */
+  approvers: must<readonly ('approver' | 'operator')[] | ApproverRule>(
+    `a function, or a list of the roles 'approver' and 'operator'`,
+    (value) => isFunction(value) || isApprovers(value),
+  ).optional(),
+  /** True if a person who asked for the call may not approve it, under any account. Default: false. */
   separateApprover: Flag.optional(),
+  /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
   idempotent: Flag.optional(),
-  verify: Callback.optional(),
+  verify:
+    callback<(input: unknown, call: LostCall) => Verification | Promise<Verification>>().optional(),
+  /** Executes a call again when the tool throws; only for tools that are `idempotent`. Default: never. */
   retry: Retry.optional(),
-  finishWith: YesOrCallback.optional(),
+  finishWith: trueOr<(output: unknown) => unknown>().optional(),
+  /** How long a client tool or an approval waits for its answer, in ms. Default: no limit. */
   deadlineMs: Duration.optional(),
-  onExpiry: z.unknown().optional(),
+  /**
+   * The outcome of a call whose deadline has passed: approvals take `'deny'` (the default) or
+   * `'approve'`, client tools `{ result }`, which the model sees in place of the client's.
+   */
+  onExpiry: z.custom<OnExpiry>(() => true).optional(),
+  /** How long `execute` may take, in ms. Default: the worker's. */
   timeoutMs: Duration.optional(),
+  /**
+   * Settings of the Temporal activity that executes a call, such as a task queue for workers with
+   * special hardware. Such a call always has an activity of its own. One that fails for good by
+   * these settings gives the model an error.
+   */
   activity: Activity.optional(),
 };
 
 /** What `defineTool` accepts. */
-export const ToolConfig = settings(
-  { ...named, inputSchema: InputSchema, outputSchema: Schema.optional(), ...fields },
-  INSTEAD_OF,
-).superRefine(checkTool);
+export const ToolConfig = settings(fields, INSTEAD_OF).superRefine(checkTool);
+
+/** What every tool has, as its author writes it. */
+export type ToolShape = z.infer<z.ZodObject<typeof fields>>;
+
+/** A tool as its author writes it; the callbacks are typed from the schemas. */
+export interface ToolConfig<
+  Input extends z.ZodType,
+  Output extends z.ZodType,
+  Result extends z.input<Output> = z.input<Output>,
+  Called extends string = string,
+> extends Omit<
+  ToolShape,
+  'name' | 'inputSchema' | 'outputSchema' | 'execute' | 'requireApproval' | 'verify' | 'finishWith'
+> {
+  /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
+  name: Called;
+  /** Must describe an object. Every input is checked against it before anything else happens. */
+  inputSchema: Input;
+  /** Checks what `execute` or the client returned. */
+  outputSchema?: Output;
+  /**
+   * Runs on a worker and returns something that JSON can carry; the model sees what it throws.
+   * `'client'`: the browser carries the call out and sends the result back.
+   */
+  execute: 'client' | ((input: z.output<Input>, context: ToolContext) => Result | Promise<Result>);
+  /** A person must agree before `execute` runs; the function form decides call by call. */
+  requireApproval?: true | ApprovalRule<z.output<Input>>;
+  /**
+   * Finds out, after a worker died in the middle of a call, whether the call took effect: from the
+   * system that it changes, by the idempotency key. An error, or no answer within a minute, counts as
+   * unknown. Default: unknown.
+   */
+  verify?: (
+    input: z.output<Input>,
+    call: LostCall,
+  ) => Verification<z.input<Output>> | Promise<Verification<z.input<Output>>>;
+  /**
+   * The result of a successful call becomes the run's, which ends once the step's other calls are
+   * settled; the function form maps the one to the other. It has to fit the agent's `outputSchema`.
+   */
+  finishWith?: true | ((output: z.output<Output>) => unknown);
+}
+
+/** What a provider is given in place of the schema of a tool that it defines. */
+export interface ProviderTool {
+  /** `<provider>.<tool>` */
+  readonly id: `${string}.${string}`;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The result of a call may come in a later reply. */
+  readonly defers?: boolean;
+}
+
+/** What only tools of the AI SDK have. */
+const foreign = {
+  /** Of a tool that its provider defines: what the provider is given in place of a schema. */
+  provider: z.custom<ProviderTool>(() => true).optional(),
+  /** What the model is given about it beside name and description. */
+  forModel: z
+    .custom<
+      { readonly inputSchema: FlexibleSchema } & Pick<
+        LanguageModelV4FunctionTool,
+        'providerOptions' | 'strict' | 'inputExamples'
+      >
+    >(() => true)
+    .optional(),
+  /** Hooks that are called while a model writes the input of a call. */
+  onInput: z.custom<InputHooks>(() => true).optional(),
+  /** The tool's name in the list of an MCP server or another origin, if models know it by another one. */
+  listedAs: Text.optional(),
+  /** Of a `dynamicTool()`: steps list its calls apart. */
+  isDynamic: Flag.optional(),
+  /** What the model gets in place of the result as JSON. */
+  toModelOutput: callback<ToModelOutput>().optional(),
+};
+
+export type ForeignShape = z.infer<z.ZodObject<typeof foreign>>;
 
 /** What `fromAiSdkTool` makes. */
 export const ForeignToolConfig = settings({
-  ...named,
-  inputSchema: Schema,
-  outputSchema: Schema.optional(),
   ...fields,
+  ...foreign,
+  inputSchema: Schema,
   execute: must(
     `a function, 'client' or 'provider'`,
     (value) => value === 'client' || value === 'provider' || isFunction(value),
   ),
-  provider: z.unknown().optional(),
-  forModel: z.unknown(),
-  onInput: z.unknown().optional(),
-  listedAs: Text.optional(),
-  isDynamic: Flag.optional(),
-  toModelOutput: Callback.optional(),
 }).superRefine(checkTool);
 
 /** Fields that need each other, or exclude each other. */
 function checkTool(
-  tool: Partial<Record<keyof typeof fields | 'outputSchema', unknown>>,
+  tool: Partial<Record<keyof typeof fields, unknown>>,
   context: z.RefinementCtx,
 ): void {
   const isClient = tool.execute === 'client' || tool.execute === 'provider';
@@ -242,9 +305,7 @@ function checkTool(
 
 /** A tool that `createSubAgentTool` made. */
 export const SubAgentTool = settings({
-  name: ToolName,
-  title: Title.optional(),
-  description: Description,
+  ...named,
   inputSchema: InputSchema,
   execute: must(`'agent'`, (value) => value === 'agent'),
   subAgent: settings({
@@ -252,6 +313,10 @@ export const SubAgentTool = settings({
     toMessage: Callback,
   }),
 });
+
+function trueOr<F>(): z.ZodType<true | F> {
+  return must<true | F>('true or a function', (value) => value === true || isFunction(value));
+}
 
 /** True for what looks like the result of `defineAgent`. */
 export function isAgent(value: unknown): boolean {

@@ -11,7 +11,8 @@ import type { ActivityDeps } from '../deps.js';
 import type { Answer, ModelRequest, StepMiddleware } from './middleware.js';
 import {
   RequestNotMadeError,
-  StreamCutError,
+  STREAM_CUT,
+  RequestFault,
   toLoggedError,
   toProviderFailure,
 } from './provider-failure.js';
@@ -39,7 +40,7 @@ export function failures({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddlewa
 /**
  * Calls the model and streams its reply to the writer.
  *
- * @throws what the provider throws or streams as an error; StreamCutError for a stream that ends
+ * @throws what the provider throws or streams as an error; RequestFault for a stream that ends
  * without a finish
  */
 export async function callModel(request: ModelRequest): Promise<Answer> {
@@ -90,7 +91,7 @@ export async function callModel(request: ModelRequest): Promise<Answer> {
     leave();
   }
   const finish = reply.finish();
-  if (finish === undefined || finish.reason === 'error') throw new StreamCutError();
+  if (finish === undefined || finish.reason === 'error') throw new RequestFault(STREAM_CUT);
   return { request };
 }
 

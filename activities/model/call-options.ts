@@ -6,16 +6,16 @@ import type {
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider';
 import { asSchema } from 'ai';
+import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
+import { Sampling } from '../../agents/llm-settings.js';
 import type {
-  AgentDefinition,
   AgentModel,
   LlmConfig,
   ModelChoice,
-  PreparedStep,
   SamplingSettings,
-  ToolDefinition,
-} from '../../agents/definitions.js';
-import type { CompactionRecord } from '../../agents/compaction/compaction-record.js';
+} from '../../agents/llm-settings.js';
+import type { PreparedStep } from '../../agents/prepared-step.js';
+import type { CompactionRecord } from '../../agents/compaction-record.js';
 import type { Instructions } from '../../agents/instructions.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';
@@ -94,7 +94,7 @@ export function prompts({ store, logger, fileHosts: hosts = [] }: ActivityDeps):
     };
 }
 
-/** @throws ContextHookError, and what the model's own function throws */
+/** @throws RequestFault, and what the model's own function throws */
 export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promise<ModelCall> {
   const { ref, agent, state, rows, messageId, tries, files } = asked;
   const { choice = agent.llmConfig, isFallback = false } = asked;
@@ -198,29 +198,11 @@ function toSystemMessages(instructions: Instructions): LanguageModelV4Prompt {
 }
 
 /** Only what is set: a step's change leaves the agent's other settings. */
-function toSampling({
-  temperature,
-  maxOutputTokens,
-  topP,
-  topK,
-  presencePenalty,
-  frequencyPenalty,
-  stopSequences,
-  seed,
-  reasoning,
-}: SamplingSettings): Partial<Options> {
-  const set = {
-    temperature,
-    maxOutputTokens,
-    topP,
-    topK,
-    presencePenalty,
-    frequencyPenalty,
-    seed,
-    reasoning,
-    stopSequences: stopSequences && [...stopSequences],
-  };
-  return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
+function toSampling(given: SamplingSettings): Partial<Options> {
+  const names = Object.keys(Sampling) as (keyof SamplingSettings)[];
+  return Object.fromEntries(
+    names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+  );
 }
 
 /** Bounds the output by what it may cost. */

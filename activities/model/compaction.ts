@@ -2,11 +2,10 @@ import type {
   CompactedMessages,
   CompactionRecord,
   MadeCompaction,
-} from '../../agents/compaction/compaction-record.js';
-import {
-  assertKeepRequest,
-  checkedCompaction,
-} from '../../agents/compaction/checked-compaction.js';
+} from '../../agents/compaction-record.js';
+import { assertSettings } from '../../agents/definition-error.js';
+import { Callback, Duration, isCount, must, settings } from '../../agents/fields.js';
+import { Prices } from '../../agents/llm-settings.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction, Row } from '../../protocol/rows.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
@@ -116,4 +115,45 @@ function createCompactions(
 function newestOf(rows: readonly Row[]): Compaction | undefined {
   const row = rows.findLast((each) => each.role === 'assistant' && each.compaction !== undefined);
   return row?.role === 'assistant' ? row.compaction : undefined;
+}
+
+/** Characters of a summary that are kept; it stands in every later prompt. */
+const SUMMARY_CHARS = 32_000;
+
+const SUBJECT = { call: 'compaction.keep' };
+
+const Request = settings({ make: Callback, timeoutMs: Duration });
+
+const Summary = must(
+  'a string that is not blank',
+  (value) => typeof value === 'string' && value.trim() !== '',
+);
+const Tokens = must('token counts', (value) => typeof value === 'object' && value !== null);
+
+/** @throws DefinitionError if `keep` was called with something else */
+function assertKeepRequest(make: unknown, timeoutMs: unknown): void {
+  assertSettings(Request, { make, timeoutMs }, SUBJECT);
+}
+
+/**
+ * A summary as it is stored. It comes from an agent's own code, and one that stands for all messages, or
+ * for more than there are, would leave the newest question out of every later prompt.
+ *
+ * @param count messages of the conversation
+ * @throws DefinitionError that says which field cannot be
+ */
+function checkedCompaction(made: MadeCompaction, count: number): MadeCompaction {
+  const most = count - 1;
+  const messages = must(
+    `a whole number from 1 to ${String(most)}`,
+    (value) => isCount(value) && (value as number) <= most,
+  );
+  const fields = {
+    messages,
+    summary: Summary,
+    usage: Tokens.optional(),
+    pricing: Prices.optional(),
+  };
+  assertSettings(settings(fields), made, SUBJECT);
+  return { ...made, summary: made.summary.slice(0, SUMMARY_CHARS).toWellFormed() };
 }

@@ -1,4 +1,4 @@
-import type { LlmConfig, ModelChoice } from '../../agents/definitions.js';
+import type { LlmConfig, ModelChoice } from '../../agents/llm-settings.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { retryDelay, sleep } from '../../protocol/time.js';
 import type { Fallback } from '../../stores/contract/steps.js';

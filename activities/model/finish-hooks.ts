@@ -6,7 +6,7 @@ import type { RunInfo } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
 import { toLoggedError } from './provider-failure.js';
-import { toFinishEvent } from './finish-event.js';
+import { toFinishEvent } from './step-records.js';
 import { toStepRecords } from './step-records.js';
 
 /** A hook that takes longer is not waited for. */

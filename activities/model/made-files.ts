@@ -2,27 +2,22 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { StepRef } from '../../protocol/activities.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatFileUrl } from '../../protocol/file-reference.js';
-import { rootOf, toShownSessionId, runNumberOf, sessionOfRun } from '../../protocol/ids.js';
+import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Row } from '../../protocol/rows.js';
-import type { StoredFile } from '../../stores/contract/files.js';
-import type { Sessions } from '../../stores/contract/sessions.js';
 import type { ActivityDeps } from '../deps.js';
 import { MAX_ATTACHMENT_BYTES } from './attachments.js';
 import type { StepMiddleware } from './middleware.js';
-import { FilesAwayError } from './provider-failure.js';
+import { FILES_AWAY, RequestFault } from './provider-failure.js';
 import type { KeptFile } from './reply-types.js';
 
 /** Stores what a model makes and the stream cannot carry; what earlier requests of the step have left is removed. */
 export function madeFiles(deps: ActivityDeps): StepMiddleware {
-  return ({ ref, attempt, claim, rows }) => {
+  return ({ ref, attempt }) => {
     const files = createStepFiles(deps, ref, attempt.token);
     let isFirst = attempt.number === 1;
-    let hasDropped = claim.hasDroppedCalls === true;
     return async (request, next) => {
       if (!isFirst) await files.clear();
-      if (hasDropped) await files.clearDropped(rows);
-      [isFirst, hasDropped] = [false, false];
+      isFirst = false;
       request.keepFile = files.keep;
       return next(request);
     };
@@ -34,13 +29,11 @@ interface StepFiles {
   /**
    * Undefined for parts that go into the stream as they are.
    *
-   * @throws FilesAwayError
+   * @throws RequestFault
    */
   keep: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
   /** Removes those of tries whose reply was discarded; not those of attempts that came later. */
   clear: () => Promise<void>;
-  /** Removes those of earlier runs and their sub-agents whose replies a rewind dropped. */
-  clearDropped: (rows: readonly Row[]) => Promise<void>;
 }
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
@@ -81,31 +74,25 @@ function createStepFiles(
         return await keep(content, mediaType);
       } catch (cause) {
         if (!HelixError.isInstance(cause) || cause.code === 'unavailable') {
-          throw new FilesAwayError('a file of the model could not be stored', { cause });
+          throw new RequestFault(FILES_AWAY, { cause });
         }
         logger.warn({ err: cause, runId, step }, 'a file of the model is not kept');
         return { error: cause.message, code: cause.code };
       }
     },
     // An attempt that was replaced may still run: what its successor made is not its own.
-    clear: () => remove(({ madeBy }) => isUpTo(madeBy, ofStep, token)),
-    clearDropped: async (rows) => {
-      // A rewind begins a run: its first step finds what that has dropped.
-      if (rows.some((row) => row.role === 'assistant' && row.runId === runId)) return;
-      await remove(findDroppedFiles(store.sessions, runId, rows));
+    clear: async () => {
+      if (uploads === undefined) return;
+      try {
+        for (const { id, madeBy } of (await store.files?.list(root)) ?? []) {
+          if (isUpTo(madeBy, ofStep, token)) await uploads.removeFile(root, id);
+        }
+      } catch (error) {
+        // They are erased with the conversation.
+        logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
+      }
     },
   };
-
-  async function remove(isGone: (file: StoredFile) => boolean | Promise<boolean>): Promise<void> {
-    if (uploads === undefined) return;
-    try {
-      const files = (await store.files?.list(root)) ?? [];
-      for (const file of files) if (await isGone(file)) await uploads.removeFile(root, file.id);
-    } catch (error) {
-      // They are erased with the conversation.
-      logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
-    }
-  }
 }
 
 function isUpTo(madeBy: string | undefined, ofStep: string, token: number): boolean {
@@ -118,50 +105,3 @@ export const TOO_LARGE = {
   error: 'Something that the model made is too large to be shown.',
   code: 'chunk_too_large',
 } as const satisfies KeptFile;
-
-/**
- * Finds the files of models that no row leads to any more, because a rewind dropped their replies:
- * those of earlier runs of the conversation, and of the sub-agents that these called. Rows of earlier
- * runs are final, so the answer stays right when an attempt asks late.
- *
- * @param runId a run of the conversation that has no reply yet
- * @param rows all rows of the conversation
- */
-function findDroppedFiles(
-  sessions: Pick<Sessions, 'read'>,
-  runId: string,
-  rows: readonly Row[],
-): (file: StoredFile) => Promise<boolean> {
-  const root = rootOf(sessionOfRun(runId));
-  const dropped = new Map<string, Promise<boolean>>();
-  // Wherever a row names one: a user, too, may send a file again that a model made.
-  let text: string | undefined;
-  const isNamed = (id: string): boolean => (text ??= JSON.stringify(rows)).includes(id);
-
-  return async ({ id, madeBy = '' }) => {
-    const [madeIn = ''] = madeBy.split(' ');
-    const session = sessionOfRun(madeIn);
-    if (rootOf(session) !== root || isNamed(id)) return false;
-    if (session === root) return isEarlier(madeIn);
-    let isDropped = dropped.get(session);
-    if (isDropped === undefined) dropped.set(session, (isDropped = isOfDroppedCall(session)));
-    return isDropped;
-  };
-
-  function isEarlier(other: string): boolean {
-    return runNumberOf(other) < runNumberOf(runId);
-  }
-
-  /** The conversation's own call decides about all that came of it, at whatever depth. */
-  async function isOfDroppedCall(session: string): Promise<boolean> {
-    const parent = (await sessions.read(session))?.parent;
-    if (parent === undefined) return false;
-    if (parent.sessionId !== root) return isOfDroppedCall(parent.sessionId);
-    return isEarlier(parent.runId) && !rows.some((row) => hasCall(row, parent.toolCallId));
-  }
-}
-
-function hasCall(row: Row, toolCallId: string): boolean {
-  if (row.role !== 'assistant') return false;
-  return row.parts.some((part) => part.type === 'tool-call' && part.toolCallId === toolCallId);
-}

@@ -3,9 +3,10 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import type { CompactionRecord } from '../../agents/compaction/compaction-record.js';
-import type { AgentDefinition, ModelChoice, ToolDefinition } from '../../agents/definitions.js';
-import type { Pricing } from '../../agents/pricing.js';
+import type { CompactionRecord } from '../../agents/compaction-record.js';
+import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
+import type { ModelChoice } from '../../agents/llm-settings.js';
+import type { Pricing } from '../../agents/llm-settings.js';
 import type { Instructions } from '../../agents/instructions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { Answered, Compaction, Eased, Row } from '../../protocol/rows.js';

@@ -1,6 +1,7 @@
-/* oxlint-disable typescript/no-deprecated -- Tools that exist have these forms. */
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
-import type { ToolDefinition, ToModelOutput, ToolResultOutput } from '../../agents/definitions.js';
+import { mapToolResultOutput } from 'ai/internal';
+import type { ToolDefinition } from '../../agents/definitions.js';
+import type { ToModelOutput, ToolResultOutput } from '../../agents/tool-config.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
@@ -111,73 +112,22 @@ async function word(
   }
 }
 
-type Content = Extract<ToolResultOutput, { type: 'content' }>['value'][number];
-type ProviderContent = Extract<Output, { type: 'content' }>['value'][number];
-type FileData = Extract<Content, { type: 'file' }>['data'];
-type ProviderFileData = Extract<ProviderContent, { type: 'file' }>['data'];
-
-function toProviderOutput(output: ToolResultOutput, provider: () => string): Output {
-  return output.type === 'content'
-    ? { ...output, value: output.value.map((part) => toProviderContent(part, provider)) }
-    : output;
-}
-
-/** In version 6 alone. */
-interface Media {
-  readonly type: 'media';
-  readonly data: string;
-  readonly mediaType: string;
-}
-
 /** Images and files in the forms of AI SDK 6 and 7, in the one form that providers take. */
-function toProviderContent(given: Content | Media, provider: () => string): ProviderContent {
-  const part: Content = given.type === 'media' ? { ...given, type: 'file-data' } : given;
-  const { providerOptions } = part;
-  const toReference = (
-    mediaType: string,
-    reference: string | Readonly<Record<string, string>>,
-  ): ProviderContent => ({
-    type: 'file',
-    mediaType,
-    data: {
-      type: 'reference',
-      reference: typeof reference === 'string' ? { [provider()]: reference } : { ...reference },
-    },
-    ...(providerOptions !== undefined && { providerOptions }),
+function toProviderOutput(given: ToolResultOutput, provider: () => string): Output {
+  if (given.type !== 'content') return given;
+  // AI SDK 6 alone has `media`.
+  const value = given.value.map((part: { type: string }) =>
+    part.type === 'media' ? { ...part, type: 'file-data' } : part,
+  ) as typeof given.value;
+  const isNamed = value.some((part) => 'fileId' in part && typeof part.fileId === 'string');
+  const output = mapToolResultOutput({
+    output: { ...given, value },
+    ...(isNamed && { provider: provider() }),
+    downloadedAssets: {},
   });
-  switch (part.type) {
-    case 'text':
-    case 'custom':
-      return part;
-    case 'file-id':
-      return toReference('application', part.fileId);
-    case 'image-file-id':
-      return toReference('image', part.fileId);
-    case 'file-reference':
-      return toReference('application', part.providerReference);
-    case 'image-file-reference':
-      return toReference('image', part.providerReference);
-    case 'file':
-      return { ...part, data: toFileData(part.data) };
-    case 'file-data':
-    case 'image-data': {
-      const { data, mediaType } = part;
-      return { type: 'file', mediaType, data: { type: 'data', data }, providerOptions };
-    }
-    case 'file-url':
-    case 'image-url': {
-      const mediaType =
-        ('mediaType' in part ? part.mediaType : undefined) ??
-        (part.type === 'image-url' ? 'image' : 'application/octet-stream');
-      const data = { type: 'url' as const, url: new URL(part.url) };
-      return { type: 'file', mediaType, data, providerOptions };
-    }
-    default:
-      throw new Error(`content of the type "${(part as Content).type}" is not known`);
-  }
+  const unknown = output.type === 'content' && output.value.find(({ type }) => !KNOWN.has(type));
+  if (unknown) throw new Error(`content of the type "${unknown.type}" is not known`);
+  return output;
 }
 
-function toFileData(data: FileData): ProviderFileData {
-  if (data.type !== 'data' || !(data.data instanceof ArrayBuffer)) return data as ProviderFileData;
-  return { type: 'data', data: new Uint8Array(data.data) };
-}
+const KNOWN: ReadonlySet<string> = new Set(['text', 'file', 'custom']);

@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { LIMITS } from '../../protocol/limits.js';
 import type { RequestListener, StepMiddleware } from './middleware.js';
-import { ModelStalledError, ModelTooSlowError } from './provider-failure.js';
+import { RequestFault, STALLED, TOO_SLOW } from './provider-failure.js';
 
 /** What comes before a model says anything. */
 const BEFORE: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
@@ -13,7 +13,7 @@ const BEFORE: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
 /**
  * Ends a request whose model is silent for too long, or takes too long to its first piece, or in all.
  *
- * @throws ModelStalledError, ModelTooSlowError
+ * @throws RequestFault
  */
 export const pacing: StepMiddleware =
   ({ agent, attempt }) =>
@@ -22,14 +22,14 @@ export const pacing: StepMiddleware =
     const { firstPartMs, callMs } = request.choice;
     const late = new AbortController();
     const isLate = (): void => {
-      late.abort(new ModelTooSlowError('the model took too long'));
+      late.abort(new RequestFault(TOO_SLOW));
     };
     const first = firstPartMs === undefined ? undefined : setTimeout(isLate, firstPartMs);
     const all = callMs === undefined ? undefined : setTimeout(isLate, callMs);
     let isWaiting = false;
     const silence = setTimeout(() => {
       if (isWaiting) silence.refresh();
-      else late.abort(new ModelStalledError());
+      else late.abort(new RequestFault(STALLED));
     }, stallTimeoutMs);
     const own: RequestListener = {
       part: ({ type }) => {

@@ -1,20 +1,13 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
-import type {
-  AgentDefinition,
-  PreparedStep,
-  PrepareStepOptions,
-} from '../../agents/definitions.js';
+import type { AgentDefinition } from '../../agents/definitions.js';
+import type { PreparedStep, PrepareStepOptions } from '../../agents/prepared-step.js';
 import type { Instructions } from '../../agents/instructions.js';
 import { resolveModel } from '../../agents/model.js';
 import { checkPreparedStep } from '../../agents/prepared-step.js';
 import { orAborted } from '../or-aborted.js';
-
-/** The agent's own code threw, did not come back, or left nothing to say. */
-export class ContextHookError extends Error {
-  override readonly name = 'ContextHookError';
-}
+import { HOOK_FAILED, RequestFault } from './provider-failure.js';
 
 type Scope = Pick<
   PrepareStepOptions,
@@ -36,7 +29,7 @@ export interface PreparedCall {
 /**
  * The conversation, and what else the agent's `prepareStep` changes; all of it for agents without.
  *
- * @throws ContextHookError
+ * @throws RequestFault
  */
 export async function prepareMessages(
   { prepareStep, llmConfig, middleware }: AgentDefinition,
@@ -68,7 +61,7 @@ export async function prepareMessages(
     if (kept.length === 0) throw new Error('no message is left');
     return { messages: kept, changes };
   } catch (error) {
-    throw new ContextHookError('prepareStep failed', { cause: error });
+    throw new RequestFault(HOOK_FAILED, { cause: error });
   }
 }
 

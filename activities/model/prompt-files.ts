@@ -6,7 +6,7 @@ import { madeFileOf } from '../../protocol/made-file.js';
 import type { Row, UserPart } from '../../protocol/rows.js';
 import type { Files, StoredFile } from '../../stores/contract/files.js';
 import type { FetchFile } from './fetch-file.js';
-import { FilesAwayError } from './provider-failure.js';
+import { FILES_AWAY, RequestFault } from './provider-failure.js';
 
 type FilePart = Omit<Extract<UserPart, { type: 'file' }>, 'type'>;
 type PromptFile = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
@@ -27,7 +27,7 @@ export function isText(mediaType: string): boolean {
  * place of a file that is gone, or does not fit, stands a sentence that says so.
  *
  * @param sessionId the session whose model is asked
- * @throws FilesAwayError
+ * @throws RequestFault
  */
 export async function readPromptFiles(
   files: Files | undefined,
@@ -109,7 +109,7 @@ async function orAway<T>(read: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await read;
   } catch (cause) {
-    throw new FilesAwayError('a file could not be read', { cause });
+    throw new RequestFault(FILES_AWAY, { cause });
   }
 }
 

@@ -12,7 +12,6 @@ import {
 import { ModelConfigurationError } from '../../agents/providers/configuration-error.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { RunError } from '../../protocol/run.js';
-import { ContextHookError } from './prepare-messages.js';
 
 export interface ProviderFailure extends RunError {
   /** The wait that the provider asked for, ms. */
@@ -21,37 +20,39 @@ export interface ProviderFailure extends RunError {
   newest?: string;
 }
 
+function failure(code: string, message: string, retryable = false): ProviderFailure {
+  return { code, message, retryable };
+}
+
+/** Something of a request has failed, and how is known where it happens. */
+export class RequestFault extends Error {
+  override readonly name = 'RequestFault';
+  readonly failure: ProviderFailure;
+
+  constructor(failure: ProviderFailure, options?: ErrorOptions) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+}
+
 /** The model's stream ended without a finish part. */
-export class StreamCutError extends Error {
-  override readonly name = 'StreamCutError';
-
-  constructor() {
-    super('the model stream ended without a finish part');
-  }
-}
-
-/** The model was silent for too long. */
-export class ModelStalledError extends Error {
-  override readonly name = 'ModelStalledError';
-
-  constructor() {
-    super('the model was silent for too long');
-  }
-}
-
-/** The model took longer than its agent lets it. */
-export class ModelTooSlowError extends Error {
-  override readonly name = 'ModelTooSlowError';
-}
+export const STREAM_CUT = failure('provider_stream_cut', 'The model broke off its reply.', true);
+export const STALLED = failure('model_stalled', 'The model went silent.', true);
+export const TOO_SLOW = failure('model_too_slow', 'The model took too long.', true);
+export const FILES_AWAY = failure(
+  'files_unavailable',
+  'The files of this conversation cannot be read.',
+  true,
+);
+/** The agent's own code threw, did not come back, or left nothing to say. */
+export const HOOK_FAILED = failure(
+  'context_hook_failed',
+  'The agent could not prepare its conversation.',
+);
 
 /** The package of the model's provider could not make a request of the prompt. */
 export class RequestNotMadeError extends Error {
   override readonly name = 'RequestNotMadeError';
-}
-
-/** The files of the conversation cannot be read right now. */
-export class FilesAwayError extends Error {
-  override readonly name = 'FilesAwayError';
 }
 
 /**
@@ -64,33 +65,7 @@ export function toProviderFailure(error: unknown, isReplying = false): ProviderF
   const refusal = toRefusal(error);
   if (refusal !== undefined) return fromRefusal(refusal);
   if (isUnreadable(error)) return UNREADABLE;
-  if (error instanceof StreamCutError) {
-    return {
-      code: 'provider_stream_cut',
-      message: 'The model broke off its reply.',
-      retryable: true,
-    };
-  }
-  if (error instanceof ModelStalledError) {
-    return { code: 'model_stalled', message: 'The model went silent.', retryable: true };
-  }
-  if (error instanceof ModelTooSlowError) {
-    return { code: 'model_too_slow', message: 'The model took too long.', retryable: true };
-  }
-  if (error instanceof FilesAwayError) {
-    return {
-      code: 'files_unavailable',
-      message: 'The files of this conversation cannot be read.',
-      retryable: true,
-    };
-  }
-  if (error instanceof ContextHookError) {
-    return {
-      code: 'context_hook_failed',
-      message: 'The agent could not prepare its conversation.',
-      retryable: false,
-    };
-  }
+  if (error instanceof RequestFault) return error.failure;
   if (error instanceof RequestNotMadeError) {
     const refused = refusedFor(String(error.cause));
     return refused === REFUSED ? NOT_TAKEN : refused;
@@ -111,37 +86,16 @@ export function toProviderFailure(error: unknown, isReplying = false): ProviderF
   return isContradiction ? CONTRADICTORY : { ...FAILED, retryable: false };
 }
 
-const FAILED: ProviderFailure = {
-  code: 'provider_error',
-  message: 'The model provider failed.',
-  retryable: true,
-};
-
+const FAILED = failure('provider_error', 'The model provider failed.', true);
 const UNREACHABLE: ProviderFailure = { ...FAILED, message: 'The model could not be reached.' };
 
-const UNREADABLE: ProviderFailure = {
-  code: 'provider_bad_reply',
-  message: 'The reply of the model could not be read.',
-  retryable: true,
-};
-
-const CONTRADICTORY: ProviderFailure = {
-  code: 'provider_bad_stream',
-  message: 'The reply of the model contradicts itself.',
-  retryable: false,
-};
-
-const NOT_MADE: ProviderFailure = {
-  code: 'model_request_failed',
-  message: 'The request to the model could not be made.',
-  retryable: false,
-};
-
-const NOT_CONFIGURED: ProviderFailure = {
-  code: 'model_not_configured',
-  message: 'The model is not set up: its name, a key, an address or a package is missing.',
-  retryable: false,
-};
+const UNREADABLE = failure('provider_bad_reply', 'The reply of the model could not be read.', true);
+const CONTRADICTORY = failure('provider_bad_stream', 'The reply of the model contradicts itself.');
+const NOT_MADE = failure('model_request_failed', 'The request to the model could not be made.');
+const NOT_CONFIGURED = failure(
+  'model_not_configured',
+  'The model is not set up: its name, a key, an address or a package is missing.',
+);
 
 /** A refused request, by whichever client. */
 interface Refusal {
@@ -191,11 +145,7 @@ function fromRefusal({ status, headers, body, words }: Refusal): ProviderFailure
   }
   if (status === 400 && OF_ACCOUNT.test(words)) return QUOTA_EXHAUSTED;
   if (status === 401 || status === 403 || (status === 400 && OF_KEY.test(words))) {
-    return {
-      code: 'provider_unauthorized',
-      message: 'The model provider refused the key.',
-      retryable: false,
-    };
+    return failure('provider_unauthorized', 'The model provider refused the key.');
   }
   const retryable = advice === 'true' || (advice !== 'false' && mayPass(status));
   if (status === 429) {
@@ -213,68 +163,47 @@ function fromRefusal({ status, headers, body, words }: Refusal): ProviderFailure
     : { ...refusedFor(status === 413 ? 'request_too_large' : words, status), retryable };
 }
 
-const REFUSED: ProviderFailure = {
-  code: 'provider_invalid_request',
-  message: 'The model provider refused the request.',
-  retryable: false,
-};
+const REFUSED = failure('provider_invalid_request', 'The model provider refused the request.');
 
 /** What providers say with 400 about an account and a key, which is not about the conversation. */
 const OF_ACCOUNT = /credit balance|insufficient (credits?|funds|balance)|billing/i;
 const OF_KEY = /api[ _]?key (is )?(not valid|invalid|expired)|invalid api[ _]?key/i;
 
-const QUOTA_EXHAUSTED: ProviderFailure = {
-  code: 'provider_quota_exhausted',
-  message: "The model provider's quota is used up.",
-  retryable: false,
-};
+const QUOTA_EXHAUSTED = failure(
+  'provider_quota_exhausted',
+  "The model provider's quota is used up.",
+);
 
 /** The provider's package knows no way to put it into a request. */
-const NOT_TAKEN: ProviderFailure = {
-  code: 'prompt_not_taken',
-  message: 'The model does not take something in this conversation.',
-  retryable: false,
-};
-
-const UNKNOWN_MODEL: ProviderFailure = {
-  code: 'provider_unknown_model',
-  message: 'The model provider does not know the model.',
-  retryable: false,
-};
+const NOT_TAKEN = failure(
+  'prompt_not_taken',
+  'The model does not take something in this conversation.',
+);
+const UNKNOWN_MODEL = failure(
+  'provider_unknown_model',
+  'The model provider does not know the model.',
+);
 
 /** What providers say about a prompt, the first that fits; what they all mean has one code. */
 const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
   [
     /(name|call_id)\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
-    {
-      code: 'prompt_name_refused',
-      message: 'The model does not take the name of a tool that was called.',
-      retryable: false,
-    },
+    failure('prompt_name_refused', 'The model does not take the name of a tool that was called.'),
   ],
   [
     /too[ _](long|large|many (input |total |prompt )?tokens)|context[ _](length|limit|window|size)|prompt length|token (count|limit).*exceeds|exceeds? the (maximum|limit|max).*(tokens|length)|reduce the length|string_above_max_length/i,
-    {
-      code: 'prompt_too_long',
-      message: 'The conversation is too long for the model.',
-      retryable: false,
-    },
+    failure('prompt_too_long', 'The conversation is too long for the model.'),
   ],
   [
     /prefill|(must|should|to) (end|start|begin|alternate|immediately follow)|roles? must|tool_(use|result|call)s?\b.*(without|must|immediately)|no tool (output|call) found|function (call|response) (turn|part)|item .*(not found|without its required)|must be a response to|(thinking|signature|reasoning)\b.*\b(blocks?|invalid|expected|cannot|may not|only be provided)\b/is,
-    {
-      code: 'prompt_order_refused',
-      message: 'The model does not take the messages of this conversation in their order.',
-      retryable: false,
-    },
+    failure(
+      'prompt_order_refused',
+      'The model does not take the messages of this conversation in their order.',
+    ),
   ],
   [
     /media[ _-]?type|mime[ _-]?type|\b(image|picture|audio|video|pdf|document)s?\b|file (part|type|data|format|url|uri)|file_?(data|uri|url)|inline_?data|provider ?reference/i,
-    {
-      code: 'prompt_file_refused',
-      message: 'The model does not take a file of this conversation.',
-      retryable: false,
-    },
+    failure('prompt_file_refused', 'The model does not take a file of this conversation.'),
   ],
 ];
 
@@ -282,11 +211,10 @@ const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
 const OF_SETTINGS =
   /\b(max_(output_|completion_)?tokens|temperature|top_[pk]|budget_tokens|reasoning[._]effort|response_format)\b|unsupported (parameter|value)|invalid schema/i;
 
-const SETTINGS_REFUSED: ProviderFailure = {
-  code: 'provider_settings_refused',
-  message: 'The model does not take a setting of its agent.',
-  retryable: false,
-};
+const SETTINGS_REFUSED = failure(
+  'provider_settings_refused',
+  'The model does not take a setting of its agent.',
+);
 
 function refusedFor(words: string, status?: number): ProviderFailure {
   if (OF_SETTINGS.test(words) && !/context[ _](length|limit|window)/i.test(words))

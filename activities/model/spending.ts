@@ -1,4 +1,5 @@
-import type { LlmConfig, Pricing, SpendCap } from '../../agents/definitions.js';
+import type { LlmConfig, Pricing } from '../../agents/llm-settings.js';
+import type { SpendCap } from '../../agents/agent-config.js';
 import type { Usage } from '../../protocol/chunk.js';
 import type { Spent } from '../../protocol/run.js';
 import type { RunUsage } from '../../stores/contract/runs.js';

@@ -1,13 +1,12 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { GeneratedFile } from 'ai';
 import type { AgentDefinition } from '../../agents/definitions.js';
-import type { StepRecord } from '../../agents/step-hooks.js';
+import type { FinishEvent, HookPlace, StepRecord } from '../../agents/step-hooks.js';
 import type { Usage } from '../../protocol/chunk.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Answered, AssistantPart, AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
 import { toPrompt } from './prompt.js';
 import { modelNameOf } from './spending.js';
-import { toPerformance } from './step-performance.js';
 
 /** True for agents whose own code is given the steps of a turn; their rows keep the usage. */
 export function readsSteps(agent: AgentDefinition): boolean {
@@ -242,4 +241,72 @@ export function toUsage(usage: Usage | undefined): StepRecord['usage'] {
     cachedInputTokens: cachedTokens,
     reasoningTokens,
   } as StepRecord['usage'];
+}
+
+/**
+ * How long a step's reply took, as AI SDK 7 describes it. The times of tools are not kept with the step, so
+ * its time is that of the reply; what is not known is 0, or undefined where the type allows it. Pure.
+ */
+export function toPerformance(
+  { ms = 0, firstMs }: Partial<Answered>,
+  { inputTokens = 0, outputTokens = 0 }: Partial<StepRecord['usage']>,
+): StepRecord['performance'] {
+  const rate = (tokens: number, within: number): number =>
+    within > 0 ? (tokens * 1_000) / within : 0;
+  return {
+    effectiveOutputTokensPerSecond: rate(outputTokens, ms),
+    outputTokensPerSecond: firstMs === undefined ? undefined : rate(outputTokens, ms - firstMs),
+    inputTokensPerSecond: firstMs === undefined ? undefined : rate(inputTokens, firstMs),
+    effectiveTotalTokensPerSecond: rate(inputTokens + outputTokens, ms),
+    stepTimeMs: ms,
+    responseTimeMs: ms,
+    toolExecutionMs: {},
+    timeToFirstOutputMs: firstMs,
+  };
+}
+
+/** What the lists of all steps have together. */
+const LISTS = [
+  'content',
+  'files',
+  'sources',
+  'toolCalls',
+  'staticToolCalls',
+  'dynamicToolCalls',
+  'toolResults',
+  'staticToolResults',
+  'dynamicToolResults',
+  'warnings',
+] as const;
+
+type AllSteps = (typeof LISTS)[number] | 'usage' | 'totalUsage' | 'steps';
+
+/** What is of all steps. Pure. */
+export function toAllSteps(steps: StepRecord[]): Pick<FinishEvent, AllSteps> {
+  const usage = toTotalUsage(steps);
+  const all = (field: (typeof LISTS)[number]): unknown[] =>
+    steps.flatMap((step): unknown[] => [...(step[field] ?? [])]);
+  const lists = Object.fromEntries(LISTS.map((field) => [field, all(field)])) as unknown as Pick<
+    FinishEvent,
+    (typeof LISTS)[number]
+  >;
+  return { ...lists, usage, totalUsage: usage, steps };
+}
+
+/** The end of a run as AI SDK 7 describes it: what is long is of all steps, the rest of the last one. Pure. */
+export function toFinishEvent(
+  steps: StepRecord[],
+  finalStep: StepRecord,
+  place: HookPlace,
+): FinishEvent {
+  return {
+    ...finalStep,
+    ...toAllSteps(steps),
+    ...place,
+    finalStep,
+    // Made only for those who look: all steps' messages together are long.
+    get responseMessages() {
+      return steps.flatMap(({ response }) => response.messages);
+    },
+  };
 }

@@ -453,8 +453,6 @@ interface WholeCharacters {
   extend: (block: string, delta: string) => string;
   /** What is left of a block that is over: half a character that stays alone is U+FFFD. */
   end: (block: string) => string;
-  /** Blocks of which something waits. */
-  waiting: () => string[];
 }
 
 function createWholeCharacters(): WholeCharacters {
@@ -469,6 +467,5 @@ function createWholeCharacters(): WholeCharacters {
       return (isCut ? text.slice(0, -1) : text).toWellFormed();
     },
     end: (block) => (halves.delete(block) ? '\ufffd' : ''),
-    waiting: () => [...halves.keys()],
   };
 }

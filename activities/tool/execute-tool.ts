@@ -1,5 +1,6 @@
 import { retryDelay } from '../../protocol/time.js';
-import type { RetryPolicy, ToolDefinition } from '../../agents/definitions.js';
+import type { RetryPolicy } from '../../agents/tool-config.js';
+import type { ToolDefinition } from '../../agents/definitions.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import { ToolError } from '../../agents/tool-error.js';
 import type { Attempt } from '../attempt.js';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { AgentConfig } from '../agent-config.js';
-import { defineAgent } from '../define-agent.js';
+import { defineAgent, type AgentConfig } from '../define-agent.js';
 import { DefinitionError } from '../definition-error.js';
-import type { LlmSettings, ToolDefinition } from '../definitions.js';
+import type { LlmSettings } from '../llm-settings.js';
+import type { ToolDefinition } from '../definitions.js';
 import type { OnFinish, OnStepFinish } from '../step-hooks.js';
 import type { TypedAgent } from '../tool-types.js';
 import { toTools, type AgentTools } from './agent-tools.js';

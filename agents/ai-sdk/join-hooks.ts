@@ -1,5 +1,5 @@
 import { DefinitionError } from '../definition-error.js';
-import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../definitions.js';
+import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../prepared-step.js';
 
 type Hook<Event> = ((event: Event) => unknown) | undefined;
 

@@ -1,6 +1,6 @@
 import type { FlexibleSchema } from 'ai';
 import { DefinitionError } from '../definition-error.js';
-import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../definitions.js';
+import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../prepared-step.js';
 import { withContexts, type AgentContexts } from './contexts.js';
 import { afterChanges, defined, joined } from './join-hooks.js';
 import { toToolSchema } from './tool-schema.js';

@@ -1,6 +1,7 @@
 import { DefinitionError } from '../definition-error.js';
 import type { AgentContexts } from './contexts.js';
-import type { ApprovalRule, ToolDefinition } from '../definitions.js';
+import type { ApprovalRule } from '../tool-config.js';
+import type { ToolDefinition } from '../definitions.js';
 
 /** The setting `toolApproval` of the AI SDK: a status or a function for each tool, or one function. */
 export type ToolApproval =

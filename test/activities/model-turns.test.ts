@@ -1,5 +1,5 @@
 import { allFailed, firstTurn, modelsOf, nextTry } from '../../activities/model/fallback.js';
-import type { LlmConfig } from '../../agents/definitions.js';
+import type { LlmConfig } from '../../agents/llm-settings.js';
 import type { ProviderFailure } from '../../activities/model/provider-failure.js';
 
 const overloaded = { code: 'provider_overloaded', message: '', retryable: true };

@@ -1,5 +1,5 @@
-import type { Usage } from '../../protocol/chunk.js';
-import type { Pricing } from '../pricing.js';
+import type { Usage } from '../protocol/chunk.js';
+import type { Pricing } from './llm-settings.js';
 
 /** A summary in place of the oldest messages of a conversation. */
 export interface CompactedMessages {
