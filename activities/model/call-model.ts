@@ -17,23 +17,19 @@ import {
   toProviderFailure,
 } from './provider-failure.js';
 
-/** What the request throws as a failure of its provider, once all that came before it is written. */
+/** Makes what a request throws a failure of its provider's. */
 export function failures({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddleware {
-  return ({ ref, attempt, chunks }) =>
+  return ({ ref, attempt }) =>
     async (request, next) => {
-      let answer: Answer = { request };
       try {
-        answer = await next(request);
+        return await next(request);
       } catch (error) {
         // A call that was cut for another reason is no failure of the provider's.
-        if (!isCut(attempt)) {
-          const err = toLoggedError(error);
-          logger.warn({ err, runId: ref.runId, step: ref.step }, 'model call failed');
-          answer = { request, failure: toProviderFailure(error, request.isReplying) };
-        }
+        if (isCut(attempt)) return { request };
+        const err = toLoggedError(error);
+        logger.warn({ err, runId: ref.runId, step: ref.step }, 'model call failed');
+        return { request, failure: toProviderFailure(error, request.isReplying) };
       }
-      await chunks.flush();
-      return answer;
     };
 }
 

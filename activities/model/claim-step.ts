@@ -12,7 +12,7 @@ import type { ClaimedStep, StepAttempt } from './middleware.js';
 
 /** A step that this attempt may work on, or what an attempt before it has come to. */
 export type Claimed =
-  | { kind: 'claimed'; step: ClaimedStep }
+  | ({ kind: 'claimed' } & ClaimedStep)
   | { kind: 'done'; agent: AgentDefinition; outcome: StepOutcome }
   | { kind: 'not_ready' };
 
@@ -60,7 +60,7 @@ export function createClaimStep(
       { stop, lost: attempt.cut },
       claim.sequence,
     );
-    return { kind: 'claimed', step: { ...current, agent: equipped, claim, rows, loaded, chunks } };
+    return { kind: 'claimed', ...current, agent: equipped, claim, rows, loaded, chunks };
   };
 
   async function beginChild({ ref }: StepAttempt): Promise<void> {

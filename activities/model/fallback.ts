@@ -61,6 +61,7 @@ export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
       let request = first;
       for (;;) {
         const answer = await next(request);
+        await chunks.flush();
         const lost = chunks.lost();
         if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
         const usage = usageOf(request);

@@ -92,35 +92,26 @@ export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps
   };
 
   async function carryOut(current: StepAttempt): Promise<StepOutcome> {
-    const { sessionId, runId } = current.ref;
+    const { sessionId, runId, step } = current.ref;
     const claimed = await claimStep(current);
     if (claimed.kind === 'not_ready') return claimed;
+    const { agent } = claimed;
     if (claimed.kind === 'done') {
       // An attempt before this one may have died between the commit and the agent's hooks.
-      const { agent, outcome } = claimed;
+      const { outcome } = claimed;
       if (!('step' in outcome)) return outcome;
-      await tellAgent({
-        agent,
-        sessionId,
-        runId,
-        step: outcome.step,
-        isLast: isCompletion(outcome),
-      });
+      const isLast = isCompletion(outcome);
+      await tellAgent({ agent, sessionId, runId, step: outcome.step, isLast });
       return outcome;
     }
-    const { step } = claimed;
-    const {
-      request,
-      failure,
-      isOver = false,
-    } = await askThrough(middleware, step, callModel)(toRequest(step));
+    const ask = askThrough(middleware, claimed, callModel);
+    const { request, failure, isOver = false } = await ask(toRequest(claimed));
     const commit = createStepCommit(deps, request);
     if (current.attempt.cutReason() === 'stop') return commit.stopped();
     if (failure !== undefined) return commit.failed(failure);
     const outcome = isOver ? await commit.over() : await commit.complete();
-    const { agent } = step;
-    const stored = { agent, sessionId, runId, step: current.ref.step };
-    await tellAgent({ ...stored, isLast: isCompletion(outcome), isKnown: isOver });
+    const isLast = isCompletion(outcome);
+    await tellAgent({ agent, sessionId, runId, step, isLast, isKnown: isOver });
     return outcome;
   }
 }

@@ -13,7 +13,8 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
     return async (request, next) => {
       const notes = readsSteps(agent) ? createAnswerNotes() : undefined;
       let asked: UsedModel | undefined;
-      let [beganAt, beganMs] = [0, 0];
+      let beganAt = 0;
+      let beganMs = 0;
       let firstMs: number | undefined;
       let ms: number | undefined;
       let code: string | undefined;
@@ -23,7 +24,8 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
           // The AI SDK names a provider with its endpoint: `openai.responses`.
           const [provider = model.provider] = model.provider.split('.');
           asked = { agent: ref.agent, provider, model: model.modelId };
-          [beganAt, beganMs] = [Date.now(), performance.now()];
+          beganAt = Date.now();
+          beganMs = performance.now();
           notes?.begins(model);
         },
         part: (part) => {
