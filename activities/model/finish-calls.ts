@@ -1,8 +1,9 @@
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { ToolRow } from '../../protocol/rows.js';
+import { closedCall } from '../../stores/record/closed-call.js';
 import { parseInput, type CallInput } from './call-input.js';
 import type { FinishTool } from './finish-tool.js';
-import { refuse, type CallScope, type OpenedCall } from './proposed-calls.js';
+import type { CallScope, OpenedCall } from './proposed-calls.js';
 import type { ProposedCall } from './reply-types.js';
 
 /** The outcome of the calls by which a step handed in its result. */
@@ -33,7 +34,8 @@ export async function openFinishCalls(
       result.opened.push(acknowledge(call, input));
     } else {
       result.isInvalid = true;
-      const { call: refused } = refuse(scope, call, input.value, verdict.why, 'invalid_output', 0);
+      const why = { code: 'invalid_output', text: verdict.why };
+      const { call: refused } = closedCall(scope, call, input.value, why, 0);
       result.opened.push({ call: refused, chunks: [] });
     }
   }

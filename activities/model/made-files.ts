@@ -2,8 +2,10 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { StepRef } from '../../protocol/activities.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatFileUrl } from '../../protocol/file-reference.js';
-import { rootOf, toShownSessionId } from '../../protocol/ids.js';
+import { rootOf, runNumberOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { Row } from '../../protocol/rows.js';
+import type { StoredFile } from '../../stores/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
 import { MAX_ATTACHMENT_BYTES } from './attachments.js';
 import type { StepMiddleware } from './middleware.js';
@@ -12,11 +14,12 @@ import type { KeptFile } from './reply-types.js';
 
 /** Stores what a model makes and the stream cannot carry; what earlier requests of the step have left is removed. */
 export function madeFiles(deps: ActivityDeps): StepMiddleware {
-  return ({ ref, attempt }) => {
+  return ({ ref, attempt, claim, rows }) => {
     const files = createStepFiles(deps, ref, attempt.token);
-    let isFirst = attempt.number === 1;
+    let isFirst = true;
     return async (request, next) => {
-      if (!isFirst) await files.clear();
+      if (!isFirst || attempt.number > 1) await files.clear();
+      if (isFirst && claim.hasDroppedCalls === true) await files.clearDropped(rows);
       isFirst = false;
       request.keepFile = files.keep;
       return next(request);
@@ -34,6 +37,8 @@ interface StepFiles {
   keep: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
   /** Removes those of tries whose reply was discarded; not those of attempts that came later. */
   clear: () => Promise<void>;
+  /** Removes those of earlier runs whose replies a rewind dropped. */
+  clearDropped: (rows: readonly Row[]) => Promise<void>;
 }
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
@@ -81,18 +86,30 @@ function createStepFiles(
       }
     },
     // An attempt that was replaced may still run: what its successor made is not its own.
-    clear: async () => {
-      if (uploads === undefined) return;
-      try {
-        for (const { id, madeBy } of (await store.files?.list(root)) ?? []) {
-          if (isUpTo(madeBy, ofStep, token)) await uploads.removeFile(root, id);
-        }
-      } catch (error) {
-        // They are erased with the conversation.
-        logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
-      }
+    clear: () => remove(({ madeBy }) => isUpTo(madeBy, ofStep, token)),
+    clearDropped: async (rows) => {
+      // A rewind begins a run: its first step finds what that has dropped.
+      if (rows.some((row) => row.role === 'assistant' && row.runId === runId)) return;
+      // Wherever a row names one: a user, too, may send a file again that a model made.
+      const named = JSON.stringify(rows);
+      await remove(({ id, madeBy = '' }) => {
+        const [madeIn = ''] = madeBy.split(' ');
+        if (sessionOfRun(madeIn) !== root || named.includes(id)) return false;
+        return runNumberOf(madeIn) < runNumberOf(runId);
+      });
     },
   };
+
+  async function remove(isGone: (file: StoredFile) => boolean): Promise<void> {
+    if (uploads === undefined) return;
+    try {
+      const files = (await store.files?.list(root)) ?? [];
+      for (const file of files) if (isGone(file)) await uploads.removeFile(root, file.id);
+    } catch (error) {
+      // They are erased with the conversation.
+      logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
+    }
+  }
 }
 
 function isUpTo(madeBy: string | undefined, ofStep: string, token: number): boolean {

@@ -40,33 +40,25 @@ export async function openCall(
   proposed: ProposedCall,
   now: number,
 ): Promise<OpenedCall> {
-  const tool = tools.find(({ name }) => name === proposed.toolName);
+  const { toolCallId, toolName } = proposed;
+  const tool = tools.find(({ name }) => name === toolName);
   const parsed = parseInput(proposed.input);
-  if (tool === undefined) {
-    // Viewers read this too: it does not name the agent's other tools.
-    const why = `There is no tool named "${proposed.toolName}".`;
-    return refuse(scope, proposed, parsed.value, why, 'unknown_tool', now);
-  }
+  const refuse = (code: string, text: string): OpenedCall =>
+    closedCall(scope, proposed, parsed.value, { code, text }, now);
+  // Viewers read this too: it does not name the agent's other tools.
+  if (tool === undefined) return refuse('unknown_tool', `There is no tool named "${toolName}".`);
   if (tool.execute === 'provider') {
-    const why = `"${tool.name}" is carried out by the provider of the model alone.`;
-    return refuse(scope, proposed, parsed.value, why, 'unknown_tool', now);
+    const why = `"${toolName}" is carried out by the provider of the model alone.`;
+    return refuse('unknown_tool', why);
   }
   const checked = await checkInput(tool.inputSchema, parsed);
   if ('why' in checked) {
-    return refuse(
-      scope,
-      proposed,
-      parsed.value,
-      `Invalid input for "${tool.name}": ${checked.why}`,
-      'invalid_tool_input',
-      now,
-    );
+    return refuse('invalid_tool_input', `Invalid input for "${toolName}": ${checked.why}`);
   }
   if (tool.subAgent !== undefined && scope.isDeepest === true) {
-    const why = 'No further agent may be asked from here.';
-    return refuse(scope, proposed, parsed.value, why, 'subagent_limit', now);
+    return refuse('subagent_limit', 'No further agent may be asked from here.');
   }
-  const ruling = await ruleOn(scope, tool, proposed.toolCallId, checked.data);
+  const ruling = await ruleOn(scope, tool, toolCallId, checked.data);
   const opened = toOpened(scope, tool, proposed, parsed.value, ruling, now);
   const about = await describeCall(scope.agentType, tool, opened.call.kind);
   if (about !== undefined) return { ...opened, call: { ...opened.call, about } };
@@ -75,8 +67,7 @@ export async function openCall(
     const child = mintChild(scope.agentId, tool.subAgent, checked.data);
     return { ...opened, call: { ...opened.call, child } };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return refuse(scope, proposed, parsed.value, why, 'invalid_tool_input', now);
+    return refuse('invalid_tool_input', error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -150,18 +141,6 @@ export function endWith(scope: CallScope, { call, chunks }: OpenedCall, now: num
   };
 }
 
-/** A call that is settled from the start, by an error for the model. */
-export function refuse(
-  scope: CallScope,
-  call: ProposedCall,
-  input: unknown,
-  text: string,
-  code: string,
-  now: number,
-): OpenedCall {
-  return closedCall(scope, call, input, { code, text }, now);
-}
-
 /** A call beyond those that one step may make: the model gets an error, and may ask for it again. */
 export function refuseBeyond(
   scope: CallScope,
@@ -170,7 +149,8 @@ export function refuseBeyond(
   now: number,
 ): OpenedCall {
   const why = `Not carried out: a step makes at most ${String(most)} calls.`;
-  return refuse(scope, call, parseInput(call.input).value, why, 'too_many_calls', now);
+  const { value } = parseInput(call.input);
+  return closedCall(scope, call, value, { code: 'too_many_calls', text: why }, now);
 }
 
 function toBase(
