@@ -67,7 +67,9 @@ const ModelOrModels = z
     else if (value.length === 0) context.addIssue({ code: 'custom', message: 'must name a model' });
     else if (value.length > 10) {
       context.addIssue({ code: 'custom', message: 'must name 10 models at most' });
-    } else value.forEach((each, at) => check(isChoice(each) ? Choice : Model, each, [at]));
+    } else {
+      for (const [at, each] of value.entries()) check(isChoice(each) ? Choice : Model, each, [at]);
+    }
   });
 
 /** How a model samples; steps may change it. */

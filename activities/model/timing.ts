@@ -12,32 +12,29 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
     const { sessionId, runId } = ref;
     return async (request, next) => {
       const notes = readsSteps(agent) ? createAnswerNotes() : undefined;
-      let asked: UsedModel | undefined;
+      const call: { asked?: UsedModel; firstMs?: number; ms?: number; code?: string } = {};
       let beganAt = 0;
       let beganMs = 0;
-      let firstMs: number | undefined;
-      let ms: number | undefined;
-      let code: string | undefined;
       request.listeners.push({
         asked: ({ model }) => {
           progress.model = model.modelId;
           // The AI SDK names a provider with its endpoint: `openai.responses`.
           const [provider = model.provider] = model.provider.split('.');
-          asked = { agent: ref.agent, provider, model: model.modelId };
+          call.asked = { agent: ref.agent, provider, model: model.modelId };
           beganAt = Date.now();
           beganMs = performance.now();
           notes?.begins(model);
         },
         part: (part) => {
-          firstMs ??= performance.now() - beganMs;
+          call.firstMs ??= performance.now() - beganMs;
           notes?.hear(part);
         },
         recorded: (usage) => {
+          // A call that was cut is over now.
+          const { asked, firstMs, code, ms = performance.now() - beganMs } = call;
           if (asked === undefined) return;
           const { provider, model } = asked;
-          // A call that was cut is over now.
-          const took = ms ?? performance.now() - beganMs;
-          const timed = { provider, model, beganAt, ms: took, firstMs, code, usage };
+          const timed = { provider, model, beganAt, ms, firstMs, code, usage };
           for (const listener of request.listeners) listener.timed?.(timed);
           if (usage !== undefined) {
             meter?.({ kind: 'tokens_used', run: { sessionId, runId }, ...asked, usage });
@@ -46,19 +43,15 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
       });
       request.answered = () => notes?.read();
       const answer = await next(request);
-      code = answer.failure?.code;
+      const code = answer.failure?.code;
+      const { asked, firstMs } = call;
       // A call that was cut for another reason is no failure of the provider's.
       const isEnded = code !== undefined || attempt.cutReason() === undefined;
       if (asked === undefined || !isEnded) return answer;
-      ms = performance.now() - beganMs;
+      const ms = performance.now() - beganMs;
+      Object.assign(call, { ms, code });
       const firstSeconds = firstMs === undefined ? undefined : firstMs / 1_000;
-      meter?.({
-        kind: 'model_called',
-        ...(asked as UsedModel),
-        seconds: ms / 1_000,
-        firstSeconds,
-        code,
-      });
+      meter?.({ kind: 'model_called', ...asked, seconds: ms / 1_000, firstSeconds, code });
       return answer;
     };
   };

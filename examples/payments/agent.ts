@@ -40,7 +40,8 @@ export const hideSecrets: LanguageModelMiddleware = {
         if (part.type === 'error') controller.enqueue(part);
         else held.push(part);
         // Nothing to show, but the model is not silent.
-        if (part.type !== 'finish') return controller.enqueue({ type: 'raw', rawValue: undefined });
+        controller.enqueue({ type: 'raw', rawValue: undefined });
+        if (part.type !== 'finish') return;
         const passed = said.includes('secret') ? refusal('I cannot show this.', part) : held;
         for (const each of passed) controller.enqueue(each);
       },
