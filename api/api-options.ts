@@ -17,7 +17,7 @@ interface ApiStores {
 export type ApiOptions = ApiSettings & {
   /** `createAgentExecutor(…)` or `createInProcessExecutor(…)`. */
   executor: { readonly runs: ApiRuns } & Partial<
-    Pick<AgentExecutor, 'namespace' | 'checks' | 'readHealth' | 'readWorkers'>
+    Pick<AgentExecutor, 'namespace' | 'checks' | 'readWorkers'>
   >;
   agents: ApiDeps['agents'] | readonly AgentDefinition[];
   /** For links into the Temporal UI. Default: the executor's. */
@@ -53,7 +53,6 @@ export function toApiDeps(options: ApiOptions): ApiDeps {
       ...(stores.ping && { redis: stores.ping }),
       ...executor.checks,
     },
-    readHealth: executor.readHealth,
     readWorkers: executor.readWorkers,
     logger: options.logger ?? pino({ name: 'api', level: 'warn' }),
   };

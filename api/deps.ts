@@ -4,7 +4,6 @@ import type { createPayloadCodec } from '../executor/payload-codec.js';
 import type { Runs } from '../executor/runs.js';
 import type { Role } from '../protocol/actor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
-import type { HealthFacts } from '../protocol/health.js';
 import type { OperatorWorkers } from '../protocol/operator-workers.js';
 import type { ReadinessReply } from '../protocol/replies.js';
 import type { Tracer } from '../protocol/tracer.js';
@@ -127,8 +126,6 @@ export interface ApiDeps extends ApiSettings {
   };
   namespace: string;
   checks: ReadinessChecks;
-  /** Facts of the last so many ms; absent: there is no verdict. */
-  readHealth?: ((periodMs: number) => Promise<HealthFacts>) | undefined;
   /** The workers of the fleet; absent: none are known here. */
   readWorkers?: (() => Promise<OperatorWorkers>) | undefined;
   logger: ApiLogger;

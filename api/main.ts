@@ -17,9 +17,7 @@ import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
 import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
-import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
-import { createTallyMeter } from '../stores/record/tally-meter.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess, warnOfAccess } from './access-from-config.js';
@@ -87,7 +85,6 @@ async function main(): Promise<void> {
     pauses: redis.store.pauses?.of(`${temporal.namespace}/${config.TASK_QUEUE}`),
   });
   const notify = readNotify(config);
-  const tally = createTallyMeter(redis.store.tallies);
   const executor = await createAgentExecutor({
     connection,
     namespace: temporal.namespace,
@@ -99,7 +96,7 @@ async function main(): Promise<void> {
     quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
     budgets: budgetsOfSettings(config),
     notify,
-    meter: allMeters(metrics.runs, tally.meter),
+    meter: metrics.runs,
     tracer: tracing?.tracer,
     logger,
   });
@@ -149,7 +146,6 @@ async function main(): Promise<void> {
     await Promise.all([server.close(), metricsServer?.close()]);
     // A worker starts the others.
     await withTimeout(STARTS_MS, executor.runs.idle()).catch(() => undefined);
-    await withTimeout(STARTS_MS, tally.close()).catch(() => undefined);
     await redis.close();
     await withTimeout(STARTS_MS, untilCallsEnd(connection)).catch(() => undefined);
     await connection.close();

@@ -4,11 +4,9 @@ import { createAgentCommands } from './commands/agent.js';
 import { createApprovalCommands } from './commands/approval/index.js';
 import { createBatchCommands } from './commands/batch/index.js';
 import { createAuditCommands } from './commands/audit.js';
-import { createDeliveryCommands } from './commands/delivery.js';
 import { createDoctorCommand } from './commands/doctor.js';
 import { createEvalCommands } from './commands/eval.js';
 import { createMcpCommand } from './commands/mcp.js';
-import { createReportCommands } from './commands/report.js';
 import { createRunCommands } from './commands/run/index.js';
 import { createSessionCommands } from './commands/session/index.js';
 import { createUserCommands } from './commands/user.js';
@@ -72,11 +70,9 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     createSessionCommands(cli),
     createUserCommands(cli),
     createBatchCommands(cli),
-    createDeliveryCommands(cli),
     createWebhookCommands(cli),
     createAgentCommands(cli),
     createAuditCommands(cli),
-    createReportCommands(cli),
     createUsageCommands(cli),
     createEvalCommands(cli),
     createDoctorCommand(cli),

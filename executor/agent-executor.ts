@@ -18,9 +18,7 @@ import { createDeliveries } from './deliveries.js';
 import { createRuns } from './create-runs.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { hasCodec } from './has-codec.js';
-import { createHealthFacts } from './health-facts.js';
 import { createSchedules } from './schedules.js';
-import { followAudit } from './pass-on-audit.js';
 import { lastPoll, POLL_MS } from './pollers.js';
 import { createWorkerList } from './worker-list.js';
 import type { Quotas } from './quotas.js';
@@ -114,7 +112,6 @@ export async function createAgentExecutor(
   const connection = client.connection as ExecutorConnection;
   const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
   const notify = options.notify && toNotifySettings(options.notify);
-  followAudit(stores.store.audit, workflows.fleet, notify);
   const { batches: records } = stores.store;
   const created = createRuns({
     store: stores.store,
@@ -136,16 +133,9 @@ export async function createAgentExecutor(
   });
   const runs = { ...created, schedules: createSchedules({ client, taskQueue }) };
   const checks = createTemporalChecks(client, namespace, taskQueue);
-  const readHealth = createHealthFacts({
-    client,
-    namespace,
-    taskQueue,
-    store: { ...stores.store, due: stores.store.due.of(workflows.fleet) },
-  });
   const { leases } = stores.store;
   const readWorkers = createWorkerList({ client, taskQueue, leases });
-  const reads = { readHealth, readWorkers };
-  return createExecutorOf({ runs, agents, namespace, checks, ...reads, ...stores });
+  return createExecutorOf({ runs, agents, namespace, checks, readWorkers, ...stores });
 }
 
 function newClient({ connection, namespace, dataConverter, interceptors }: OwnClient): Client {

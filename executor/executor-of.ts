@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { AgentDefinition, AgentRegistry } from '../agents/index.js';
 import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
-import type { HealthFacts } from '../protocol/health.js';
 import type { OperatorWorkers } from '../protocol/operator-workers.js';
 import { StartAt } from '../protocol/start-at.js';
 import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
@@ -104,8 +103,6 @@ export interface AgentExecutor {
   readonly namespace: string;
   /** Each resolves when its part answers: Temporal, and a worker on the task queue. */
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
-  /** What the health of the service is judged by, over the last so many ms. */
-  readonly readHealth?: (periodMs: number) => Promise<HealthFacts>;
   /** The workers of the task queue. @throws HelixError `unavailable` */
   readonly readWorkers?: () => Promise<OperatorWorkers>;
 }
@@ -118,7 +115,6 @@ export function createExecutorOf(deps: {
   streamManager: StreamManager;
   namespace?: string;
   checks?: AgentExecutor['checks'];
-  readHealth?: AgentExecutor['readHealth'];
   readWorkers?: AgentExecutor['readWorkers'];
 }): AgentExecutor {
   const { runs, agents, store, namespace = 'default', checks = {} } = deps;
@@ -129,7 +125,6 @@ export function createExecutorOf(deps: {
     runs,
     namespace,
     checks,
-    readHealth: deps.readHealth,
     readWorkers: deps.readWorkers,
     execute: async (requested, input, options = {}) => {
       const { userId = ANONYMOUS, tenantId } = options;

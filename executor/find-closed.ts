@@ -91,7 +91,6 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
     if (!(await due.leaseClosed(holder, INTERVAL_MS))) return;
     try {
       await findClosed();
-      await due.noteClosed(Date.now());
     } finally {
       await endOutlived();
     }

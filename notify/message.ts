@@ -93,7 +93,6 @@ const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
   'run.stopped': (_, agent) => `A run of ${agent} was stopped`,
   'spend.exceeded': () => 'A budget is spent',
   'delivery.failed': () => 'A notice was not taken',
-  'audit.entry': () => 'An entry of the audit trail',
   test: () => 'A test of notifications',
 };
 
@@ -109,7 +108,7 @@ export function toHeadline({ notice, titles = {} }: Message): string {
 
 /** Further facts: a name and a value each. Pure. */
 export function toFacts({ notice, input }: Message): [name: string, value: string][] {
-  const { sessionId, deadline, code, outcome, owner, tenant, receiver, delivery, entry } = notice;
+  const { sessionId, deadline, code, outcome, owner, tenant, receiver, delivery } = notice;
   const facts: [string, string | undefined][] = [
     ['Conversation', sessionId && toShownSessionId(sessionId)],
     ['Until', deadline === undefined ? undefined : new Date(deadline).toISOString()],
@@ -117,9 +116,6 @@ export function toFacts({ notice, input }: Message): [name: string, value: strin
     ['Code', code],
     ['Receiver', receiver],
     ['Delivery', delivery],
-    ['Act', entry && `${entry.action} · ${entry.outcome}`],
-    ['By', entry && `${entry.actor}, ${entry.via}`],
-    ['Of', entry?.target.sessionId],
     ['Budget', describeBudget(notice)],
     ['Of', notice.period === undefined ? undefined : (owner ?? tenant ?? 'everyone')],
     ['Input', input === undefined ? undefined : shortened(JSON.stringify(input), MOST_INPUT)],

@@ -16,7 +16,6 @@ type Subject = Pick<Notice, 'type' | 'sessionId' | 'runId' | 'toolCallId'>;
  * another user. Its owner may open the same pages. Pure.
  */
 export function toPlace({ type, sessionId, runId, toolCallId }: Subject): Place {
-  if (type === 'delivery.failed') return { title: 'Deliveries', path: '/console/health' };
   if (type === 'spend.exceeded') return { title: 'Usage', path: '/console/usage' };
   if (sessionId !== undefined && toolCallId !== undefined) {
     const shown = encodeURIComponent(toShownSessionId(sessionId));

@@ -27,7 +27,7 @@ const httpUrl = z
 const common = {
   /** Shown to operators; part of the ids of its deliveries. */
   name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
-  /** Default: of a webhook all but `audit.entry`, else what waits, what has expired, and runs that failed. */
+  /** Default: of a webhook all, else what waits, what has expired, and runs that failed. */
   events: z.array(z.enum(NOTICE_TYPES)).min(1).optional(),
   /** Only what happens in conversations of this tenant; null: of none. Default: everything. */
   tenant: z.string().min(1).nullable().optional(),
@@ -100,7 +100,5 @@ export function wants(
   // The next receivers hear what the first ones did not answer; the first ones heard it before.
   if (receiver.escalation ? !ESCALATED.test(type) : type.endsWith('.escalated')) return false;
   if (receiver.events !== undefined) return receiver.events.includes(type);
-  // Each act and each read of others would be a delivery: only who asks for them gets them.
-  if (type === 'audit.entry') return false;
   return receiver.kind === 'webhook' || FOR_PEOPLE.includes(type);
 }

@@ -41,10 +41,12 @@ const AuditFilter = z.object({
   actor: z.string().min(1).max(LIMITS.idChars).optional(),
 });
 
-/** `GET /api/operator/audit`: newest first. */
+/** `GET /api/operator/audit`: newest first, or what is behind `after`, oldest first. */
 export const AuditQuery = AuditFilter.extend({
   limit: z.coerce.number().int().min(1).max(LIMITS.auditPage).default(50),
   cursor: z.string().min(1).max(LIMITS.idChars).optional(),
+  /** Number of the newest entry that is known: a program that asks again and again misses none. */
+  after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;
 
@@ -90,6 +92,8 @@ export const AuditReply = z.object({
   entries: z.array(AuditEntryReply),
   /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
+  /** What to ask for next as `after`, where that was given. */
+  after: z.number().optional(),
   /** What operators ask for that takes two of them; with the first page. */
   requests: z
     .array(

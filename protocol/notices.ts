@@ -1,4 +1,3 @@
-import type { AuditEntryReply } from './audit.js';
 import type { TerminalStatus } from './run.js';
 
 /**
@@ -29,12 +28,11 @@ export const NOTICE_TYPES = [
   'run.stopped',
   'spend.exceeded',
   'delivery.failed',
-  'audit.entry',
   'test',
 ] as const satisfies readonly (
   | `${'approval' | 'tool'}.${Stage}`
   | `run.${string}`
-  | ('spend.exceeded' | 'delivery.failed' | 'audit.entry' | 'test')
+  | ('spend.exceeded' | 'delivery.failed' | 'test')
 )[];
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
@@ -78,8 +76,6 @@ export interface Notice {
   /** A delivery that failed, as operators know it, and its receiver. */
   delivery?: string;
   receiver?: string;
-  /** An entry of the audit trail: people by pseudonyms. */
-  entry?: Omit<AuditEntryReply, 'name'>;
 }
 
 /** A wait of a run for people: the calls of one step. */

@@ -85,10 +85,3 @@ export type RunMeter = (event: RunEvent) => void;
 
 /** For processes that count nothing. */
 export const NO_METER: RunMeter = () => undefined;
-
-/** Reports each event to all of them. */
-export function allMeters(...meters: readonly RunMeter[]): RunMeter {
-  return (event) => {
-    for (const meter of meters) meter(event);
-  };
-}

@@ -21,7 +21,6 @@ import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { Budgets } from '../executor/budgets.js';
 import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
 import { createDeliveries } from '../executor/deliveries.js';
-import { followAudit } from '../executor/pass-on-audit.js';
 import type { Quotas } from '../executor/quotas.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { startSweeper } from '../executor/sweep.js';
@@ -30,13 +29,11 @@ import { hasCodec } from '../executor/has-codec.js';
 import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
 import { toNotifySettings, type NotifyOptions } from '../notify/settings.js';
-import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
 import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import { createTallyMeter } from '../stores/record/tally-meter.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
 import { createBatchPage, type BatchPageDeps } from '../executor/batch-page.js';
 import { createBatchWork } from '../executor/batch-work.js';
@@ -153,7 +150,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const tally = createTallyMeter(stores.store.tallies);
   const notify = options.notify && toNotifySettings(options.notify);
   let createTools: (() => Promise<Worker>) | undefined;
   let notices: ReturnType<typeof createNoticeActivities> | undefined;
@@ -172,8 +168,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const client = new Client({ connection, namespace, dataConverter });
     const { leases, sessions } = stores.store;
     const tenantsOf = options.meterTenants === true ? sessions : undefined;
-    const core = createCoreMeter(options.meter ?? Runtime.instance().metricMeter, tenantsOf);
-    const meter = allMeters(core, tally.meter);
+    const meter = createCoreMeter(options.meter ?? Runtime.instance().metricMeter, tenantsOf);
     const { unansweredMs } = stores;
     const given = options.lease;
     // It begins when the worker runs: `Worker.create` may fail after this.
@@ -208,8 +203,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       store,
       runs,
       workflows,
-      deliveries,
-      feed: followAudit(stores.store.audit, workflows.fleet, notify),
       startWithinMs: options.startWithinMs,
       holder: `${hostname()}:${String(process.pid)}`,
       logger,
@@ -311,7 +304,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         await held?.lease.close();
         notices?.close();
         await withTimeout(SWEEP_END_MS, mcp.close()).catch(() => undefined);
-        await withTimeout(SWEEP_END_MS, tally.close()).catch(() => undefined);
       }
     },
   };

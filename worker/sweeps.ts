@@ -1,11 +1,8 @@
 import { createRelease } from '../executor/agent-pauses.js';
 import type { Runs } from '../executor/runs.js';
-import type { Deliveries } from '../executor/deliveries.js';
 import { createFindClosed } from '../executor/find-closed.js';
-import { createPassOnAudit } from '../executor/pass-on-audit.js';
 import type { RunWorkflows } from '../executor/run-workflows.js';
 import { createSweep } from '../executor/sweep.js';
-import type { AuditFeed } from '../stores/contract/audit.js';
 import type { Store } from '../stores/contract/store.js';
 import type { AuditLogger } from '../stores/record/listeners.js';
 
@@ -14,9 +11,6 @@ export interface SweepsDeps {
   store: Store;
   runs: Pick<Runs, 'sweepSession' | 'finishErasures' | 'startRun'>;
   workflows: Pick<RunWorkflows, 'fleet' | 'closedSince' | 'openPage' | 'wake'>;
-  deliveries: Pick<Deliveries, 'announce' | 'isUnderWay'> | undefined;
-  /** Absent if no receiver asks for entries of the audit trail. */
-  feed: AuditFeed | undefined;
   startWithinMs: number | undefined;
   /** Names this process. */
   holder: string;
@@ -25,7 +19,7 @@ export interface SweepsDeps {
 
 /** What a worker does again and again for the runs of its fleet; processes share the work by leases. */
 export function createSweeps(deps: SweepsDeps): (() => Promise<void>)[] {
-  const { store, runs, workflows, deliveries, feed, startWithinMs, holder, logger } = deps;
+  const { store, runs, workflows, startWithinMs, holder, logger } = deps;
   const pauses = store.pauses?.of(workflows.fleet);
   const sweeps = [
     createSweep({ store, runs, holder, logger }),
@@ -34,9 +28,6 @@ export function createSweeps(deps: SweepsDeps): (() => Promise<void>)[] {
   if (pauses !== undefined) {
     const { startRun } = runs;
     sweeps.push(createRelease({ pauses, store, startRun, holder, startWithinMs, logger }));
-  }
-  if (feed !== undefined && deliveries !== undefined) {
-    sweeps.push(createPassOnAudit({ feed, deliveries, holder, logger }));
   }
   return sweeps;
 }

@@ -27,20 +27,23 @@ export const AUDIT_ROUTES: readonly Route[] = [
     path: '/api/operator/audit',
     id: 'listAudit',
     audits: 'read',
-    summary: 'List entries of the audit trail, newest first',
+    summary:
+      'List entries of the audit trail, newest first, or those behind a number, oldest first',
     query: AuditQuery,
     replies: { 200: { description: 'A page.', content: { json: AuditReply } } },
     refusals: ['not_allowed'],
     about: async ({ caller, query }) => mayReadTrail(caller, query.actor),
     handle: async ({ deps, response, query, caller }) => {
-      const { limit, cursor } = query;
-      const page = { ...toFilter(query), limit, cursor };
-      const { entries, cursor: next } = await deps.stateStore.audit.page(caller.tenantId, page);
+      const { limit, cursor, after } = query;
+      const page = { ...toFilter(query), limit, cursor, after };
+      const found = await deps.stateStore.audit.page(caller.tenantId, page);
       const asked =
-        cursor === undefined ? await deps.stateStore.audit.asked(caller.tenantId) : undefined;
+        cursor === undefined && after === undefined
+          ? await deps.stateStore.audit.asked(caller.tenantId)
+          : undefined;
       response.json({
-        entries: entries.map(toReply),
-        cursor: next,
+        ...found,
+        entries: found.entries.map(toReply),
         requests: asked?.map(({ personId: _personId, ...request }) => request),
       } satisfies AuditReply);
     },

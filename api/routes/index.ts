@@ -6,7 +6,7 @@ import { CHAT_ROUTES } from './chat.js';
 import { FILE_ROUTES } from './files.js';
 import { OPERATOR_AGENT_ROUTES } from './operator-agents.js';
 import { OPERATOR_BATCH_ROUTES } from './operator-batches.js';
-import { OPERATOR_DELIVERY_ROUTES } from './operator-deliveries.js';
+import { OPERATOR_RECEIVER_ROUTES } from './operator-receivers.js';
 import { OPERATOR_RUN_ROUTES } from './operator-runs.js';
 import { OPERATOR_RUN_EVENTS_ROUTE } from './operator-run-events.js';
 import { OPERATOR_FORK_ROUTE } from './operator-fork.js';
@@ -21,7 +21,6 @@ import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
 import { OPERATOR_CODEC_ROUTES } from './operator-codec.js';
 import { OPERATOR_USAGE_ROUTE } from './operator-usage.js';
-import { OPERATOR_HEALTH_ROUTE } from './operator-health.js';
 import { OPERATOR_WORKERS_ROUTE } from './operator-workers.js';
 import { onceByKey } from './once.js';
 import type { Route } from './route.js';
@@ -44,7 +43,6 @@ export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   ...OPENAI_ROUTES,
   ...AG_UI_ROUTES,
-  OPERATOR_HEALTH_ROUTE,
   OPERATOR_WORKERS_ROUTE,
   OPERATOR_USAGE_ROUTE,
   ...OPERATOR_CODEC_ROUTES,
@@ -57,7 +55,7 @@ export const ROUTES: readonly Route[] = [
   OPERATOR_FORK_ROUTE,
   ...OPERATOR_TIMELINE_ROUTES,
   ...OPERATOR_BATCH_ROUTES,
-  ...OPERATOR_DELIVERY_ROUTES,
+  ...OPERATOR_RECEIVER_ROUTES,
   ...OPERATOR_AGENT_ROUTES,
   ...OPERATOR_SCHEDULE_ROUTES,
   ...OPERATOR_SESSION_ROUTES,

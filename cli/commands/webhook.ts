@@ -1,17 +1,12 @@
 import { Command } from 'commander';
-import type { OperatorDelivery, OperatorReceivers } from '../../protocol/deliveries.js';
-import { sleep } from '../../protocol/time.js';
+import type { OperatorReceivers, ReceiverTestReply } from '../../protocol/receivers.js';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { CliFailure } from '../failure.js';
 import type { Kind } from '../output/output.js';
-import { DELIVERIES, toPath } from './delivery.js';
 import { workOf, type GlobalOptions } from './options.js';
 
 const RECEIVERS_PATH = '/api/operator/receivers';
-const LOOK_EVERY_MS = 300;
-/** A test is tried for a shorter time. */
-const GIVE_UP_MS = 30_000;
 
 const RECEIVERS: Kind<OperatorReceivers['receivers'][number]> = {
   fields: ['name', 'kind', 'escalation'],
@@ -43,14 +38,9 @@ export function createWebhookCommands(cli: Cli): Command {
         .action(async (name: string, _, self: Command) => {
           const { api, output } = workOf<GlobalOptions>(cli, self);
           const path = `${RECEIVERS_PATH}/${encodeURIComponent(name)}/test`;
-          let delivery = await api.post<OperatorDelivery>(path);
-          const until = Date.now() + GIVE_UP_MS;
-          while (delivery.status === 'running' && Date.now() < until) {
-            await sleep(LOOK_EVERY_MS);
-            delivery = await api.get<OperatorDelivery>(toPath(delivery.id));
-          }
-          await output.one(DELIVERIES, delivery, delivery.problem);
-          if (delivery.status !== 'delivered') {
+          const reply = await api.post<ReceiverTestReply>(path);
+          await output.text(reply, () => reply.problem ?? 'It was taken.');
+          if (reply.status !== 'delivered') {
             throw new CliFailure('It was not taken.', EXIT.failed);
           }
         }),

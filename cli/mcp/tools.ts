@@ -102,12 +102,6 @@ const READS: McpTool[] = [
     call: (api) => api.get('/api/operator/audit/verify'),
   }),
   defineMcpTool({
-    name: 'get_health',
-    description: 'Judges how the service does, and names the one thing to do next.',
-    input: z.object({ period: z.int().optional().describe('What is judged, in seconds') }),
-    call: (api, query) => api.get('/api/operator/health', { query }),
-  }),
-  defineMcpTool({
     name: 'list_agents',
     description: 'Lists the agents that people may talk to.',
     input: z.object({}),

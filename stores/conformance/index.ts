@@ -4,7 +4,6 @@
  */
 import { badInputCases } from './bad-input.js';
 import { auditCases } from './documents/audit.js';
-import { auditFeedCases } from './documents/audit-feed.js';
 import { checkpointCases } from './documents/checkpoints.js';
 import { deletionCases } from './documents/deletion.js';
 import { dueSessionCases } from './documents/due-sessions.js';
@@ -158,7 +157,6 @@ const DOCUMENTS = [
   ownerAdmissionCases,
   workerLeaseCases,
   auditCases,
-  auditFeedCases,
   batchRecordCases,
   pauseCases,
   requestCases,

@@ -72,13 +72,17 @@ export interface AuditQuery {
   limit: number;
   /** As returned with the page before. */
   cursor?: string | undefined;
+  /** The entries behind this number, the oldest first. */
+  after?: number | undefined;
 }
 
 export interface AuditPage {
-  /** The newest first. */
+  /** The newest first, or behind `after` the oldest. */
   entries: ChainedEntry[];
   /** Absent on the last page. */
   cursor?: string | undefined;
+  /** Where a reader of `after` goes on: the newest entry that was looked at. */
+  after?: number | undefined;
 }
 
 /** `fault` is of the first entry, by its number, that is not as it was written. */
@@ -129,50 +133,4 @@ export interface Audit {
   ask: (tenant: string | undefined, request: Omit<DualRequest, 'until'>) => Promise<void>;
   /** What is asked for, and has not ended. */
   asked: (tenant: string | undefined) => Promise<DualRequest[]>;
-  /**
-   * From now on this process notes what it appends for a fleet to pass on. Every process that appends
-   * has to follow: what another one appends is found with the tenant's next entry only. A feed that
-   * is away refuses no entry.
-   *
-   * @param isWanted of which tenants; undefined: of users without one
-   */
-  follow: (fleet: string, isWanted: (tenant: string | undefined) => boolean) => AuditFeed;
-}
-
-/** A tenant that was taken from a feed. `''`: users without one. */
-export interface FedTenant {
-  tenant: string;
-  /** `resting`: it was found to have nothing left. */
-  list: 'due' | 'resting';
-  takenUntil: number;
-}
-
-export type FedEntry = Omit<ChainedEntry, 'name'>;
-
-/** Entries that a fleet passes on, each at least once, in the order of the chain. */
-export interface AuditFeed {
-  /** True for one holder within `forMs`: a fleet has one pace. */
-  lease: (holder: string, forMs: number) => Promise<boolean>;
-  /**
-   * The tenant that has waited longest of those with something to pass on. No other process gets it for
-   * `forMs`, unless it is noted again meanwhile.
-   */
-  take: (forMs: number) => Promise<FedTenant | undefined>;
-  /** It is due again in `inMs`, or at once if it was noted since. */
-  again: (taken: FedTenant, inMs: number) => Promise<void>;
-  /**
-   * Nothing is left: it is looked at once more, since the process that noted it may not have appended
-   * yet, and then not before it is noted.
-   */
-  rest: (taken: FedTenant) => Promise<void>;
-  /**
-   * The oldest ones that were not passed on, up to where that is, and the newest one that was;
-   * undefined if there are none.
-   */
-  next: (
-    tenant: string,
-    most: number,
-  ) => Promise<{ last?: FedEntry | undefined; entries: FedEntry[]; upTo: number } | undefined>;
-  /** Those up to this number were passed on; a lower number than before changes nothing. */
-  passed: (tenant: string, n: number) => Promise<void>;
 }

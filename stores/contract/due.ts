@@ -25,9 +25,6 @@ export interface Due {
   listed: (list: DueList, shard: number, from: number, most: number) => Promise<string[]>;
   /** True if this holder may query closed workflows for the next `forMs`. */
   leaseClosed: (holder: string, forMs: number) => Promise<boolean>;
-  /** When closed workflows were last queried, ms since the epoch; 0 if never. */
-  closedAt: () => Promise<number>;
-  noteClosed: (at: number) => Promise<void>;
 }
 
 /**

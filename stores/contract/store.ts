@@ -16,7 +16,6 @@ import type { Runs } from './runs.js';
 import type { Sessions } from './sessions.js';
 import type { Staging } from './staging.js';
 import type { Steps } from './steps.js';
-import type { Tallies } from './tallies.js';
 import type { Usage } from './usage.js';
 import type { Waiting } from './waiting.js';
 
@@ -50,8 +49,6 @@ export interface Store {
   owners: Owners;
   audit: Audit;
   erasures: Erasures;
-  /** Without tallies nothing is counted for operators. */
-  tallies?: Tallies;
   usage: Usage;
   /** Without batches each act is on one run. */
   batches?: Batches;

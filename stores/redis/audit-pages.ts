@@ -10,7 +10,7 @@ const READ_AT_ONCE = 200;
 /** Entries examined for one page; a query that finds few gets what it found, and a cursor. */
 const MOST_LOOKS = 5_000;
 
-/** Reads of a tenant's chain, the newest first. */
+/** Reads of a tenant's chain, the newest first unless a reader follows it. */
 export function createAuditPages(
   context: Pick<RedisContext, 'redis' | 'keys'>,
   people: Pick<People, 'find' | 'namesOf' | 'sealedOf'>,
@@ -18,31 +18,45 @@ export function createAuditPages(
   const { redis, keys } = context;
   return {
     page: async (tenant = '', query) => {
+      const { after } = query;
+      const isForward = after !== undefined;
       const actor = query.actor === undefined ? undefined : await people.find(tenant, query.actor);
       // Of a person without a key nothing can be found.
-      if (query.actor !== undefined && actor === undefined) return { entries: [] };
+      if (query.actor !== undefined && actor === undefined) {
+        return { entries: [], ...(isForward && { after }) };
+      }
+      const { chain } = keys.audit(tenant);
       const found: ChainedEntry[] = [];
-      let next = parseCursor(query.cursor);
-      for (let looks = 0; looks < MOST_LOOKS;) {
-        const before = next === undefined ? '+' : `(${String(next)}-0`;
-        const { chain } = keys.audit(tenant);
-        const page = await callRedis(redis.xrevrange(chain, before, '-', 'COUNT', READ_AT_ONCE));
+      let at = after ?? parseCursor(query.cursor);
+      let isOver = false;
+      for (let looks = 0; looks < MOST_LOOKS && !isOver;) {
+        const from = at === undefined ? '+' : `(${String(at)}-0`;
+        const page = await callRedis(
+          isForward
+            ? redis.xrange(chain, from, '+', 'COUNT', READ_AT_ONCE)
+            : redis.xrevrange(chain, from, '-', 'COUNT', READ_AT_ONCE),
+        );
         looks += page.length;
+        isOver = page.length < READ_AT_ONCE;
         for (const [id, fields] of page) {
+          at = Number(id.split('-')[0]);
           const stored = toStored(id, fields);
           if (stored === undefined) continue;
           const entry = parseEntry(stored);
-          next = stored.n;
           if (fits(entry, query, actor)) found.push({ n: stored.n, entry });
-          if (found.length >= query.limit) return named(tenant, found, next);
+          if (found.length >= query.limit) return named(tenant, found, isForward, at);
         }
-        if (page.length < READ_AT_ONCE) return named(tenant, found, undefined);
       }
-      return named(tenant, found, next);
+      return named(tenant, found, isForward, isOver && !isForward ? undefined : at);
     },
   };
 
-  async function named(tenant: string, entries: ChainedEntry[], next: number | undefined) {
+  async function named(
+    tenant: string,
+    entries: ChainedEntry[],
+    isForward: boolean,
+    next: number | undefined,
+  ) {
     const actors = entries.map(({ entry }) => entry.actor);
     const names = await people.namesOf(tenant, actors);
     const sealed = await people.sealedOf(tenant, actors);
@@ -52,7 +66,9 @@ export function createAuditPages(
         const isSealed = name === undefined && sealed.has(each.entry.actor);
         return { ...each, name, ...(isSealed && { isSealed }) };
       }),
-      cursor: next === undefined || next === 1 ? undefined : String(next),
+      ...(isForward
+        ? { after: next }
+        : { cursor: next === undefined || next === 1 ? undefined : String(next) }),
     };
   }
 }

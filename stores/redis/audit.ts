@@ -8,7 +8,6 @@ import {
   type StoredEntry,
 } from '../record/audit-chain.js';
 import { isOnOthers, toEntry } from '../record/audit-entry.js';
-import { createAuditFeeds } from './audit-feed.js';
 import { createPeople } from './audit-people.js';
 import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
 import type { Check, Write } from '../../store/redis/write-if.js';
@@ -33,7 +32,6 @@ export function createAudit(context: RedisContext): Audit {
   const { redis, keys, writeIf, now } = context;
   const { keys: signingKeys } = context.audit;
   const people = createPeople(context);
-  const feeds = createAuditFeeds(context);
   const trimmedAt = new Map<string, number>();
 
   const actorOf = (tenant: string, act: Act): Promise<string | undefined> =>
@@ -55,7 +53,6 @@ export function createAudit(context: RedisContext): Audit {
     // An act that was repeated may be in an outbox twice.
     let left = [...new Map(entries.map((entry) => [entry.id, entry])).values()];
     let { n, hash }: Head = await readHead(tenant);
-    await feeds.note(tenant, n);
     for (let tries = 0; left.length > 0 && tries < MOST_TRIES; tries += 1) {
       const texts = left.map((entry) => JSON.stringify(entry));
       const chained = chainOn({ n, hash }, texts, { tenant, keys: signingKeys });
@@ -203,7 +200,6 @@ export function createAudit(context: RedisContext): Audit {
     knows: async (tenant = '', id) =>
       (await callRedis(redis.zscore(keys.audit(tenant).seen, id))) !== null,
     ...createAuditPages(context, people),
-    follow: feeds.follow,
     verify: async (tenant = '') => {
       // The head first: what is appended meanwhile is not checked.
       const { from, ...head } = await readHead(tenant);

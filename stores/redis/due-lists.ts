@@ -60,11 +60,7 @@ export function createDueLists(context: Context, fleet = ''): Due {
       callRedis(
         redis.zrangebyscore(keys.due(fleet, shard)[list], '-inf', '+inf', 'LIMIT', from, most),
       ),
-    leaseClosed: (holder, forMs) => lease(keys.closed(fleet).lease, holder, forMs),
-    closedAt: async () => Number((await callRedis(redis.hget(keys.closed(fleet).at, 'at'))) ?? 0),
-    noteClosed: async (at) => {
-      await callRedis(redis.hset(keys.closed(fleet).at, 'at', String(at)));
-    },
+    leaseClosed: (holder, forMs) => lease(keys.closed(fleet), holder, forMs),
   };
 }
 
@@ -82,7 +78,7 @@ interface TakenLists {
 }
 
 /** Lists of what is due, each a sorted set by time. */
-export function createTakenLists({
+function createTakenLists({
   redis,
   writeIf,
   now,

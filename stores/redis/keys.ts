@@ -47,8 +47,8 @@ export interface KeySpace {
    * one shard, which share a slot, and the lease of its sweeper.
    */
   due: (fleet: string, shard: number) => DueKeys & { lease: string };
-  /** For a fleet: when closed workflows were last queried, and the lease for querying them. */
-  closed: (fleet: string) => { at: string; lease: string };
+  /** For a fleet: the lease for querying closed workflows. */
+  closed: (fleet: string) => string;
   /**
    * A worker's lease: the key that expires, the attempts registered under it, the right to judge it,
    * and what is noted about it.
@@ -64,7 +64,6 @@ export interface KeySpace {
   /** All asking sessions, by the time of their newest question. */
   askingSince: string;
   /** What has happened within a few minutes, counted. */
-  tally: (bucket: number) => string;
   /** An owner's sessions that have asked people something, by time. */
   waitingIndex: (owner: SessionOwner) => string;
   /** The same of all owners of a tenant, or of those without one. */
@@ -97,7 +96,6 @@ export interface KeySpace {
   /** The audit trail of a tenant, or of all users without one, in one slot. */
   audit: (tenant: string) => AuditKeys;
   /** Tenants whose entries a fleet passes on, by the time of their next look, and the lease for a look; in one slot. */
-  auditFeed: (fleet: string) => Record<'due' | 'resting' | 'lease', string>;
 }
 
 /**
@@ -198,10 +196,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       const tag = `${prefix}:due:{${toKeyPart(fleet)}:${String(shard)}}`;
       return { urgent: `${tag}:urgent`, routine: `${tag}:routine`, lease: `${tag}:lease` };
     },
-    closed: (fleet) => {
-      const tag = `${prefix}:closed:{${toKeyPart(fleet)}}`;
-      return { at: `${tag}:at`, lease: `${tag}:lease` };
-    },
+    closed: (fleet) => `${prefix}:closed:{${toKeyPart(fleet)}}:lease`,
     lease: (namespace, holder) => {
       const tag = `${prefix}:lease:{${toKeyPart(namespace)}:${toKeyPart(holder)}}`;
       return {
@@ -217,7 +212,6 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     },
     askingIndex: `${prefix}:asking`,
     askingSince: `${prefix}:asking:since`,
-    tally: (bucket) => `${prefix}:tally:${String(bucket)}`,
     // Escaped, so that an owner's name can neither equal that of another owner in a tenant nor
     // contain a hash tag.
     waitingIndex: ({ owner, tenant = '' }) =>
@@ -257,10 +251,6 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
         sealed: `${tag}:sealed`,
         asked: `${tag}:asked`,
       };
-    },
-    auditFeed: (fleet) => {
-      const tag = `${prefix}:audit-feed:{${toKeyPart(fleet)}}`;
-      return { due: `${tag}:due`, resting: `${tag}:resting`, lease: `${tag}:lease` };
     },
   };
 }

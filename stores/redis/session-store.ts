@@ -46,7 +46,6 @@ import { createSessionReads } from './session-reads.js';
 import { readStaged } from './session-texts.js';
 import { createStoredRows } from './stored-rows.js';
 import { toStateRead } from './stored-state.js';
-import { createTallies } from './tallies.js';
 import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
 
@@ -99,7 +98,6 @@ export function createRedisSessionStore(context: RedisContext): Store {
     owners,
     audit: createAudit(context),
     erasures: createErasures(context, { waiting, owners, read: reads.readRecord }),
-    tallies: createTallies(context),
     usage: createUsage(context),
     batches: createBatchRecords(context),
     pauses: createPauses(context),

@@ -73,9 +73,6 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   unpauseAgent: { body: {} },
   getBatch: {},
   abortBatch: {},
-  listDeliveries: {},
-  getDelivery: {},
-  redeliver: { body: {} },
   listReceivers: {},
   testReceiver: { body: {} },
   listAudit: {},
@@ -107,7 +104,6 @@ export const OF_NO_SESSION = [
   'callWebhook',
   'getOpenApi',
   'getHealth',
-  'getHealthVerdict',
   'getReadiness',
   'getMetrics',
 ];

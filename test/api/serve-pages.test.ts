@@ -26,7 +26,7 @@ it('without a console, the link of a notice leads to its conversation, and nowhe
   expect(await follow('/console/runs/s-1%3A2-abc')).toEqual([302, '/?session=s-1']);
   for (const path of [
     '',
-    '/health',
+    '/agents',
     '/waiting/a%2F%2Fevil.test',
     '/waiting/a%26b',
     '/runs/%0d%0a',
@@ -37,7 +37,7 @@ it('without a console, the link of a notice leads to its conversation, and nowhe
 
 it('a console that is there is served under each of its addresses', async () => {
   writeFileSync(join(folder, 'console.html'), 'the console');
-  for (const path of ['', '/waiting/s-1', '/runs/s-1%3A2-abc', '/health']) {
+  for (const path of ['', '/waiting/s-1', '/runs/s-1%3A2-abc', '/agents']) {
     expect(await (await api.get(`/console${path}`)).text()).toBe('the console');
   }
 });

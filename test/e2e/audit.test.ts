@@ -10,37 +10,22 @@ import {
 } from '../support/chat-client.js';
 import { openAsked } from '../support/asked-chat.js';
 import { charge } from '../support/lab-calls.js';
-import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const KEY = 'a key of at least thirty-two characters';
-const SECRET = `whsec_${'a'.repeat(32)}`;
 const keys = createKeySpace();
 
-let trail: NoticeReceiver;
 let product: Product;
 let connection: Connection;
 let temporal: Client;
 beforeAll(async () => {
-  trail = await startReceiver(SECRET);
-  const receiver = {
-    name: 'trail',
-    kind: 'webhook',
-    url: trail.url,
-    privateNetwork: true,
-    secrets: [SECRET],
-    events: ['audit.entry'],
-  };
-  product = await startProduct({
-    env: { AUDIT_KEY: KEY, NOTIFY_RECEIVERS: JSON.stringify([receiver]) },
-  });
+  product = await startProduct({ env: { AUDIT_KEY: KEY } });
   connection = await Connection.connect({ address: sharedTemporal() });
   temporal = new Client({ connection });
 });
 afterAll(async () => {
   await product.stop();
-  await trail.close();
   await connection.close();
 });
 
@@ -184,37 +169,6 @@ describe('the audit trail', () => {
     expect((await entriesOf(sessionId)).map(({ action }) => action)).toEqual(['approve']);
     expect(await verify()).toMatchObject({ ok: true, entries: before.entries + 1 });
   });
-
-  it('each entry is a webhook under one id, though the worker that passes them on is killed', async () => {
-    const asked = await Promise.all(
-      Array.from({ length: 5 }, () => openAsked(product.url, { calls: [charge('c1')] })),
-    );
-    const ids = asked.map(({ sessionId }) => sessionId);
-    const deny = (sessionId = ''): Promise<Response> =>
-      post(`/chat/${sessionId}/pending/c1`, { approved: false, reason: 'no' });
-    const taken = (): AuditEntryReply[] =>
-      trail.taken.map(({ data }) => data['entry'] as AuditEntryReply);
-    await Promise.all(ids.map(deny));
-    await until('the first one arrives', () =>
-      taken().some(({ target }) => ids.includes(target.sessionId ?? '')),
-    );
-    await product.kill9Worker();
-    expect((await deny(ids[0])).status).toBe(409);
-    await product.startWorker();
-    const entries = (await Promise.all(ids.map(entriesOf))).flat();
-    expect(entries.map(({ action }) => action)).toEqual(ids.map(() => 'deny'));
-    await until('each of them arrives', () => {
-      const arrived = new Set(taken().map(({ id }) => id));
-      return entries.every(({ id }) => arrived.has(id));
-    });
-    const webhooks = new Map(taken().map(({ id }, at) => [id, trail.taken[at]?.id]));
-    for (const [at, { id, type }] of trail.taken.entries()) {
-      expect([type, id]).toEqual(['audit.entry', webhooks.get(taken()[at]?.id ?? '')]);
-    }
-    const [first] = entries;
-    const { name: _name, ...sent } = first ?? {};
-    expect(taken().find(({ id }) => id === first?.id)).toEqual(sent);
-  }, 120_000);
 
   it('an entry that is edited in Redis is found by the route, and an export is recorded first', async () => {
     const exported = await fetch(`${product.url}/api/operator/audit/export`);

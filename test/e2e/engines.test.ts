@@ -165,12 +165,6 @@ describe('Redis', () => {
       expect(response.status).toBe(503);
       expect(await response.json()).toMatchObject({ code: 'unavailable' });
     }
-    // The verdict for operators names what to do.
-    const judged = await fetch(`${url}/api/operator/health`);
-    expect([judged.status, await judged.json()]).toMatchObject([
-      200,
-      { verdict: 'bad', next: expect.stringContaining('Redis runs at REDIS_URL') },
-    ]);
     await redisServer.restart();
     await untilRecovered();
     expect((await fetch(`${url}/api/chat/${sessionId}/snapshot`)).status).toBe(404);

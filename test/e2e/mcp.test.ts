@@ -50,7 +50,6 @@ describe('helix-temporal mcp', () => {
       'read_session',
       'list_audit',
       'verify_audit',
-      'get_health',
       'list_agents',
     ]);
     expect(reading.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);

@@ -1,18 +1,18 @@
-import type { OperatorDelivery } from '../../protocol/deliveries.js';
-import { useCommandLine, type CommandLine } from '../support/command-line.js';
+import { Client, Connection } from '@temporalio/client';
+import { sendAgain, untilNotTaken } from '../support/delivery-workflows.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import {
   startReceiver,
   type NoticeReceiver,
   type ReceivedNotice,
 } from '../support/notice-receiver.js';
-import { startProduct, type Product } from '../support/product.js';
+import { sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
 let hook: NoticeReceiver;
 let broken: NoticeReceiver;
 let product: Product;
-let line: CommandLine;
+let connection: Connection;
 
 beforeAll(async () => {
   hook = await startReceiver();
@@ -31,9 +31,10 @@ beforeAll(async () => {
       NOTIFY_RETRY_FOR: '11s',
     },
   });
-  line = useCommandLine(product);
+  connection = await Connection.connect({ address: sharedTemporal() });
 }, 120_000);
 afterAll(async () => {
+  await connection.close();
   await product.stop();
   await hook.close();
   await broken.close();
@@ -108,21 +109,13 @@ const timeOf = (notice: ReceivedNotice | undefined): number =>
 
 it('a receiver that answers 500 until the time is over leaves a dead letter, which is sent again with the same id', async () => {
   const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
-  const listed = async (status: string): Promise<OperatorDelivery | undefined> => {
-    const some = await line.read<OperatorDelivery[]>('delivery', 'list', '--status', status);
-    return some.find((each) => each.sessionId === session && each.receiver === 'broken');
-  };
-  const { id } = await until('it is listed', () => listed('failed'));
+  const temporal = new Client({ connection });
+  const { workflowId, reason } = await untilNotTaken(temporal, session, 'broken');
   // At once, and five seconds later: the next attempt would come too late.
-  expect(broken.attempts).toBe(2);
-  expect(await line.read<OperatorDelivery>('delivery', 'describe', id)).toMatchObject({
-    type: 'run.failed',
-    status: 'failed',
-    problem: 'The receiver answered 500.',
-  });
+  expect([broken.attempts, reason]).toEqual([2, 'The receiver answered 500.']);
   broken.answer = () => ({ status: 204 });
-  expect((await line.helix(['delivery', 'redeliver', id])).code).toBe(0);
-  await until('it is taken', () => listed('delivered'));
+  await sendAgain(temporal, workflowId);
+  await temporal.workflow.getHandle(workflowId).result();
   expect(broken.taken).toMatchObject([{ type: 'run.failed', data: { sessionId: session } }]);
   expect(new Set(broken.ids)).toEqual(new Set([broken.taken[0]?.id]));
 });

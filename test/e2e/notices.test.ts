@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
-import type { OperatorDeliveries, OperatorDelivery } from '../../protocol/deliveries.js';
 import { useCommandLine, type CommandLine } from '../support/command-line.js';
+import { deliveriesAbout, sendAgain, untilNotTaken } from '../support/delivery-workflows.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
 import { sharedTemporal, startProduct, type Product } from '../support/product.js';
@@ -13,6 +13,8 @@ let hook: NoticeReceiver;
 let gone: NoticeReceiver;
 let product: Product;
 let line: CommandLine;
+let connection: Connection;
+let temporal: Client;
 
 beforeAll(async () => {
   hook = await startReceiver(SECRET);
@@ -52,8 +54,11 @@ beforeAll(async () => {
     },
   });
   line = useCommandLine(product);
+  connection = await Connection.connect({ address: sharedTemporal() });
+  temporal = new Client({ connection });
 }, 120_000);
 afterAll(async () => {
+  await connection.close();
   await product.stop();
   await hook.close();
   await gone.close();
@@ -61,9 +66,6 @@ afterAll(async () => {
 
 const statusOf = async (runId: string): Promise<string> =>
   (await readOperator<{ status: string }>(product, `runs/${runId}`)).status;
-
-const failedDeliveries = async (): Promise<OperatorDelivery[]> =>
-  (await readOperator<OperatorDeliveries>(product, 'deliveries?status=failed')).deliveries;
 
 const answer = (sessionId: string): Promise<Response> =>
   fetch(`${product.url}/api/chat/${sessionId}/pending/c1`, {
@@ -142,73 +144,39 @@ it('an erased conversation leaves no workflow of its notices', async () => {
   const runId = await runLab(product, CHARGE);
   const session = sessionOf(runId);
   await hook.untilTaken(session, 'approval.reminder');
-  const connection = await Connection.connect({ address: sharedTemporal() });
-  const { workflow } = new Client({ connection });
-  const about = async (): Promise<string[]> => {
-    const ids: string[] = [];
-    const query = `WorkflowId STARTS_WITH 'wait:${session}' OR WorkflowType = 'deliver'`;
-    for await (const { workflowId, memo } of workflow.list({ query })) {
-      const notice = memo?.['notice'] as { sessionId?: string } | undefined;
-      const isOwn = notice?.sessionId === session || workflowId.startsWith('wait:');
-      if (isOwn) ids.push(workflowId);
-    }
-    return ids;
+  const about = async (): Promise<unknown[]> => {
+    const waits: unknown[] = [];
+    const query = `WorkflowId STARTS_WITH 'wait:${session}'`;
+    for await (const each of temporal.workflow.list({ query })) waits.push(each);
+    return [...waits, ...(await deliveriesAbout(temporal, session))];
   };
   await until('they are listed', async () => (await about()).length >= 3);
   const erased = await fetch(`${product.url}/api/chat/${session}`, { method: 'DELETE' });
   expect(erased.ok).toBe(true);
   await until('they are deleted', async () => (await about()).length === 0, 120_000);
-  await connection.close();
   expect(hook.taken.filter(({ data }) => data['sessionId'] === session)).toHaveLength(2);
 }, 180_000);
 
-it('what is not taken is a dead letter, which the command line lists and sends again', async () => {
+it('what is not taken is a failed workflow, and one that is reset is sent again under its id', async () => {
   gone.answer = () => ({ status: 410 });
   const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
-  const [dead] = await until('it is listed', async () => {
-    const found = (await failedDeliveries()).filter(
-      (each) => each.sessionId === session && each.receiver === 'gone',
-    );
-    return found.length > 0 && found;
-  });
-  expect(dead).toMatchObject({ receiver: 'gone', type: 'run.failed' });
-  const id = dead?.id ?? '';
-  expect(await line.read<OperatorDelivery>('delivery', 'describe', id)).toMatchObject({
-    problem: 'The receiver answered 410.',
-  });
+  const { workflowId, reason } = await untilNotTaken(temporal, session, 'gone');
+  expect(reason).toBe('The receiver answered 410.');
   const notified = await hook.untilTaken(session, 'delivery.failed');
-  expect(notified.data).toMatchObject({ receiver: 'gone', code: 'http_410', delivery: id });
-  // That this one was not taken either is in the list, and no receiver is notified of it.
-  await until('the next one has failed', async () => {
-    const failed = await failedDeliveries();
-    return failed.some(({ sessionId, receiver }) => sessionId === session && receiver === 'deaf');
-  });
+  const delivery = workflowId.replace('deliver:', '');
+  expect(notified.data).toMatchObject({ receiver: 'gone', code: 'http_410', delivery });
+  // That this one was not taken either fails a workflow, and no receiver is notified of it.
+  await untilNotTaken(temporal, session, 'deaf');
   expect(hook.taken.filter(({ type }) => type === 'delivery.failed')).toHaveLength(1);
-  // Sent again in vain, it is one dead letter still.
-  expect((await line.helix(['delivery', 'redeliver', id])).code).toBe(0);
-  const again = await until('it has failed again', async () => {
-    const found = (await failedDeliveries()).filter((each) => each.id === id);
-    return found.some(({ startedAt }) => startedAt > (dead?.startedAt ?? 0)) && found;
-  });
-  expect(again).toHaveLength(1);
   gone.answer = () => ({ status: 200 });
-  expect((await line.helix(['delivery', 'redeliver', id])).code).toBe(0);
-  await until('it is delivered', async () => {
-    const { status } = await readOperator<OperatorDelivery>(product, `deliveries/${id}`);
-    return status === 'delivered';
-  });
+  await sendAgain(temporal, workflowId);
+  await temporal.workflow.getHandle(workflowId).result();
   expect(gone.taken).toHaveLength(1);
-  await until('it is no longer listed', async () => {
-    const failed = await failedDeliveries();
-    return failed.every((each) => each.id !== id);
-  });
-  const third = await line.helix(['delivery', 'redeliver', id]);
-  expect([third.code, third.stderr]).toEqual([1, expect.stringContaining('has not failed')]);
 });
 
 it('a test says whether a receiver takes notices; a private address is not connected to', async () => {
-  const tried = await line.read<OperatorDelivery>('webhook', 'test', 'hook');
-  expect(tried).toMatchObject({ type: 'test', status: 'delivered' });
+  expect(await line.read<object>('webhook', 'test', 'hook')).toEqual({ status: 'delivered' });
+  expect(hook.taken.at(-1)).toMatchObject({ type: 'test' });
   const { code, stdout } = await line.helix(['webhook', 'test', 'inside', '-o', 'json']);
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({

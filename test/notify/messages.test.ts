@@ -120,26 +120,6 @@ describe('a notice about several calls', () => {
   });
 });
 
-it('an entry of the audit trail is sent as it is, and read by people in words', () => {
-  const target = { sessionId: 's-1', runId: 'r' };
-  const entry = { n: 7, id: 'a1', at: 0, actor: 'p-1', via: 'page', action: 'approve' } as const;
-  const of: Notice = {
-    id: 'msg_2',
-    type: 'audit.entry',
-    at: 0,
-    tenant: 'acme',
-    entry: { ...entry, target, outcome: 'stored' },
-  };
-  expect(JSON.parse(toBody({ notice: of }))).toMatchObject({
-    type: 'audit.entry',
-    data: { tenant: 'acme', entry: of.entry },
-  });
-  const text = toMailText({ notice: of });
-  expect(text).toContain('Act: approve · stored');
-  expect(text).toContain('By: p-1, page');
-  expect(text).toContain('Of: s-1');
-});
-
 it('the link of a notice leads to the page of the console where its reader can act', () => {
   const place = (type: Notice['type'], of: Partial<Notice> = {}): string =>
     toPlace({ type, ...of }).path;
@@ -149,7 +129,6 @@ it('the link of a notice leads to the page of the console where its reader can a
   expect(place('run.failed', { sessionId: 's-1', runId: 's-1:1-x' })).toBe(
     '/console/runs/s-1%3A1-x',
   );
-  expect(place('delivery.failed', { sessionId: 's-1' })).toBe('/console/health');
   expect(place('spend.exceeded')).toBe('/console/usage');
   expect(place('approval.requested')).toBe('/console/waiting');
   expect(place('run.failed')).toBe('/console/runs');

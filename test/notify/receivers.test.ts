@@ -41,13 +41,6 @@ describe('receivers', () => {
     expect(wants(channel, 'approval.requested', 'acme')).toBe(true);
   });
 
-  it('entries of the audit trail go only to a receiver that asks for them', () => {
-    const [program, asking] = settings(hook, { ...hook, name: 'a', events: ['audit.entry'] })
-      .receivers as [never, never];
-    expect(wants(program, 'audit.entry', undefined)).toBe(false);
-    expect(wants(asking, 'audit.entry', undefined)).toBe(true);
-  });
-
   it('the next receivers get what was escalated, and the first ones do not', () => {
     const [first, next] = settings(slack, { ...hook, escalation: true }).receivers as [
       never,

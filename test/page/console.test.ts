@@ -195,25 +195,19 @@ it("a sub-agent's work and its question stand in the timeline of the run", async
   await console.close();
 });
 
-it('usage is a chart and the same as a table; health says what to do', async () => {
+it('usage is a chart and the same as a table; an agent is paused and resumed', async () => {
   const console = await openConsole(browser, product.url, '/console/usage?by=agent');
   await console.page.getByTestId('chart-bar').getByText('lab', { exact: true }).waitFor();
   await console.at('measure').selectOption('tokens');
   expect(await console.at('chart').textContent()).toContain('Tokens by agent');
   expect(await console.at('usage-table').locator('tbody tr').count()).toBeGreaterThan(0);
 
-  await console.open('/console/health');
-  await console.at('verdict').waitFor();
-  expect(await console.at('health-part').count()).toBe(4);
+  await console.open('/console/agents');
   const lab = console.page.locator('[data-testid=agent][data-agent=lab]');
   await lab.getByTestId('pause').click();
   await console.at('reason').fill('a recall');
   await console.click('confirm');
   await until('it is paused', async () => (await lab.textContent())?.includes('a recall') === true);
-  const flow = console.page.locator('[data-testid=health-part][data-part=flow]');
-  await until('the verdict names it', async () =>
-    /Paused: lab.*Resume it/s.test((await flow.textContent()) ?? ''),
-  );
   await lab.getByTestId('unpause').click();
   await console.click('confirm');
   await lab.getByTestId('pause').waitFor();
@@ -223,7 +217,16 @@ it('usage is a chart and the same as a table; health says what to do', async () 
 
 it('every view is without barriers, and as wide as the screen, light and dark', async () => {
   const runId = await runLab(product, [ask('echo', { value: 'x' }), ...CHARGE]);
-  const views = ['waiting', 'runs', `runs/${runId}`, 'runs/no:1-x', 'usage', 'health', 'nothing'];
+  const views = [
+    'waiting',
+    'runs',
+    `runs/${runId}`,
+    'runs/no:1-x',
+    'usage',
+    'agents',
+    'audit',
+    'nothing',
+  ];
   const found: Record<string, string[]> = {};
   async function look(width: number, colorScheme: 'light' | 'dark'): Promise<void> {
     const options = { viewport: { width, height: 800 }, colorScheme };

@@ -153,9 +153,6 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         unseal: notPlayed,
         ask: notPlayed,
         asked: notPlayed,
-        follow: () => {
-          throw new Error('not played');
-        },
       },
       documents: {
         load: notPlayed,

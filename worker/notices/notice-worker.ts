@@ -56,14 +56,11 @@ export function createNoticeWorker(
   });
 }
 
-/**
- * Notifies the other receivers of a delivery that failed for good; of each delivery once. Entries of
- * the audit trail are too many for that: they are only listed among the deliveries that failed.
- */
+/** Notifies the other receivers of a delivery that failed for good; of each delivery once. */
 export function createAnnounceFailure({ announce }: Pick<Deliveries, 'announce'>, meter: RunMeter) {
   return async (failed: FailedDelivery): Promise<void> => {
     const { type } = failed.notice;
-    if (type !== 'audit.entry') await announce(toFailureNotice(failed));
+    await announce(toFailureNotice(failed));
     meter({ kind: 'notice_tried', type, outcome: 'failed' });
   };
 }

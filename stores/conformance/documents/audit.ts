@@ -317,6 +317,32 @@ export function auditCases({ describe, it }: Suite): void {
       equal((await store.audit.page(newSessionId(), { limit: 5 })).entries, []);
     });
 
+    it('a reader that asks for what is behind a number misses no entry', async ({ store }) => {
+      const tenant = newSessionId();
+      const act = (action: 'read' | 'export') => store.audit.record(actOf(action, { tenant }), {});
+      const seen: number[] = [];
+      let after = 0;
+      const read = async (query: object = {}): Promise<void> => {
+        const page = await store.audit.page(tenant, { limit: 2, ...query, after });
+        equal(page.cursor, undefined);
+        seen.push(...page.entries.map(({ n }) => n));
+        after = page.after ?? -1;
+      };
+      await read();
+      equal([seen, after], [[], 0]);
+      for (let n = 0; n < 3; n += 1) await act('read');
+      await read();
+      await read();
+      equal([seen, after], [[1, 2, 3], 3]);
+      await act('read');
+      // What is left out counts as looked at.
+      await read({ action: 'export' });
+      equal([seen, after], [[1, 2, 3], 4]);
+      await act('export');
+      await read({ action: 'export' });
+      equal([seen, after], [[1, 2, 3, 5], 5]);
+    });
+
     it('a chain without entries verifies', async ({ store }) => {
       equal(await store.audit.verify(newSessionId()), {
         ok: true,

@@ -122,13 +122,6 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal(await due.leaseClosed('one', 60_000), true);
       equal(await other.leaseClosed('two', 60_000), false);
     });
-
-    it('the time of the last query for closed workflows is remembered', async (setup) => {
-      const due = listOf(setup);
-      equal(await due.closedAt(), 0);
-      await due.noteClosed(1_234);
-      equal(await due.closedAt(), 1_234);
-    });
   });
 
   describe('noteActiveSnapshot', () => {

@@ -1,8 +1,7 @@
-import { allMeters, type RunEvent } from '../../../protocol/run-meter.js';
+import type { RunEvent } from '../../../protocol/run-meter.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { listenToChanges } from '../../../stores/record/listeners.js';
 import { toAct } from '../../../stores/record/acts.js';
-import { createTallyMeter } from '../../../stores/record/tally-meter.js';
 import {
   AGENT,
   drive,
@@ -15,12 +14,10 @@ import { until } from '../../support/until.js';
 function setUp() {
   const bare = createMemoryStores();
   const events: RunEvent[] = [];
-  const tally = createTallyMeter(bare.store.tallies);
-  const meter = allMeters(tally.meter, (event) => void events.push(event));
   const begun: string[] = [];
   const warn = jest.fn();
   const store = listenToChanges(bare.store, {
-    meter,
+    meter: (event) => void events.push(event),
     traces: undefined,
     logger: { warn },
     startNext: async (sessionId) => {
@@ -28,7 +25,7 @@ function setUp() {
       await bare.store.queue.begin({ sessionId, nonce: 'next', now: Date.now() });
     },
   });
-  return { bare, store, events, tally, begun, warn, session: drive({ ...bare, store }) };
+  return { bare, store, events, begun, warn, session: drive({ ...bare, store }) };
 }
 
 const of = (events: readonly RunEvent[], kind: RunEvent['kind']): RunEvent[] =>
@@ -151,23 +148,6 @@ describe('what transitions report', () => {
     await session.claim(session.writer(runId, 1, 2));
     await session.commit(old);
     expect(of(events, 'attempt_ended')).toEqual([{ kind: 'attempt_ended', outcome: 'fenced' }]);
-  });
-});
-
-it('tallies are the sums of all processes', async () => {
-  const { bare, session, tally } = setUp();
-  const other = createTallyMeter(bare.store.tallies);
-  const runId = await asking(session);
-  await session.decide(runId, 'c1', false);
-  await session.end(runId, 'completed');
-  const failed = { agent: 'a', provider: 'p', model: 'm', seconds: 1, code: 'provider_error' };
-  other.meter({ kind: 'model_called', ...failed });
-  other.meter({ kind: 'model_called', ...failed });
-  await Promise.all([tally.close(), other.close()]);
-  expect(await bare.store.tallies?.read(60_000)).toEqual({
-    'answer:denied': 1,
-    'run:completed': 1,
-    'model:provider_error': 2,
   });
 });
 

@@ -98,7 +98,6 @@ describe('names of what belongs to somebody', () => {
     closed: named(NAMES, keys.closed),
     lease: named(PAIRS, ([namespace, holder]) => keys.lease(namespace, holder)),
     leases: named(NAMES, keys.leases),
-    tally: named([0, 1, 10], keys.tally),
     waitingIndex: named(OWNERS, keys.waitingIndex),
     tenantWaiting: named(NAMES, keys.tenantWaiting),
     tenantWaitingOf: named(NAMES, (tenant) =>
@@ -112,7 +111,6 @@ describe('names of what belongs to somebody', () => {
     batch: named(NAMES, keys.batch),
     batchesOf: named(OWNERS, keys.batchesOf),
     audit: named(NAMES, keys.audit),
-    auditFeed: named(NAMES, keys.auditFeed),
     'stored session': named(PAIRS, ([id, tenant]) => toStoredSessionId(id, tenant)),
     visitor: named(OWNERS, (of) => toVisitorName(callerOf(of))),
     delivery: named(PAIRS, ([sessionId, tenant]) =>

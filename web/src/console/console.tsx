@@ -10,7 +10,8 @@ import { ProblemNote } from './problem-note.js';
 import { usePlace } from './use-place.js';
 import { WaitingView } from './waiting-view.js';
 
-const HealthView = lazyView(async () => (await import('./health-view.js')).HealthView);
+const AgentPauses = lazyView(async () => (await import('./agent-pauses.js')).AgentPauses);
+const AuditTrail = lazyView(async () => (await import('./audit-trail.js')).AuditTrail);
 const RunView = lazyView(async () => (await import('./run-view.js')).RunView);
 const RunsView = lazyView(async () => (await import('./runs-view.js')).RunsView);
 const UsageView = lazyView(async () => (await import('./usage-view.js')).UsageView);
@@ -19,7 +20,8 @@ const TITLES: Record<View, string> = {
   waiting: 'Waiting',
   runs: 'Runs',
   usage: 'Usage',
-  health: 'Health',
+  agents: 'Agents',
+  audit: 'Audit',
 };
 
 /** The console: what a tenant's conversations do, for the people who look after them. */
@@ -82,7 +84,8 @@ export function Console(): ReactElement {
 function Shown({ place, config }: { place: Place; config: PageConfig }): ReactElement {
   const { view, item } = place;
   if (view === 'usage') return <UsageView place={place} />;
-  if (view === 'health') return <HealthView place={place} roles={config.roles} />;
+  if (view === 'agents') return <AgentPauses roles={config.roles} />;
+  if (view === 'audit') return <AuditTrail />;
   if (view === 'waiting') return <WaitingView place={place} config={config} />;
   if (item === undefined) return <RunsView place={place} config={config} />;
   return <RunView key={item} runId={item} config={config} />;

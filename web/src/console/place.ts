@@ -1,5 +1,5 @@
 /** The views of the console, by the first part of their address. */
-export const VIEWS = ['waiting', 'runs', 'usage', 'health'] as const;
+export const VIEWS = ['waiting', 'runs', 'usage', 'agents', 'audit'] as const;
 export type View = (typeof VIEWS)[number];
 
 /** What an address shows: a view, one item of it, and how the view is set. */
