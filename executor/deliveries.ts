@@ -112,9 +112,9 @@ export function createDeliveries(
       const notice: Notice = { id, type: 'test', at, ...(tenant !== undefined && { tenant }) };
       const deliveryId = toDeliveryId(notice, receiver);
       await begin(deliveryId, { notice, receiver, retryForMs: TEST_MS });
-      const { result } = workflow.getHandle(deliveryWorkflowIdOf(deliveryId));
+      const sent = workflow.getHandle(deliveryWorkflowIdOf(deliveryId));
       try {
-        await call(() => result(), TEST_WAIT_MS);
+        await call(() => sent.result(), TEST_WAIT_MS);
         return { status: 'delivered' };
       } catch (error) {
         const problem = error instanceof WorkflowFailedError ? error.cause?.message : undefined;

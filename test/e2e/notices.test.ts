@@ -31,8 +31,9 @@ beforeAll(async () => {
     },
     {
       name: 'gone',
-      kind: 'slack',
+      kind: 'webhook',
       url: gone.url,
+      secrets: [SECRET],
       privateNetwork: true,
       events: ['run.failed'],
     },
