@@ -51,7 +51,8 @@ export function factsOf(data: Data): Facts {
     textOf: (writer) => textsByWriter(data.log).get(writer) ?? '',
     nextOf: (run) => {
       const { sessionId, runId } = RUNS[run];
-      return nextOf(tree.session(childPartOf(sessionId)), runId);
+      // A tree keeps all that it has read, and there are many records.
+      return nextOf(treeOf(data).session(childPartOf(sessionId)), runId);
     },
   };
 }
