@@ -118,8 +118,8 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
   it('a stored answer reaches the run, once', async () => {
     const { url } = product;
     const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1', 1)] });
-    // The signal that carries the answer: a sweep of the API names the session, too.
-    await dieBeforeTemporal('"approved":["c1"]', async () => {
+    // The name of the signal, as a field with its length: a sweep of the API names the session, too.
+    await dieBeforeTemporal('\u001a\u0004look', async () => {
       await client.chat.addToolApprovalResponse({ id, approved: true });
     });
     // No client has to return: a worker's sweeper wakes the run.
