@@ -1,4 +1,4 @@
-import type { StepRef } from '../protocol/activities.js';
+import type { StepRef, ToolCallOutcome } from '../protocol/activities.js';
 import {
   isTerminal,
   type At,
@@ -37,13 +37,18 @@ export const STATE_LOST: RunError = {
   retryable: false,
 };
 
-/** What the record says after a step: the next run may have begun by now, and taken the place of the one that ended. */
-export function afterEnd(at: At, outcome: StepOutcome): At {
-  if (outcome.kind !== 'ended' || at.next.do !== 'done' || at.next.status !== 'superseded') {
-    return at;
+/**
+ * What a run knows after work. The record may be an older copy by now, without what the work has stored; and the next
+ * run may have begun, in the place of the one that ended.
+ */
+export function afterWork(read: At, outcome: StepOutcome | ToolCallOutcome): At {
+  const { sequence = 0 } = 'sequence' in outcome ? outcome : {};
+  if (read.sequence < sequence) return { ...read, sequence, isBehind: true };
+  if (outcome.kind !== 'ended' || read.next.do !== 'done' || read.next.status !== 'superseded') {
+    return read;
   }
   const { step, status, error } = outcome;
-  return { ...at, next: { do: 'done', step, status, ...(error !== undefined && { error }) } };
+  return { ...read, next: { do: 'done', step, status, ...(error !== undefined && { error }) } };
 }
 
 /** Thrown where an attempt of a step finds that it is over; caught once, by `orEnded`. */

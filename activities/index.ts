@@ -8,7 +8,7 @@ import type {
 import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
 import { createEagerCalls } from './eager-calls.js';
-import { afterEnd } from './endings.js';
+import { afterWork } from './endings.js';
 import { toLegProgress } from './leg/run-leg.js';
 import { createRunParts } from './run-parts.js';
 
@@ -36,7 +36,7 @@ export function createActivities(
       ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
       async (ref, attempt, progress) => {
         const outcome = await eager.beside(modelStep(ref, attempt, progress));
-        const at = afterEnd(await next(ref, { lists: true, calls: true }), outcome);
+        const at = afterWork(await next(ref, { lists: true, calls: true }), outcome);
         const spent = 'spent' in outcome ? outcome.spent : undefined;
         const places = eager.offer(outcome);
         return { at, ...(spent && { spent }), ...(places > 0 && { eager: places }) };
@@ -48,8 +48,8 @@ export function createActivities(
       ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
       (ref, attempt) =>
         eager.call(ref, attempt, async () => {
-          await toolCall(ref, attempt);
-          return { at: await next(ref) };
+          const outcome = await toolCall(ref, attempt);
+          return { at: afterWork(await next(ref), outcome) };
         }),
     ),
     ...rest,

@@ -15,7 +15,7 @@ import { listenToChanges } from '../stores/record/listeners.js';
 import type { Runs } from '../stores/contract/runs.js';
 import { createAnswerActivities } from './answers.js';
 import type { ActivityDeps } from './deps.js';
-import { afterEnd, STATE_LOST } from './endings.js';
+import { afterWork, STATE_LOST } from './endings.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
 import { createTellAgent } from './model/finish-hooks.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
@@ -119,7 +119,7 @@ export function createRunEnd({
   return {
     endRun: async (ref) => {
       const outcome = await endRun(ref);
-      return { at: afterEnd(await next(ref), outcome) };
+      return { at: afterWork(await next(ref), outcome) };
     },
     stopRun: async ({ sessionId, runId, stop }) => {
       const { by, reason } = stop;

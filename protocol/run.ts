@@ -179,6 +179,8 @@ export interface At {
   version: number;
   sequence: number;
   next: Next;
+  /** The record lacks what was stored up to this sequence: it was restored from a copy. */
+  isBehind?: true;
 }
 
 /** Result of the workflow: what an operator reads in the Temporal UI. */

@@ -105,6 +105,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   /** The newest version of which it has heard only by hints. */
   let heard = 0;
   let [mustLook, isPartial, isHurried] = [first.version > 0, false, false];
+  let hasReplied = first.version > 0;
   let failure: { error: unknown } | undefined;
   let due = dueOf(first.next);
   learn(first.next);
@@ -125,7 +126,9 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     if (next.do === 'open') for (const call of next.calls ?? []) refs.set(call.toolCallId, call);
   }
 
-  function adopt({ version, sequence, next: said }: At): void {
+  /** False for what is older than what it knows. */
+  function adopt({ version, sequence, next: said, isBehind }: At): boolean {
+    hasReplied = true;
     known.version = Math.max(known.version, version);
     known.sequence = Math.max(known.sequence, sequence);
     const isReplaced = said.do === 'done' && said.status === 'superseded';
@@ -134,18 +137,22 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     changed();
     if (version < heard) mustLook = true;
     // What is over stays over, also in a record that was restored from a copy.
-    if (version < at.version && next.do !== 'done') return;
+    if ((isBehind === true || version < at.version) && next.do !== 'done') return false;
     isPartial = next.do === 'open' && next.isPartial === true;
     // The lists that are known stay; of what is in them nothing is begun twice.
-    if (isPartial && at.next.do === 'open' && at.next.step === next.step) return;
+    if (isPartial && at.next.do === 'open' && at.next.step === next.step) return true;
     leaveSubAgents(next);
     if (next.step !== at.next.step) waited.clear();
     if (next.do !== 'open' || next.isUnasked !== true) patience = 1;
     at = { version, sequence, next };
     due = dueOf(next);
-    if (next.do !== 'open') return;
-    for (const id of [...(next.people ?? []), ...(next.asking ?? []), ...(next.asleep ?? [])])
-      waited.add(id);
+    const {
+      people = [],
+      asking = [],
+      asleep = [],
+    }: Partial<OpenCalls> = next.do === 'open' ? next : {};
+    for (const id of [...people, ...asking, ...asleep]) waited.add(id);
+    return true;
   }
 
   /** A run that was reset is not told of the end of a sub-agent which its record has settled. */
@@ -165,9 +172,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     void work()
       .then((said) => {
         busy.delete(key);
-        adopt(said);
         // The record was restored from a copy, or replies came in another order: nothing else tells which.
-        const isOlder = said.version < at.version && at.next.do === 'open';
+        const isOlder = !adopt(said) && (key === STEP || at.next.do === 'open');
         if (isOlder && busy.size === 0) mustLook = true;
       })
       .catch((error: unknown) => {
@@ -249,7 +255,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
 
   /** The record of a sub-agent is made by its first step: until that has replied there may be none to read. */
   function mayLook(): boolean {
-    return known.version > 0 || at.next.do !== 'model' || isHurried;
+    return hasReplied || at.next.do !== 'model' || isHurried;
   }
 
   /** What was left out of the lists may be something to begin. */

@@ -16,7 +16,7 @@ import { AttemptCancelled, AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from '../att
 import type { ModelStep } from '../model/model-step.js';
 import type { StepProgress } from '../model/middleware.js';
 import type { ToolCall } from '../tool-call.js';
-import { afterEnd } from '../endings.js';
+import { afterWork } from '../endings.js';
 import { innerAttempt } from './inner-attempt.js';
 import { createStepTable } from './step-table.js';
 
@@ -94,12 +94,13 @@ export function createLeg(parts: LegParts): Leg {
       model: async (next) => {
         hasBegun = true;
         const outcome = await speak(next);
-        return afterEnd(learn(await parts.next(run, { lists: true, calls: true })), outcome);
+        return learn(afterWork(await parts.next(run, { lists: true, calls: true }), outcome));
       },
       call: async (call, step) => {
         hasBegun = true;
-        await execute(call, step);
-        return learn(await parts.next(run));
+        const outcome = await execute(call, step);
+        const at = await parts.next(run);
+        return learn(outcome === undefined ? at : afterWork(at, outcome));
       },
       child: () => Promise.reject(new Error('a leg has no sub-agents')),
       end: async ({ step }) => {
@@ -162,15 +163,16 @@ export function createLeg(parts: LegParts): Leg {
       return outcome;
     }
 
-    async function execute(call: CallRef, step: number): Promise<void> {
+    async function execute(call: CallRef, step: number): Promise<ToolCallOutcome | undefined> {
       const startedMs = performance.now();
       const outcome = await untilSettled(call, step);
-      if (outcome === undefined) return;
+      if (outcome === undefined) return undefined;
       const ms = Math.round(performance.now() - startedMs);
       const how = outcome.kind === 'settled' ? (outcome.error ?? 'ok') : outcome.kind;
       const isNew = outcome.sequence !== undefined;
       table.called(step, { tool: call.toolName, ms, outcome: how }, isNew);
       if (isNew) advanced();
+      return outcome;
     }
 
     /** The outcome of the call's last execution; undefined if it is left to the workflow. */

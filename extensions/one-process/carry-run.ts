@@ -1,4 +1,4 @@
-import { afterEnd } from '../../activities/endings.js';
+import { afterWork } from '../../activities/endings.js';
 import type { RunParts } from '../../activities/run-parts.js';
 import type { StepProgress } from '../../activities/model/middleware.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -51,7 +51,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
           ...(parent !== undefined && { parent, depth: parent.depth }),
         };
         const outcome = await parts.modelStep(ref, attempt, current);
-        return afterEnd(await parts.next(run, everything), outcome);
+        return afterWork(await parts.next(run, everything), outcome);
       }),
     ),
     call: begun(runTool),
@@ -102,16 +102,16 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
     const ref = { ...run, step, toolCallId, toolName };
     const limitMs = timeoutMs ?? activity.startToCloseTimeout ?? LIMITS.toolMs;
     const { retry, scheduleToCloseTimeout: withinMs } = activity;
-    try {
-      const limits = { most: retry?.maximumAttempts, withinMs };
-      await attempts.untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits);
-    } catch (error) {
-      if (!(error instanceof GivenUp)) throw error;
-      // By the settings of the tool's author it has failed for good: the model gets an error.
-      const givenUp = { ...ref, givenUp: error.how };
-      await attempts.untilDone((attempt) => parts.toolCall(givenUp, attempt));
-    }
-    return attempts.untilStored(() => parts.next(run));
+    const limits = { most: retry?.maximumAttempts, withinMs };
+    const outcome = await attempts
+      .untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits)
+      .catch((error: unknown) => {
+        if (!(error instanceof GivenUp)) throw error;
+        // By the settings of the tool's author it has failed for good: the model gets an error.
+        const givenUp = { ...ref, givenUp: error.how };
+        return attempts.untilDone((attempt) => parts.toolCall(givenUp, attempt));
+      });
+    return afterWork(await attempts.untilStored(() => parts.next(run)), outcome);
   }
 
   /** @throws LeftOff */

@@ -122,6 +122,14 @@ describe('the loop of a run', () => {
     expect((await restored.running).next).toMatchObject({ do: 'done' });
   });
 
+  it('looks where the record lacks what its work has stored, and begins nothing of it before', async () => {
+    const { begun, reply, loop } = createStage();
+    const restored = { ...open(2, { machine: ['s'], calls: CALLS }), sequence: 9, isBehind: true };
+    await reply('model 1', restored as At);
+    expect(begun).toEqual(['model 1', 'look']);
+    expect(loop.known()).toMatchObject({ sequence: 9 });
+  });
+
   it('a hint begins work at once, and the reply to that says how the record is', async () => {
     const { begun, reply, hint, view } = createStage();
     await reply('model 1', open(5, { people: ['a', 'c'], calls: CALLS }));
