@@ -96,8 +96,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   const refs = new Map<string, CallRef>();
   const sought = new Set<string>();
   const busy = new Map<string, CallRef | undefined>();
-  /** The version at which each piece of work was begun: none is begun twice at the same. */
-  const begun = new Map<string, number>();
+  /** The version at which each piece of work was begun, or its step: none is begun twice at the same. */
+  const begun = new Map<string, number | string>();
   /** Calls that were waiting when the record was last read. */
   const waited = new Set<string>();
   let [news, asked, patience] = [0, 0, 1];
@@ -166,8 +166,11 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   function perform(key: string, call: CallRef | undefined, work: () => Promise<At>): void {
-    if (busy.has(key) || begun.get(key) === at.version) return;
-    begun.set(key, at.version);
+    const { do: what, step } = at.next;
+    // A step that was not committed is ended by somebody else, whom a further attempt would hold up.
+    const mark = what === 'model' ? `step ${String(step)}` : at.version;
+    if (busy.has(key) || begun.get(key) === mark) return;
+    begun.set(key, mark);
     busy.set(key, call);
     void work()
       .then((said) => {

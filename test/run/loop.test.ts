@@ -122,6 +122,15 @@ describe('the loop of a run', () => {
     expect((await restored.running).next).toMatchObject({ do: 'done' });
   });
 
+  it('begins a step that it has not committed again only once it is asked to look', async () => {
+    const { begun, reply, hint } = createStage();
+    await reply('model 1', at(5, { do: 'model', step: 1 }));
+    expect(begun).toEqual(['model 1']);
+    await hint();
+    await reply('look', at(6, { do: 'model', step: 1 }));
+    expect(begun.slice(1)).toEqual(['look', 'model 1']);
+  });
+
   it('looks where the record lacks what its work has stored, and begins nothing of it before', async () => {
     const { begun, reply, loop } = createStage();
     const restored = { ...open(2, { machine: ['s'], calls: CALLS }), sequence: 9, isBehind: true };

@@ -40,8 +40,11 @@ function adopt(env: Environment, actor: Actor, { nextOf }: Facts): Environment {
   const rest = withoutActor(env, actor);
   const workflow = workflowOf(rest, run);
   if (workflow?.isOpen !== true) return rest;
-  if (!workflow.isOver) return follow(rest, run, withinCap(nextOf(run), CAP));
-  return closeIfIdle(rest, run);
+  if (workflow.isOver) return closeIfIdle(rest, run);
+  const next = withinCap(nextOf(run), CAP);
+  // A step that was not committed is ended by somebody else.
+  const isLeft = actor.what === 'model' && next.do === 'model' && next.step === actor.step;
+  return isLeft ? rest : follow(rest, run, next);
 }
 
 function follow(env: Environment, run: RunName, next: Next): Environment {
