@@ -21,7 +21,6 @@ import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
 import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
 import type { Files } from '../../stores/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
@@ -33,7 +32,12 @@ import { prepareMessages } from './prepare-messages.js';
 import { readPromptFiles } from './prompt-files.js';
 import { createFetchFile, type FetchFile } from './fetch-file.js';
 import { toMessages } from './prompt.js';
-import type { Compactions, ModelCall, StepMiddleware } from './middleware.js';
+import {
+  untilStalled,
+  type Compactions,
+  type ModelCall,
+  type StepMiddleware,
+} from './middleware.js';
 import { modelNameOf } from './spending.js';
 import { startOfReply, toStepRecords } from './step-records.js';
 
@@ -67,31 +71,29 @@ type Options = ModelCall['options'];
 /** Writes what the model is asked. @throws what `toModelCall` throws */
 export function prompts({ store, logger, fileHosts: hosts = [] }: ActivityDeps): StepMiddleware {
   const fetchFile = hosts.length === 0 ? undefined : createFetchFile({ hosts });
-  return ({ attempt, agent, claim, rows, loaded, progress }) =>
-    async (request, next) => {
-      const { ref, choice, turn, compactions } = request;
-      const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
-      const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
-      request.call = await toModelCall(
-        {
-          ref,
-          agent,
-          state: loaded?.state ?? {},
-          rows,
-          messageId: claim.messageId,
-          choice,
-          isFallback: turn.index > 0,
-          // Attempts that only waited are no tries.
-          tries: Math.max(1, attempt.number - claim.waits) + progress.failures,
-          files: store.files,
-          fetchFile,
-          unworded: logUnworded(logger, ref),
-          compactions,
-        },
-        signal,
-      );
-      return next(request);
-    };
+  return (step) => async (request, next) => {
+    const { attempt, agent, claim, rows, loaded, progress } = step;
+    const { ref, choice, turn, compactions } = request;
+    request.call = await toModelCall(
+      {
+        ref,
+        agent,
+        state: loaded?.state ?? {},
+        rows,
+        messageId: claim.messageId,
+        choice,
+        isFallback: turn.index > 0,
+        // Attempts that only waited are no tries.
+        tries: Math.max(1, attempt.number - claim.waits) + progress.failures,
+        files: store.files,
+        fetchFile,
+        unworded: logUnworded(logger, ref),
+        compactions,
+      },
+      untilStalled(step),
+    );
+    return next(request);
+  };
 }
 
 /** @throws RequestFault, and what the model's own function throws */

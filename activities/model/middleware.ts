@@ -9,6 +9,7 @@ import type { ModelChoice } from '../../agents/llm-settings.js';
 import type { Pricing } from '../../agents/llm-settings.js';
 import type { Instructions } from '../../agents/instructions.js';
 import type { StepRef } from '../../protocol/activities.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { Answered, Compaction, Eased, Row } from '../../protocol/rows.js';
 import type { Writer } from '../../stores/contract/log.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
@@ -150,6 +151,12 @@ export type Ask = (request: ModelRequest) => Promise<Answer>;
 export type StepMiddleware = (
   step: ClaimedStep,
 ) => (request: ModelRequest, next: Ask) => Promise<Answer>;
+
+/** Fires when the agent's own code, which a request waits for, takes as long as a silent model may. */
+export function untilStalled({ attempt, agent }: ClaimedStep): AbortSignal {
+  const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+  return AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
+}
 
 /** The middleware around a request to the model, the first outermost. */
 export function askThrough(

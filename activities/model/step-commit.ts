@@ -27,10 +27,9 @@ import {
   withCalls,
   type CallPart,
 } from './committed-calls.js';
-import type { ModelCall, ModelRequest } from './middleware.js';
+import { untilStalled, type ModelCall, type ModelRequest } from './middleware.js';
 import { isBound } from './acceptable-prompt.js';
-import { openFinishCalls } from './finish-calls.js';
-import { toFinishTool } from './finish-tool.js';
+import { openFinishCalls, toFinishTool } from './finish-tool.js';
 import {
   endWith,
   isTooDeep,
@@ -70,6 +69,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     step: ref.step,
     runId: ref.runId,
     isDeepest: isTooDeep(ref),
+    prompt: call?.options.prompt,
   };
 
   const usage = usageOf(request);
@@ -86,19 +86,18 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     if (mended === undefined) return stopped();
     const asked = mended.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
-    const ruled = { ...scope, prompt: call?.options.prompt };
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     const carried = await Promise.all(
-      asked.slice(0, most).map((each) => openCall(ruled, tools, each, now)),
+      asked.map((each, n) =>
+        n < most ? openCall(scope, tools, each, now) : refuseBeyond(scope, each, most, now),
+      ),
     );
     const ends = await endsOf(carried);
     if (ends === undefined) return stopped();
-    const beyond = asked.slice(most).map((call) => refuseBeyond(scope, call, most, now));
-    const ended = carried.map((opened) =>
-      ends.has(opened.call.toolCallId) ? endWith(scope, opened, now) : opened,
+    const ended = carried.map((each) =>
+      ends.has(each.call.toolCallId) ? endWith(scope, each, now) : each,
     );
-    const others = [...ended, ...beyond];
-    const inTurn = inOrder(reply.calls, [...others, ...handed.opened]);
+    const inTurn = inOrder(reply.calls, [...ended, ...handed.opened]);
     const opened = deferAsks(ref.sessionId, inTurn);
     const used = addUsage(addUsage(request.used, compactions?.usage()), usage);
     const outcome = toOutcome({
@@ -146,10 +145,8 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     if (asked.length === 0) return new Set();
     const { rows = [] } = call ?? {};
     const step = toRow(withCalls(reply, calls, ref.runId));
-    const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
-    const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
     try {
-      return await findEnds(agent, { rows, step }, asked, signal);
+      return await findEnds(agent, { rows, step }, asked, untilStalled(request.step));
     } catch (error) {
       if (isCut(attempt) && attempt.cutReason() === 'stop') return undefined;
       // The page is asked, and the condition once more before the next step: there its failure counts.

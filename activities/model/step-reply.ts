@@ -16,8 +16,15 @@ import {
 import { createCallIds, startOf } from './call-ids.js';
 import { TOO_LARGE } from './made-files.js';
 import { createProviderCalls, toDenied, toKept, type ProviderChunk } from './provider-calls.js';
-import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
-import type { ChunkBase, KeptFile, ProposedCall, StepReply } from './reply-types.js';
+import {
+  storableOf,
+  toReplyFinish,
+  type ChunkBase,
+  type KeptFile,
+  type ProposedCall,
+  type ReplyFinish,
+  type StepReply,
+} from './reply-types.js';
 
 /** Pure but for the clock that stamps chunks. */
 export function createStepReply(

@@ -1,11 +1,10 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { AssistantRow, Row } from '../../protocol/rows.js';
 import type { RunError } from '../../protocol/run.js';
-import { LIMITS } from '../../protocol/limits.js';
 import { isCut } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
-import type { StepMiddleware } from './middleware.js';
+import { untilStalled, type StepMiddleware } from './middleware.js';
 import { toLoggedError } from './provider-failure.js';
 import { toStepRecords } from './step-records.js';
 
@@ -18,15 +17,16 @@ const STOP_CONDITION_FAILED: RunError = {
 
 /** Asks the agent's own conditions, once for an attempt: they may end the run, or leave it nothing but its result. */
 export function stopConditions({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddleware {
-  return ({ ref, attempt, agent, rows, claim }) => {
+  return (step) => {
+    const { ref, attempt, agent, rows, claim } = step;
     let verdict: Promise<'done' | 'continues' | 'failed'> | undefined;
 
     async function judge(): Promise<'done' | 'continues' | 'failed'> {
-      const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
-      const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
       try {
         const { messageId } = claim;
-        return (await isDone(agent, { rows, messageId }, signal)) ? 'done' : 'continues';
+        return (await isDone(agent, { rows, messageId }, untilStalled(step)))
+          ? 'done'
+          : 'continues';
       } catch (error) {
         // A stop is found by what follows.
         if (isCut(attempt)) return 'continues';

@@ -3,7 +3,7 @@ import type { Answered } from '../../protocol/rows.js';
 import type { UsedModel } from '../../protocol/run-meter.js';
 import type { ActivityDeps } from '../deps.js';
 import type { StepMiddleware } from './middleware.js';
-import { storableOf } from './reply-finish.js';
+import { storableOf } from './reply-types.js';
 import { readsSteps } from './step-records.js';
 
 /** Measures each request: for the meter, for those who listen, and for the reply's row. */

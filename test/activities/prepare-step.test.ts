@@ -1,4 +1,4 @@
-import { pruneMessages, type ModelMessage } from 'ai';
+import { pruneMessages, type LanguageModelMiddleware, type ModelMessage } from 'ai';
 import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
 import type { PrepareStep, PrepareStepOptions } from '../../agents/index.js';
 import { prepareMessages } from '../../activities/model/prepare-messages.js';
@@ -86,6 +86,25 @@ describe.each(SHAPES)('prepareStep%s', (_suffix, shape) => {
 });
 
 describe('prepareStep', () => {
+  it('gets the model with the middleware of its agent, which is put around it once', async () => {
+    let asked = 0;
+    const transformParams: LanguageModelMiddleware['transformParams'] = ({ params }) => {
+      asked += 1;
+      return Promise.resolve(params);
+    };
+    const model = fakeModel(sayInTurn([...text('one'), ...finish()]));
+    const given: unknown[] = [];
+    const prepareStep: PrepareStep = (options) => {
+      given.push(options.model);
+      return { model: options.model };
+    };
+    const more = { prepareStep, middleware: [{ transformParams }] };
+    const harness = createHarness(await openTestStores(), { model, more });
+    await harness.play(await harness.begin());
+    expect(asked).toBe(1);
+    expect(given).toEqual([expect.not.objectContaining({ doStreamCalls: expect.anything() })]);
+  });
+
   it('that prunes tells 200 messages of 1,000 rows and no half calls', async () => {
     const prepareStep: PrepareStep = ({ messages }) => ({
       messages: pruneMessages({
