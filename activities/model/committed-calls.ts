@@ -68,7 +68,7 @@ export function withCalls(
     return [
       {
         ...part,
-        // A call that was mended may be for another tool.
+        // A call that was repaired may be for another tool.
         toolName,
         kind,
         input,

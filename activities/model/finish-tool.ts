@@ -118,7 +118,7 @@ export async function openFinishCalls(
   for (const call of calls) {
     if (call.toolName !== FINISH_TOOL_NAME) continue;
     const input = parseInput(call.input);
-    const verdict = await judge(finish, input, result);
+    const verdict = await checkResult(finish, input, result);
     if ('output' in verdict) {
       result.accepted = verdict;
       result.opened.push(acknowledge(call, input));
@@ -133,7 +133,7 @@ export async function openFinishCalls(
   return result;
 }
 
-async function judge(
+async function checkResult(
   finish: FinishTool | undefined,
   input: CallInput,
   { accepted }: FinishCalls,

@@ -74,7 +74,7 @@ export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
       const current = { ref, attempt, writer, progress };
-      return await endings.orEnded(ref, attempt, () => carryOut(current));
+      return await endings.orEnded(ref, attempt, () => runStep(current));
     } catch (error) {
       const { runId, step } = ref;
       if (error instanceof McpError) {
@@ -91,7 +91,7 @@ export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps
     }
   };
 
-  async function carryOut(current: StepAttempt): Promise<StepOutcome> {
+  async function runStep(current: StepAttempt): Promise<StepOutcome> {
     const { sessionId, runId, step } = current.ref;
     const claimed = await claimStep(current);
     if (claimed.kind === 'not_ready') return claimed;

@@ -53,9 +53,10 @@ export async function repairCalls(
         const system = instructions;
         const asked = { toolCall, tools: set, instructions, system, messages, error };
         const work = Promise.resolve(repair({ ...asked, inputSchema: toInputSchema(tools) }));
-        const mended = await orAborted(work, signal);
-        if (typeof mended?.toolName !== 'string' || typeof mended.input !== 'string') return call;
-        return { ...call, toolName: mended.toolName, input: mended.input };
+        const repaired = await orAborted(work, signal);
+        if (typeof repaired?.toolName !== 'string' || typeof repaired.input !== 'string')
+          return call;
+        return { ...call, toolName: repaired.toolName, input: repaired.input };
       } catch (failure) {
         if (cut.aborted) throw failure;
         onError(failure);

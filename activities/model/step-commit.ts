@@ -82,9 +82,9 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     const accepted = handed.accepted ?? written;
     // A model that has to hand in its result is offered nothing else.
     const { tools = [] } = call ?? {};
-    const mended = await repaired();
-    if (mended === undefined) return stopped();
-    const asked = mended.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
+    const repaired = await repair();
+    if (repaired === undefined) return stopped();
+    const asked = repaired.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     const carried = await Promise.all(
@@ -121,8 +121,8 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     });
   }
 
-  /** The model's calls, mended by the agent where it can; undefined if a stop cut that. */
-  async function repaired(): Promise<readonly ProposedCall[] | undefined> {
+  /** The model's calls, repaired by the agent where it can; undefined if a stop cut that. */
+  async function repair(): Promise<readonly ProposedCall[] | undefined> {
     if (call === undefined) return reply.calls;
     const { tools, instructions, options } = call;
     const asked = { tools, instructions, prompt: options.prompt };

@@ -21,7 +21,7 @@ export function stopConditions({ logger }: Pick<ActivityDeps, 'logger'>): StepMi
     const { ref, attempt, agent, rows, claim } = step;
     let verdict: Promise<'done' | 'continues' | 'failed'> | undefined;
 
-    async function judge(): Promise<'done' | 'continues' | 'failed'> {
+    async function ask(): Promise<'done' | 'continues' | 'failed'> {
       try {
         const { messageId } = claim;
         return (await isDone(agent, { rows, messageId }, untilStalled(step)))
@@ -38,7 +38,7 @@ export function stopConditions({ logger }: Pick<ActivityDeps, 'logger'>): StepMi
 
     return async (request, next) => {
       if (agent.stopWhen === undefined || request.ref.forceFinish === true) return next(request);
-      const found = await (verdict ??= judge());
+      const found = await (verdict ??= ask());
       if (found === 'failed') return { request, failure: STOP_CONDITION_FAILED };
       if (found === 'continues') return next(request);
       if (agent.outputSchema === undefined) return { request, isOver: true };
