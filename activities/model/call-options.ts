@@ -27,7 +27,7 @@ import type { ActivityDeps } from '../deps.js';
 import { foreignTo, toAcceptable, type Asked } from './acceptable-prompt.js';
 import { easedOf, shorten } from './eased-prompt.js';
 import { toFinishTool } from './finish-tool.js';
-import { logUnworded, toModelOutputs } from './model-outputs.js';
+import { toModelOutputs } from './model-outputs.js';
 import { prepareMessages } from './prepare-messages.js';
 import { readPromptFiles } from './prompt-files.js';
 import { createFetchFile, type FetchFile } from './fetch-file.js';
@@ -38,6 +38,7 @@ import {
   type ModelCall,
   type StepMiddleware,
 } from './middleware.js';
+import { toLoggedError } from './provider-failure.js';
 import { modelNameOf } from './spending.js';
 import { startOfReply, toStepRecords } from './step-records.js';
 
@@ -61,7 +62,7 @@ export interface AskedStep {
   /** Fetches files by address; absent: addresses are given to the model. */
   fetchFile?: FetchFile | undefined;
   /** Called for results that a tool could not put into words. */
-  unworded: (error: unknown, row: ToolRow) => void;
+  outputFailed?: (error: unknown, row: ToolRow) => void;
   /** Summaries that stand for the oldest rows. */
   compactions?: Compactions | undefined;
 }
@@ -87,7 +88,12 @@ export function prompts({ store, logger, fileHosts: hosts = [] }: ActivityDeps):
         tries: Math.max(1, attempt.number - claim.waits) + progress.failures,
         files: store.files,
         fetchFile,
-        unworded: logUnworded(logger, ref),
+        // For authors alone: the error may have what the model must not see.
+        outputFailed: (error, { toolName, toolCallId }) => {
+          const about = { runId: ref.runId, step: ref.step, toolName, toolCallId };
+          const err = toLoggedError(error);
+          logger.warn({ err, ...about }, 'a result was not put into words for the model');
+        },
         compactions,
       },
       untilStalled(step),
@@ -104,9 +110,9 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const resolve = (given: AgentModel): LanguageModelV4 => resolveModel(given, agent.middleware);
-  const provider = (): string => resolve(choice.model).provider.split('.')[0] ?? '';
-  const worded = { provider, failed: asked.unworded };
-  const outputs = await toModelOutputs(agent.tools, rows, signal, worded);
+  const [provider = ''] = resolve(choice.model).provider.split('.');
+  const { outputFailed: failed } = asked;
+  const outputs = await toModelOutputs(agent.tools, rows, signal, { provider, failed });
   const fetching = asked.fetchFile && {
     fetch: asked.fetchFile,
     supported: await resolve(choice.model).supportedUrls,

@@ -20,9 +20,9 @@ const FAILED: Output = {
 
 interface OutputScope {
   /** Names the provider that keeps a file. */
-  provider?: () => string;
+  provider?: string;
   /** Called for a function that threw, or made what cannot be used. */
-  failed?: (error: unknown, row: ToolRow) => void;
+  failed?: ((error: unknown, row: ToolRow) => void) | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function toModelOutputs(
   tools: readonly ToolDefinition[],
   rows: readonly Row[],
   signal: AbortSignal,
-  { provider = () => '', failed = () => undefined }: OutputScope = {},
+  scope: OutputScope = {},
 ): Promise<Map<ToolRow, Output>> {
   const outputs = new Map<ToolRow, Output>();
   const functions = new Map(
@@ -53,7 +53,7 @@ export async function toModelOutputs(
     const toModelOutput = functions.get(row.toolName);
     if (toModelOutput === undefined) continue;
     const input = row.decision?.input ?? inputs.get(row.toolCallId);
-    const made = known.get(row) ?? toOutput(toModelOutput, row, input, { provider, failed });
+    const made = known.get(row) ?? toOutput(toModelOutput, row, input, scope);
     known.set(row, made);
     try {
       const output = await orAborted(made, signal);
@@ -73,15 +73,15 @@ async function toOutput(
   toModelOutput: ToModelOutput,
   row: ToolRow,
   input: unknown,
-  { provider, failed }: Required<OutputScope>,
+  { provider = '', failed }: OutputScope,
 ): Promise<Output> {
   const { toolCallId, output = null } = row;
   try {
-    const made = toProviderOutput(await toModelOutput({ toolCallId, input, output }), provider());
+    const made = toProviderOutput(await toModelOutput({ toolCallId, input, output }), provider);
     if (Buffer.byteLength(JSON.stringify(made)) <= MOST_BYTES) return made;
     throw new Error(`it is larger than ${String(MOST_BYTES)} bytes`);
   } catch (error) {
-    failed(error, row);
+    failed?.(error, row);
     return FAILED;
   }
 }

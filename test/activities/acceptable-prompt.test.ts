@@ -37,7 +37,7 @@ async function promptOf(name: StrictName, rows: readonly Row[], known: Known) {
   const ref = { sessionId: 's', runId: 'r', agent: 'a', turn: 1, step: 1, maxSteps: 9, known: 0 };
   const asked = { ref, agent, state: {}, rows, messageId: 'm', tries: 1 };
   const { signal } = new AbortController();
-  const call = await toModelCall({ ...asked, unworded: () => undefined }, signal);
+  const call = await toModelCall(asked, signal);
   return { model, options: call.options };
 }
 

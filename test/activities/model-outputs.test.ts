@@ -117,7 +117,7 @@ describe('toModelOutput', () => {
     ],
   ])('it may give what version 6 or 7 knows: %j', async (part, mediaType, data) => {
     const word: Word = () => ({ type: 'content', value: [part] });
-    expect(await worded(word, row(), { provider: () => 'openai' })).toMatchObject({
+    expect(await worded(word, row(), { provider: 'openai' })).toMatchObject({
       value: [{ type: 'file', mediaType, data }],
     });
   });
@@ -126,7 +126,7 @@ describe('toModelOutput', () => {
     const word: Word = () => ({ type: 'content', value: [{ type: 'file-id', fileId: 'f1' }] });
     const result = row();
     for (const name of ['openai', 'xai']) {
-      expect(await worded(word, result, { provider: () => name })).toMatchObject({
+      expect(await worded(word, result, { provider: name })).toMatchObject({
         value: [{ data: { reference: { [name]: 'f1' } } }],
       });
     }
