@@ -1,7 +1,7 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
 export type { AgentConfig } from './define-agent.js';
 export { compaction } from './compaction.js';
-export type { CompactedMessages, CompactionRecord, MadeCompaction } from './compaction-record.js';
+export type { CompactedMessages, CompactionRecord, MadeCompaction } from './prepared-step.js';
 export type { CompactionSettings, Summary, ToSummarize } from './compaction.js';
 export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';

@@ -1,10 +1,10 @@
 import type { LanguageModel, ModelMessage } from 'ai';
 import type { z } from 'zod';
-import type { CompactionRecord } from './compaction-record.js';
+import type { Usage } from '../protocol/chunk.js';
 import { assertSettings } from './definition-error.js';
 import { isObject, isTexts, must, settings } from './fields.js';
 import type { Instructions } from './instructions.js';
-import { Model, ProviderOptions, Sampling } from './llm-settings.js';
+import { Model, ProviderOptions, Sampling, type Pricing } from './llm-settings.js';
 import type { StepRecord } from './step-hooks.js';
 
 /** Which tool the model must or may call. */
@@ -62,6 +62,36 @@ const Fields = settings(
 export interface PreparedStep extends Readonly<Omit<z.infer<typeof Fields>, 'model'>> {
   /** The model of this step. */
   readonly model?: LanguageModel;
+}
+
+/** A summary in place of the oldest messages of a conversation. */
+export interface CompactedMessages {
+  /** Number of messages that it stands for. */
+  readonly messages: number;
+  readonly summary: string;
+}
+
+/** What a summary took, beside the summary. */
+export interface MadeCompaction extends CompactedMessages {
+  readonly usage?: Usage | undefined;
+  /** Default: the agent's prices. */
+  readonly pricing?: Pricing | undefined;
+}
+
+/** Where summaries of a conversation are kept. */
+export interface CompactionRecord {
+  /** The newest one. */
+  readonly kept: CompactedMessages | undefined;
+  /**
+   * Has a summary made, unless this step has one already, and stores it. A function that fails, or takes
+   * more than `timeoutMs`, is logged and gives `undefined`. Of a summary, 32,000 characters are kept.
+   *
+   * @throws DefinitionError for one that is blank, or that stands for no message or for all of them
+   */
+  readonly keep: (
+    make: (signal: AbortSignal) => MadeCompaction | PromiseLike<MadeCompaction>,
+    timeoutMs: number,
+  ) => Promise<CompactedMessages | undefined>;
 }
 
 /** The input of `prepareStep`. */

@@ -15,7 +15,7 @@ import type {
   SamplingSettings,
 } from '../../agents/llm-settings.js';
 import type { PreparedStep } from '../../agents/prepared-step.js';
-import type { CompactionRecord } from '../../agents/compaction-record.js';
+import type { CompactionRecord } from '../../agents/prepared-step.js';
 import type { Instructions } from '../../agents/instructions.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';

@@ -2,7 +2,7 @@ import type {
   CompactedMessages,
   CompactionRecord,
   MadeCompaction,
-} from '../../agents/compaction-record.js';
+} from '../../agents/prepared-step.js';
 import { assertSettings } from '../../agents/definition-error.js';
 import { Callback, Duration, isCount, must, settings } from '../../agents/fields.js';
 import { Prices } from '../../agents/llm-settings.js';

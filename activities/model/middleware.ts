@@ -3,7 +3,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import type { CompactionRecord } from '../../agents/compaction-record.js';
+import type { CompactionRecord } from '../../agents/prepared-step.js';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { ModelChoice } from '../../agents/llm-settings.js';
 import type { Pricing } from '../../agents/llm-settings.js';
