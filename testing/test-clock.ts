@@ -1,5 +1,4 @@
-import type { Clock } from '../extensions/one-process/clock.js';
-import { systemClock } from '../extensions/one-process/clock.js';
+import { type Clock, systemClock } from '../extensions/one-process/clock.js';
 
 /** The machine's clock, which a test may set forward. */
 export interface TestClock extends Clock {

@@ -7,15 +7,14 @@ import type {
 } from '@ai-sdk/provider';
 import { asSchema } from 'ai';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
-import { Sampling } from '../../agents/llm-settings.js';
-import type {
-  AgentModel,
-  LlmConfig,
-  ModelChoice,
-  SamplingSettings,
+import {
+  Sampling,
+  type AgentModel,
+  type LlmConfig,
+  type ModelChoice,
+  type SamplingSettings,
 } from '../../agents/llm-settings.js';
-import type { PreparedStep } from '../../agents/prepared-step.js';
-import type { CompactionRecord } from '../../agents/prepared-step.js';
+import type { PreparedStep, CompactionRecord } from '../../agents/prepared-step.js';
 import type { Instructions } from '../../agents/instructions.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';

@@ -6,8 +6,7 @@ import type { RunInfo } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
 import { toLoggedError } from './provider-failure.js';
-import { toFinishEvent } from './step-records.js';
-import { toStepRecords } from './step-records.js';
+import { toFinishEvent, toStepRecords } from './step-records.js';
 
 /** A hook that takes longer is not waited for. */
 const HOOK_MS = 10_000;

@@ -5,8 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { CompactionRecord } from '../../agents/prepared-step.js';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
-import type { ModelChoice } from '../../agents/llm-settings.js';
-import type { Pricing } from '../../agents/llm-settings.js';
+import type { ModelChoice, Pricing } from '../../agents/llm-settings.js';
 import type { Instructions } from '../../agents/instructions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';

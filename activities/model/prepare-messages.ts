@@ -2,10 +2,13 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
 import type { AgentDefinition } from '../../agents/definitions.js';
-import type { PreparedStep, PrepareStepOptions } from '../../agents/prepared-step.js';
+import {
+  type PreparedStep,
+  type PrepareStepOptions,
+  checkPreparedStep,
+} from '../../agents/prepared-step.js';
 import type { Instructions } from '../../agents/instructions.js';
 import { resolveModel } from '../../agents/model.js';
-import { checkPreparedStep } from '../../agents/prepared-step.js';
 import { orAborted } from '../or-aborted.js';
 import { HOOK_FAILED, RequestFault } from './provider-failure.js';
 

@@ -1,7 +1,6 @@
 import { DefinitionError } from '../definition-error.js';
-import type { ModelChoice } from '../llm-settings.js';
+import { type ModelChoice, isChoice } from '../llm-settings.js';
 import type { ToolDefinition } from '../definitions.js';
-import { isChoice } from '../llm-settings.js';
 
 /** What the setting `timeout` of the AI SDK is here. */
 export interface TimeLimits {

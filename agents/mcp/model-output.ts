@@ -1,5 +1,4 @@
-import type { ToolModelContent } from './tool-content.js';
-import { toContent } from './tool-content.js';
+import { type ToolModelContent, toContent } from './tool-content.js';
 import type { ToModelOutput } from '../tool-config.js';
 
 /** The result of a call as the model gets it: texts as texts, images as images. */

@@ -1,9 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
-import { chooseCut } from '../../agents/compaction.js';
-import { estimateTokens, partsOf } from '../../agents/compaction.js';
-import { writeRequest } from '../../agents/compaction.js';
+import { chooseCut, estimateTokens, partsOf, writeRequest } from '../../agents/compaction.js';
 import {
   compaction,
   type CompactionSettings,

@@ -9,9 +9,12 @@ import type {
 } from 'ai';
 import type { AgentDefinition } from '../../../agents/index.js';
 import type { StepRecord } from '../../../agents/step-hooks.js';
-import { toAllSteps, toFinishEvent } from '../../../activities/model/step-records.js';
+import {
+  toAllSteps,
+  toFinishEvent,
+  toStepRecords,
+} from '../../../activities/model/step-records.js';
 import { toPrompt } from '../../../activities/model/prompt.js';
-import { toStepRecords } from '../../../activities/model/step-records.js';
 import type { AgentResult } from '../../../executor/run-result.js';
 import type { PendingQuestion } from '../../../protocol/http.js';
 import type { Row } from '../../../protocol/rows.js';

@@ -1,7 +1,6 @@
 import type { LanguageModelUsage } from 'ai';
 import { modelNameOf } from '../../../activities/model/spending.js';
-import { toPerformance } from '../../../activities/model/step-records.js';
-import { toMadeFile, toUsage } from '../../../activities/model/step-records.js';
+import { toPerformance, toMadeFile, toUsage } from '../../../activities/model/step-records.js';
 import type { AgentDefinition } from '../../../agents/index.js';
 import type { ChunkOf, StreamChunk } from '../../../protocol/chunk.js';
 import { ContentBlocks, type BlockPart } from '../../../protocol/content-blocks.js';
