@@ -88,7 +88,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     const now = Date.now();
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     const carried = await Promise.all(
-      asked.map((each, n) =>
+      asked.map(async (each, n) =>
         n < most ? openCall(scope, tools, each, now) : refuseBeyond(scope, each, most, now),
       ),
     );
