@@ -36,7 +36,7 @@ export function startCommand(
   args: readonly string[],
   { env = {}, input = '', folder }: CommandOptions = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, [COMMAND_LINE, ...args], {
+  const child = spawn(process.execPath, [...process.execArgv, COMMAND_LINE, ...args], {
     cwd: folder,
     // Only what a machine has anyway; the settings are the test's.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },

@@ -20,9 +20,9 @@ export interface ProductProcess {
   stop: () => Promise<void>;
 }
 
-/** Starts `node dist/<role>/main.js`. It ends with this process. */
+/** Starts `node dist/<role>/main.js`, with the options of Node that this process has. It ends with this process. */
 export function startProcess(role: 'api' | 'worker', env: Record<string, string>): ProductProcess {
-  const child = spawn(process.execPath, [`dist/${role}/main.js`], {
+  const child = spawn(process.execPath, [...process.execArgv, `dist/${role}/main.js`], {
     cwd: ROOT,
     // Only what a machine has anyway; the settings are the test's.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
