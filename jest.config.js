@@ -6,6 +6,7 @@ export default {
   runtime: '<rootDir>/test/runner/runtime.cjs',
   testEnvironment: '<rootDir>/test/runner/environment.cjs',
   setupFilesAfterEnv: ['<rootDir>/test/runner/fixed-seed.mjs'],
+  testSequencer: '<rootDir>/test/runner/sequencer.cjs',
   reporters: ['<rootDir>/test/runner/reporter.mjs'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   // One real Redis and one real Temporal for the whole run.

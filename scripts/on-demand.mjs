@@ -25,7 +25,7 @@ const COMMANDS = {
     env: { EXPLORE: 'deep' },
   },
   kill: {
-    args: ['test/e2e/kill-points', 'test/e2e/kill-hand-overs'],
+    args: ['test/e2e/kill-points'],
     option: '--all',
     env: { KILL_POINTS: 'all' },
   },

@@ -10,7 +10,7 @@ import {
 } from '../support/span-receiver.js';
 import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
-import { startFleet, type FleetWorker, type WorkerFleet } from '../support/worker-fleet.js';
+import { createFleet, type FleetWorker, type WorkerFleet } from '../support/worker-fleet.js';
 import { storedRecord } from '../support/stored-record.js';
 
 const CANARY = 'canary-7f3a';
@@ -30,8 +30,8 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     TRACE_URL_TEMPLATE: 'https://traces.example/{traceId}',
   };
-  product = await startProduct({ env });
-  fleet = await startFleet(product);
+  product = await startProduct({ env, worker: false });
+  fleet = createFleet(product);
   temporal = new Client({ connection: await Connection.connect({ address: sharedTemporal() }) });
 });
 afterEach(() => fleet.stop());

@@ -91,8 +91,7 @@ function isOver({ snapshot: { status, queue } }: Outcome): boolean {
 /** @param isSupervised a supervisor says which worker has ended; else the lease of the dead one has to lapse */
 async function startKillLane(isSupervised: boolean): Promise<KillLanes> {
   const temporalAddress = sharedTemporal();
-  const product = await startProduct({ temporalAddress });
-  await product.kill9Worker();
+  const product = await startProduct({ worker: false });
   const wires: Record<KillPoint['wire'], TcpProxy> = {
     redis: await startTcpProxy(product.redisServer.port),
     temporal: await startTcpProxy(Number(temporalAddress.split(':')[1])),

@@ -10,6 +10,8 @@ export interface ProductOptions {
   temporalAddress?: string;
   /** For the API and the worker alike. */
   env?: Record<string, string>;
+  /** False: none is started with it; a test starts its own. */
+  worker?: false;
 }
 
 /** The product as people run it: real processes on real engines. */
@@ -180,7 +182,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   }
 
   try {
-    await Promise.all([startApi(), startWorker()]);
+    await Promise.all([startApi(), options.worker === false ? undefined : startWorker()]);
     await until('the product is ready', isReady);
   } catch (error) {
     await stop().catch(() => undefined);

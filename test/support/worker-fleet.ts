@@ -9,6 +9,8 @@ export type FleetWorker = ProductProcess & { id: string };
 /** Several workers of a product. The names of their leases are never used again. */
 export interface WorkerFleet {
   start: (env?: Record<string, string>) => Promise<FleetWorker>;
+  /** Starts as many as are missing. Resolves with all that run. */
+  upTo: (count: number) => Promise<FleetWorker[]>;
   /** The worker under whose lease an attempt of this conversation is registered. */
   workerOf: (sessionId: string) => Promise<FleetWorker>;
   /** What is registered for a conversation, by the names of the leases. */
@@ -17,9 +19,11 @@ export interface WorkerFleet {
   stop: () => Promise<void>;
 }
 
-/** The product's own worker is replaced. */
-export async function startFleet(product: Product): Promise<WorkerFleet> {
-  await product.stopWorker();
+/**
+ * @param product one without a worker of its own
+ * @param settings of each worker
+ */
+export function createFleet(product: Product, settings: Record<string, string> = {}): WorkerFleet {
   const workers = new Map<string, FleetWorker>();
 
   async function workOf(sessionId: string): Promise<[string, HeldWork][]> {
@@ -41,12 +45,19 @@ export async function startFleet(product: Product): Promise<WorkerFleet> {
         TEMPORAL_ADDRESS: sharedTemporal(),
         TASK_QUEUE: product.taskQueue,
         LEASE_ID: id,
+        ...settings,
         ...env,
       });
       const started = { ...worker, id };
       workers.set(id, started);
+      void worker.exitCode.then(() => workers.delete(id));
       await worker.says('worker runs');
       return started;
+    },
+    upTo: async (count) => {
+      const missing = Array.from({ length: count - workers.size }, () => fleet.start());
+      await Promise.all(missing);
+      return [...workers.values()];
     },
     workOf,
     workerOf: (sessionId) =>
@@ -56,8 +67,7 @@ export async function startFleet(product: Product): Promise<WorkerFleet> {
         return workers.get(id);
       }),
     stop: async () => {
-      for (const worker of workers.values()) await worker.kill9().catch(() => undefined);
-      workers.clear();
+      await Promise.allSettled([...workers.values()].map((worker) => worker.kill9()));
     },
   };
   return fleet;

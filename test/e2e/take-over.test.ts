@@ -1,0 +1,308 @@
+import { hostname } from 'node:os';
+import type { LegOutcome, LegRef } from '../../protocol/activities.js';
+import {
+  CLIENT_7,
+  isBusy,
+  loadChat,
+  openChat,
+  toScript,
+  untilRests,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { openHistories, type Histories } from '../support/history-of.js';
+import { LAB_AGENTS } from '../support/lab-agents.js';
+import { charge } from '../support/lab-calls.js';
+import { printFigure } from '../support/print-figure.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { scrape, type Scrape } from '../support/scrape.js';
+import { postMessage, type SseReader } from '../support/sse-reader.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+import { createFleet, type FleetWorker, type WorkerFleet } from '../support/worker-fleet.js';
+import { storedCall, storedRecord } from '../support/stored-record.js';
+
+/**
+ * Much less than the 90 s after which heartbeats notice, and not much more than the 5 s without leases; a lease
+ * takes 1.8 s on a machine that has nothing else to do.
+ */
+const SOON_MS = 20_000;
+/** 10 s without an answer, 5 s until Temporal gives the attempt up, and a slow machine. */
+const CUT_OFF_MS = 60_000;
+const FIRST = 'The first attempt says this. '.repeat(20);
+const SECOND = 'The second attempt says that.';
+
+let product: Product;
+/** Who lives when a test has ended works for the next one. */
+let fleet: WorkerFleet;
+let histories: Histories;
+beforeAll(async () => {
+  product = await startProduct({ worker: false });
+  fleet = createFleet(product, { WORKER_METRICS_PORT: '0' });
+  histories = openHistories(product.redis);
+});
+afterAll(async () => {
+  await histories.close();
+  await fleet.stop();
+  await product.stop();
+});
+
+/** Speaks for twenty seconds, unless it is asked again. */
+async function speak(agent = 'lab'): Promise<{ sessionId: string; reader: SseReader }> {
+  const attempts = [{ say: FIRST, deltas: 400, everyMs: 50 }, {}];
+  const { sessionId, reader } = await post(agent, { say: SECOND, deltas: 1, attempts });
+  await until('the first attempt speaks', () => reader.text().includes('The first'));
+  return { sessionId, reader };
+}
+
+async function post(agent: string, ...script: object[]) {
+  const sessionId = newSessionId();
+  const message = { id: 'u1', text: JSON.stringify({ script }) };
+  return { sessionId, reader: await postMessage(product.url, sessionId, message, {}, agent) };
+}
+
+const logOf = async (sessionId: string): Promise<string> =>
+  JSON.stringify(await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+'));
+
+async function untilTakenOver(sessionId: string, withinMs = SOON_MS): Promise<void> {
+  const isTaken = async (): Promise<boolean> => (await logOf(sessionId)).includes(SECOND);
+  await until('the second attempt speaks', isTaken, withinMs);
+  expect(await logOf(sessionId)).not.toContain('The first');
+}
+
+async function untilStarted(sessionId: string): Promise<void> {
+  const stateOf = async () => (await storedCall(product.redis, sessionId, 'c1'))?.state;
+  await until('the call has started', async () => (await stateOf()) === 'started');
+  const [[, work] = []] = await fleet.workOf(sessionId);
+  expect(work).toMatchObject({ isPatient: true });
+}
+
+async function untilStatus(sessionId: string, status: string): Promise<void> {
+  const statusOf = async () => (await storedRecord(product.redis, sessionId))?.run.status;
+  await until(`the run is ${status}`, async () => (await statusOf()) === status, 2 * SOON_MS);
+}
+
+async function scrapeOf(worker: FleetWorker | undefined): Promise<Scrape> {
+  const { metricsPort } = (await worker?.says('worker runs')) ?? {};
+  return scrape(metricsPort);
+}
+
+describe('a worker that is killed', () => {
+  it.each(LAB_AGENTS)('the step of %s is taken over by another worker', async (agent) => {
+    const workers = await fleet.upTo(2);
+    const { sessionId } = await speak(agent);
+    const dying = await fleet.workerOf(sessionId);
+    const left = workers.find(({ id }) => id !== dying.id);
+    const before = await scrapeOf(left);
+    await dying.kill9();
+    await untilTakenOver(sessionId);
+    await untilStatus(sessionId, 'completed');
+    await until('nothing is left', async () => (await fleet.workOf(sessionId)).length === 0);
+    // The one that takes over counts the death, and the run ends once in all.
+    const after = await until('the run is counted', async () => {
+      const scraped = await scrapeOf(left);
+      return scraped.sum('helix_runs_ended_total') === undefined ? undefined : scraped;
+    });
+    for (const [name, labels] of [
+      ['helix_runs_ended_total', { status: 'completed' }],
+      ['helix_runs_ended_total'],
+      ['helix_lease_judgements_total'],
+      ['helix_take_overs_total', { outcome: 'done' }],
+      ['helix_step_attempts_total', { outcome: 'committed' }],
+      // The call of the dead worker was never over, so that no process counted it.
+      ['gen_ai_client_inference_duration_seconds_count'],
+    ] as const) {
+      const counted = (after.sum(name, labels) ?? 0) - (before.sum(name, labels) ?? 0);
+      expect([name, counted]).toEqual([name, 1]);
+    }
+  });
+
+  it('its leg leaves its steps, and how far the log has come, to its successor', async () => {
+    await fleet.upTo(2);
+    const call = (id: string) => ({ calls: [{ tool: 'echo', id, args: { value: 1 } }] });
+    const attempts = [{ say: 'First.', hangMs: 120_000 }, {}];
+    const last = { say: 'Second.', deltas: 1, attempts };
+    const { sessionId } = await post('lab-leg', call('a'), call('b'), last);
+    await until('two steps are left', async () => {
+      const [[, work] = []] = await fleet.workOf(sessionId);
+      const { steps = [] } = (work?.progress ?? {}) as Partial<LegOutcome>;
+      return steps.length === 2 && steps[1]?.calls?.length === 1;
+    });
+    await (await fleet.workerOf(sessionId)).kill9();
+    await untilStatus(sessionId, 'completed');
+    const events = await until('its leg has ended', async () => {
+      const all = await histories.of(sessionId);
+      return all.some((event) => event.workflowExecutionCompletedEventAttributes) ? all : undefined;
+    });
+    const results = events.flatMap(({ activityTaskCompletedEventAttributes: ended }) =>
+      ended == null ? [] : [parse(ended.result?.payloads?.[0]) as LegOutcome],
+    );
+    expect(results.at(-1)?.steps).toMatchObject([
+      { step: 1, model: expect.any(String), calls: [{ tool: 'echo', outcome: 'ok' }] },
+      { step: 2, model: expect.any(String), calls: [{ tool: 'echo', outcome: 'ok' }] },
+      { step: 3, model: expect.any(String) },
+    ]);
+    const asked = events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled == null ? [] : [parse(scheduled.input?.payloads?.[0]) as LegRef],
+    );
+    expect(asked).toHaveLength(2);
+    const replaced = asked[1]?.replaces?.progress as { known: number } | undefined;
+    expect(replaced?.known).toBeGreaterThan(asked[0]?.at.sequence ?? 0);
+  }, 120_000);
+
+  it('an answer does not wait for it, though it had cached the run', async () => {
+    const workers = await fleet.upTo(2);
+    const { sessionId } = await post('lab', { calls: [charge('c1')] }, { say: 'Charged.' });
+    await untilStatus(sessionId, 'waiting_approval');
+    const cached = await until('a worker has cached the run, which rests', async () => {
+      const events = await histories.of(sessionId);
+      const last = events.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
+      const isAtWork = events
+        .slice(last)
+        .some(
+          (event) =>
+            event.workflowTaskScheduledEventAttributes ??
+            event.activityTaskScheduledEventAttributes,
+        );
+      const by = events[last]?.workflowTaskCompletedEventAttributes?.identity;
+      return !isAtWork && workers.find(({ pid }) => by === `${String(pid)}@${hostname()}`);
+    });
+    await cached.kill9();
+    await until('its death is noticed', async () => {
+      const held = await product.redis.zrange('hx:leases:default', '0', '-1');
+      return !held.some((lease) => lease.startsWith(`${cached.id}.`));
+    });
+    const before = (await histories.of(sessionId)).length;
+    const answeredAt = performance.now();
+    const answer = await fetch(`${product.url}/api/chat/${sessionId}/pending/c1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ approved: true }),
+    });
+    expect(answer.status).toBe(202);
+    await untilStatus(sessionId, 'completed');
+    const ms = Math.round(performance.now() - answeredAt);
+    printFigure(
+      `An answer after the worker that cached the run died: ${String(ms)} ms to its end.`,
+    );
+    const events = (await histories.of(sessionId)).slice(before);
+    // The server would have waited for the dead worker.
+    expect(events.filter((event) => event.workflowTaskTimedOutEventAttributes)).toEqual([]);
+  }, 120_000);
+
+  it('an attempt that Temporal has retried by then is left alone', async () => {
+    await fleet.upTo(1);
+    const { sessionId } = await speak();
+    const [[holder, work] = []] = await fleet.workOf(sessionId);
+    if (work === undefined) throw new Error('nothing is registered');
+    // What a worker left that died long ago: its task token names an attempt that is over.
+    const former = { ...work, id: 'former', taskToken: formerToken(work.taskToken) };
+    await product.redis.hset('hx:lease:{default:dead}:work', 'former', JSON.stringify(former));
+    await product.redis.hset('hx:lease:{default:dead}:about', 'ended', '1');
+    await product.redis.zadd('hx:leases:default', Date.now(), 'dead');
+    await until('it was judged', async () => {
+      return (await product.redis.hlen('hx:lease:{default:dead}:work')) === 0;
+    });
+    expect(await fleet.workOf(sessionId)).toEqual([[holder, work]]);
+    expect(await logOf(sessionId)).not.toContain(SECOND);
+  });
+});
+
+const parse = (payload: { data?: Uint8Array | null } | undefined): unknown =>
+  JSON.parse(Buffer.from(payload?.data ?? []).toString());
+
+/** The attempt's number is a varint before the activity's id: another number, another attempt. */
+function formerToken(base64: string): string {
+  const token = Buffer.from(base64, 'base64');
+  // Field 5, the attempt, in temporal.server.api.token.v1.Task: the tag 0x28 ("attempt") or 0x20.
+  const at = token.indexOf(Buffer.from([0x28, 0x01]));
+  if (at < 0) throw new Error(`no attempt in ${token.toString('hex')}`);
+  token[at + 1] = 0x07;
+  return token.toString('base64');
+}
+
+describe('workers that live', () => {
+  it('a worker that was judged while it stood still continues under another name', async () => {
+    const workers = await fleet.upTo(2);
+    const { sessionId } = await speak();
+    const worker = await fleet.workerOf(sessionId);
+    process.kill(worker.pid, 'SIGSTOP');
+    // Its open polls may get the workflow's next task, and the next attempt.
+    await untilTakenOver(sessionId, 3 * SOON_MS);
+    process.kill(worker.pid, 'SIGCONT');
+    await worker.says('another worker has judged this one; it continues as a new one');
+    await until('it holds another lease', () =>
+      product.redis.keys(`hx:lease:{default:${worker.id}.*.1}:held`).then((n) => n.length === 1),
+    );
+    await untilStatus(sessionId, 'completed');
+    expect(await logOf(sessionId)).not.toContain('The first');
+    // It works on: with the other one gone it takes what comes.
+    for (const other of workers) if (other.id !== worker.id) await other.kill9();
+    const next = await post('lab', { say: SECOND, deltas: 1 });
+    await untilStatus(next.sessionId, 'completed');
+  }, 120_000);
+
+  it('a worker that a tool holds up ends and names it, and the call is not executed again', async () => {
+    await fleet.stop();
+    const worker = await fleet.start({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
+        "process.on('SIGUSR1', () => { const end = Date.now() + 60000; while (Date.now() < end); });",
+      )}`,
+    });
+    // Idempotent, so that it would be executed again and again.
+    const write = { tool: 'write', id: 'c1', args: { pieces: 2, everyMs: 60_000 } };
+    const { sessionId } = await post('lab', { calls: [write] }, { say: SECOND, deltas: 1 });
+    const stateOf = async () => (await storedCall(product.redis, sessionId, 'c1'))?.state;
+    await until('the call has started', async () => (await stateOf()) === 'started');
+    await fleet.start();
+    process.kill(worker.pid, 'SIGUSR1');
+    await untilTakenOver(sessionId);
+    expect(await logOf(sessionId)).toContain('tool_timeout');
+    await until('it ends', () => worker.log().includes('ended with SIGKILL'), 30_000);
+    expect(worker.log()).toContain('stands still, probably in the tool "write" (c1)');
+  }, 60_000);
+});
+
+describe('a worker that works alone', () => {
+  it('a supervisor that saw it end lets its successor begin at once, also with started calls', async () => {
+    const [alone] = await fleet.upTo(1);
+    const { sessionId } = await post(
+      'lab',
+      { calls: [{ tool: 'sleep', id: 'c1', args: { ms: 60_000 } }] },
+      { say: SECOND, deltas: 1 },
+    );
+    await untilStarted(sessionId);
+    await alone?.kill9();
+    const killedAt = Date.now();
+    await fleet.start({ ENDED_LEASE_ID: alone?.id ?? '' });
+    await untilTakenOver(sessionId);
+    // Otherwise a started call waits for ten seconds.
+    expect(Date.now() - killedAt).toBeLessThan(10_000);
+    expect(await logOf(sessionId)).toContain('tool_outcome_unknown');
+  });
+
+  it('if it cannot write, it does not report itself alive: another one takes its step over', async () => {
+    const { url } = product;
+    const wire = await startTcpProxy(product.redisServer.port);
+    await fleet.stop();
+    const cutOff = await fleet.start({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const attempts = [{ say: FIRST, deltas: 600, everyMs: 100 }, {}];
+    const sent = client.chat.sendMessage(toScript({ say: SECOND, deltas: 1, attempts }));
+    await until('the first worker speaks', () => client.reply().includes('The first'));
+    await wire.holdAt('evalsha', 'before');
+    await fleet.start();
+    // The page is cut off when what it shows was withdrawn, and comes back.
+    await until('the step is taken over', () => !isBusy(client), CUT_OFF_MS);
+    await sent;
+    const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
+    await resumed;
+    await untilRests(again, url);
+    // What the first one still wants to write is refused when it can.
+    wire.cut();
+    await cutOff.stop();
+    expect(again.reply()).toBe(SECOND);
+    await expectStoredAsShown(again, url, sessionId);
+    await wire.close();
+  }, 120_000);
+});
