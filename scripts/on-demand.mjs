@@ -5,7 +5,7 @@
 //   npm run bodies -- --all     every body that could block the API, where `npm test` takes every fifth
 //   npm run fronts              the pages of examples/, installed and built by their own tools, in Chromium
 //   npm run proxies             kills a worker under replies through http-proxy, Vite, Next's rewrites and nginx
-//   npm run record              plays every path of the workflow, and keeps the histories as those of this version
+//   npm run record              plays every path of the workflow, and turns of a chat, and keeps them as those of this version
 //   npm run examples            compiles the code in documents, comments and samples; a part of `npm run verify`
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,9 @@ const COMMANDS = {
     args: ['test/(docs|seeds)/', '--testMatch=<rootDir>/test/{docs,seeds}/*.verify.{ts,mjs}', '-i'],
   },
   proxies: { args: ['test/e2e/', '--testMatch=<rootDir>/test/e2e/*.verify.ts', '-i'] },
-  record: { args: ['recording.record', '--testMatch=<rootDir>/test/workflows/*.record.ts', '-i'] },
+  record: {
+    args: ['recording.record', '--testMatch=<rootDir>/test/{workflows,ai-sdk}/*.record.ts', '-i'],
+  },
 };
 
 await runMain(async () => {

@@ -13,7 +13,8 @@ import { openStage } from './stage.js';
 import { parseParts } from './wire-parts.js';
 
 // Real clients against the real product. All versions play a scenario at the same time, each in a
-// conversation of its own.
+// conversation of its own. Most of it is waiting for words: so many scenarios are played side by side.
+const LANES = 3;
 
 const STOCK = [...replies, ...approvals, ...reloads, ...connections, ...turns];
 const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
@@ -21,26 +22,39 @@ const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
 const STRICTEST = ['6.0.0', '7.0.0'];
 
 const product = useProduct();
-const browsers = new Map<string, Browser>();
+/** A browser of each version for each lane: a page that is looked at again wakes all pages of its browser. */
+let lanes: Browser[][];
 
 beforeAll(async () => {
-  for (const browser of await Promise.all(clients.map(startBrowser))) {
-    browsers.set(browser.client.name, browser);
-  }
+  const starts = Array.from({ length: LANES }, () => Promise.all(clients.map(startBrowser)));
+  lanes = await Promise.all(starts);
 }, 60_000);
-afterAll(() => Promise.all([...browsers.values()].map((browser) => browser.close())));
+afterAll(() => Promise.all(lanes.flat().map((browser) => browser.close())));
 
-describe.each(SCENARIOS)('$name', (scenario) => {
-  const outcomes = new Map<string, Promise<void>>();
+const outcomes = new Map<number, Promise<void>[]>();
+
+function begin(index: number): Promise<unknown> {
+  const scenario = SCENARIOS[index];
+  if (scenario === undefined) return Promise.resolve();
+  const browsers = lanes[index % LANES] ?? [];
+  const begun = outcomes.get(index) ?? browsers.map((browser) => play(scenario, browser, browsers));
+  outcomes.set(index, begun);
+  return Promise.allSettled(begun);
+}
+
+describe.each(SCENARIOS.map((scenario, index) => ({ ...scenario, index })))('$name', (scenario) => {
+  const { index } = scenario;
   beforeAll(async () => {
-    for (const [name, browser] of browsers) outcomes.set(name, play(scenario, browser));
-    await Promise.allSettled(outcomes.values());
+    const [own] = Array.from({ length: LANES }, (_, ahead) => begin(index + ahead));
+    await own;
   }, 240_000);
 
-  for (const client of clients) it(titleOf(scenario, client), () => outcomes.get(client.name));
+  for (const [nth, client] of clients.entries()) {
+    it(titleOf(scenario, client), () => outcomes.get(index)?.[nth]);
+  }
 });
 
-async function play(scenario: Scenario, browser: Browser): Promise<void> {
+async function play(scenario: Scenario, browser: Browser, browsers: Browser[]): Promise<void> {
   const stage = openStage(browser, product, scenario.kit);
   try {
     await castOf(scenario, browser.client)(stage);
@@ -48,7 +62,7 @@ async function play(scenario: Scenario, browser: Browser): Promise<void> {
     const logs = (await stage.readLogs()).filter(({ url }) => !url.includes('/api/agent/'));
     const parts = logs.flatMap(({ raw }) => parseParts(raw));
     for (const part of parts) checkCommonKeys(part);
-    for (const strict of browsers.values()) {
+    for (const strict of browsers) {
       if (STRICTEST.includes(strict.client.ai)) expect(await strict.validate(parts)).toEqual([]);
     }
   } catch (error) {

@@ -63,6 +63,12 @@ describe('parseEnv', () => {
     expect(config.HELIX_ALLOW_UNAUTHENTICATED).toBe(value);
   });
 
+  it.each(['localhost:4318', 'no address'])('parseEnv refuses a collector at %s', (address) => {
+    expect(() => parseEnv({ OTEL_EXPORTER_OTLP_ENDPOINT: address })).toThrow(
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be an address that begins with http',
+    );
+  });
+
   it('parseEnv distinguishes an unset LAB from LAB=0 and LAB=1', () => {
     expect(parseEnv({}).LAB).toBeUndefined();
     expect(parseEnv({ LAB: '1' }).LAB).toBe(true);

@@ -22,6 +22,7 @@ const traceparent = (traceId: string): string => `00-${traceId}-b7ad6b7169203331
 
 let receiver: SpanReceiver;
 let product: Product;
+/** Who lives when a test has ended works for the next one. */
 let fleet: WorkerFleet;
 let temporal: Client;
 beforeAll(async () => {
@@ -31,18 +32,28 @@ beforeAll(async () => {
     TRACE_URL_TEMPLATE: 'https://traces.example/{traceId}',
   };
   product = await startProduct({ env, worker: false });
-  fleet = createFleet(product);
+  fleet = createFleet(product, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_METRIC_EXPORT_INTERVAL: '200',
+  });
   temporal = new Client({ connection: await Connection.connect({ address: sharedTemporal() }) });
 });
-afterEach(() => fleet.stop());
 afterAll(async () => {
+  await fleet.stop();
   await temporal.connection.close();
   await product.stop();
   await receiver.close();
 });
 
-const startWorker = (env: Record<string, string> = {}): Promise<FleetWorker> =>
-  fleet.start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env });
+async function oneWorker(): Promise<FleetWorker> {
+  const [worker = await fleet.start()] = await fleet.upTo(1);
+  return worker;
+}
+
+async function otherWorker(env: Record<string, string>): Promise<FleetWorker> {
+  await fleet.stop();
+  return fleet.start(env);
+}
 
 async function post(
   sessionId: string,
@@ -121,7 +132,7 @@ describe('traces', () => {
   it.each(LAB_AGENTS)(
     'a run of %s with a tool, an approval, a killed worker and a sub-agent is one trace per leg',
     async (agent) => {
-      const first = await startWorker();
+      const first = await oneWorker();
       const sessionId = newSessionId();
       const reader = await post(
         sessionId,
@@ -150,7 +161,7 @@ describe('traces', () => {
       const follower = await readSse(`${product.url}/api/chat/${sessionId}/stream`);
       await until('the first attempt speaks', () => follower.text().includes('the first attempt'));
       await first.kill9();
-      await startWorker({ ENDED_LEASE_ID: first.id });
+      await fleet.start({ ENDED_LEASE_ID: first.id });
       await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
 
       const spans = await untilTraced(sessionId, 'completed');
@@ -199,7 +210,7 @@ describe('traces', () => {
   );
 
   it("a sub-agent's part in each leg stands below the call that delegates to it", async () => {
-    await startWorker();
+    await oneWorker();
     const sessionId = newSessionId();
     const reader = await post(sessionId, [
       {
@@ -229,7 +240,7 @@ describe('traces', () => {
   });
 
   it('a run that is stopped while it waits, or speaks, is traced once', async () => {
-    await startWorker();
+    await oneWorker();
     const stop = async (sessionId: string): Promise<void> => {
       const { status } = await fetch(`${product.url}/api/chat/${sessionId}/stop`, {
         method: 'POST',
@@ -258,7 +269,7 @@ describe('traces', () => {
   });
 
   it('a log line of an activity names the trace of its leg', async () => {
-    const worker = await startWorker({ OTEL_METRIC_EXPORT_INTERVAL: '200' });
+    const worker = await oneWorker();
     const sessionId = newSessionId();
     await (
       await post(sessionId, [{ calls: [{ tool: 'boom', id: 'b1', args: { message: 'no' } }] }])
@@ -272,9 +283,7 @@ describe('traces', () => {
   });
 
   it('content is exported on demand', async () => {
-    await startWorker({
-      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
-    });
+    await otherWorker({ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' });
     const sessionId = newSessionId();
     const calls = [{ tool: 'echo', id: 'e1', args: { value: CANARY } }];
     await (
@@ -297,11 +306,19 @@ describe('traces', () => {
     expect(tool?.attributes['gen_ai.tool.call.result']).toContain(CANARY);
   });
 
-  it('a collector that is away changes nothing', async () => {
-    await startWorker({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+  it('a collector that is away is one line of the log, and changes nothing', async () => {
+    const worker = await otherWorker({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_METRIC_EXPORT_INTERVAL: '50',
+    });
+    await worker.says(
+      'The collector at http://127.0.0.1:1/v1/metrics does not take metrics: start it, or correct OTEL_EXPORTER_OTLP_ENDPOINT. Runs are not affected.',
+    );
     const sessionId = newSessionId();
     const reader = await post(sessionId, [{ say: 'as ever' }]);
     expect(await reader.done).toBe('ended');
     expect(reader.text()).toContain('as ever');
+    expect(worker.log().match(/does not take metrics/g)).toHaveLength(1);
+    expect(worker.log()).not.toContain('OTLP metric export failed');
   });
 });

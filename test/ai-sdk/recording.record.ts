@@ -9,11 +9,8 @@ import { formatTransitions, splitAppends, turnsFolder } from './recorded/recorde
 import { recordedScenarios } from './recorded/scenarios.js';
 import { setStage, type Stage } from './recorded/stage.js';
 
-/**
- * Plays turns on the real engines, and plays what their stores went through again in memory. With
- * RECORD_TURNS=1 they are kept for the tests that reload pages at every point of them.
- */
-const isKept = process.env['RECORD_TURNS'] !== undefined;
+// Plays turns on the real engines, and plays what their stores went through again in memory. They are kept for
+// the tests that reload pages at every point of them.
 
 describe('a recorded turn', () => {
   let stage: Stage;
@@ -36,7 +33,6 @@ describe('a recorded turn', () => {
       while (player.ahead().length > 0) await player.play();
       const real = await readStored(recorder.stores, sessionId);
       expect(await readStored(player, sessionId)).toEqual(real);
-      if (!isKept) return;
       await mkdir(turnsFolder, { recursive: true });
       await writeFile(`${turnsFolder}${name}.json`, formatTransitions(transitions));
     },
