@@ -5,7 +5,7 @@ import { connectRaw } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 
 /** Bad input by name, against everything that is real; what a fuzzer would find too seldom. */
-const product = useProduct({ env: { DEFAULT_AGENT: 'lab' } });
+const product = useProduct();
 
 const MB = 1024 * 1024;
 const text = (value: string): object => ({ type: 'text', text: value });
@@ -34,7 +34,7 @@ async function send(
 }
 
 const post = (sessionId: string, ...messages: object[]): Promise<Answer> =>
-  send(`chat/${sessionId}`, JSON.stringify({ messages }));
+  send(`chat/${sessionId}?agent=lab`, JSON.stringify({ messages }));
 
 async function read(sessionId: string): Promise<{ id: string; parts: unknown[] }[]> {
   const response = await fetch(`${product.url}/api/chat/${sessionId}/messages`);

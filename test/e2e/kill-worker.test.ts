@@ -1,4 +1,5 @@
-import type { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import {
   callsOf,
   CLIENT_7,
@@ -9,13 +10,15 @@ import {
   toScript,
   untilAsked,
   untilRests,
+  type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { LAB_AGENTS } from '../support/lab-agents.js';
-import { newSessionId, useProduct } from '../support/product.js';
-import { postMessage, readSse } from '../support/sse-reader.js';
+import { LAB_AGENTS, type LabAgent } from '../support/lab-agents.js';
+import { charge } from '../support/lab-calls.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
+import { storedCall, storedRecord } from '../support/stored-record.js';
 import { until } from '../support/until.js';
-import { storedCall } from '../support/stored-record.js';
 
 const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(10);
 const SECOND = 'What the second attempt says is something else.';
@@ -24,74 +27,116 @@ const changesItsMind = {
   say: SECOND,
   deltas: 10,
   everyMs: 10,
-  attempts: [{ say: FIRST, deltas: 300, everyMs: 40 }, {}],
+  attempts: [{ say: FIRST, deltas: 600, everyMs: 40 }, {}],
 };
-const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
 
 const product = useProduct();
-let isUp = true;
-beforeEach(async () => {
-  if (!isUp) await product.startWorker();
-  isUp = true;
-});
 
-async function killWorker(): Promise<void> {
-  await product.kill9Worker();
-  isUp = false;
+interface Conversation {
+  library: (typeof CLIENTS)[number][1];
+  agent: LabAgent;
+  sessionId: string;
+  client: ChatClient;
+  reply: Promise<unknown>;
 }
 
-async function startWorker(): Promise<void> {
-  await product.startWorker();
-  isUp = true;
+function open(library: Conversation['library'], agent: LabAgent, ...script: object[]) {
+  const sessionId = newSessionId();
+  const client = openChat(library, { url: product.url, sessionId, agent });
+  return { library, agent, sessionId, client, reply: client.chat.sendMessage(toScript(...script)) };
 }
 
 /** The same conversation with both agents, side by side. */
-function openAll(...script: object[]) {
-  return LAB_AGENTS.map((agent) => {
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url: product.url, sessionId, agent });
-    return { agent, sessionId, client, reply: client.chat.sendMessage(toScript(...script)) };
+const openAll = (...script: object[]): Conversation[] =>
+  LAB_AGENTS.map((agent) => open(CLIENT_7, agent, ...script));
+
+let speaking: Conversation[];
+let viewers: { common: SseReader; newer: SseReader };
+let answered: Conversation[];
+let asked: Conversation[];
+let sleeping: Conversation[];
+let unbegun: SseReader;
+let caller: { connection: Connection; handle: WorkflowHandle };
+
+// All conversations meet the same kill: a worker takes a while to start.
+beforeAll(async () => {
+  const { url, redis } = product;
+  const step = { say: 'Step one.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] };
+  answered = openAll({ say: 'May I?', calls: [charge('c1')] });
+  asked = openAll({ say: 'May I?', calls: [charge('c1')] });
+  sleeping = openAll(
+    { calls: [{ tool: 'sleep', id: 'c1', args: { ms: 300_000 } }] },
+    { say: 'Awake.' },
+  );
+  const ids = await Promise.all(answered.map(({ client }) => untilAsked(client)));
+  for (const { client } of asked) await untilAsked(client);
+  for (const { sessionId } of sleeping) {
+    const stateOf = async () => (await storedCall(redis, sessionId, 'c1'))?.state;
+    await until('the tool has started', async () => (await stateOf()) === 'started');
+  }
+  caller = await callAgent();
+  speaking = CLIENTS.flatMap(([, library]) =>
+    LAB_AGENTS.map((agent) => open(library, agent, step, changesItsMind)),
+  );
+  await until('all see the first attempt', () =>
+    speaking.every(({ client }) => client.reply().includes('The first attempt')),
+  );
+  const stream = `${url}/api/chat/${speaking[0]?.sessionId ?? ''}/stream`;
+  viewers = {
+    common: await readSse(stream),
+    newer: await readSse(stream, { headers: { 'x-ai-sdk-profile': 'v7' } }),
+  };
+  await until('viewers see it as well', () =>
+    Object.values(viewers).every((reader) => reader.text().includes('The first attempt')),
+  );
+
+  await product.kill9Worker();
+  for (const [index, { client, sessionId }] of answered.entries()) {
+    await client.chat.addToolApprovalResponse({ id: ids[index] ?? '', approved: true });
+    await until('the answer is stored', async () => {
+      const { messages } = await loadSnapshot(url, sessionId);
+      return !JSON.stringify(messages).includes('approval-requested');
+    });
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'approval-responded' }]);
+  }
+  const { text } = toScript({ say: 'Here I am.' });
+  unbegun = await postMessage(url, newSessionId(), { id: 'u1', text });
+  await unbegun.gets('start');
+  await product.startWorker();
+}, 120_000);
+afterAll(() => caller.connection.close());
+
+/** A workflow of an app that runs an agent; resolves when that speaks. */
+async function callAgent(): Promise<typeof caller> {
+  const connection = await Connection.connect({ address: sharedTemporal() });
+  const sessionId = newSessionId();
+  const script = [{ say: 'Slowly and in many pieces.', deltas: 20, everyMs: 400 }];
+  const handle = await new Client({ connection }).workflow.start('runAgent', {
+    workflowId: `caller-${randomUUID()}`,
+    taskQueue: product.taskQueue,
+    args: ['lab', JSON.stringify({ script }), { sessionId }],
   });
+  const statusOf = async () => (await storedRecord(product.redis, sessionId))?.run.status;
+  await until('the agent speaks', async () => (await statusOf()) === 'running');
+  return { connection, handle };
+}
+
+async function chargesOf(sessionId: string): Promise<string[]> {
+  const all = await product.redis.hgetall('lab:charges');
+  return Object.entries(all).flatMap(([key, n]) => (key.startsWith(`${sessionId}:`) ? [n] : []));
 }
 
 describe('kill -9 of the worker', () => {
   it('a reply whose worker is killed has the text of the second attempt only', async () => {
     const { url } = product;
-    const clients = CLIENTS.flatMap(([, library]) =>
-      LAB_AGENTS.map((agent) => ({ library, agent })),
-    );
-    const pages = clients.map(({ library, agent }) => {
-      const sessionId = newSessionId();
-      const client = openChat(library, { url, sessionId, agent });
-      const reply = client.chat.sendMessage(
-        toScript(
-          { say: 'Step one.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] },
-          changesItsMind,
-        ),
-      );
-      return { library, agent, sessionId, client, reply };
-    });
-    const [sessionId = ''] = pages.map((page) => page.sessionId);
-    await until('all see the first attempt', () =>
-      pages.every(({ client }) => client.reply().includes('The first attempt')),
-    );
-    const stream = `${url}/api/chat/${sessionId}/stream`;
-    const common = await readSse(stream);
-    const newer = await readSse(stream, { headers: { 'x-ai-sdk-profile': 'v7' } });
-    await until('viewers see it as well', () =>
-      [common, newer].every((reader) => reader.text().includes('The first attempt')),
-    );
-
-    await killWorker();
-    await startWorker();
-
+    const { common, newer } = viewers;
     // A client that supports it is asked to drop the attempt; any other is told that it breaks off, and reconnects.
     expect(await newer.done).toBe('ended');
     expect(newer.parts.map(({ type }) => type)).toContain('reset-step');
     expect(newer.text()).toBe(`Step one.${SECOND}`);
     expect(await common.done).toBe('broken off');
     expect(common.text()).not.toContain(SECOND);
-    for (const { library, agent, sessionId, client, reply } of pages) {
+    for (const { library, agent, sessionId, client, reply } of speaking) {
       await reply;
       expect(client.chat.status).toBe('error');
       const { client: again, resumed } = await loadChat(library, { url, sessionId, agent });
@@ -107,84 +152,53 @@ describe('kill -9 of the worker', () => {
   });
 
   it('an approval can be answered while no worker runs', async () => {
-    const { url, redis } = product;
-    const all = openAll({ say: 'May I?', calls: [charge] });
-    const ids = await Promise.all(all.map(({ client }) => untilAsked(client)));
-    await killWorker();
-    for (const [index, { client, sessionId }] of all.entries()) {
-      await client.chat.addToolApprovalResponse({ id: ids[index] ?? '', approved: true });
-      await until('the answer is stored', async () => {
-        const { messages } = await loadSnapshot(url, sessionId);
-        return !JSON.stringify(messages).includes('approval-requested');
-      });
-      expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'approval-responded' }]);
-    }
-    await startWorker();
-    for (const { client, sessionId } of all) {
+    const { url } = product;
+    for (const { client, sessionId } of answered) {
       await untilRests(client, url);
       expect(client.reply()).toBe('May I?done');
       expect(client.posts()).toBe(2);
-      expect(await chargesOf(redis, sessionId)).toEqual(['1']);
+      expect(await chargesOf(sessionId)).toEqual(['1']);
       await expectStoredAsShown(client, url, sessionId);
     }
   });
 
   it('an approval reaches the successor of the killed worker', async () => {
-    const { url, redis } = product;
-    const all = openAll({ say: 'May I?', calls: [charge] });
-    for (const { client } of all) await untilAsked(client);
-    await killWorker();
-    await startWorker();
-    for (const { agent, sessionId } of all) {
+    const { url } = product;
+    for (const { agent, sessionId } of asked) {
       const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId, agent });
       await resumed;
       const id = await untilAsked(again);
       await again.chat.addToolApprovalResponse({ id, approved: true });
       await untilRests(again, url);
       expect(again.reply()).toBe('May I?done');
-      expect(await chargesOf(redis, sessionId)).toEqual(['1']);
+      expect(await chargesOf(sessionId)).toEqual(['1']);
       await expectStoredAsShown(again, url, sessionId);
     }
   });
 
   it('a tool whose worker is killed is not repeated, its outcome is unknown', async () => {
-    const { url } = product;
-    const sleep = { tool: 'sleep', id: 'c1', args: { ms: 300_000 } };
-    const all = openAll({ calls: [sleep] }, { say: 'Awake.' });
-    for (const { sessionId } of all) {
-      await until('the tool has started', async () => {
-        return (await storedCall(product.redis, sessionId, 'c1'))?.state === 'started';
-      });
-    }
-    await killWorker();
-    await startWorker();
-    for (const { client, sessionId, reply } of all) {
+    const { url, redis } = product;
+    for (const { client, sessionId, reply } of sleeping) {
       await reply;
       await untilRests(client, url);
       expect(client.reply()).toBe('Awake.');
       expect(callsOf(client.chat.lastMessage)).toMatchObject([
         { state: 'output-error', errorText: expect.stringContaining('not known') },
       ]);
-      const rows = await product.redis.lrange(`hx:{${sessionId}}:rows`, 0, -1);
+      const rows = await redis.lrange(`hx:{${sessionId}}:rows`, 0, -1);
       expect(rows.join('\n')).toContain('"errorCode":"tool_outcome_unknown"');
       await expectStoredAsShown(client, url, sessionId);
     }
   });
 
   it('a message whose worker is killed before it begins is answered by the next one', async () => {
-    const { url } = product;
-    await killWorker();
-    const sessionId = newSessionId();
-    const text = toScript({ say: 'Here I am.' }).text;
-    const reader = await postMessage(url, sessionId, { id: 'u1', text });
-    await reader.gets('start');
-    await startWorker();
-    expect(await reader.done).toBe('ended');
-    expect(reader.text()).toBe('Here I am.');
+    expect(await unbegun.done).toBe('ended');
+    expect(unbegun.text()).toBe('Here I am.');
+  });
+
+  it('a workflow whose worker is killed while its agent speaks gets the result of that one run', async () => {
+    const result = (await caller.handle.result()) as { runId: string };
+    expect(result).toMatchObject({ status: 'completed', text: 'Slowly and in many pieces.' });
+    expect(result.runId).toMatch(/:1-/);
   });
 });
-
-async function chargesOf(redis: Redis, sessionId: string): Promise<string[]> {
-  const all = await redis.hgetall('lab:charges');
-  return Object.entries(all).flatMap(([key, n]) => (key.startsWith(`${sessionId}:`) ? [n] : []));
-}

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
-import { findBarriers, findOverflow } from '../support/axe.js';
+import { findProblems } from '../support/axe.js';
 import { ask } from '../support/lab-run.js';
 import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
 import { newSessionId, useProduct } from '../support/product.js';
@@ -13,22 +13,7 @@ beforeAll(async () => {
   browser = await shareBrowser();
 });
 
-/** What is wrong at each width, light and dark. */
-async function problemsOf({ page }: ChatPage): Promise<string[]> {
-  const found: string[] = [];
-  for (const [width, colorScheme] of [
-    [320, 'light'],
-    [390, 'dark'],
-    [1280, 'light'],
-    [1280, 'dark'],
-  ] as const) {
-    await page.setViewportSize({ width, height: 800 });
-    await page.emulateMedia({ colorScheme });
-    const problems = [...(await findBarriers(page)), ...(await findOverflow(page))];
-    found.push(...problems.map((problem) => `${String(width)} ${colorScheme}: ${problem}`));
-  }
-  return found;
-}
+const problemsOf = ({ page }: ChatPage): Promise<string[]> => findProblems(page);
 
 it('a new chat, an approval and what was decided have no barriers', async () => {
   const chat = await openPage(browser, product.url, newSessionId(), 'support');

@@ -1,15 +1,13 @@
 import type { Browser } from 'playwright-core';
 import { shareBrowser, openPage } from '../support/page-driver.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId } from '../support/product.js';
+import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-let product: Product;
+const product = useOwnUser();
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), shareBrowser()]);
-});
-afterAll(async () => {
-  await product.stop();
+  browser = await shareBrowser();
 });
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });

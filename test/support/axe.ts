@@ -22,3 +22,20 @@ export async function findOverflow(page: Page): Promise<string[]> {
       .map((element) => element.outerHTML.slice(0, 120));
   });
 }
+
+/** What is wrong on phones and on a desk, dark and light: widths and colours do not depend on each other. */
+export async function findProblems(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const [width, colorScheme] of [
+    [320, 'dark'],
+    [390, undefined],
+    [1280, 'light'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    if (colorScheme !== undefined) await page.emulateMedia({ colorScheme });
+    const barriers = colorScheme === undefined ? [] : await findBarriers(page);
+    const problems = [...barriers, ...(await findOverflow(page))];
+    found.push(...problems.map((problem) => `${String(width)} ${String(colorScheme)}: ${problem}`));
+  }
+  return found;
+}

@@ -1,5 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { signToken } from './people.js';
+import { newSessionId, useProduct } from './product.js';
 
 /** A server before another one that signs a user in: each request gets the header. */
 export async function startSigningProxy(
@@ -32,5 +34,20 @@ export async function startSigningProxy(
           resolve();
         });
       }),
+  };
+}
+
+/** A shared product as a user of this file sees it, who has nothing yet. */
+export function useOwnUser(): { readonly url: string } {
+  const product = useProduct('accounts');
+  let proxy: Awaited<ReturnType<typeof startSigningProxy>> | undefined;
+  beforeAll(async () => {
+    proxy = await startSigningProxy(() => product.url, await signToken(newSessionId(), undefined));
+  });
+  afterAll(() => proxy?.close());
+  return {
+    get url() {
+      return proxy?.url ?? '';
+    },
   };
 }
