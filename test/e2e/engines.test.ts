@@ -43,27 +43,13 @@ async function untilRecovered(): Promise<void> {
 }
 
 describe('Temporal', () => {
-  it('killed and started again while an approval waits', async () => {
+  it('killed: an answer is kept, and the run continues when it is back', async () => {
     const { url } = product;
     const { sessionId, client, id } = await openAsked(url, {
       say: 'May I?',
       calls: [charge('c1', 1)],
     });
     await temporal.kill9();
-    await temporal.restart();
-    await client.chat.addToolApprovalResponse({ id, approved: true });
-    await untilRests(client, url);
-    expect(client.reply()).toBe('May I?done');
-    await expectStoredAsShown(client, url, sessionId);
-  });
-
-  it('away: an answer is kept, and the run continues when it is back', async () => {
-    const { url } = product;
-    const { sessionId, client, id } = await openAsked(url, {
-      say: 'May I?',
-      calls: [charge('c1', 1)],
-    });
-    await temporal.stop();
     await client.chat.addToolApprovalResponse({ id, approved: true });
     // The request itself cannot wake the run now.
     await product.apiSays('the run could not be signalled');
@@ -137,20 +123,6 @@ describe('Redis', () => {
     expect(reader.text()).toBe(words);
     const { messages } = await loadSnapshot(url, sessionId);
     expect(messages.at(-1)?.parts.at(-1)).toMatchObject({ type: 'text', text: words });
-  });
-
-  it('restarted while an approval waits', async () => {
-    const { url, redisServer } = product;
-    const { sessionId, client, id } = await openAsked(url, {
-      say: 'May I?',
-      calls: [charge('c1', 1)],
-    });
-    await redisServer.restart();
-    await until('the API has its store back', product.isReady);
-    await client.chat.addToolApprovalResponse({ id, approved: true });
-    await untilRests(client, url);
-    expect(client.reply()).toBe('May I?done');
-    await expectStoredAsShown(client, url, sessionId);
   });
 
   it('away: every request is refused in time, nothing is half taken', async () => {

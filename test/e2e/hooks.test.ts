@@ -17,29 +17,29 @@ afterEach(() => {
   for (const page of pages.splice(0)) page.close();
 });
 
+type UseChat = (typeof HOOKS)[number][1];
+type OpenOptions = Partial<HookPageOptions> & { isLoaded?: boolean };
+
+async function open(useHelixChat: UseChat, options: OpenOptions = {}) {
+  const { isLoaded = false, sessionId = newSessionId(), ...rest } = options;
+  const all = { url: product.url, sessionId, isStrict: true, ...rest };
+  const page = await (isLoaded ? loadHookPage : openHookPage)(useHelixChat, all);
+  pages.push(page);
+  return { page, sessionId };
+}
+
+async function expectStored(page: HookPage, sessionId: string): Promise<void> {
+  await page.rests();
+  const { messages } = await loadSnapshot(product.url, sessionId);
+  expect(toComparable(page.messages())).toEqual(toComparable(messages));
+}
+
 describe.each(HOOKS)('%s', (_name, useHelixChat) => {
-  async function open(options: Partial<HookPageOptions> & { isLoaded?: boolean } = {}): Promise<{
-    page: HookPage;
-    sessionId: string;
-  }> {
-    const { isLoaded = false, sessionId = newSessionId(), ...rest } = options;
-    const all = { url: product.url, sessionId, isStrict: true, ...rest };
-    const page = await (isLoaded ? loadHookPage : openHookPage)(useHelixChat, all);
-    pages.push(page);
-    return { page, sessionId };
-  }
-
-  async function expectStored(page: HookPage, sessionId: string): Promise<void> {
-    await page.rests();
-    const { messages } = await loadSnapshot(product.url, sessionId);
-    expect(toComparable(page.messages())).toEqual(toComparable(messages));
-  }
-
   const locate = (id: string): object => ({ tool: 'locate', id, args: {} });
 
   it('the hook executes client tools in parallel, and posts their results once', async () => {
     const asked: string[] = [];
-    const { page, sessionId } = await open({
+    const { page, sessionId } = await open(useHelixChat, {
       toolHandlers: {
         locate: (_input, { toolCallId }) => {
           asked.push(toolCallId);
@@ -62,7 +62,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
 
   it('the model learns of a handler that fails', async () => {
     const failures: unknown[] = [];
-    const { page, sessionId } = await open({
+    const { page, sessionId } = await open(useHelixChat, {
       toolHandlers: {
         locate: () => {
           throw new Error('no permission');
@@ -81,7 +81,9 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
   });
 
   it('the hook posts once for an approval beside a client tool, when both are answered', async () => {
-    const { page, sessionId } = await open({ toolHandlers: { locate: () => 'here' } });
+    const { page, sessionId } = await open(useHelixChat, {
+      toolHandlers: { locate: () => 'here' },
+    });
     const charge = { tool: 'charge', id: 'c2', args: { amount: 5 } };
     await page.chat.sendMessage(toScript({ calls: [locate('c1'), charge] }, { say: 'Charged.' }));
     const id = await until('it is asked', () => {
@@ -103,11 +105,11 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
   });
 
   it('the hook executes a client tool that waited when the page was loaded', async () => {
-    const { page: first, sessionId } = await open();
+    const { page: first, sessionId } = await open(useHelixChat);
     await first.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'Found.' }));
     await first.rests();
     first.close();
-    const { page } = await open({
+    const { page } = await open(useHelixChat, {
       sessionId,
       isLoaded: true,
       toolHandlers: { locate: () => 'here' },
@@ -128,10 +130,10 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
         return name;
       },
     });
-    const { page: first, sessionId } = await open({ toolHandlers: work('first') });
+    const { page: first, sessionId } = await open(useHelixChat, { toolHandlers: work('first') });
     await first.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'Found.' }));
     await until('one page works', () => done.length === 1);
-    const { page: second } = await open({
+    const { page: second } = await open(useHelixChat, {
       sessionId,
       isLoaded: true,
       toolHandlers: work('second'),
@@ -148,7 +150,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     const done: string[] = [];
     const leases: string[] = [];
     const openPage = (name: string, options: { sessionId?: string; isLoaded?: boolean } = {}) =>
-      open({
+      open(useHelixChat, {
         ...options,
         toolHandlers: {
           locate: () => {
@@ -182,7 +184,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
 
   it("a person's retry sends a refused message again", async () => {
     let isDown = true;
-    const { page, sessionId } = await open({
+    const { page, sessionId } = await open(useHelixChat, {
       send: (input, init) =>
         isDown ? Promise.resolve(new Response('{}', { status: 500 })) : fetch(input, init),
     });
@@ -198,7 +200,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
   });
 
   it("a person's retry repeats a failed turn", async () => {
-    const { page, sessionId } = await open();
+    const { page, sessionId } = await open(useHelixChat);
     await page.chat.sendMessage(toScript({ say: 'half', fail: { status: 400, afterDeltas: 1 } }));
     await page.rests();
     expect(page.chat.status).toBe('error');
@@ -212,34 +214,47 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     expect(page.requests).toEqual(['POST', 'POST']);
     await expectStored(page, sessionId);
   });
+});
 
-  it('the hook resumes after an API was killed, without a doubled or a lost word', async () => {
-    const { page, sessionId } = await open();
-    const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
-    const sent = page.chat.sendMessage(script);
-    await until('it talks', () => page.reply().includes('one t'));
+describe('the hooks, when a process is killed', () => {
+  const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
+
+  /** A page of each hook whose agent talks. */
+  async function talkAll() {
+    const opened = HOOKS.map(async ([, useHelixChat]) => {
+      const { page, sessionId } = await open(useHelixChat);
+      await page.chat.sendMessage({ text: 'first' });
+      const sent = page.chat.sendMessage(script);
+      await until('it talks', () => page.reply().includes('one t'));
+      return { page, sessionId, sent };
+    });
+    return Promise.all(opened);
+  }
+
+  it('resume after an API was killed, without a doubled or a lost word', async () => {
+    const all = await talkAll();
     await product.kill9Api();
     await product.startApi();
-    await sent;
-    await page.rests();
-    expect(page.chat.error).toBeUndefined();
-    expect(page.requests[0]).toBe('POST');
-    expect(page.requests.slice(1).every((method) => method === 'GET')).toBe(true);
-    await expectStored(page, sessionId);
+    for (const { page, sessionId, sent } of all) {
+      await sent;
+      await page.rests();
+      expect(page.chat.error).toBeUndefined();
+      expect(page.requests.slice(0, 2)).toEqual(['POST', 'POST']);
+      expect(page.requests.slice(2).every((method) => method === 'GET')).toBe(true);
+      await expectStored(page, sessionId);
+    }
   });
 
-  it('the hook reloads the reply automatically when a worker died in the middle of it', async () => {
-    const { page, sessionId } = await open();
-    const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
-    await page.chat.sendMessage({ text: 'first' });
-    const sent = page.chat.sendMessage(script);
-    await until('it talks', () => page.reply().includes('one t'));
+  it('reload the reply automatically when a worker died in the middle of it', async () => {
+    const all = await talkAll();
     await product.kill9Worker();
     await product.startWorker();
-    await sent;
-    await until('the reply is complete', () => page.reply().includes('seven'), 30_000);
-    await page.rests();
-    expect(page.chat.error).toBeUndefined();
-    await expectStored(page, sessionId);
+    for (const { page, sessionId, sent } of all) {
+      await sent;
+      await until('the reply is complete', () => page.reply().includes('seven'), 30_000);
+      await page.rests();
+      expect(page.chat.error).toBeUndefined();
+      await expectStored(page, sessionId);
+    }
   });
 });

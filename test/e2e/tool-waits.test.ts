@@ -91,23 +91,6 @@ describe.each(CLIENTS)('%s: a tool that waits', (_name, library) => {
 });
 
 describe('a tool that waits', () => {
-  it('sleeps without a process, and the run continues when it is over', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    const plan = [{ step: 'a' }, { sleepMs: 3_000 }, { step: 'b' }];
-    await client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
-    expect((await loadSnapshot(url, sessionId)).status).toBe('paused');
-    await product.kill9Worker();
-    await product.startWorker();
-    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
-    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
-    expect(callsOf(page.chat.lastMessage)).toMatchObject([
-      { output: { results: ['a', 'slept', 'b'] } },
-    ]);
-    expect(await readExecutions(product.redis, sessionId)).toEqual({ a: 1, b: 1 });
-  });
-
   it('answers by request are checked against its schema, and taken once', async () => {
     const { url } = product;
     const sessionId = newSessionId();
@@ -228,45 +211,64 @@ describe('a tool that waits for a webhook', () => {
 });
 
 describe('a tool that waits, when its worker is killed', () => {
-  it('between a step and its question, continues from the step', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    const plan = [{ step: 'a' }, { emit: 'between' }, { suspend: 'q' }, { step: 'b' }];
-    void client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
+  const [sleeps, between, middle] = [newSessionId(), newSessionId(), newSessionId()];
+
+  // All meet the same kill: a worker takes a while to start.
+  beforeAll(async () => {
+    const { url, redis } = product;
+    const begin = (sessionId: string, ...plan: object[]): ChatClient => {
+      const client = openChat(CLIENT_7, { url, sessionId });
+      void client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
+      return client;
+    };
+    begin(middle, { step: 'a' }, { step: 'b', ms: 60_000 });
+    await until('the second step', async () => (await readExecutions(redis, middle))['b'] === 1);
+    begin(sleeps, { step: 'a' }, { sleepMs: 6_000 }, { step: 'b' });
+    await until('it sleeps', async () => (await loadStatus(sleeps)) === 'paused');
+    const asks = begin(
+      between,
+      { step: 'a' },
+      { emit: 'between' },
+      { suspend: 'q' },
+      { step: 'b' },
+    );
     // The event follows the recorded result: a worker killed before that leaves an unknown outcome.
-    await until('the event', () => JSON.stringify(client.messages()).includes('data-between'));
+    await until('the event', () => JSON.stringify(asks.messages()).includes('data-between'));
     await product.kill9Worker();
     await product.startWorker();
-    const id = await untilPending(sessionId, 'q');
-    await product.kill9Worker();
-    expect((await answerAt(sessionId, id, { result: { value: 1 } })).status).toBe(202);
-    await product.startWorker();
-    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
-    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
-    const [call] = callsOf(page.chat.lastMessage);
-    // Killed in the middle of the step, its outcome would be unknown.
-    expect(call).toMatchObject({ output: { results: ['a', null, { value: 1 }, 'b'] } });
+  }, 60_000);
+
+  async function loadStatus(sessionId: string): Promise<string | undefined> {
+    const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
+    return ((await response.json()) as { status?: string }).status;
+  }
+
+  async function callAtTheEnd(sessionId: string) {
+    await until('the end', async () => (await loadStatus(sessionId)) === 'ended');
+    const { client: page } = await loadChat(CLIENT_7, { url: product.url, sessionId });
     expect(await readExecutions(product.redis, sessionId)).toEqual({ a: 1, b: 1 });
+    return callsOf(page.chat.lastMessage)[0];
+  }
+
+  it('sleeps without a process, and the run continues when it is over', async () => {
+    expect(await callAtTheEnd(sleeps)).toMatchObject({ output: { results: ['a', 'slept', 'b'] } });
   });
 
   it('in the middle of a step, has an unknown outcome', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    const plan = [{ step: 'a' }, { step: 'b', ms: 60_000 }];
-    void client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
-    await until(
-      'the second step',
-      async () => (await readExecutions(product.redis, sessionId))['b'] === 1,
-    );
+    expect(await callAtTheEnd(middle)).toMatchObject({
+      state: 'output-error',
+      errorText: expect.stringContaining('not known'),
+    });
+  });
+
+  it('between a step and its question, continues from the step', async () => {
+    const id = await untilPending(between, 'q');
     await product.kill9Worker();
+    expect((await answerAt(between, id, { result: { value: 1 } })).status).toBe(202);
     await product.startWorker();
-    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
-    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
-    expect(callsOf(page.chat.lastMessage)).toMatchObject([
-      { state: 'output-error', errorText: expect.stringContaining('not known') },
-    ]);
-    expect(await readExecutions(product.redis, sessionId)).toEqual({ a: 1, b: 1 });
+    // Killed in the middle of the step, its outcome would be unknown.
+    expect(await callAtTheEnd(between)).toMatchObject({
+      output: { results: ['a', null, { value: 1 }, 'b'] },
+    });
   });
 });
