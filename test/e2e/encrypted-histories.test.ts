@@ -124,7 +124,7 @@ describe('histories with TEMPORAL_CODEC_KEYS', () => {
       await Promise.all([product.stopApi(), product.stopWorker()]);
       await Promise.all([product.startApi(env), product.startWorker(env)]);
     };
-    await restart(KEYS);
+    // Its processes have both keys by now.
     const sessionId = newSessionId();
     const page = openChat(CLIENT_7, { url: product.url, sessionId });
     await page.chat.sendMessage(

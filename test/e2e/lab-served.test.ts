@@ -1,22 +1,20 @@
 import { SignJWT } from 'jose';
 import { isLabServed } from '../../examples/index.js';
 import { startProcess } from '../support/process.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 
 const SECRET = 'a secret of thirty-two bytes, at least';
 /** By default the test product has no accounts. */
 const ACCOUNTS = { JWT_SECRET: SECRET };
 const LAB = ['lab', 'lab-report', 'lab-child'];
 
-let product: Product;
+const product = useProduct();
 let authorization: string;
 beforeAll(async () => {
-  product = await startProduct();
   const token = new SignJWT({ sub: 'ann' }).setProtectedHeader({ alg: 'HS256' });
   const signed = await token.setExpirationTime('5m').sign(new TextEncoder().encode(SECRET));
   authorization = `Bearer ${signed}`;
 });
-afterAll(() => product.stop());
 
 async function restart(env: Record<string, string>): Promise<void> {
   await product.stopApi();
@@ -41,21 +39,11 @@ async function listed(): Promise<string[]> {
 }
 
 describe('the lab agent', () => {
-  it('the lab agent is served on loopback without accounts', async () => {
-    expect(await ask('lab')).toBe('answered');
-    expect(await listed()).toContain('lab');
-  });
-
   it('the lab agent and its sub-agents are not served to users with accounts', async () => {
     await restart(ACCOUNTS);
     for (const name of LAB) expect(await ask(name)).toBe('agent_not_found');
     expect(await listed()).toEqual([]);
     expect(await ask('support')).toBe('answered');
-  });
-
-  it('the lab agent is served to users with accounts on request', async () => {
-    await restart({ ...ACCOUNTS, LAB: '1' });
-    expect(await ask('lab')).toBe('answered');
   });
 
   it('the lab agent is not served with LAB=0', async () => {

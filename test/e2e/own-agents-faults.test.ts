@@ -25,15 +25,9 @@ async function run(
 }
 
 describe('a file of agents that cannot be used ends each command with one sentence', () => {
-  // All of them load it by the same code.
+  // All of them load it by the same code; for further faults see scripts/agents-file.
   it.each<[string, string, string | undefined, string]>([
     ['dev', 'is not there', undefined, 'There is no file agents.ts in <folder>.'],
-    [
-      'api',
-      'exports nothing',
-      'export const n = 1;',
-      'agents.ts exports no agents: export what defineAgent({ … }) returns.',
-    ],
     [
       'worker',
       'has a syntax error',
@@ -41,28 +35,10 @@ describe('a file of agents that cannot be used ends each command with one senten
       'agents.ts cannot be loaded: Unexpected token (agents.ts:2:9).',
     ],
     [
-      'dev',
-      'throws',
-      '\nthrow new Error("no shop");',
-      'agents.ts cannot be loaded: no shop (agents.ts:2:7)',
-    ],
-    [
       'api',
       'names an agent twice',
       `${IMPORT}export const a = ${AGENT('twin')};\nexport const b = ${AGENT('twin')};`,
       'agents.ts cannot be used: Agent "twin": another agent is registered under this name',
-    ],
-    [
-      'worker',
-      'imports a package that is not there',
-      `import 'no-such-package';\n`,
-      `agents.ts cannot be loaded: Cannot find module 'no-such-package'; it is not installed here: npm i no-such-package`,
-    ],
-    [
-      'dev',
-      'imports a file that is not there',
-      `import './prices.js';\n`,
-      `agents.ts cannot be loaded: Cannot find module './prices.js'\n`,
     ],
   ])(
     '%s: a file that %s',

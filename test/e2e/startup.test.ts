@@ -105,9 +105,7 @@ describe('a process without a server that it needs', () => {
 describe('a setting that is wrong is named', () => {
   it.concurrent.each([
     ['REDIS_URL', 'localhost'],
-    ['MODEL', ':'],
     ['DEFAULT_AGENT', 'unknown'],
-    ['HELIX_ALLOW_UNAUTHENTICATED', '0'],
   ])('%s=%s', async (name, value) => {
     const ending = await runProcess('api', { ...settings(), [name]: value });
     expectSentence(ending, [name]);

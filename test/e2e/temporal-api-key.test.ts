@@ -1,16 +1,21 @@
 import { runCommand } from '../support/command-line.js';
 import { startKeyProxy, type KeyProxy } from '../support/key-proxy.js';
 import { startProcess } from '../support/process.js';
-import { newSessionId, sharedTemporal, startProduct } from '../support/product.js';
+import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { CERTIFICATES } from '../support/tls-proxy.js';
 import { until } from '../support/until.js';
 
 const KEY = 'a-key-of-the-cloud';
 let proxy: KeyProxy;
+let product: Product;
 beforeAll(async () => {
   proxy = await startKeyProxy(sharedTemporal(), KEY);
+  product = await startProduct({ env: withKey(KEY) });
 });
-afterAll(() => proxy.close());
+afterAll(async () => {
+  await product.stop();
+  await proxy.close();
+});
 
 const withKey = (key: string): Record<string, string> => ({
   TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}`,
@@ -30,18 +35,13 @@ describe('a Temporal server that demands an API key, as Temporal Cloud does', ()
   it.concurrent(
     'API and worker with the key connect to it, a run completes, and each call names its namespace',
     async () => {
-      const product = await startProduct({ env: withKey(KEY) });
-      try {
-        const response = await say(product.url, newSessionId());
-        expect(await response.text()).toContain('"type":"finish"');
-        const { stdout } = await runCommand(['doctor', '--engines-only'], {
-          env: { REDIS_URL: product.redisServer.url, NO_COLOR: '1', ...withKey(KEY) },
-        });
-        expect(stdout).toContain('✓ temporal namespace');
-        expect([...proxy.unrouted]).toEqual([]);
-      } finally {
-        await product.stop();
-      }
+      const response = await say(product.url, newSessionId());
+      expect(await response.text()).toContain('"type":"finish"');
+      const { stdout } = await runCommand(['doctor', '--engines-only'], {
+        env: { REDIS_URL: product.redisServer.url, NO_COLOR: '1', ...withKey(KEY) },
+      });
+      expect(stdout).toContain('✓ temporal namespace');
+      expect([...proxy.unrouted]).toEqual([]);
     },
   );
 
@@ -78,26 +78,22 @@ describe('a Temporal server that demands an API key, as Temporal Cloud does', ()
   });
 
   it('a key that expires while all runs refuses no message, and the next key answers it', async () => {
-    const product = await startProduct({ env: withKey(KEY) });
-    try {
-      const first = await say(product.url, newSessionId());
-      await first.text();
-      proxy.accept('the-next-key');
-      const sessionId = newSessionId();
-      const reply = await say(product.url, sessionId, 'u2');
-      expect(reply.status).toBe(200);
-      await reply.body?.cancel();
-      await product.stopApi();
-      await product.kill9Worker();
-      await product.startWorker(withKey('the-next-key'));
-      await product.startApi(withKey('the-next-key'));
-      await until('it is answered', async () => {
-        const shown = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
-        return ((await shown.json()) as { status: string }).status === 'ended';
-      });
-    } finally {
-      proxy.accept(KEY);
-      await product.stop();
-    }
+    const first = await say(product.url, newSessionId());
+    await first.text();
+    proxy.accept('the-next-key');
+    const sessionId = newSessionId();
+    const reply = await say(product.url, sessionId, 'u2');
+    expect(reply.status).toBe(200);
+    await reply.body?.cancel();
+    await product.stopApi();
+    await product.kill9Worker();
+    await Promise.all([
+      product.startWorker(withKey('the-next-key')),
+      product.startApi(withKey('the-next-key')),
+    ]);
+    await until('it is answered', async () => {
+      const shown = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
+      return ((await shown.json()) as { status: string }).status === 'ended';
+    });
   }, 120_000);
 });

@@ -52,7 +52,24 @@ test.each([
   await expect(namesIn(text)).resolves.toEqual(names);
 });
 
-test('two registries are refused', async () => {
-  const text = `export const a = new AgentRegistry(); export const b = new AgentRegistry();`;
-  await expect(namesIn(text)).rejects.toThrow('agents.ts exports more than one registry.');
+test.each([
+  [
+    'exports two registries',
+    'export const a = new AgentRegistry(); export const b = new AgentRegistry();',
+    'agents.ts exports more than one registry.',
+  ],
+  ['exports nothing', 'export const n = 1;', 'agents.ts exports no agents: export what'],
+  ['throws', 'throw new Error("no shop");', 'agents.ts cannot be loaded: no shop (agents.ts:'],
+  [
+    'imports a package that is not there',
+    `import 'no-such-package';`,
+    `Cannot find module 'no-such-package'; it is not installed here: npm i no-such-package`,
+  ],
+  [
+    'imports a file that is not there',
+    `import './prices.js';`,
+    `agents.ts cannot be loaded: Cannot find module './prices.js'`,
+  ],
+])('a file that %s is refused with a sentence', async (_name, text, sentence) => {
+  await expect(namesIn(text)).rejects.toThrow(sentence);
 });
