@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import {
   callsOf,
   CLIENT_7,
@@ -42,6 +44,42 @@ async function untilPending(sessionId: string, name: string): Promise<string> {
     if (response.status !== 200) return undefined;
     const { pending } = await loadSnapshot(product.url, sessionId);
     return pending?.find(({ toolName }) => toolName === name)?.toolCallId;
+  });
+}
+
+/** A conversation whose tool waits for its webhook. */
+async function askForPayment(agent = 'lab'): Promise<{ sessionId: string; hook: string }> {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId, agent });
+  await client.chat.sendMessage(toScript({ calls: [waits({ webhook: 'paid' })] }));
+  return { sessionId, hook: await untilSent(client, url) };
+}
+
+/** What the tool of a conversation has returned in the end. */
+async function resultsOf(sessionId: string): Promise<unknown> {
+  const { url } = product;
+  await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+  const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+  const [call] = callsOf(page.chat.lastMessage);
+  return (call as { output?: { results?: unknown } } | undefined)?.output?.results;
+}
+
+/** Sends a body without an end; the status of the reply. */
+function postEndless(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sender = request(url, { method: 'POST' });
+    const more = (): void => {
+      while (!sender.destroyed && sender.write('"'.repeat(65_536)));
+    };
+    sender.on('drain', more);
+    sender.on('error', reject);
+    sender.on('response', (reply) => {
+      resolve(reply.statusCode ?? 0);
+      sender.removeAllListeners('error').on('error', () => undefined);
+      sender.destroy();
+    });
+    more();
   });
 }
 
@@ -210,8 +248,69 @@ describe('a tool that waits for a webhook', () => {
   });
 });
 
+describe('a webhook that is attacked', () => {
+  it('takes only a POST with its own token and JSON, once, from any sender', async () => {
+    const { sessionId, hook } = await askForPayment();
+    const other = await askForPayment();
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
+      const reply = await fetch(hook, { method });
+      expect([method, reply.status]).toEqual([method, 404]);
+    }
+    const token = hook.split('/').at(-1) ?? '';
+    const parts = JSON.parse(Buffer.from(token, 'base64url').toString()) as string[];
+    const [session = '', call = '', secret = ''] = parts;
+    const forge = (...forged: string[]): string =>
+      hook.replace(token, Buffer.from(JSON.stringify(forged)).toString('base64url'));
+    for (const forged of [
+      forge(other.sessionId, call, secret),
+      forge(session, 'w2', secret),
+      forge(session, call, `${secret}a`),
+      forge(session, call, 'A'.repeat(43)),
+      forge(session, call),
+      forge('*', call, secret),
+      `${hook}${'A'.repeat(3_000)}`,
+      `${hook}%00`,
+    ]) {
+      expect(await callHook(forged, '{"value":1}')).toEqual([404, 'not_found']);
+    }
+    for (const body of ['\u0000', 'value=1', '{"value":1}{}', gzipSync('{"value":1}')]) {
+      const reply = await fetch(hook, { method: 'POST', body });
+      expect([body, reply.status]).toEqual([body, 400]);
+    }
+    expect(await postEndless(hook)).toBe(413);
+    const many = Array.from({ length: 20 }, (_, value) =>
+      callHook(hook, JSON.stringify({ value, ['__proto__']: { value: -1 } })),
+    );
+    expect(new Set((await Promise.all(many)).map(String))).toEqual(new Set(['200,accepted']));
+    expect(await resultsOf(sessionId)).toEqual([{ value: expect.any(Number) }]);
+    expect(await callHook(other.hook, '{"value":7}')).toEqual([200, 'accepted']);
+    expect(await resultsOf(other.sessionId)).toEqual([{ value: 7 }]);
+  });
+
+  it('of a reply that was regenerated, or of an erased conversation, does nothing', async () => {
+    const { url } = product;
+    const { sessionId, hook } = await askForPayment();
+    const again = await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+    expect(again.status).toBe(202);
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    const { client } = await loadChat(CLIENT_7, { url, sessionId });
+    await client.chat.regenerate();
+    await until('another address', async () => {
+      const text = JSON.stringify(client.messages());
+      return text.includes('/api/hooks/') && !text.includes(new URL(hook).pathname);
+    });
+    const second = await untilSent(client, url);
+    expect((await callHook(hook, '{"value":1}'))[0]).toBeGreaterThanOrEqual(404);
+    expect(await callHook(second, '{"value":2}')).toEqual([200, 'accepted']);
+    expect(await resultsOf(sessionId)).toEqual([{ value: 2 }]);
+    await fetch(`${url}/api/chat/${sessionId}`, { method: 'DELETE' });
+    expect(await callHook(second, '{"value":3}')).toEqual([404, 'not_found']);
+  });
+});
+
 describe('a tool that waits, when its worker is killed', () => {
   const [sleeps, between, middle] = [newSessionId(), newSessionId(), newSessionId()];
+  let hooked: { sessionId: string; hook: string }[];
 
   // All meet the same kill: a worker takes a while to start.
   beforeAll(async () => {
@@ -223,7 +322,7 @@ describe('a tool that waits, when its worker is killed', () => {
     };
     begin(middle, { step: 'a' }, { step: 'b', ms: 60_000 });
     await until('the second step', async () => (await readExecutions(redis, middle))['b'] === 1);
-    begin(sleeps, { step: 'a' }, { sleepMs: 6_000 }, { step: 'b' });
+    begin(sleeps, { step: 'a' }, { sleepMs: 8_000 }, { step: 'b' });
     await until('it sleeps', async () => (await loadStatus(sleeps)) === 'paused');
     const asks = begin(
       between,
@@ -235,6 +334,15 @@ describe('a tool that waits, when its worker is killed', () => {
     // The event follows the recorded result: a worker killed before that leaves an unknown outcome.
     await until('the event', () => JSON.stringify(asks.messages()).includes('data-between'));
     await product.kill9Worker();
+    await product.startWorker();
+    const id = await untilPending(between, 'q');
+    await product.kill9Worker();
+    expect((await answerAt(between, id, { result: { value: 1 } })).status).toBe(202);
+    for (const { hook } of hooked) {
+      expect(await callHook(hook, '{"value":1}')).toEqual([200, 'accepted']);
+      expect(await callHook(hook, '{"value":2}')).toEqual([200, 'accepted']);
+      expect(await callHook(`${hook.slice(0, -4)}AAAA`, '{}')).toEqual([404, 'not_found']);
+    }
     await product.startWorker();
   }, 60_000);
 
@@ -262,13 +370,14 @@ describe('a tool that waits, when its worker is killed', () => {
   });
 
   it('between a step and its question, continues from the step', async () => {
-    const id = await untilPending(between, 'q');
-    await product.kill9Worker();
-    expect((await answerAt(between, id, { result: { value: 1 } })).status).toBe(202);
-    await product.startWorker();
     // Killed in the middle of the step, its outcome would be unknown.
     expect(await callAtTheEnd(between)).toMatchObject({
       output: { results: ['a', null, { value: 1 }, 'b'] },
     });
+  });
+
+  it('gets what was sent to its webhook while no worker ran, once, in both shapes', async () => {
+    const results = hooked.map(({ sessionId }) => resultsOf(sessionId));
+    expect(await Promise.all(results)).toEqual([[{ value: 1 }], [{ value: 1 }]]);
   });
 });
