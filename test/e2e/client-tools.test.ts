@@ -5,7 +5,6 @@ import {
   openChat,
   toScript,
   untilAsked,
-  untilRests,
 } from '../support/chat-client.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
@@ -77,35 +76,4 @@ describe('answers given elsewhere', () => {
       { output: 'here' },
     ]);
   });
-
-  it('come too late for a tool with two seconds, whose worker was killed meanwhile', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    const ask = { tool: 'ask', id: 'c1', args: { question: 'well?' } };
-    await client.chat.sendMessage(toScript({ calls: [ask] }));
-    await untilRests(client, url);
-    await product.kill9Worker();
-    // Without a worker, only a reader of the session can settle it.
-    await until('the deadline has passed', async () => {
-      const { pending } = await loadSnapshot(url, sessionId);
-      return pending?.length === 0;
-    });
-    await product.startWorker();
-    const done = await until(
-      'the run ends',
-      async () => {
-        const snapshot = await loadSnapshot(url, sessionId);
-        return snapshot.run?.status === 'completed' ? snapshot : undefined;
-      },
-      30_000,
-    );
-    expect(callsOf(done.messages.at(-1))).toMatchObject([
-      { state: 'output-error', errorText: 'client_tool_deadline_exceeded' },
-    ]);
-    expect(await post(`chat/${sessionId}/pending/c1`, { result: 'so' })).toMatchObject({
-      status: 409,
-      body: { code: 'late_answer_after_timeout' },
-    });
-  }, 60_000);
 });

@@ -55,6 +55,7 @@ let viewers: { common: SseReader; newer: SseReader };
 let answered: Conversation[];
 let asked: Conversation[];
 let sleeping: Conversation[];
+let late: Conversation;
 let unbegun: SseReader;
 let caller: { connection: Connection; handle: WorkflowHandle };
 
@@ -89,6 +90,9 @@ beforeAll(async () => {
   await until('viewers see it as well', () =>
     Object.values(viewers).every((reader) => reader.text().includes('The first attempt')),
   );
+  // Its tool waits for two seconds.
+  late = open(CLIENT_7, 'lab', { calls: [{ tool: 'ask', id: 'c1', args: { question: '?' } }] });
+  await late.reply;
 
   await product.kill9Worker();
   for (const [index, { client, sessionId }] of answered.entries()) {
@@ -102,6 +106,11 @@ beforeAll(async () => {
   const { text } = toScript({ say: 'Here I am.' });
   unbegun = await postMessage(url, newSessionId(), { id: 'u1', text });
   await unbegun.gets('start');
+  // Without a worker, only a reader of the session can settle it.
+  await until('the deadline has passed', async () => {
+    const { pending } = await loadSnapshot(url, late.sessionId);
+    return pending?.length === 0;
+  });
   await product.startWorker();
 }, 120_000);
 afterAll(() => caller.connection.close());
@@ -194,6 +203,25 @@ describe('kill -9 of the worker', () => {
   it('a message whose worker is killed before it begins is answered by the next one', async () => {
     expect(await unbegun.done).toBe('ended');
     expect(unbegun.text()).toBe('Here I am.');
+  });
+
+  it('a client tool whose time is over while no worker runs gets no late answer', async () => {
+    const { url } = product;
+    const { sessionId } = late;
+    const { messages } = await until('the run ends', async () => {
+      const snapshot = await loadSnapshot(url, sessionId);
+      return snapshot.status === 'ended' ? snapshot : undefined;
+    });
+    expect(callsOf(messages.at(-1))).toMatchObject([
+      { state: 'output-error', errorText: 'client_tool_deadline_exceeded' },
+    ]);
+    const answer = await fetch(`${url}/api/chat/${sessionId}/pending/c1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ result: 'so' }),
+    });
+    const { code } = (await answer.json()) as { code?: string };
+    expect([answer.status, code]).toEqual([409, 'late_answer_after_timeout']);
   });
 
   it('a workflow whose worker is killed while its agent speaks gets the result of that one run', async () => {
