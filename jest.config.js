@@ -16,6 +16,6 @@ export default {
   // Tests wait for servers much of the time: one more than two cores.
   maxWorkers: 3,
   // A worker keeps what its test files loaded, and gets slow by it (at 1 GB files take three times as long): a large
-  // one is replaced between two files.
-  workerIdleMemoryLimit: '400MB',
+  // one is replaced between two files. The next one loads everything again, and starts a product of its own.
+  workerIdleMemoryLimit: '600MB',
 };

@@ -324,6 +324,7 @@ describe('a tool that waits, when its worker is killed', () => {
     await until('the second step', async () => (await readExecutions(redis, middle))['b'] === 1);
     begin(sleeps, { step: 'a' }, { sleepMs: 8_000 }, { step: 'b' });
     await until('it sleeps', async () => (await loadStatus(sleeps)) === 'paused');
+    hooked = await Promise.all([askForPayment('lab'), askForPayment('lab-leg')]);
     const asks = begin(
       between,
       { step: 'a' },
@@ -344,7 +345,7 @@ describe('a tool that waits, when its worker is killed', () => {
       expect(await callHook(`${hook.slice(0, -4)}AAAA`, '{}')).toEqual([404, 'not_found']);
     }
     await product.startWorker();
-  }, 60_000);
+  }, 120_000);
 
   async function loadStatus(sessionId: string): Promise<string | undefined> {
     const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
