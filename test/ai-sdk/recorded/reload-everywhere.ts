@@ -25,14 +25,16 @@ export interface Reloaded {
 const LATER = [1, 5, Infinity];
 
 /**
- * Plays what was recorded, and loads pages wherever something was written: one follows at once, one
- * later. Pages take the clients in turn, from the nth on. At each stop of the turn every page has to show what is stored; then the recorded answers
- * are given on all of them, on some when the turn has moved on.
+ * Plays what was recorded, and loads pages at every stop and wherever something was written, or at every few such
+ * points: one follows at once, one later. Pages take the clients in turn, from the nth on. At each stop of the turn
+ * every page has to show what is stored; then the recorded answers are given on all of them, on some when the turn has
+ * moved on.
  */
 export async function reloadEverywhere(
   transitions: readonly Transition[],
   clients: readonly PageOptions[],
   from: number,
+  every = 1,
 ): Promise<Reloaded> {
   const player = createPlayer(splitAppends(transitions));
   const bridge = createBridge(player);
@@ -48,6 +50,7 @@ export async function reloadEverywhere(
   let late: { page: Page; after: number }[] = [];
   let behind: { page: Page; answers: readonly GivenAnswer[] }[] = [];
   let sent = 0;
+  let points = from;
 
   while (player.ahead().length > 0) {
     await player.play();
@@ -55,6 +58,12 @@ export async function reloadEverywhere(
     if (entries.length === 0 && reloaded.pages > 0) continue;
     sent = entries.at(-1)?.sequence ?? sent;
     const isStopped = entries.some((entry) => isStop(player, entry));
+    points += 1;
+    if (!isStopped && points % every !== 0) {
+      await sendLate(false);
+      await letPagesRead();
+      continue;
+    }
     // Where the next turn has begun the new page follows that one; for the others it is too late.
     const isOnItsWay = isStopped && (await isActive());
     if (isOnItsWay) late = [];
@@ -64,7 +73,7 @@ export async function reloadEverywhere(
     reloaded.pages += 1;
     await page.follow();
     if (!isStopped) await sendLate(false);
-    for (let turns = 0; turns < 3; turns += 1) await nextTurn();
+    await letPagesRead();
     following = await withoutCut(following);
     if (!isStopped) {
       following.push(page);
@@ -95,6 +104,10 @@ export async function reloadEverywhere(
     player.skip(answers.length);
   }
   return reloaded;
+
+  async function letPagesRead(): Promise<void> {
+    for (let turns = 0; turns < 3; turns += 1) await nextTurn();
+  }
 
   async function isActive(): Promise<boolean> {
     return (await player.store.sessions.read(player.sessionId))?.stream === 'active';
