@@ -66,26 +66,27 @@ describe('npm start', () => {
     expect(left).toEqual(expect.arrayContaining(['redis', 'temporal.db']));
   });
 
-  test('npm start restarts processes that die, engines too', async () => {
+  test('npm start restarts processes that die, engines too, and killed itself leaves none', async () => {
     const { root, command, pids } = await startWhole();
     for (const role of ['worker', 'api']) {
       const back = command.line(new RegExp(`^${role} .*up (\\d+)`));
       process.kill(pids[role], 'SIGKILL');
       const [, pid] = await back;
       expect(Number(pid)).not.toBe(pids[role]);
+      pids[role] = Number(pid);
     }
     for (const name of ['temporal', 'redis']) {
       process.kill(pids[name], 'SIGKILL');
       const back = () => ![undefined, pids[name]].includes(enginePid(root, name));
       await expect(waitUntil(back, { withinMs: 15_000 })).resolves.toBe(true);
+      pids[name] = enginePid(root, name);
     }
+    command.child.kill('SIGKILL');
+    await expect(allGone(pids)).resolves.toBe(true);
   });
 
-  test.each([
-    ['killed itself', {}],
-    ['when the npm that started it is killed', { throughNpm: true }],
-  ])('%s, leaves nothing running', async (_name, options) => {
-    const { command, pids } = await startWhole(options);
+  test('when the npm that started it is killed, it leaves nothing running', async () => {
+    const { command, pids } = await startWhole({ throughNpm: true });
     command.child.kill('SIGKILL');
     await expect(allGone(pids)).resolves.toBe(true);
   });
