@@ -46,22 +46,20 @@ describe('the gate of vulnerabilities', () => {
     await expect(check({})).resolves.toEqual({ grave: 0, text: '0 known, 0 of them grave' });
   });
 
-  test.each(['high', 'critical'])(
-    'a vulnerability of %s severity closes the gate',
-    async (severity) => {
-      const advisories = { zod: [advisory(severity)], prettier: [advisory(severity)] };
-      const { grave, text } = await check({ advisories });
-      expect(grave).toBeGreaterThan(0);
-      expect(text).toContain(`${severity}: zod`);
-      // Only developers run it.
-      expect(text).not.toContain('prettier');
-    },
-  );
-
-  test('a vulnerable package that only the image has closes the gate', async () => {
-    const { grave, text } = await check({ advisories: { '@ai-sdk/openai': [advisory('high')] } });
-    expect(grave).toBe(1);
-    expect(text).toContain('high: @ai-sdk/openai');
+  test('grave ones close the gate, also of packages that only the image has', async () => {
+    const { grave, text } = await check({
+      advisories: {
+        zod: [advisory('high')],
+        ioredis: [advisory('critical')],
+        '@ai-sdk/openai': [advisory('high')],
+        // Only developers run it.
+        prettier: [advisory('high')],
+      },
+    });
+    expect(grave).toBeGreaterThanOrEqual(3);
+    for (const line of ['high: zod', 'critical: ioredis', 'high: @ai-sdk/openai'])
+      expect(text).toContain(line);
+    expect(text).not.toContain('prettier');
   });
 
   test('the gate of vulnerabilities reports vulnerabilities of lower severity without failing', async () => {
@@ -70,8 +68,8 @@ describe('the gate of vulnerabilities', () => {
     expect(text).toContain('moderate: express');
   });
 
-  test.each([405, 503])('the gate reports a registry that answers %d', async (status) => {
-    const { grave, text } = await check({ status });
+  test('the gate reports a registry that does not answer', async () => {
+    const { grave, text } = await check({ status: 503 });
     expect(grave).toBe(0);
     expect(text).toMatch(/^NOT CHECKED/);
   });
