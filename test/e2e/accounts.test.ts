@@ -1,8 +1,12 @@
 import { SignJWT } from 'jose';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
+import type { Conversations, FrontendSnapshot, ProblemBody } from '../../protocol/http.js';
 import { newSessionId, useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
 
 const SECRET = 'a secret of thirty-two bytes, at least';
 const APP = 'https://app.test';
+const REQUESTS = 300;
 /** Tokens are required even with HELIX_ALLOW_UNAUTHENTICATED, which the test product always sets. */
 const product = useProduct({
   env: {
@@ -10,60 +14,250 @@ const product = useProduct({
     JWT_AUDIENCE: 'chat',
     JWT_COOKIE: 'token',
     CORS_ORIGINS: APP,
-    MAX_REQUESTS_PER_MINUTE: '4',
+    MAX_REQUESTS_PER_MINUTE: String(REQUESTS),
+    METRICS_PORT: '0',
     DEFAULT_AGENT: 'lab',
     LAB: '1',
+    BUSY_POLICY: 'queue',
+    QUOTA_RUNS: '2',
+    QUOTA_MB: '1',
   },
 });
 
-async function tokenOf(sub: string, audience = 'chat'): Promise<string> {
-  return new SignJWT({ sub })
+async function tokenOf(sub: string, tenant?: string, audience = 'chat'): Promise<string> {
+  return new SignJWT({ sub, tenant_id: tenant })
     .setProtectedHeader({ alg: 'HS256' })
     .setAudience(audience)
     .setExpirationTime('5m')
     .sign(new TextEncoder().encode(SECRET));
 }
 
-async function post(id: string, headers: Record<string, string>): Promise<[number, string]> {
-  const response = await fetch(`${product.url}/api/chat/${id}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } }),
-  });
-  return [response.status, await response.text()];
+/** Requests of one user to one session. */
+async function signIn(sub: string, sessionId: string, tenant?: string) {
+  const authorization = `Bearer ${await tokenOf(sub, tenant)}`;
+  const headers = { authorization, 'content-type': 'application/json' };
+  const url = `${product.url}/api/chat/${sessionId}`;
+  const read = (path: string): Promise<Response> => fetch(url + path, { headers });
+  const send = (path: string, body: object, method = 'POST'): Promise<Response> =>
+    fetch(url + path, { method, headers, body: JSON.stringify(body) });
+  const post = (content: string, id = `u-${newSessionId()}`): Promise<Response> =>
+    send('', { message: { id, role: 'user', content } });
+  return {
+    read,
+    send,
+    post,
+    say: async (...steps: object[]): Promise<string> => (await post(script(...steps))).text(),
+    snapshot: async (): Promise<FrontendSnapshot> => (await read('/snapshot')).json() as never,
+    erase: async (): Promise<number> => (await send('', {}, 'DELETE')).status,
+    /** All conversations that the user has. */
+    listed: async (): Promise<Conversations['conversations']> => {
+      const reply = await fetch(`${product.url}/api/conversations`, { headers });
+      return ((await reply.json()) as Conversations).conversations;
+    },
+  };
 }
 
-describe('a server with accounts, by its settings', () => {
-  it('a server with accounts serves callers with a token, their own sessions only, within the rate limit', async () => {
-    const id = newSessionId();
-    const ann = { authorization: `Bearer ${await tokenOf('ann')}` };
-    const bob = { authorization: `Bearer ${await tokenOf('bob')}` };
-    const other = { authorization: `Bearer ${await tokenOf('ann', 'shop')}` };
-    for (const headers of [{}, other]) expect((await post(id, headers))[0]).toBe(401);
-    const [status, text] = await post(id, ann);
-    expect([status, text]).toEqual([200, expect.stringContaining('data: [DONE]')]);
-    expect((await post(id, bob))[0]).toBe(404);
+const script = (...steps: object[]): string => JSON.stringify({ script: steps });
+const idsOf = (conversations: Conversations['conversations']): string[] =>
+  conversations.map(({ sessionId }) => sessionId);
 
+describe('a server with accounts, by its settings', () => {
+  it('a server with accounts serves callers with a token of its audience, their own sessions only', async () => {
+    const id = newSessionId();
+    const ann = await signIn('ann', id);
+    const bob = await signIn('bob', id);
+    expect(await (await ann.post('hi')).text()).toContain('data: [DONE]');
+    expect((await bob.post('hi')).status).toBe(404);
+
+    const get = async (headers: Record<string, string>): Promise<Response> =>
+      fetch(`${product.url}/api/chat/${id}/snapshot`, { headers });
+    const other = `Bearer ${await tokenOf('ann', undefined, 'shop')}`;
+    for (const headers of [{}, { authorization: other }])
+      expect((await get(headers)).status).toBe(401);
     const cookie = { cookie: `token=${await tokenOf('ann')}` };
-    const read = await fetch(`${product.url}/api/chat/${id}/snapshot`, {
-      headers: { ...cookie, origin: APP },
-    });
+    const read = await get({ ...cookie, origin: APP });
     expect(read.status).toBe(200);
     expect(read.headers.get('access-control-allow-origin')).toBe(APP);
-    expect((await post(id, { ...cookie, origin: 'https://evil.test' }))[0]).toBe(401);
-    expect((await post(id, { ...cookie, origin: APP }))[0]).toBe(200);
+    const post = async (origin: string): Promise<number> => {
+      const stop = await fetch(`${product.url}/api/chat/${id}/stop`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...cookie, origin },
+        body: '{}',
+      });
+      return stop.status;
+    };
+    expect([await post('https://evil.test'), await post(APP)]).toEqual([401, 409]);
+  });
 
-    for (let n = 0; n < 2; n += 1) expect((await post(id, ann))[0]).toBe(200);
-    expect(await post(id, ann)).toEqual([429, expect.stringContaining('too_many_requests')]);
-    expect((await post(newSessionId(), bob))[0]).toBe(200);
+  it('a server with accounts serves each of them within the rate limit', async () => {
+    const refused = await signIn('carl', newSessionId());
+    const statuses = [];
+    for (let n = 0; n <= REQUESTS; n += 1) statuses.push((await refused.read('/snapshot')).status);
+    expect(statuses.slice(-2)).toEqual([404, 429]);
+    expect(await (await refused.read('/snapshot')).json()).toMatchObject({
+      code: 'too_many_requests',
+    });
+    expect((await (await signIn('dora', newSessionId())).post('hi')).status).toBe(200);
   });
 
   it('a server with accounts shows its page and its health to everyone', async () => {
     for (const path of ['/', '/healthz', '/api/openapi.json']) {
       expect((await fetch(product.url + path)).status).toBe(200);
     }
-    for (const path of ['/api/config', '/metrics']) {
-      expect((await fetch(product.url + path)).status).toBe(401);
+    expect((await fetch(`${product.url}/api/config`)).status).toBe(401);
+  });
+
+  it('a server reports its metrics on the configured port, and not on its own', async () => {
+    expect((await fetch(`${product.url}/api/config`)).status).toBe(401);
+    expect((await fetch(`${product.url}/metrics`)).status).toBe(404);
+    const { metricsPort } = (await product.apiSays('api listens')) as { metricsPort: number };
+    const own = `http://127.0.0.1:${String(metricsPort)}`;
+    expect(await (await fetch(`${own}/metrics`)).text()).toMatch(
+      /helix_refusals_total\{code="unauthorized"\} [1-9]/,
+    );
+    for (const path of ['/', '/api/config']) {
+      expect((await fetch(own + path)).status).toBe(404);
     }
+  });
+
+  it('BUSY_POLICY applies to messages that do not set their own policy', async () => {
+    const ida = await signIn('ida', newSessionId());
+    const first = await ida.post(script({ calls: [{ tool: 'sleep', args: { ms: 600_000 } }] }));
+    const second = await ida.post('hello');
+    expect([first.status, second.status]).toEqual([200, 200]);
+    const message = { id: 'c', role: 'user', content: 'me too' };
+    expect((await ida.send('?busy=reject', { message })).status).toBe(409);
+    expect((await ida.snapshot()).queue).toHaveLength(1);
+    await ida.send('/stop', {});
+    await until('what was queued is answered', async () =>
+      JSON.stringify(await ida.snapshot()).includes('You said'),
+    );
+    await first.body?.cancel();
+    await second.body?.cancel();
+  }, 60_000);
+});
+
+const charge = { calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] };
+
+describe('two tenants whose users choose the same id', () => {
+  it('have a conversation each, from the first message to the erasure', async () => {
+    const id = newSessionId();
+    const acme = await signIn('eve', id, 'acme');
+    const other = await signIn('eve', id, 'other');
+    expect(await acme.say(charge, { say: 'charged' })).toContain('tool-approval-request');
+    // The same id says nothing of the other one.
+    expect((await other.read('/snapshot')).status).toBe(404);
+    expect(await other.say({ say: 'hello' })).toContain('[DONE]');
+    expect(await other.snapshot()).toMatchObject({ status: 'ended', pending: [] });
+    const strange = await other.send('/pending/c1', { approved: true });
+    expect(await strange.json()).toMatchObject({ code: 'not_pending' });
+
+    const paused = await acme.snapshot();
+    expect(paused).toMatchObject({ status: 'paused', pending: [{ toolCallId: 'c1' }] });
+    const answered = await acme.send('/pending/c1', { approved: true });
+    expect([answered.status, answered.headers.get('x-session-id')]).toEqual([202, id]);
+    await until('the run has ended', async () => (await acme.snapshot()).status === 'ended');
+    expect(JSON.stringify(await acme.snapshot())).toContain('"charged"');
+
+    const copy = `${id}-copy`;
+    const branch = await acme.send('/branch', { sessionId: copy });
+    expect([branch.status, await branch.json()]).toMatchObject([201, { sessionId: copy }]);
+    const stored = (await product.redis.keys('hx:{*}:root')).filter((key) => key.includes(id));
+    const ofTenant = (tenant: string, name: string): string =>
+      `hx:{${toStoredSessionId(name, tenant)}}:root`;
+    expect(stored.sort()).toEqual(
+      [ofTenant('acme', id), ofTenant('acme', copy), ofTenant('other', id)].sort(),
+    );
+
+    expect(idsOf(await acme.listed()).sort()).toEqual([id, copy]);
+    expect(idsOf(await other.listed())).toEqual([id]);
+    expect(await acme.erase()).toBe(204);
+    expect(idsOf(await acme.listed())).toEqual([copy]);
+    expect(idsOf(await other.listed())).toEqual([id]);
+    expect((await acme.read('/snapshot')).status).toBe(404);
+    expect(await other.snapshot()).toMatchObject({ status: 'ended' });
+  });
+
+  it('approve their own calls in the chat, by ids that carry the tenant', async () => {
+    const id = newSessionId();
+    const acme = await signIn('fay', id, 'acme');
+    await acme.say(charge, { say: 'charged' });
+    const [asked] = (await acme.snapshot()).pending ?? [];
+    expect(asked?.approvalId).toContain(`${toStoredSessionId(id, 'acme')}:1-`);
+    const part = {
+      type: 'dynamic-tool',
+      toolName: 'charge',
+      toolCallId: 'c1',
+      state: 'approval-responded',
+      input: { amount: 5 },
+      approval: { id: asked?.approvalId, approved: true },
+    };
+    const copy = { id: 'msg-1', role: 'assistant', parts: [{ type: 'step-start' }, part] };
+    const reply = await (await acme.send('', { messages: [copy] })).text();
+    expect(reply).toContain('charged');
+  });
+});
+
+describe('quotas', () => {
+  const hangs = script({ say: 'Hm.', hangMs: 600_000 });
+  const as = (sub: string, id = newSessionId()) => signIn(sub, id, 'acme');
+
+  it('a user starts a number of runs, learns why no more start, and starts one when another ends', async () => {
+    const ids = [newSessionId(), newSessionId(), newSessionId()] as const;
+    const [first, second, third] = await Promise.all([
+      as('gus', ids[0]),
+      as('gus', ids[1]),
+      as('gus', ids[2]),
+    ]);
+    const open = [await first.post(hangs), await second.post(hangs)];
+    expect(open.map(({ status }) => status)).toEqual([200, 200]);
+    const refused = await third.post('hello');
+    expect(refused.status).toBe(429);
+    expect((await refused.json()) as ProblemBody).toEqual({
+      error: expect.stringContaining('2 answers are being written'),
+      code: 'quota_exceeded',
+      detail: { what: 'runs', of: 'user', limit: 2, used: 2 },
+    });
+    expect(await (await (await as('bob')).post('hello')).text()).toContain('[DONE]');
+    expect(idsOf(await first.listed())).toEqual([ids[1], ids[0]]);
+
+    expect((await first.send('/stop', {})).status).toBe(202);
+    await open[0]?.text();
+    const begun = await until('a run may begin', async () => {
+      const reply = await third.post('hello');
+      return reply.status === 200 && reply;
+    });
+    expect(await begun.text()).toContain('[DONE]');
+    expect(await first.listed()).toContainEqual(
+      expect.objectContaining({ sessionId: ids[2], title: 'hello', status: 'completed' }),
+    );
+    expect(await second.erase()).toBe(204);
+    await open[1]?.text().catch(() => undefined);
+    expect(idsOf(await first.listed())).not.toContain(ids[1]);
+  });
+
+  it('a user stores a number of bytes, copies included, and an erased session makes room', async () => {
+    const id = newSessionId();
+    const whole = await as('hal', id);
+    expect(await (await whole.post('x'.repeat(400_000))).text()).toContain('[DONE]');
+    // The reply of this agent quotes the message, so this is most of it.
+    const copies: string[] = [];
+    const refused = await until('it is full', async () => {
+      const reply = await whole.send('/branch', {});
+      if (reply.status !== 201) return reply;
+      copies.push(((await reply.json()) as { sessionId: string }).sessionId);
+      return undefined;
+    });
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({
+      code: 'quota_exceeded',
+      detail: { what: 'bytes', of: 'user', limit: 1024 * 1024 },
+    });
+    expect(copies.length).toBeLessThan(3);
+    const used = Number(await product.redis.hget('hx:owner:{t:acme}:u:hal:usage', 'bytes'));
+    expect(used).toBeLessThanOrEqual(1024 * 1024);
+    for (const each of [id, ...copies]) expect(await (await as('hal', each)).erase()).toBe(204);
+    const again = await (await as('hal')).post('x'.repeat(400_000));
+    expect(await again.text()).toContain('[DONE]');
   });
 });

@@ -1,4 +1,14 @@
-import { CLIENT_7, loadSnapshot, openChat, textOf, toScript } from '../support/chat-client.js';
+import {
+  callsOf,
+  CLIENT_7,
+  loadSnapshot,
+  openChat,
+  textOf,
+  toScript,
+  untilRests,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { delegate } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
@@ -139,3 +149,24 @@ it('a message that is sent again behind hidden context of another id is a repeti
   expect(after.run?.runId).toBe(run?.runId);
   expect(after.messages.map(textOf)).toEqual(messages.map(textOf));
 }, 60_000);
+
+it('sub-agents end when the conversation is stopped, in the middle of their words', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId });
+  const sent = client.chat.sendMessage(
+    toScript({ calls: [delegate('d1', { say: 'a'.repeat(600), deltas: 600, everyMs: 50 })] }),
+  );
+  await until('it speaks', async () => {
+    const keys = await product.redis.keys(`*{${sessionId}}:*:writers`);
+    return keys.length > 0;
+  });
+  await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+  await sent;
+  await untilRests(client, url);
+  expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'output-error' }]);
+  await expectStoredAsShown(client, url, sessionId);
+  await client.chat.sendMessage(toScript({ say: 'Here again.' }));
+  await untilRests(client, url);
+  expect(client.reply()).toBe('Here again.');
+});

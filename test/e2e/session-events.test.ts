@@ -1,10 +1,9 @@
 import type { SessionEvent } from '../../protocol/http.js';
-import { loadSnapshot } from '../support/chat-client.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({ env: { BUSY_POLICY: 'queue' } });
+const product = useProduct();
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
 const asking = script({
@@ -136,27 +135,3 @@ describe('DELETE /chat/:sessionId', () => {
     },
   );
 });
-
-it('BUSY_POLICY applies to messages that do not set their own policy', async () => {
-  const sessionId = newSessionId();
-  const post = (id: string, text: string, query = ''): Promise<Response> =>
-    fetch(`${product.url}/api/chat/${sessionId}?agent=lab${query}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ messages: [{ id, role: 'user', parts: [{ type: 'text', text }] }] }),
-    });
-  const script = [{ calls: [{ tool: 'sleep', args: { ms: 600_000 } }] }];
-  const first = await post('a', JSON.stringify({ script }));
-  const second = await post('b', 'hello');
-  expect([first.status, second.status]).toEqual([200, 200]);
-  const refused = await post('c', 'me too', '&busy=reject');
-  expect(refused.status).toBe(409);
-  const { queue } = await loadSnapshot(product.url, sessionId);
-  expect(queue).toHaveLength(1);
-  await fetch(`${product.url}/api/chat/${sessionId}/stop`, { method: 'POST' });
-  await until('what was queued is answered', async () =>
-    JSON.stringify(await loadSnapshot(product.url, sessionId)).includes('You said'),
-  );
-  await first.body?.cancel();
-  await second.body?.cancel();
-}, 60_000);

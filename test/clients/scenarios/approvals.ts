@@ -112,13 +112,24 @@ export const approvals = [
     const tab = await stage.openNew();
     await tab.say({
       say: 'Ask it.',
-      calls: [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' }), charge('c2', 7)],
+      calls: [
+        delegate('d1', { calls: [charge('c1')] }, { calls: [charge('c3')] }, { say: 'paid' }),
+        charge('c2', 7),
+      ],
     });
     await tab.decide('c2', true);
     await tab.decide('c1', true);
-    await stage.expectRight(tab, { posts: 2 });
+    // It asks again, and the reply continues in the same message.
+    await tab.untilAsked('c3');
+    await tab.decide('c3', false);
+    await stage.expectRight(tab, { posts: 3 });
     expect(tab.reply()).toBe('Ask it.done');
-    expect(tab.calls().map(({ state }) => state)).toEqual(Array(3).fill('output-available'));
+    expect(
+      tab
+        .calls()
+        .map(({ state }) => state)
+        .sort(),
+    ).toEqual([...Array<string>(3).fill('output-available'), 'output-denied']);
   }),
   scenario('sub-agent that asks, named after what the agent asks itself', async (stage) => {
     const tab = await stage.openNew();
