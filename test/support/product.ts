@@ -183,7 +183,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 
   try {
     await Promise.all([startApi(), options.worker === false ? undefined : startWorker()]);
-    await until('the product is ready', isReady);
+    // It is not before a worker has run.
+    if (options.worker !== false) await until('the product is ready', isReady);
   } catch (error) {
     await stop().catch(() => undefined);
     throw error;
