@@ -1,7 +1,7 @@
 import { checkCommonKeys } from '../ai-sdk/common-keys.js';
 import { useProduct } from '../support/product.js';
 import { startBrowser, type Browser } from './browser.js';
-import { clients } from './clients.js';
+import { clients, PLAYS_ALL, type Client } from './clients.js';
 import { castOf, titleOf, type Scenario } from './scenario.js';
 import { approvals } from './scenarios/approvals.js';
 import { connections } from './scenarios/connections.js';
@@ -31,15 +31,28 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => Promise.all(lanes.flat().map((browser) => browser.close())));
 
-const outcomes = new Map<number, Promise<void>[]>();
+const KITS = [...new Set(SCENARIOS.map(({ kit }) => kit))];
+
+/** Which clients play a scenario: all of them; pages that are made with something else, one after the other. */
+function playersOf(index: number): readonly Client[] {
+  const { kit } = SCENARIOS[index] ?? {};
+  if (PLAYS_ALL || kit === undefined || kit === 'stock') return clients;
+  const nth = (index + KITS.indexOf(kit)) % clients.length;
+  return clients.slice(nth, nth + 1);
+}
+
+const outcomes = new Map<number, Map<Client, Promise<void>>>();
 
 function begin(index: number): Promise<unknown> {
   const scenario = SCENARIOS[index];
   if (scenario === undefined) return Promise.resolve();
   const browsers = lanes[index % LANES] ?? [];
-  const begun = outcomes.get(index) ?? browsers.map((browser) => play(scenario, browser, browsers));
+  const players = browsers.filter(({ client }) => playersOf(index).includes(client));
+  const begun =
+    outcomes.get(index) ??
+    new Map(players.map((browser) => [browser.client, play(scenario, browser, browsers)]));
   outcomes.set(index, begun);
-  return Promise.allSettled(begun);
+  return Promise.allSettled(begun.values());
 }
 
 describe.each(SCENARIOS.map((scenario, index) => ({ ...scenario, index })))('$name', (scenario) => {
@@ -49,8 +62,8 @@ describe.each(SCENARIOS.map((scenario, index) => ({ ...scenario, index })))('$na
     await own;
   }, 240_000);
 
-  for (const [nth, client] of clients.entries()) {
-    it(titleOf(scenario, client), () => outcomes.get(index)?.[nth]);
+  for (const client of playersOf(index)) {
+    it(titleOf(scenario, client), () => outcomes.get(index)?.get(client));
   }
 });
 

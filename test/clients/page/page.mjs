@@ -4,6 +4,7 @@ import { HEADERS_OF, KITS } from './kits.mjs';
 import { createWire } from './wire.mjs';
 
 const ROUNDS_AT_REST = 3;
+const NOTICE_MS = 10;
 // Beside other files with servers Temporal may start an activity tens of seconds late.
 const REST_WITHIN_MS = 90_000;
 
@@ -17,11 +18,11 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
   let snapshot;
   let isTold = true;
 
-  // One notice for everything that happens in one turn of the event loop.
+  // One notice for everything that happens within a moment: each has the whole view.
   const onChange = () => {
     if (!isTold) return;
     isTold = false;
-    setImmediate(report);
+    setTimeout(report, NOTICE_MS);
   };
   const wire = createWire({ jar, onChange });
 
