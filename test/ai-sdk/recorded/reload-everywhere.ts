@@ -25,18 +25,19 @@ export interface Reloaded {
 const LATER = [1, 5, Infinity];
 
 /**
- * Plays what was recorded, and loads pages at every stop and wherever something was written, or at every few such
- * points: one follows at once, one later. Pages take the clients in turn, from the nth on. At each stop of the turn
- * every page has to show what is stored; then the recorded answers are given on all of them, on some when the turn has
- * moved on.
+ * Plays what was recorded, and loads pages at every stop and wherever something was written, at about so many points:
+ * one follows at once, one later. Pages take the clients in turn, from the nth on. At each stop of the turn every page
+ * has to show what is stored; then the recorded answers are given on all of them, on some when the turn has moved on.
  */
 export async function reloadEverywhere(
   transitions: readonly Transition[],
   clients: readonly PageOptions[],
   from: number,
-  every = 1,
+  atMost = Infinity,
 ): Promise<Reloaded> {
-  const player = createPlayer(splitAppends(transitions));
+  const played = splitAppends(transitions);
+  const every = Math.ceil(played.length / atMost) || 1;
+  const player = createPlayer(played);
   const bridge = createBridge(player);
   let loaded = from;
   const load = (hasCookies: boolean): Promise<Page> => {

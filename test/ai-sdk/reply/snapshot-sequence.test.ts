@@ -7,7 +7,6 @@ import { parseFrames } from '../../support/chat-fetch.js';
 import { assistantRow } from '../../../stores/conformance/fixtures.js';
 import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
-import { until } from '../../support/until.js';
 import { nextTurn } from '../recorded/next-turn.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
@@ -24,8 +23,16 @@ interface Stores {
 const STEPS = 6;
 const WORDS = 12;
 
-/** Says numbered words in steps, and lists the steps in the state, as fast as the store takes them. */
-async function writeTurn({ store, streamManager }: Stores, session: SessionDriver): Promise<void> {
+/**
+ * Says numbered words in steps, and lists the steps in the state, as fast as the store takes them.
+ *
+ * @param onWord called before each word: pages that came by the clock would slow the writer down, and be more for it
+ */
+async function writeTurn(
+  { store, streamManager }: Stores,
+  session: SessionDriver,
+  onWord: () => void,
+): Promise<void> {
   const begun = await session.begin({ state: { steps: [] } });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   const { runId } = begun.run;
@@ -36,6 +43,7 @@ async function writeTurn({ store, streamManager }: Stores, session: SessionDrive
     const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step };
     await streamManager.append(writer, 1, [{ type: 'step_start', ...speaker }]);
     for (let word = 1; word <= WORDS; word += 1) {
+      onWord();
       await session.say(writer, word + 1, toWord(step, word));
       // A store in memory would leave no moment to anybody else.
       await nextTurn();
@@ -138,18 +146,10 @@ describe.each([
   ])('snapshots %s continue without a gap or a repetition', async (_kind, isPartial) => {
     const stores = await open();
     const session = drive(stores);
-    const progress = { isOver: false };
-    const writing = writeTurn(stores, session).finally(() => (progress.isOver = true));
-    await until('the turn has begun', () => stores.store.sessions.read(session.id));
     const pages: Promise<Shown>[] = [];
-    while (!progress.isOver) {
-      pages.push(readOn(stores, session.id, isPartial));
-      await nextTurn();
-      await nextTurn();
-    }
-    await writing;
+    await writeTurn(stores, session, () => pages.push(readOn(stores, session.id, isPartial)));
     const shown = await Promise.all(pages);
-    expect(shown.length).toBeGreaterThan(STEPS);
+    expect(shown).toHaveLength(STEPS * WORDS);
     for (const page of shown) expect(page).toEqual({ text: WHOLE, state: STATE });
   });
 });
