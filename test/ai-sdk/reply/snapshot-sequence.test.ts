@@ -147,7 +147,11 @@ describe.each([
     const stores = await open();
     const session = drive(stores);
     const pages: Promise<Shown>[] = [];
-    await writeTurn(stores, session, () => pages.push(readOn(stores, session.id, isPartial)));
+    const readLater = async (turns: number): Promise<Shown> => {
+      for (let n = 0; n < turns; n += 1) await nextTurn();
+      return readOn(stores, session.id, isPartial);
+    };
+    await writeTurn(stores, session, () => pages.push(readLater(pages.length % 4)));
     const shown = await Promise.all(pages);
     expect(shown).toHaveLength(STEPS * WORDS);
     for (const page of shown) expect(page).toEqual({ text: WHOLE, state: STATE });
