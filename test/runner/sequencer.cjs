@@ -1,4 +1,4 @@
-const { default: Sequencer } = require('@jest/test-sequencer');
+const { statSync } = require('node:fs');
 
 /** Of files below `test/`: those that wait for processes, longest first. All others take moments. */
 const LONG = [
@@ -13,16 +13,25 @@ const LONG = [
   'ai-sdk/',
 ];
 
-/** The order where no earlier run has left times: none of the processes is left alone with a long file at the end. */
-module.exports = class LongestFirst extends Sequencer {
+/** The order of the files: none of the processes is left alone with a long file at the end. */
+module.exports = class LongestFirst {
   sort(tests) {
-    const rank = ({ path, context }) => {
-      const file = path.slice(`${context.config.rootDir}/test/`.length);
+    const ranked = tests.map((test) => {
+      const file = test.path.slice(`${test.context.config.rootDir}/test/`.length);
       const found = LONG.findIndex((folder) => file.startsWith(folder));
-      return found < 0 ? LONG.length : found;
-    };
-    const sorted = super.sort(tests);
-    if (sorted.some(({ duration }) => duration != null)) return sorted;
-    return sorted.sort((a, b) => rank(a) - rank(b));
+      return { test, rank: found < 0 ? LONG.length : found, size: statSync(test.path).size };
+    });
+    ranked.sort((a, b) => a.rank - b.rank || b.size - a.size);
+    return ranked.map(({ test }) => test);
   }
+
+  shard(tests) {
+    return tests;
+  }
+
+  allFailedTests(tests) {
+    return tests;
+  }
+
+  cacheResults() {}
 };
