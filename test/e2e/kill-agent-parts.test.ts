@@ -28,7 +28,7 @@ const SHAPES = [
   ['steps', ''],
   ['a leg', '-leg'],
 ] as const;
-const NAMES = ['servers', 'models', 'painted'].flatMap((part) =>
+const NAMES = ['servers', 'models', 'painted', 'summed'].flatMap((part) =>
   SHAPES.map(([, suffix]) => `${part}${suffix}`),
 );
 
@@ -61,7 +61,8 @@ beforeAll(async () => {
     SHAPES.every(
       ([, suffix]) =>
         mcp.heard(of(`servers${suffix}`).sessionId).length === 2 &&
-        notesOf(`models${suffix}`).includes('half'),
+        notesOf(`models${suffix}`).includes('half') &&
+        notesOf(`summed${suffix}`).includes('asks'),
     ),
   );
   await until('text that came before the kill is seen', () =>
@@ -197,6 +198,16 @@ describe.each(SHAPES)('a worker that is killed in the shape of %s', (_shape, suf
     ]);
     expect(rows.match(/"errorCode":"\w+"/g)).toEqual(['"errorCode":"tool_outcome_unknown"']);
     expect(mcp.heard(of(agent).sessionId).sort()).toEqual(['change', 'look', 'look']);
+  });
+
+  it('while a model is asked with a summary leaves that to its successor', async () => {
+    const agent = `summed${suffix}`;
+    const { page } = await endOf(agent);
+    expect(page.reply()).toBe('done');
+    const [summary, asked, ...rest] = notesOf(agent);
+    expect([summary, asked]).toEqual(['summary', expect.stringMatching(/^asked \d+ NOTES 1$/)]);
+    // The same step, with the same notes, and no other summary between the two.
+    expect(rest.slice(0, 2)).toEqual(['asks', asked]);
   });
 
   it('while the second of two models speaks has a successor that asks only this one, from the start', async () => {

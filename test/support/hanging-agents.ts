@@ -5,13 +5,14 @@ export const PICTURE_BYTES = 300 * 1024;
 
 /**
  * A file of agents, each in both shapes of a run, whose first process hangs in the middle of one part of
- * them: a call of a server's tool, a model that took over from another, or a model that has made a file.
+ * them: a call of a server's tool, a model that took over from another, that has made a file, or has notes to go by.
  * Models leave a line in their agent's file when they are reached. `flaky` has servers that die.
  */
 export const HANGING_AGENTS = `
 import { appendFileSync, readFileSync } from 'node:fs';
 import { APICallError } from 'ai';
-import { defineAgent } from 'helix-temporal';
+import { compaction, defineAgent, defineTool } from 'helix-temporal';
+import { z } from 'zod';
 
 const hang = () => new Promise(() => undefined);
 /** Notes that a part was reached; returns how often it has been. */
@@ -100,8 +101,32 @@ const painted = (name, more) => {
   return defineAgent({ name, systemPrompt: 'Paint.', llmConfig: { model: model('paints', paints) }, ...more });
 };
 
+const look = defineTool({
+  name: 'look', description: 'Looks.', inputSchema: z.object({}), idempotent: true,
+  execute: () => 'x'.repeat(400),
+});
+/** Twelve steps with a call each. The first process that is asked with a summary in the prompt never answers. */
+const summed = (name, more) => {
+  const note = noteIn(name);
+  const looks = async function* ({ prompt, providerOptions }) {
+    const { step } = providerOptions.helix;
+    const [notes] = /NOTES \\d+/.exec(JSON.stringify(prompt)) ?? [];
+    if (notes) note('asked ' + step + ' ' + notes);
+    if (notes && note('asks') === 1) await hang();
+    if (step > 12) return yield* whole('done');
+    yield { type: 'stream-start', warnings: [] };
+    yield { type: 'tool-call', toolCallId: 'c' + step, toolName: 'look', input: '{}' };
+    yield finish('tool-calls');
+  };
+  const summarize = () => 'NOTES ' + note('summary');
+  return defineAgent({
+    name, systemPrompt: 'Look.', tools: [look], llmConfig: { model: model('looks', looks) },
+    prepareStep: compaction({ maxTokens: 600, keepTokens: 200, summarize }), ...more,
+  });
+};
+
 const leg = { activities: 'leg' };
-export const all = [servers, flaky, models, painted].flatMap((define) => [
+export const all = [servers, flaky, models, painted, summed].flatMap((define) => [
   define(define.name), define(define.name + '-leg', leg),
 ]);
 `;
