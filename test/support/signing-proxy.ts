@@ -37,12 +37,13 @@ export async function startSigningProxy(
   };
 }
 
-/** A shared product as a user of this file sees it, who has nothing yet. */
+/** A shared product as a user of this file sees it, alone in a tenant, who has nothing yet and may do everything. */
 export function useOwnUser(): { readonly url: string } {
   const product = useProduct('accounts');
   let proxy: Awaited<ReturnType<typeof startSigningProxy>> | undefined;
   beforeAll(async () => {
-    proxy = await startSigningProxy(() => product.url, await signToken(newSessionId(), undefined));
+    const token = await signToken(newSessionId(), newSessionId(), ['operator']);
+    proxy = await startSigningProxy(() => product.url, token);
   });
   afterAll(() => proxy?.close());
   return {
