@@ -3,13 +3,12 @@ import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';
-import { newSessionId } from '../support/product.js';
-import { useOwnUser } from '../support/signing-proxy.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
 /** What waits in other conversations, answered without opening them. */
-const product = useOwnUser();
+const product = useProduct({});
 let browser: Browser;
 beforeAll(async () => {
   browser = await shareBrowser();

@@ -37,13 +37,12 @@ export async function startSigningProxy(
   };
 }
 
-/** A shared product as a user of this file sees it, alone in a tenant, who has nothing yet and may do everything. */
+/** A shared product as a user of this file sees it, who has nothing yet. */
 export function useOwnUser(): { readonly url: string } {
   const product = useProduct('accounts');
   let proxy: Awaited<ReturnType<typeof startSigningProxy>> | undefined;
   beforeAll(async () => {
-    const token = await signToken(newSessionId(), newSessionId(), ['operator']);
-    proxy = await startSigningProxy(() => product.url, token);
+    proxy = await startSigningProxy(() => product.url, await signToken(newSessionId(), undefined));
   });
   afterAll(() => proxy?.close());
   return {
