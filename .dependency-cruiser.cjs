@@ -1,19 +1,21 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
 const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']];
-const COMPOSED = 'protocol|stores|executor|agents|config|notify|tracing|examples';
+const COMPOSED = 'protocol|stores|executor|agents|config|notify|tracing|examples|extensions/index';
+/** What extensions import of other rooms. */
+const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|executor|stores|worker)/(index|extension)';
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', tracing: 'protocol', run: 'protocol',
   workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', 'extensions/workflows': 'protocol|run|workflows',
-  extensions: 'protocol|run|agents|stores|activities|executor|workflows',
+  extensions: `run|agents|stores|activities|executor|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|workflows|index).*': ENTRIES,
   store: 'protocol|session', stores: 'protocol|session|store', notify: 'protocol|agents',
   'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
-  activities: 'protocol|run|agents|stores', executor: 'protocol|agents|stores|notify',
+  activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores|notify',
   testing: 'protocol|agents|session|stores|executor|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|stores|executor', 'ai-sdk/parts': 'protocol|stores', 'ai-sdk/turns': 'protocol|stores|ai-sdk/parts',
   'ai-sdk/reply': 'protocol|stores|executor|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
   api: `${COMPOSED}|ai-sdk`, 'worker/(?!main).*': `${COMPOSED}|activities|worker`,
   worker: `${COMPOSED}|activities|api/(create-metrics-app|listen|readiness|deps)`,
-  cli: 'protocol|config|notify|agents|executor|stores|testing', 'cli/(?!doctor|eval).*': 'protocol|notify|testing|cli',
+  cli: 'protocol|config|notify|agents|executor|stores|testing|extensions/[\\w-]+/index', 'cli/(?!doctor|eval).*': 'protocol|notify|testing|cli',
   examples: 'agents|ai-sdk|extensions|protocol|stores|worker|workflows',
   'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
@@ -32,8 +34,8 @@ const NEVER_LOAD = [
 const PACKAGES = {
   'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'stores/redis',
   '@opentelemetry/[^/]+': 'tracing', 'commander|cli-table3': 'cli', 'standardwebhooks|nodemailer': 'notify|examples',
-  'express|express-rate-limit|cors|helmet|prom-client': 'api', jose: 'api|notify',
-  '@temporalio/[^/]+': 'workflows|extensions/workflows|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
+  'express|express-rate-limit|cors|helmet|prom-client': 'api|extensions', jose: 'api|notify',
+  '@temporalio/[^/]+': 'workflows|extensions|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
 };
 const at = (paths) => `^(${paths})(?![\\w-])`;
@@ -51,6 +53,7 @@ module.exports = {
     never('(?!test/|bench/).*', 'test|bench'),
     never('(?!examples/|test/|bench/|scripts/|[\\w/-]*main\\.).*', 'examples'),
     never('(activities|executor|extensions/one-process|ai-sdk|api|worker)/(?![\\w/-]*main\\.|ai-sdk/tool-loop-agent).*', 'stores/(redis|memory)'),
+    never('(?!extensions/|workflows/|testing/|cli/doctor/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
     never('workflows|extensions/workflows', '.*node_modules', '.*node_modules/@temporalio'),
     never('ai-sdk/(client|react)', '.*node_modules/(ai|zod)'),
     { name: 'an extension imports no other', severity: 'error', from: { path: '^extensions/([^/]+)/' },

@@ -4,6 +4,7 @@ import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/executor-of.js';
 import { joinParts } from '../stores/contract/shared-data.js';
 import type { ApiDeps, ApiRuns, ApiSettings, ReadinessChecks } from './deps.js';
+import type { ApiExtension } from './extension.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
 /** The stores of `createRedisStores`. */
@@ -20,6 +21,8 @@ export type ApiOptions = ApiSettings & {
     Pick<AgentExecutor, 'namespace' | 'checks' | 'readWorkers'>
   >;
   agents: ApiDeps['agents'] | readonly AgentDefinition[];
+  /** Optional capabilities. Default: none. */
+  extensions?: readonly ApiExtension[] | undefined;
   /** For links into the Temporal UI. Default: the executor's. */
   namespace?: string;
   /** Checks of `/readyz`. Default: the stores, Temporal, and a worker. */

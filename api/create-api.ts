@@ -4,6 +4,7 @@ import { isSessionId, rootOf, sessionOfRun, toShownSessionId } from '../protocol
 import { toApiDeps, type ApiOptions } from './api-options.js';
 import { createDecideHandlers } from './decide/decide-handlers.js';
 import type { RouteDeps } from './deps.js';
+import type { ApiExtension } from './extension.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { countRuns, createRequestObserver } from './metrics/instrumentation.js';
@@ -16,20 +17,17 @@ import {
   createErrorResponder,
   refuseUnknown,
   sendRefusal,
+  type ProblemShape,
   type SendRefusal,
 } from './middleware/refusals.js';
 import { createSecurityHeaders } from './middleware/security-headers.js';
 import { createWebhookRate } from './middleware/webhook-rate.js';
-import { OPENAI_ROOT } from './openai/problem.js';
 import { createOpenApi } from './openapi.js';
 import { createReadiness } from './readiness.js';
-import { ROUTES, routesOf } from './routes/index.js';
+import { routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route } from './routes/route.js';
 import { nameSession, sessionPaths } from './session-access.js';
 import type { Store } from '../stores/contract/store.js';
-
-/** Paths below which callers are known, and guarded against forged requests. */
-const ROOTS = ['/api', OPENAI_ROOT];
 
 /**
  * The HTTP API as an Express app that does not listen yet.
@@ -60,11 +58,12 @@ const ROOTS = ['/api', OPENAI_ROOT];
  * });
  */
 export function createApi(options: ApiOptions): Express {
+  const { extensions = [] } = options;
   const deps = toRouteDeps(options);
   const { metrics, readIdentity } = deps;
   const refuse: SendRefusal = (request, response, refusal) => {
     metrics.refused(refusal.code);
-    sendRefusal(request, response, refusal);
+    sendRefusal(request, response, refusal, problems);
   };
   const mount = (route: Route, { guards, reads }: Mounted = {}): void => {
     app.route(route.path)[route.method](...(guards ?? []), async (request, response) => {
@@ -76,7 +75,9 @@ export function createApi(options: ApiOptions): Express {
       );
     });
   };
-  const routes = routesOf(deps);
+  const problems = problemsOf(extensions);
+  const routes = routesOf(options);
+  const roots = rootsOf(routes);
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -91,8 +92,12 @@ export function createApi(options: ApiOptions): Express {
   app.use(createSecurityHeaders(), requireHost);
   const { hostNames = deps.authenticate === undefined ? [] : undefined } = deps;
   if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));
-  const crossOrigin = createCrossOrigin(deps);
-  if (crossOrigin !== undefined) app.use(ROOTS, crossOrigin);
+  const crossOrigin = createCrossOrigin(
+    deps,
+    extensions.flatMap((each) => each.crossOrigin ?? []),
+  );
+  if (crossOrigin !== undefined) app.use(roots, crossOrigin);
+  for (const each of extensions.flatMap(({ middleware = [] }) => middleware)) app.use(each);
   const webhookRate = createWebhookRate();
   for (const route of routes) {
     if (route.access !== 'everyone') continue;
@@ -103,9 +108,9 @@ export function createApi(options: ApiOptions): Express {
     app.route('/api/decide').get(show).post(decide);
   }
   app.use(sessionPaths(routes), nameSession);
-  app.use(ROOTS, createCsrfGuard(deps.allowedOrigins ?? []));
+  app.use(roots, createCsrfGuard(deps.allowedOrigins ?? []));
   // The caller comes before limits and body: no body of a stranger is read.
-  app.use(ROOTS, async (request, _response, next) => {
+  app.use(roots, async (request, _response, next) => {
     await readIdentity(request);
     next();
   });
@@ -156,8 +161,25 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
     readIdentity: createIdentityReader(deps),
     readReadiness: createReadiness(deps.checks),
     countRead: (read) => read(),
-    readOpenApi: () => (openApi ??= JSON.stringify(createOpenApi(ROUTES))),
+    readOpenApi: () => (openApi ??= JSON.stringify(createOpenApiOf(options.extensions))),
   };
+}
+
+function problemsOf(extensions: readonly ApiExtension[]): ProblemShape[] {
+  return extensions.flatMap(({ problems }) => problems ?? []);
+}
+
+/** The OpenAPI document of an API with these extensions. */
+export function createOpenApiOf(
+  extensions: readonly ApiExtension[] = [],
+): ReturnType<typeof createOpenApi> {
+  return createOpenApi(routesOf({ extensions }), problemsOf(extensions));
+}
+
+/** Paths below which callers are known, and guarded against forged requests. */
+function rootsOf(routes: readonly Route[]): string[] {
+  const withCallers = routes.filter(({ access }) => access !== 'everyone');
+  return [...new Set(withCallers.map(({ path }) => `/${path.split('/')[1] ?? ''}`))];
 }
 
 /** What a request passes before its route, in this order: a refusal reads no body. */

@@ -9,7 +9,7 @@ import type { ReadinessReply } from '../protocol/replies.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import type { FileSettings } from './files/file-settings.js';
+import type { FileSettings } from './file-settings.js';
 import type { CrossOriginOptions } from './middleware/cross-origin.js';
 import type { ApiLimits } from './middleware/limits.js';
 import type { IdentityOptions, ReadIdentity } from './identity.js';

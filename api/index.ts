@@ -1,7 +1,7 @@
 export { createApi } from './create-api.js';
 export type { ApiOptions } from './api-options.js';
 export type { ApiDeps, ApiSettings } from './deps.js';
-export type { FileSettings } from './files/file-settings.js';
+export type { FileSettings } from './file-settings.js';
 export type { CrossOriginOptions } from './middleware/cross-origin.js';
 export type { ApiLimits } from './middleware/limits.js';
 export type { Authenticate, Identity, IdentityOptions } from './identity.js';

@@ -15,8 +15,8 @@ import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
 import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
-import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
+import { allExtensions, limitsOfSettings } from '../extensions/index.js';
 import { withTimeout } from '../protocol/time.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
@@ -24,7 +24,6 @@ import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
-import { readQuotas } from './quotas-from-config.js';
 import { createMetricsApp } from './create-metrics-app.js';
 import { createReadiness } from './readiness.js';
 
@@ -85,7 +84,10 @@ async function main(): Promise<void> {
     pauses: redis.store.pauses?.of(`${temporal.namespace}/${config.TASK_QUEUE}`),
   });
   const notify = readNotify(config);
+  const isOpen = access.allowUnauthenticated === true;
+  const extensions = allExtensions({ limits: limitsOfSettings(config, { isOpen }) });
   const executor = await createAgentExecutor({
+    extensions,
     connection,
     namespace: temporal.namespace,
     dataConverter: payloadCodec && { payloadCodecs: [payloadCodec] },
@@ -93,8 +95,6 @@ async function main(): Promise<void> {
     stores: redis,
     agents,
     ...describeRuns(config),
-    quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
-    budgets: budgetsOfSettings(config),
     notify,
     meter: metrics.runs,
     tracer: tracing?.tracer,
@@ -106,6 +106,7 @@ async function main(): Promise<void> {
     executor,
     stores: redis,
     agents,
+    extensions,
     defaultAgent,
     allowedFileHosts: config.FILE_HOSTS,
     busyPolicy: config.BUSY_POLICY,

@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { createDocument, type oas31 } from 'zod-openapi';
 import { HTTP_STATUS, type ErrorCode } from '../protocol/errors.js';
 import { HEADERS } from '../protocol/http.js';
-import { CompletionProblem } from '../protocol/openai.js';
 import { ProblemBody } from '../protocol/replies.js';
-import { OPENAI_ROOT } from './openai/problem.js';
+import type { ProblemShape } from './middleware/refusals.js';
 import { mayStream, type Reply, type Route } from './routes/route.js';
 
 /** The OpenAPI document of routes, made of the schemas that they parse. */
-export function createOpenApi(routes: readonly Route[]): oas31.OpenAPIObject {
+export function createOpenApi(
+  routes: readonly Route[],
+  shapes: readonly ProblemShape[] = [],
+): oas31.OpenAPIObject {
   return createDocument({
     openapi: '3.1.0',
     info: {
@@ -19,7 +21,7 @@ export function createOpenApi(routes: readonly Route[]): oas31.OpenAPIObject {
     },
     security: [{ bearer: [] }],
     components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
-    paths: toPaths(routes),
+    paths: toPaths(routes, shapes),
   });
 }
 
@@ -55,16 +57,16 @@ function toCodes(route: Route): ErrorCode[] {
 
 type Paths = NonNullable<Parameters<typeof createDocument>[0]['paths']>;
 
-function toPaths(routes: readonly Route[]): Paths {
+function toPaths(routes: readonly Route[], shapes: readonly ProblemShape[]): Paths {
   const paths: Paths = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method]: toOperation(route) };
+    paths[path] = { ...paths[path], [route.method]: toOperation(route, shapes) };
   }
   return paths;
 }
 
-function toOperation(route: Route): Paths[string]['get'] {
+function toOperation(route: Route, shapes: readonly ProblemShape[]): Paths[string]['get'] {
   const { id, summary, access, audits, params, query, headers = [], body, upload, payload } = route;
   const named = Object.fromEntries(
     headers.map((name) => [HEADERS[name], z.string().optional()] as const),
@@ -88,7 +90,7 @@ function toOperation(route: Route): Paths[string]['get'] {
         required: !body.safeParse({}).success,
         content: { 'application/json': { schema: body } },
       }),
-    responses: { ...toReplies(route), ...toRefusals(route) },
+    responses: { ...toReplies(route), ...toRefusals(route, shapes) },
   };
 }
 
@@ -144,7 +146,9 @@ function toHeaders(names: readonly (keyof typeof HEADERS)[]): oas31.HeadersObjec
   return Object.fromEntries(names.map((name) => [HEADERS[name], { schema }]));
 }
 
-function toRefusals(route: Route): Record<`4${string}`, object> {
+function toRefusals(route: Route, shapes: readonly ProblemShape[]): Record<`4${string}`, object> {
+  const shape = shapes.find(({ below }) => route.path.startsWith(below));
+  const toSchema = shape?.toSchema ?? ((code) => ProblemBody.extend({ code }));
   return Object.fromEntries(
     [...refusalsOf(route)].map(([status, codes]) => [
       status,
@@ -152,7 +156,7 @@ function toRefusals(route: Route): Record<`4${string}`, object> {
         description: codes.join(', '),
         content: {
           'application/json': {
-            schema: toProblemSchema(route, z.enum(codes as [ErrorCode, ...ErrorCode[]])),
+            schema: toSchema(z.enum(codes as [ErrorCode, ...ErrorCode[]])),
           },
         },
         ...((status === 429 || status === 503) && {
@@ -163,9 +167,4 @@ function toRefusals(route: Route): Record<`4${string}`, object> {
       },
     ]),
   );
-}
-
-function toProblemSchema({ path }: Route, code: z.ZodType<ErrorCode>): z.ZodType {
-  if (!path.startsWith(`${OPENAI_ROOT}/`)) return ProblemBody.extend({ code });
-  return z.object({ error: CompletionProblem.shape.error.extend({ code }) });
 }

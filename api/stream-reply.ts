@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { StreamBrokenError, toBroken } from '../ai-sdk/index.js';
 import { withTimeout } from '../protocol/time.js';
@@ -123,4 +125,11 @@ export async function streamReply(
       logger.warn({ err: cause, sessionId }, 'a stream broke off');
     }
   }
+}
+
+/** Sends JSON lines while they are read. */
+export async function sendLines(response: Response, lines: AsyncIterable<string>): Promise<void> {
+  response.type('application/x-ndjson');
+  // A reader that leaves ends the export. A fault ends the connection, so that no part is taken for the whole.
+  await pipeline(Readable.from(lines), response).catch(() => response.destroy());
 }

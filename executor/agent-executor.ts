@@ -13,15 +13,14 @@ import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createBatches } from './batches.js';
-import type { Budgets } from './budgets.js';
 import { createDeliveries } from './deliveries.js';
 import { createRuns } from './create-runs.js';
+import type { RunsExtension } from './extension.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { hasCodec } from './has-codec.js';
 import { createSchedules } from './schedules.js';
 import { lastPoll, POLL_MS } from './pollers.js';
 import { createWorkerList } from './worker-list.js';
-import type { Quotas } from './quotas.js';
 import { createRunList } from './run-list.js';
 import { createRunWorkflows } from './run-workflows.js';
 import { registerSearchAttributes } from './search-attributes.js';
@@ -61,16 +60,10 @@ interface ExecutorSettings {
   /** For operators: the name of the runs' model, and the page that shows a conversation. */
   modelName?: string;
   sessionUrl?: (sessionId: string, runId: string) => string;
-  /**
-   * Limits of users and tenants, see `toQuotas`; `execute`, `resume`, `retry` and `branch` throw
-   * `quota_exceeded` beyond them. Default: 20 active runs, 10 queued messages, 1,000 sessions and
-   * 256 MB for each user, 50 times that for each tenant; no limits where no user is named.
-   */
-  quotas?: Quotas | 'unlimited';
-  /** What users and tenants may spend, see `Budgets`. Default: no limit. */
-  budgets?: Budgets;
   /** Who is notified of waits and ends; workers need the same. Default: no receivers. */
   notify?: NotifyOptions | undefined;
+  /** Optional capabilities; workers need the same. Default: none. */
+  extensions?: readonly RunsExtension[] | undefined;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;
   /** Traces what this process does to runs, see `createTracing`. Default: none. */
@@ -117,6 +110,8 @@ export async function createAgentExecutor(
     store: stores.store,
     streamManager: stores.streamManager,
     workflows,
+    temporal: { client, taskQueue },
+    extensions: options.extensions,
     runList: createRunList(client, taskQueue),
     batches: records && createBatches(client, taskQueue, records),
     deliveries: notify && createDeliveries(client, taskQueue, notify),
@@ -125,8 +120,6 @@ export async function createAgentExecutor(
     sealsFailures: hasCodec(client),
     modelName: options.modelName,
     sessionUrl: options.sessionUrl,
-    quotas: options.quotas,
-    budgets: options.budgets,
     meter: options.meter,
     tracer: options.tracer,
     logger,

@@ -9,6 +9,7 @@ import { noteBeside } from '../stores/contract/due.js';
 import type { Act } from '../stores/contract/audit.js';
 import type { BeginResult, RunRecord, StopResult } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Listener } from '../store/change.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { toAct } from '../stores/record/acts.js';
@@ -19,16 +20,15 @@ import { createAdopt } from './adopt.js';
 import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
 import type { Batches } from './batches.js';
+import { admitBeforeBegin, createAdmit } from './before-begin.js';
 import { beginNoted, type SweepAfterBegin } from './begin-noted.js';
 import { createBranch } from './branch.js';
-import { announceSpendTo } from './announce-spend.js';
 import type { Deliveries } from './deliveries.js';
 import { createEndLost } from './end-lost.js';
 import { createErasing } from './erase.js';
+import type { RunsExtension, RunsHost } from './extension.js';
 import { createForks } from './forks.js';
 import { createLaunches } from './launches.js';
-import { createBudgetCheck, type Budgets } from './budgets.js';
-import { createQuotasOf, admitBeforeBegin, type Quotas } from './quotas.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { isRefusedForGood } from './grpc-status.js';
 import type { RunList } from './run-list.js';
@@ -38,7 +38,6 @@ import type { RunWorkflows } from './run-workflows.js';
 import { unlisted } from './unlisted.js';
 import type { ExecuteInput, Runs } from './runs.js';
 import { createSweepSession } from './sweep-session.js';
-import { warnOfUnpriced } from './unpriced-agents.js';
 import { createUploads } from './uploads.js';
 import { createFindUnseen } from './unseen-attempts.js';
 
@@ -52,6 +51,8 @@ export interface RunsDeps {
   store: Store;
   streamManager: Pick<StreamManager, 'read'> & Partial<Pick<StreamManager, 'inspect'>>;
   workflows: RunWorkflows;
+  /** Absent where no Temporal carries the runs out. */
+  temporal?: RunsHost['temporal'];
   /** Absent: runs cannot be listed. */
   runList?: RunList;
   /** Absent: there are no batches. */
@@ -70,10 +71,7 @@ export interface RunsDeps {
   sessionUrl?: (sessionId: string, runId: string) => string;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
-  /** Limits of users and tenants. Default: see `toQuotas`. */
-  quotas?: Quotas | 'unlimited';
-  /** What users and tenants may spend. Default: no limit. */
-  budgets?: Budgets;
+  extensions?: readonly RunsExtension[] | undefined;
   /** Counts what happens to runs. Default: nothing. */
   meter?: RunMeter;
   /** Writes traces of what this process does to runs. Default: none. */
@@ -93,22 +91,39 @@ const CALLER_STARTS_MS = 15_000;
 export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { streamManager, workflows, agents, meter = NO_METER, logger } = deps;
   const { tracer } = deps;
-  warnOfUnpriced(deps);
   const traces = tracer && createLegTraces(deps.store, tracer);
   const ofFleet = { ...deps.store, due: deps.store.due.of(workflows.fleet) };
-  const bare = listenToChanges(ofFleet, { meter, traces, startNext, logger });
-  const quotasOf = createQuotasOf(deps.quotas);
+  const { extensions = [], temporal } = deps;
+  const { fleet } = workflows;
+  const host: RunsHost = {
+    store: ofFleet,
+    agents,
+    fleet,
+    meter,
+    logger,
+    notify: deps.deliveries?.announce,
+    temporal,
+  };
+  const others = extensions.flatMap(({ listener }): Listener[] =>
+    listener === undefined
+      ? []
+      : [
+          (sessionId, events) => {
+            listener(sessionId, events, host);
+          },
+        ],
+  );
+  const bare = listenToChanges(ofFleet, { meter, traces, startNext, others, logger });
+  for (const { start } of extensions) start?.(host);
   const launches = createLaunches(logger);
+  const admit = createAdmit(extensions, host);
   const store = admitBeforeBegin(bare, {
-    quotasOf,
-    checkBudget: createBudgetCheck(deps.budgets, {
-      ...{ usage: bare.usage, logger, meter, announce: announceSpendTo(deps.deliveries) },
-    }),
+    admit,
     inBackground: launches.inBackground,
     logger,
   });
   const { files } = bare;
-  const uploads = files && createUploads({ store: { ...bare, files }, quotasOf, logger });
+  const uploads = files && createUploads({ store: { ...bare, files }, admit, logger });
   const pauses = deps.store.pauses?.of(workflows.fleet);
   const toStart = createRunStart(deps);
 

@@ -6,9 +6,6 @@ export type { AgentInput } from './agent-input.js';
 export type { ExtendInput } from './answers.js';
 export { createPayloadCodec } from './payload-codec.js';
 export type { PayloadKey } from './payload-codec.js';
-export type { Budget, Budgets } from './budgets.js';
-export { toQuotas } from './quotas.js';
-export type { Quotas } from './quotas.js';
 export type { ResumeOptions } from './reruns.js';
 export type { RunStream } from './run-chunks.js';
 export type {

@@ -5,7 +5,7 @@ import { LIMITS } from '../protocol/limits.js';
 import type { AddFileResult, StoredFile } from '../stores/contract/files.js';
 import type { Store } from '../stores/contract/store.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
-import { quotaExceeded, type Quotas } from './quotas.js';
+import type { Admit } from './before-begin.js';
 
 export interface UploadInput extends SessionOwner {
   /** The conversation; it need not exist yet. */
@@ -30,8 +30,7 @@ export interface Uploads {
 
 export interface UploadsDeps {
   store: Pick<Store, 'owners' | 'due'> & { files: NonNullable<Store['files']> };
-  /** The limits of an owner; undefined: nothing is refused. */
-  quotasOf: (owner: SessionOwner) => Quotas | undefined;
+  admit: Admit;
   logger: { warn: (fields: object, message: string) => void };
 }
 
@@ -39,7 +38,7 @@ export interface UploadsDeps {
 export const SESSION_FILES = { files: LIMITS.files, bytes: LIMITS.sessionFileBytes };
 
 /** Stores files within the limits of their conversation and of its owner. */
-export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads {
+export function createUploads({ store, admit, logger }: UploadsDeps): Uploads {
   const { files, owners, due } = store;
 
   /** What is charged for a conversation follows its files, also before its first message. */
@@ -53,9 +52,7 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
     upload: async ({ sessionId, owner, tenant, content, mediaType, filename, madeBy }) => {
       const whose = { owner, ...(tenant !== undefined && { tenant }) };
       const bytes = content.byteLength;
-      const limits = quotasOf(whose);
-      const admitted = await owners.admit({ ...whose, sessionId, bytes, limits, purpose: 'copy' });
-      if (admitted.kind === 'exceeded') throw quotaExceeded(admitted);
+      const done = await admit({ ...whose, sessionId, bytes, purpose: 'copy' });
       const sha256 = createHash('sha256').update(content).digest('hex');
       const id = randomUUID();
       const made = madeBy === undefined ? {} : { madeBy };
@@ -70,7 +67,7 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
         result = await files.add({ ...input, limits: SESSION_FILES });
       } finally {
         await charge(sessionId);
-        admitted.done();
+        done();
       }
       if (result.kind === 'not_found') {
         throw new HelixError('not_found', 'There is no such conversation.');

@@ -107,7 +107,7 @@ export async function createTestRuntime({
 }
 
 function runHere({ clock, ...shared }: SharedParts): CarriedOut {
-  const executor = createInProcessExecutor({ ...shared, clock, quotas: 'unlimited' });
+  const executor = createInProcessExecutor({ ...shared, clock });
   return {
     executor,
     close: executor.close,

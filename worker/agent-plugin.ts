@@ -18,10 +18,8 @@ import {
 } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import type { Budgets } from '../executor/budgets.js';
 import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
 import { createDeliveries } from '../executor/deliveries.js';
-import type { Quotas } from '../executor/quotas.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { startSweeper } from '../executor/sweep.js';
 import { createToolWork } from '../executor/tool-work.js';
@@ -43,6 +41,7 @@ import type { CalledRunActivities } from '../protocol/called-runs.js';
 import { HelixError } from '../protocol/errors.js';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { createCalledRunActivities } from './called-run-activities.js';
+import type { WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
 import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
 import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
@@ -82,11 +81,10 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   publicUrl?: string | undefined;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
-  /** For runs that batches repeat: the limits of `createAgentExecutor`. Default: its defaults. */
-  quotas?: Quotas | 'unlimited' | undefined;
-  budgets?: Budgets | undefined;
   /** Who is notified of waits and ends; executors need the same. Default: no receivers. */
   notify?: NotifyOptions | undefined;
+  /** Optional capabilities; executors need the same. Default: none. */
+  extensions?: readonly WorkerExtension[] | undefined;
   /** Concurrent model calls in one process. Default: 300. */
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
@@ -147,6 +145,7 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  */
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
+  const { extensions = [] } = options;
   joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
@@ -154,6 +153,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   let createTools: (() => Promise<Worker>) | undefined;
   let notices: ReturnType<typeof createNoticeActivities> | undefined;
   let createNotices: (() => Promise<Worker>) | undefined;
+  let parts: readonly WorkerParts[] = [];
+  let createBeside: (() => Promise<Worker>)[] = [];
   let isDraining = (): boolean => false;
   let held: BegunLease | undefined;
   const mcp = createMcpConnections(logger);
@@ -184,6 +185,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const runs = createRuns({
       ...stores,
       workflows,
+      temporal: { client, taskQueue },
+      extensions,
       deliveries,
       agents,
       searchAttributes,
@@ -191,22 +194,25 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       modelName: options.modelName,
       sessionUrl: options.sessionUrl,
       startWithinMs: options.startWithinMs,
-      quotas: options.quotas,
-      budgets: options.budgets,
       meter,
       tracer: options.tracer,
       logger,
     });
     untilIdle = runs.idle;
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
+    const holder = `${hostname()}:${String(process.pid)}`;
+    const { fleet } = workflows;
+    const temporal = { client, taskQueue };
+    const host = { store, agents, fleet, temporal, runs, workflows, meter, holder, logger };
+    parts = await partsOf(extensions, host);
     const sweeps = createSweeps({
       store,
       runs,
       workflows,
       startWithinMs: options.startWithinMs,
-      holder: `${hostname()}:${String(process.pid)}`,
+      holder,
       logger,
-    });
+    }).concat(parts.flatMap((part) => part.sweeps ?? []));
     const lease = held?.lease;
     const judge = held?.judge;
     whileItRuns = (signal) => [
@@ -215,6 +221,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       ...(versioning?.makeCurrent === undefined || versioning.makeCurrent === false
         ? []
         : [announceVersion(connection, namespace, versioning, signal)]),
+      ...parts.flatMap(({ whileItRuns: work }) => (work === undefined ? [] : [work(signal)])),
     ];
     const activities = createActivities({
       ...stores,
@@ -238,7 +245,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       eagerSlots: toEagerSlots(worker, options),
     });
     const withRuns = createActivitiesWithRuns({ store: stores.store, agents, runs, logger });
-    return { ...activities, ...withRuns };
+    const others = parts.map((part) => part.activities ?? {});
+    return { ...others.reduce(withActivities, { ...activities, ...withRuns }), ...activities };
   }
 
   async function announceVersion(
@@ -275,6 +283,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       };
       createTools = () => createToolWorker(configured, activities.toolCall, toolSlots.total);
       const { activities: ofNotices } = notices ?? {};
+      createBeside = parts.flatMap(({ beside }) => (beside ? [() => beside(configured)] : []));
       createNotices = ofNotices && (() => createNoticeWorker(configured, ofNotices));
       return withWorkflows(configured, options.workflows);
     },
@@ -290,7 +299,9 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         }),
       );
       try {
-        const others = [createTools, createNotices].filter((create) => create !== undefined);
+        const others = [createTools, createNotices, ...createBeside].filter(
+          (create) => create !== undefined,
+        );
         const runAll = others.reduce<() => Promise<void>>(
           (run, create) => () => runBeside(worker, create, run),
           () => next(worker),
@@ -303,10 +314,22 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         await withTimeout(SWEEP_END_MS, untilIdle()).catch(() => undefined);
         await held?.lease.close();
         notices?.close();
+        await withTimeout(SWEEP_END_MS, closeAll(parts)).catch(() => undefined);
         await withTimeout(SWEEP_END_MS, mcp.close()).catch(() => undefined);
       }
     },
   };
+}
+
+async function partsOf(
+  extensions: readonly WorkerExtension[],
+  host: WorkerHost,
+): Promise<readonly WorkerParts[]> {
+  return Promise.all(extensions.map(async ({ worker }) => (await worker?.(host)) ?? {}));
+}
+
+async function closeAll(parts: readonly WorkerParts[]): Promise<void> {
+  await Promise.all(parts.map(async ({ close }) => close?.()));
 }
 
 function withActivities(theirs: object, ours: object): object {

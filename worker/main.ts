@@ -42,10 +42,12 @@ async function main(): Promise<void> {
   lease?.lease.load();
   try {
     // The packages of Temporal take most of the time that it takes to start.
-    const [{ runWorker }, { agents, close }] = await Promise.all([
-      import('./run-worker.js'),
-      loadAgents(config),
-    ]);
+    const [{ runWorker }, { allExtensions, limitsOfSettings }, { agents, close }] =
+      await Promise.all([
+        import('./run-worker.js'),
+        import('../extensions/index.js'),
+        loadAgents(config),
+      ]);
     try {
       await runWorker({
         config,
@@ -53,6 +55,7 @@ async function main(): Promise<void> {
         logger,
         redis,
         lease,
+        extensions: allExtensions({ limits: limitsOfSettings(config) }),
         agents,
         explainRedis: (address) => explainRedis(config.REDIS_URL, address),
         tracer: tracing?.tracer,

@@ -10,9 +10,7 @@ import type { Logger } from '../config/logger.js';
 import { explainTemporal, inNamespace } from '../executor/explain-temporal.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
-import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
-import { quotasOfSettings } from '../executor/quotas.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
@@ -33,6 +31,7 @@ export interface WorkerProcess {
   /** Why this Redis, at an address as it is shown, cannot be used; undefined if it can. */
   explainRedis: (address: string) => Promise<string | undefined>;
   lease: BegunLease | undefined;
+  extensions: AgentPluginOptions['extensions'];
   agents: AgentRegistry;
   tracer: Tracer | undefined;
   /** Serves what the SDK exports at an address, with the state of this process. */
@@ -47,7 +46,18 @@ export interface WorkerProcess {
 
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
-  const { config, temporal, logger, redis, lease, agents, tracer, serveMetrics, onReady } = begun;
+  const {
+    config,
+    temporal,
+    logger,
+    redis,
+    lease,
+    extensions,
+    agents,
+    tracer,
+    serveMetrics,
+    onReady,
+  } = begun;
   const admin = config.WORKER_METRICS_PORT;
   const exporter = admin && (await freeLoopbackAddress());
   const collector = readMetricsCollector(config);
@@ -124,11 +134,10 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       startWithinMs: config.START_WITHIN * 1000,
       modelSlots: config.MODEL_SLOTS,
       cachedRuns: config.CACHED_RUNS,
-      quotas: quotasOfSettings(config),
-      budgets: budgetsOfSettings(config),
       notify: readNotify(config),
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
       lease,
+      extensions,
       fileHosts: config.FILE_HOSTS,
       ...(deploymentName !== undefined &&
         buildId !== undefined && { versioning: { deploymentName, buildId } }),

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { maxFileBytes, type FileSettings } from '../files/file-settings.js';
+import { maxFileBytes, type FileSettings } from '../file-settings.js';
 import type { IdentityOptions } from '../identity.js';
 import { createJsonBody, type BodyBudget } from './json-body.js';
 import { createReadBudget, type CountRead } from './read-budget.js';

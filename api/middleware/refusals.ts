@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { toProblem } from '../../ai-sdk/index.js';
-import { HelixError } from '../../protocol/errors.js';
-import { OPENAI_ROOT, SHOULD_RETRY, toCompletionProblem } from '../openai/problem.js';
+import type { z } from 'zod';
+import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 
 /** The part of a logger that the API uses. */
 export interface ApiLogger {
@@ -61,8 +61,23 @@ const RETRY_SECONDS = '1';
 /** Sends a refusal. */
 export type SendRefusal = (request: Request, response: Response, refusal: HelixError) => void;
 
+/** How refusals below a path look to programs of another protocol. */
+export interface ProblemShape {
+  /** Beginning of the paths, such as `/v1/`. */
+  below: string;
+  toBody: (refusal: HelixError) => object;
+  toHeaders?: (refusal: HelixError) => Readonly<Record<string, string>>;
+  /** For the OpenAPI document: the schema of a body with one of these codes. */
+  toSchema: (code: z.ZodType<ErrorCode>) => z.ZodType;
+}
+
 /** Sends a refusal at once, whether or not the request's body has arrived. */
-export const sendRefusal: SendRefusal = (request, response, refusal) => {
+export function sendRefusal(
+  request: Request,
+  response: Response,
+  refusal: HelixError,
+  shapes: readonly ProblemShape[] = [],
+): void {
   const { statusCode } = refusal;
   response.status(statusCode).set('cache-control', 'no-store');
   if (statusCode === 401) response.set('www-authenticate', 'Bearer');
@@ -70,13 +85,12 @@ export const sendRefusal: SendRefusal = (request, response, refusal) => {
   if (isForLater && !response.hasHeader('retry-after')) {
     response.set('retry-after', RETRY_SECONDS);
   }
-  const isCompletion = request.path.startsWith(`${OPENAI_ROOT}/`);
-  // Clients of OpenAI repeat a 409 automatically.
-  if (isCompletion && statusCode < 500 && !isForLater) response.set(SHOULD_RETRY, 'false');
-  const problem = isCompletion ? toCompletionProblem(refusal) : toProblem(refusal);
+  const shape = shapes.find(({ below }) => request.path.startsWith(below));
+  response.set({ ...shape?.toHeaders?.(refusal) });
+  const problem = shape?.toBody(refusal) ?? toProblem(refusal);
   if (request.complete || isSmall(request)) response.json(problem);
   else sendAndCut(request, response, JSON.stringify(problem));
-};
+}
 
 function isSmall({ headers }: Request): boolean {
   if (headers['transfer-encoding'] !== undefined) return false;

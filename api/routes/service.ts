@@ -4,7 +4,7 @@ import { ConfigReply, ReadinessReply } from '../../protocol/replies.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
 import { toAgentCards } from '../agent-cards.js';
 import { requireNoTenant } from '../operator-access.js';
-import { FILE_TYPES, maxFileBytes } from '../files/file-settings.js';
+import { FILE_TYPES, maxFileBytes } from '../file-settings.js';
 import { defineRoute, type Route } from './route.js';
 
 /** Routes about this server, not about a session. */

@@ -4,9 +4,8 @@ import { ConfigError, parseEnv, withoutBlank, type Config } from '../../config/e
 import { readPayloadKeys } from '../../config/payload-keys.js';
 import { withoutSecrets } from '../../config/startup.js';
 import { readTemporal, type TemporalSettings } from '../../config/temporal.js';
-import { budgetsOfSettings } from '../../executor/budgets.js';
 import { inspectTemporal } from '../../executor/inspect-temporal.js';
-import { unpricedAgents } from '../../executor/unpriced-agents.js';
+import { budgetsOfSettings, unpricedAgents } from '../../extensions/limits/index.js';
 import type { ReadinessReply } from '../../protocol/replies.js';
 import { toReason } from '../../protocol/to-reason.js';
 import { inspectRedis } from '../../stores/redis/inspect-redis.js';

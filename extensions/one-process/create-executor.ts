@@ -2,10 +2,9 @@ import { createRunParts } from '../../activities/run-parts.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
-import type { Budgets } from '../../executor/budgets.js';
 import { createRuns } from '../../executor/create-runs.js';
+import type { RunsExtension } from '../../executor/extension.js';
 import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
-import type { Quotas } from '../../executor/quotas.js';
 import type { Runs } from '../../executor/runs.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import { sessionOfRun } from '../../protocol/ids.js';
@@ -29,12 +28,10 @@ export interface InProcessOptions {
    * of a name. Default: `default`.
    */
   name?: string;
-  /** As of `createAgentExecutor`. */
-  quotas?: Quotas | 'unlimited';
-  /** As of `createAgentExecutor`. */
-  budgets?: Budgets;
   /** Hosts whose files are fetched for models that do not fetch them, as of the worker. Default: none. */
   fileHosts?: readonly string[];
+  /** Optional capabilities. Default: none. */
+  extensions?: readonly RunsExtension[] | undefined;
   /** Counts what happens to runs. Default: nothing. */
   meter?: RunMeter;
   /** The clock of deadlines and retries. Default: the machine's. */
@@ -89,7 +86,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const { meter, quotas, budgets, fileHosts } = options;
+  const { meter, fileHosts } = options;
   const mcp = createMcpConnections(logger);
   const local = createLocalRuns({
     name,
@@ -129,9 +126,8 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     store: { ...stores.store, leases: undefined },
     workflows: local,
     carriesOut: true,
+    extensions: options.extensions,
     agents,
-    quotas,
-    budgets,
     meter,
     logger,
     searchAttributes: false,

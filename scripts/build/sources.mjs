@@ -29,7 +29,9 @@ const FOLDERS = [
 /** Every TypeScript file of the product, relative to the root, sorted. */
 export function listSources(root) {
   const files = FOLDERS.flatMap((folder) => listFiles(root, folder));
-  if (existsSync(join(root, 'index.ts'))) files.push('index.ts');
+  for (const file of ['index.ts', 'extension.ts']) {
+    if (existsSync(join(root, file))) files.push(file);
+  }
   return files.filter((file) => /\.tsx?$/.test(file) && !isElsewhere(file)).sort();
 }
 

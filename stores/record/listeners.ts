@@ -23,18 +23,21 @@ export interface ListenersDeps {
   meter: RunMeter;
   traces: LegTraces | undefined;
   startNext: StartNext;
+  /** Of extensions. */
+  others?: readonly Listener[];
   logger: AuditLogger;
 }
 
 /** A store whose changes tell all listeners; API, worker and one process compose the same. */
 export function listenToChanges(store: Store, deps: ListenersDeps): Store {
-  const { meter, traces, startNext, logger } = deps;
+  const { meter, traces, startNext, others = [], logger } = deps;
   const listeners = [
     metered(meter),
     ...(traces === undefined ? [] : [traces.listener]),
     folding(store, logger),
     relaying(store, logger),
     startingNext(startNext, logger),
+    ...others,
   ];
   const { sessions, runs, calls, steps, queue } = store.listening((sessionId, events) => {
     for (const listener of listeners) {

@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { MadeFiles } from '../../activities/deps.js';
 import { createUploads } from '../../executor/uploads.js';
-import { quotaExceeded } from '../../executor/quotas.js';
+import { quotaExceeded } from '../../extensions/limits/quotas.js';
 import { formatFileUrl } from '../../protocol/file-reference.js';
 import type { UserPart } from '../../protocol/rows.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
@@ -27,9 +27,9 @@ beforeEach(async () => {
 function openUploads(): MadeFiles {
   const { files } = stores.store;
   if (files === undefined) throw new Error('the store keeps files');
-  const quotasOf = () => undefined;
+  const admit = () => Promise.resolve(() => undefined);
   const logger = { warn: () => undefined };
-  return createUploads({ store: { ...stores.store, files }, quotasOf, logger });
+  return createUploads({ store: { ...stores.store, files }, admit, logger });
 }
 
 function serve(script: Script, more: Partial<MadeFiles> = {}): ActivityHarness {

@@ -1,5 +1,5 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { ROUTES } from '../../api/routes/index.js';
+import { ROUTES } from '../support/all-routes.js';
 import type { AnswerRefusal } from '../../protocol/answers.js';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { drive, newCall } from '../support/session-driver.js';

@@ -2,6 +2,7 @@ import express, { type Request, type RequestHandler } from 'express';
 import type { Identity } from '../../api/identity.js';
 import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
+import { allExtensions } from '../../extensions/index.js';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { createRuns, type RunsDeps } from '../../executor/create-runs.js';
 import type { Runs } from '../../executor/runs.js';
@@ -38,6 +39,7 @@ export async function startApi(
   };
   const app = createApi({
     ...runtime,
+    extensions: allExtensions(),
     allowUnauthenticated: true,
     namespace: 'default',
     checks: {},

@@ -1,5 +1,5 @@
 import { isForgedRequest } from '../../ai-sdk/index.js';
-import { ROUTES } from '../../api/routes/index.js';
+import { ROUTES } from '../support/all-routes.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer, type StartOptions } from './api-server.js';
 

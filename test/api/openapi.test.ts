@@ -1,11 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { createOpenApi, refusalsOf } from '../../api/openapi.js';
-import { ROUTES } from '../../api/routes/index.js';
+import { refusalsOf } from '../../api/openapi.js';
+import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi } from './api-server.js';
 
 /** The document as clients read it. */
-const document = JSON.parse(JSON.stringify(createOpenApi(ROUTES))) as Json;
+const document = JSON.parse(JSON.stringify(OPEN_API)) as Json;
 
 interface Codes {
   enum?: string[];

@@ -1,7 +1,6 @@
-import { createOpenApi } from '../../api/openapi.js';
 import type { Authorize } from '../../ai-sdk/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { ROUTES } from '../../api/routes/index.js';
+import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import type { Route } from '../../api/routes/route.js';
 import type { BatchState } from '../../executor/batches.js';
 import type { Role } from '../../protocol/actor.js';
@@ -325,7 +324,7 @@ describe('an act with a key', () => {
 
 /** What the OpenAPI document says of each operation, by its id. */
 const documented = new Map(
-  Object.values(createOpenApi(ROUTES).paths ?? {})
+  Object.values(OPEN_API.paths ?? {})
     .flatMap((item) => Object.values(item) as Record<string, unknown>[])
     .map((operation) => [operation['operationId'], operation['x-audit']] as const),
 );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ROUTES } from '../../api/routes/index.js';
+import { ROUTES } from '../support/all-routes.js';
 import type { Route } from '../../api/routes/route.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { ROLES } from '../../protocol/actor.js';

@@ -1,7 +1,7 @@
 import { createApi } from '../../api/index.js';
-import { createOpenApi } from '../../api/openapi.js';
-import { ROUTES } from '../../api/routes/index.js';
+import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import { isCounted, mayStream, type Route } from '../../api/routes/route.js';
+import { allExtensions } from '../../extensions/index.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
@@ -45,7 +45,7 @@ async function ask(
   return { status: response.status, code, error: error ?? message };
 }
 
-const { paths: described } = createOpenApi(ROUTES);
+const { paths: described } = OPEN_API;
 const named = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
 
 describe('a declared route', () => {
@@ -133,7 +133,11 @@ describe('a path or method that no route declares', () => {
   });
 
   it('the app has no route that is not declared', () => {
-    const app = createApi({ ...createFakeRuntime(), allowUnauthenticated: true });
+    const app = createApi({
+      ...createFakeRuntime(),
+      extensions: allExtensions(),
+      allowUnauthenticated: true,
+    });
     const { stack } = (app as unknown as { router: { stack: Layer[] } }).router;
     // No router of its own stands beside the routes.
     expect(stack.filter(({ handle }) => handle.stack !== undefined)).toEqual([]);

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { SignJWT } from 'jose';
-import { ROUTES } from '../../api/routes/index.js';
+import { ROUTES } from '../support/all-routes.js';
 import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorBatch } from '../../protocol/batch.js';
 import type { PersonErasureReply } from '../../protocol/erasure.js';

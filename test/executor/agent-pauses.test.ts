@@ -19,7 +19,6 @@ function compose() {
     streamManager,
     logger,
     searchAttributes: false,
-    quotas: 'unlimited',
     agents: new AgentRegistry([
       defineAgent({ name: 'guide', systemPrompt: '', llmConfig: { model: 'scripted' } }),
     ]),

@@ -44,7 +44,6 @@ beforeEach(() => {
     streamManager,
     agents,
     searchAttributes: false,
-    quotas: 'unlimited',
     logger: { warn: () => undefined },
     workflows: { fleet: 'test', namespace: 'test', wake: nothing, look } as never,
   });

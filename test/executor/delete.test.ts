@@ -94,7 +94,6 @@ describe('a session that is erased', () => {
     const id = idle.newSessionId();
     const run = await idle.begin(id, talks.name, 'hello');
     const executor = createRuns({
-      quotas: 'unlimited',
       ...stores,
       workflows: {
         ...idle.workflows,
@@ -154,7 +153,6 @@ describe('a session that is erased', () => {
     await runs.untilStatus(id, 'waiting_approval');
     const outage = new HelixError('unavailable', 'The agents cannot be reached right now.');
     const executor = createRuns({
-      quotas: 'unlimited',
       ...stores,
       workflows: { ...runs.workflows, wake: () => Promise.reject(outage) },
       agents: new AgentRegistry([]),

@@ -56,7 +56,6 @@ const inputOf = (sessionId: string, runId: string) => ({
 
 function executorOver(workflows: RunWorkflows) {
   return createRuns({
-    quotas: 'unlimited',
     ...stores,
     workflows,
     agents: new AgentRegistry([agent]),

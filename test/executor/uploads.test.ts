@@ -1,5 +1,5 @@
 import { createUploads, type Uploads } from '../../executor/uploads.js';
-import { toQuotas } from '../../executor/quotas.js';
+import { admitWithin, toQuotas } from '../../extensions/limits/quotas.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import type { SessionOwner } from '../../stores/contract/waiting.js';
 import type { Files } from '../../stores/contract/files.js';
@@ -18,7 +18,7 @@ function uploadsOver(files: MemoryStores['store']['files']): Uploads {
   if (files === undefined) throw new Error('the memory store keeps files');
   return createUploads({
     store: { ...stores.store, files },
-    quotasOf: () => toQuotas({ bytes: 2.5 * SIZE }),
+    admit: (input) => admitWithin(toQuotas({ bytes: 2.5 * SIZE }), input, stores.store),
     logger: { warn: () => undefined },
   });
 }

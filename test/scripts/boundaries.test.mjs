@@ -65,6 +65,9 @@ const FORBIDDEN = [
   ['run/a.ts', '../workflows/any.js'],
   ['extensions/workflows/a.ts', '../../activities/any.js'],
   ['extensions/remote/a.ts', '../one-process/any.js'],
+  ['extensions/audit/a.ts', '../../api/any.js'],
+  ['extensions/audit/b.ts', '../files/any.js'],
+  ['executor/h.ts', '../extensions/index.js'],
   ['ai-sdk/client/c.ts', 'zod'],
   ['worker/b.ts', '../api/listen.js'],
 ];
@@ -73,6 +76,8 @@ const FORBIDDEN = [
 const ALLOWED = [
   ['worker/index.ts', '../activities/any.js'],
   ['api/main.ts', '../examples/any.js'],
+  ['worker/one/main.ts', '../../extensions/index.js'],
+  ['extensions/audit/c.ts', '../../api/extension.js'],
   ['stores/memory/b.ts', '../redis/connection.js', 'type'],
   ['ai-sdk/client/d.ts', '../../executor/any.js', 'type'],
   ['extensions/one-process/c.ts', '../../executor/agent-executor.js', 'type'],

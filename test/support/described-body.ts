@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { createOpenApi } from '../../api/openapi.js';
-import { ROUTES } from '../../api/routes/index.js';
+import { OPEN_API } from './all-routes.js';
 import type { Route } from '../../api/routes/route.js';
 
 interface Described {
@@ -16,7 +15,7 @@ interface DescribedReply {
 type JsonSchema = Extract<Parameters<typeof z.fromJSONSchema>[0], object>;
 
 // As clients read it: no schema of ours, and definitions where JSON Schema has them.
-const text = JSON.stringify(createOpenApi(ROUTES)).replaceAll('#/components/schemas/', '#/$defs/');
+const text = JSON.stringify(OPEN_API).replaceAll('#/components/schemas/', '#/$defs/');
 const document = JSON.parse(text) as Described;
 const made = new Map<string, z.ZodType>();
 

@@ -1,6 +1,5 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import { createOpenApi } from '../../api/openapi.js';
-import { ROUTES } from '../../api/routes/index.js';
+import { OPEN_API } from './all-routes.js';
 import { ASKED, ASKED_BY_OPERATORS } from '../api/route-requests.js';
 
 /** A body made to cost its reader more than it costs its sender. */
@@ -402,7 +401,7 @@ const PACKED: Record<string, (content: Uint8Array) => Uint8Array> = {
 
 /** Each member of each body that the API takes, by its own description, packed in turns. */
 function createOfRoutes(): HostileBody[] {
-  const { paths, components } = createOpenApi(ROUTES) as unknown as OpenApi;
+  const { paths, components } = OPEN_API as unknown as OpenApi;
   const schemaOf = ({ $ref = '', ...schema }: Schema): Schema =>
     $ref === '' ? schema : (components.schemas[$ref.split('/').at(-1) ?? ''] ?? {});
   const bodies = Object.entries(paths).flatMap(([path, methods]) =>

@@ -3,6 +3,7 @@ import { createApi } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { createSupportAgent } from '../../examples/support/agent.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
+import { allExtensions } from '../../extensions/index.js';
 import { AgentRegistry } from '../../agents/index.js';
 import {
   createInProcessExecutor,
@@ -27,11 +28,12 @@ export async function startLocalProduct(): Promise<LocalProduct> {
   });
   const agents = new AgentRegistry([lab, createSupportAgent()]);
   const name = randomBytes(4).toString('hex');
-  const executor = createInProcessExecutor({ agents, stores, name, quotas: 'unlimited' });
+  const executor = createInProcessExecutor({ agents, stores, name });
   const app = createApi({
     executor,
     stores,
     agents,
+    extensions: allExtensions(),
     defaultAgent: 'support',
     allowUnauthenticated: true,
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },

@@ -1,4 +1,4 @@
-import { ROUTES } from '../../api/routes/index.js';
+import { ROUTES } from './all-routes.js';
 
 interface Sent {
   query?: string;

@@ -111,7 +111,6 @@ export async function createRunHarness(
     sessionUrl: (sessionId) => `http://page/${sessionId}`,
     ...(notify !== undefined && { deliveries: { notify } as Deliveries }),
     // Tests share their users.
-    quotas: 'unlimited',
     logger: quiet,
   });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createReporter } from '../../examples/own-workflow/agent.js';
-import { toQuotas } from '../../executor/index.js';
+import { limits, toQuotas } from '../../extensions/limits/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createAgentPlugin } from '../../worker/index.js';
@@ -43,7 +43,7 @@ beforeAll(async () => {
       createAgentPlugin({
         agents,
         stores: losingReplies(stores),
-        quotas: toQuotas({ sessions: 2 }),
+        extensions: [limits({ quotas: toQuotas({ sessions: 2 }) })],
       }),
     ],
   });

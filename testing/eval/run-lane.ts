@@ -72,7 +72,6 @@ export async function runLane(
   const executor = createInProcessExecutor({
     stores,
     services,
-    quotas: 'unlimited',
     agents: [replayed],
   });
   let result: AgentResult | undefined;

@@ -36,7 +36,6 @@ export async function runOnTemporal(
     taskQueue,
     agents,
     stores,
-    quotas: 'unlimited',
   });
   return {
     executor,

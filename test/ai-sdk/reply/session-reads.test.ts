@@ -65,7 +65,6 @@ describe('session reads of one request', () => {
       workflows,
       agents,
       searchAttributes: false,
-      quotas: 'unlimited',
       logger: { warn: () => undefined },
     });
     const { streamManager } = stores;

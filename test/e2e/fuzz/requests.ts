@@ -1,10 +1,9 @@
 import fc from 'fast-check';
-import { createOpenApi } from '../../../api/openapi.js';
-import { ROUTES } from '../../../api/routes/index.js';
+import { OPEN_API, ROUTES } from '../../support/all-routes.js';
 import type { Route } from '../../../api/routes/route.js';
 import { NASTY, valuesOf, type Hints, type JsonSchema } from '../../support/schema-values.js';
 
-const document = JSON.parse(JSON.stringify(createOpenApi(ROUTES))) as {
+const document = JSON.parse(JSON.stringify(OPEN_API)) as {
   paths: Record<string, Record<string, DocumentedOperation>>;
 };
 interface DocumentedOperation {

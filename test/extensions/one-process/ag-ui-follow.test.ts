@@ -45,7 +45,7 @@ const teller = defineAgent({
 });
 
 const stores = createMemoryStores();
-const executor = createInProcessExecutor({ agents: [teller], stores, quotas: 'unlimited' });
+const executor = createInProcessExecutor({ agents: [teller], stores });
 /** What happens once between the read of a conversation and what is decided by it. */
 let meanwhile: (() => Promise<void>) | undefined;
 const { sessions } = stores.store;

@@ -31,7 +31,7 @@ function newName(): string {
 
 function open(options: Parameters<typeof createInProcessExecutor>[0]): InProcessExecutor {
   // Tests share their users.
-  const executor = createInProcessExecutor({ name: newName(), quotas: 'unlimited', ...options });
+  const executor = createInProcessExecutor({ name: newName(), ...options });
   executors.push(executor);
   return executor;
 }

@@ -1,14 +1,8 @@
 import { tool, ToolLoopAgent as Theirs, type ModelMessage } from 'ai';
 import { z } from 'zod';
-import { toQuotas } from '../../../executor/quotas.js';
 import { ToolLoopAgent, type ToolLoopAgentMore } from '../../../extensions/one-process/index.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import {
-  createMemoryData,
-  createMemoryStores,
-  createStoresOn,
-} from '../../../stores/memory/index.js';
-import { createKeySpace } from '../../../stores/redis/keys.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
 
 // Messages that a program has stored elsewhere, before those that a record has.
@@ -86,21 +80,6 @@ describe('a history that is not known', () => {
     const done = await agent.generate({ messages });
     messages.push(...done.responseMessages, user('And now?'));
     expect(await agent.generate({ messages })).toMatchObject({ sessionId: asked.sessionId });
-  });
-
-  it('counts towards the quotas of its owner', async () => {
-    const data = createMemoryData();
-    const stores = createStoresOn(data);
-    const { agent } = open(sayInTurn(), { stores });
-    const [owner, sessionId] = ['ann', 'of-ann'];
-    const { usage } = createKeySpace().owner({ owner });
-    data.keyspace.call('HSET', usage, 'bytes', toQuotas().user.bytes - 5_000);
-    const messages = [user('long '.repeat(1_000)), ...stored.slice(1), user('two')];
-    const refused = agent.generate({ messages, sessionId, userId: owner });
-    await expect(refused).rejects.toMatchObject({ code: 'quota_exceeded' });
-    expect(await stores.store.sessions.read(sessionId)).toBeUndefined();
-    const short = agent.generate({ messages: [...stored, user('two')], sessionId, userId: owner });
-    expect(await short).toMatchObject({ sessionId });
   });
 
   it('leaves nothing if the new message is refused', async () => {

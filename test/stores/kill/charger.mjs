@@ -1,6 +1,6 @@
 // An API process that dies at a known moment: it accepts a message, and rests before the step that is
 // named, `begin` or `fold`, until it is killed. It reports to its parent that it has reached it.
-import { toQuotas } from '../../../dist/executor/quotas.js';
+import { limits, toQuotas } from '../../../dist/extensions/limits/index.js';
 import { createRuns } from '../../../dist/executor/create-runs.js';
 import { createRedisStores } from '../../../dist/stores/redis/index.js';
 
@@ -37,7 +37,7 @@ await createRuns({
   },
   agents: { resolve: () => ({ name: 'tester' }) },
   searchAttributes: false,
-  quotas: toQuotas({ runs: 1 }),
+  extensions: [limits({ quotas: toQuotas({ runs: 1 }) })],
   logger: { warn: () => undefined },
 }).execute({
   sessionId,

@@ -35,7 +35,11 @@ function open(options: Omit<MemoryOptions, 'now'> = {}) {
     files: { ...files, reclaim: files.reclaim },
     bucket,
     session: drive({ store, streamManager }, id),
-    uploads: createUploads({ store: { ...store, files }, quotasOf: () => undefined, logger }),
+    uploads: createUploads({
+      store: { ...store, files },
+      admit: () => Promise.resolve(() => undefined),
+      logger,
+    }),
     pass: (ms: number): void => {
       time += ms;
     },

@@ -1,0 +1,45 @@
+import type { RequestHandler } from 'express';
+import type { CrossOriginHeaders } from './middleware/cross-origin.js';
+import type { ProblemShape } from './middleware/refusals.js';
+import type { Route } from './routes/route.js';
+
+/** What an extension adds to the HTTP API. */
+export interface ApiExtension {
+  readonly name: string;
+  /** Declared as those of the API: `defineRoute` makes them, and the OpenAPI document shows them. */
+  routes?: readonly Route[];
+  /** Refusals below a path in the shape of another protocol. */
+  problems?: ProblemShape;
+  /** Headers that pages of other origins may send and read, besides those of the API. */
+  crossOrigin?: CrossOriginHeaders;
+  /** Handlers of Express that every request passes, before its caller is known. */
+  middleware?: readonly RequestHandler[];
+}
+export type { CrossOriginHeaders } from './middleware/cross-origin.js';
+export type { ProblemShape } from './middleware/refusals.js';
+export { toAgentCards } from './agent-cards.js';
+export type { RouteDeps } from './deps.js';
+export type { Identity } from './identity.js';
+export type { Frames } from './pipe-to-express.js';
+export { SESSION, SESSION_AND_RUN, defineRoute } from './routes/route.js';
+export type { Call, Route } from './routes/route.js';
+export { sendLines, streamReply, untilExpiry } from './stream-reply.js';
+export { toActor } from './actor.js';
+export { isTakenType, maxFileBytes } from './file-settings.js';
+export type { FileSettings } from './file-settings.js';
+export { listRuns } from './list-runs.js';
+export { fileTooLarge } from './middleware/upload-body.js';
+export {
+  listHidden,
+  mayRead,
+  mayReadRun,
+  openForOperator,
+  openRunForOperator,
+  readHidden,
+  requireNoTenant,
+  toOperatorQuestions,
+} from './operator-access.js';
+export type { About } from './record-access.js';
+export { requireRole, requireSecondOperator } from './require-role.js';
+export { toAnswerReply } from './routes/answers.js';
+export { nameOfRequest } from './routes/once.js';

@@ -1,0 +1,24 @@
+import type { Extension } from '../../extension.js';
+import { OPERATOR_AGENT_ROUTES } from './agents.js';
+import { OPERATOR_FORK_ROUTE } from './fork.js';
+import { OPERATOR_RUN_EVENTS_ROUTE } from './run-events.js';
+import { OPERATOR_RUN_ROUTES } from './runs.js';
+import { OPERATOR_SESSION_ROUTES } from './sessions.js';
+import { OPERATOR_WAITING_ROUTES } from './waiting.js';
+import { OPERATOR_WORKERS_ROUTE } from './workers.js';
+
+/** For operators of a tenant: what waits, runs, answers, stops and forks of them, agents, workers. */
+export function operatorConsole(): Extension {
+  return {
+    name: 'console',
+    routes: [
+      ...OPERATOR_WAITING_ROUTES,
+      ...OPERATOR_RUN_ROUTES,
+      OPERATOR_RUN_EVENTS_ROUTE,
+      OPERATOR_FORK_ROUTE,
+      ...OPERATOR_AGENT_ROUTES,
+      ...OPERATOR_SESSION_ROUTES,
+      OPERATOR_WORKERS_ROUTE,
+    ],
+  };
+}

@@ -1,0 +1,198 @@
+import {
+  defineRoute,
+  listRuns,
+  mayRead,
+  mayReadRun,
+  openRunForOperator,
+  type Route,
+  type RouteDeps,
+  toActor,
+} from '../../api/extension.js';
+import { notFound, requireAddressable } from '../../ai-sdk/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { HEADERS } from '../../protocol/http.js';
+import {
+  OperatorResumeBody,
+  OperatorRetryBody,
+  OperatorRunCount,
+  OperatorRunCountQuery,
+  OperatorRunDetail,
+  OperatorRunPath,
+  OperatorRuns,
+  OperatorRunsQuery,
+  OperatorStopBody,
+} from '../../protocol/operator.js';
+import { RetryReply, StopReply } from '../../protocol/replies.js';
+import { RUN_STATUSES } from '../../protocol/run.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
+import { readRunDetail, toOperatorRun } from './run.js';
+
+const ofRun = { method: 'post', params: OperatorRunPath } as const;
+const REFUSED = ['not_found', 'not_allowed', 'stale_run'] as const;
+const BEGUN = { 202: { description: 'The run that continues.', content: { json: RetryReply } } };
+
+/** The runs of a tenant, for colleagues. */
+export const OPERATOR_RUN_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/runs',
+    id: 'listRuns',
+    audits: 'read',
+    summary: 'List the runs of the tenant; Temporal lists them up to two seconds late',
+    query: OperatorRunsQuery,
+    replies: { 200: { description: 'A page, newest first.', content: { json: OperatorRuns } } },
+    refusals: ['not_allowed', 'invalid_query'],
+    about: async (call) => ({ ...(await mayRead(call)), person: call.query.owner }),
+    handle: async ({ deps, response, query: { limit, cursor, ...filter }, caller }) => {
+      const page = { limit, cursor };
+      const found = await listRuns(deps, { ...filter, tenant: caller.tenantId }, page);
+      const runs = await Promise.all(found.runs.map((run) => toOperatorRun(deps, caller, run)));
+      response.json({ runs: runs.flat(), cursor: found.cursor } satisfies OperatorRuns);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/runs/count',
+    id: 'countRuns',
+    audits: 'read',
+    summary: 'Count the runs of the tenant by status, agent or tenant',
+    query: OperatorRunCountQuery,
+    replies: { 200: { description: 'The counts.', content: { json: OperatorRunCount } } },
+    refusals: ['not_allowed', 'invalid_query'],
+    about: mayRead,
+    handle: async ({ deps, response, query: { groupBy, ...filter }, caller }) => {
+      const of = { ...filter, tenant: caller.tenantId };
+      if (groupBy === 'tenant') {
+        const total = await deps.executor.count(of);
+        const groups = total === 0 ? [] : [{ value: caller.tenantId ?? '', count: total }];
+        response.json({ total, groups } satisfies OperatorRunCount);
+        return;
+      }
+      const wanted: readonly string[] =
+        groupBy === 'status' ? RUN_STATUSES : deps.agents.getRegisteredTypes();
+      const only = filter[groupBy];
+      const values = only === undefined ? wanted : wanted.filter((value) => value === only);
+      const [total, ...counts] = await Promise.all([
+        deps.executor.count(of),
+        ...values.map((value) => deps.executor.count({ ...of, [groupBy]: value })),
+      ]);
+      const groups = values.flatMap((value, at) => {
+        const count = counts[at] ?? 0;
+        return count === 0 ? [] : [{ value, count }];
+      });
+      response.json({ total, groups } satisfies OperatorRunCount);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/runs/:runId',
+    id: 'getRun',
+    audits: 'read',
+    summary: 'Get a run of the tenant: its record, steps and calls',
+    params: OperatorRunPath,
+    replies: { 200: { description: 'The run.', content: { json: OperatorRunDetail } } },
+    refusals: ['not_found'],
+    about: mayReadRun,
+    handle: async ({ deps, response, caller, params: { runId }, about: record }) => {
+      const detail = await readRunDetail(deps, caller, record, runId);
+      if (detail === undefined) throw notFound();
+      response.json(detail satisfies OperatorRunDetail);
+    },
+  }),
+  defineRoute({
+    ...ofRun,
+    path: '/api/operator/runs/:runId/stop',
+    id: 'stopRun',
+    audits: 'act',
+    summary: 'Stop a run of the tenant; its partial reply is kept',
+    body: OperatorStopBody,
+    replies: { 202: { description: 'The effect of the stop.', content: { json: StopReply } } },
+    refusals: REFUSED,
+    handle: async (call) => {
+      const { deps, response, body, caller } = call;
+      const { runId } = call.params;
+      const record = requireNewest(await openRunForOperator(deps, caller, 'stop', runId), runId);
+      const request = { ...body, runId, ...toActor(call) };
+      const stop = await deps.executor.stop(record.sessionId, request);
+      response.status(202).json({ result: stop.kind, runId } satisfies StopReply);
+    },
+  }),
+  defineRoute({
+    ...ofRun,
+    path: '/api/operator/runs/:runId/resume',
+    id: 'resumeRun',
+    audits: 'act',
+    summary: 'Continue a run that was interrupted; an active one is left alone',
+    body: OperatorResumeBody,
+    replies: BEGUN,
+    refusals: [...REFUSED, 'not_resumable', 'agent_not_found', 'quota_exceeded'],
+    handle: async (call) => {
+      const { deps, response, body, caller } = call;
+      const { runId } = call.params;
+      const record = requireNewest(await openRunForOperator(deps, caller, 'resume', runId), runId);
+      requireAddressable(deps.agents, record.agent);
+      const { sessionId } = record;
+      const mode = 'with_confirmation';
+      const { reason } = body;
+      const resumed = await deps.executor.resume({
+        sessionId,
+        mode,
+        runId,
+        reason,
+        ...toActor(call),
+      });
+      noteRerun(deps, runId);
+      const begun = resumed.kind === 'resumed' ? resumed.run.runId : resumed.runId;
+      response
+        .status(202)
+        .set(HEADERS.runId, begun)
+        .json({ runId: begun } satisfies RetryReply);
+    },
+  }),
+  defineRoute({
+    ...ofRun,
+    path: '/api/operator/runs/:runId/retry',
+    id: 'retryRun',
+    audits: 'act',
+    summary: "Repeat a run's turn, or continue after a checkpoint; what came later is dropped",
+    body: OperatorRetryBody,
+    replies: BEGUN,
+    refusals: [
+      ...REFUSED,
+      'agent_already_running',
+      'agent_not_found',
+      'not_resumable',
+      'quota_exceeded',
+      'message_not_found',
+      'checkpoint_not_found',
+      'nothing_to_do',
+    ],
+    handle: async (call) => {
+      const { deps, response, caller } = call;
+      const { runId } = call.params;
+      const { reason, ...from } = call.body;
+      const { sessionId, agent } = requireNewest(
+        await openRunForOperator(deps, caller, 'retry', runId),
+        runId,
+      );
+      requireAddressable(deps.agents, agent);
+      const run = await deps.executor.retry({ sessionId, ...from, reason, ...toActor(call) });
+      noteRerun(deps, runId);
+      response
+        .status(202)
+        .set(HEADERS.runId, run.runId)
+        .json({ runId: run.runId } satisfies RetryReply);
+    },
+  }),
+];
+
+/** @throws HelixError `stale_run` for an earlier run of the conversation, and for a sub-agent's */
+function requireNewest(record: SessionRecord, runId: string): SessionRecord {
+  if (record.runId === runId) return record;
+  throw new HelixError('stale_run', 'Another run is the newest of this conversation.');
+}
+
+/** Who did it, and why, is in the line of the audit entry: no erasure reaches a log. */
+function noteRerun({ logger }: RouteDeps, runId: string): void {
+  logger.info({ runId }, 'a run was continued or repeated');
+}

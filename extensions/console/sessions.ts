@@ -1,0 +1,60 @@
+import {
+  defineRoute,
+  openForOperator,
+  readHidden,
+  type Route,
+  SESSION,
+  toOperatorQuestions,
+} from '../../api/extension.js';
+import { loadUIMessages, notFound } from '../../ai-sdk/index.js';
+import {
+  OperatorSession,
+  OperatorSessionPath,
+  OperatorSessionQuery,
+} from '../../protocol/operator.js';
+
+/** Conversations of a tenant, for colleagues. */
+export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/sessions/:sessionId',
+    id: 'readTenantSession',
+    audits: 'read',
+    summary: 'Read a conversation of the tenant',
+    params: OperatorSessionPath,
+    query: OperatorSessionQuery,
+    replies: {
+      200: {
+        description: 'A page of its messages, oldest first, and what waits for people.',
+        content: { json: OperatorSession },
+        headers: SESSION,
+      },
+    },
+    refusals: ['not_found'],
+    entry: 'read',
+    about: ({ deps, caller, params }) => openForOperator(deps, caller, 'read', params.sessionId),
+    handle: async ({ deps, response, params, query, caller, about: record }) => {
+      const { hidden, ...page } = query;
+      const own = { userId: record.owner, tenantId: record.tenant };
+      const options = { ...page, filterHidden: hidden !== 'true', caller: own };
+      const [messages, found] = await Promise.all([
+        loadUIMessages(deps.stateStore, params.sessionId, options),
+        deps.stateStore.sessions.withCalls(record.sessionId),
+      ]);
+      if (found === undefined) throw notFound();
+      const { agent, owner, createdAt, updatedAt, runId, status } = found.record;
+      const pending = await toOperatorQuestions(deps, caller, found);
+      response.json({
+        ...messages,
+        sessionId: params.sessionId,
+        agent,
+        owner,
+        createdAt,
+        updatedAt,
+        run: { runId, status },
+        pending,
+        ...(pending.length > 0 && (await readHidden(deps, found.record))),
+      } satisfies OperatorSession);
+    },
+  }),
+];

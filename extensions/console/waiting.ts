@@ -1,0 +1,184 @@
+import {
+  type About,
+  defineRoute,
+  type Identity,
+  listHidden,
+  mayRead,
+  openForOperator,
+  type Route,
+  type RouteDeps,
+  SESSION,
+  toActor,
+  toAnswerReply,
+  toOperatorQuestions,
+} from '../../api/extension.js';
+import { requireAllowed, toAnswerOptions } from '../../ai-sdk/index.js';
+import { toAnswerError } from '../../protocol/answers.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import {
+  OperatorAnswerBody,
+  OperatorCallPath,
+  OperatorExtendBody,
+  OperatorWaiting,
+  OperatorWaitingQuery,
+  type OperatorWaitingSession,
+} from '../../protocol/operator.js';
+import { AnswerReply, ExtendReply } from '../../protocol/replies.js';
+import type { WaitingSession } from '../../stores/contract/waiting.js';
+
+const call = { method: 'post', params: OperatorCallPath } as const;
+const UNANSWERED = [
+  'not_found',
+  'not_allowed',
+  'not_pending',
+  'already_completed',
+  'stale_run',
+  'expired',
+] as const;
+
+/** What waits for people in a tenant, for colleagues. */
+export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/waiting',
+    id: 'listTenantWaiting',
+    audits: 'read',
+    summary: 'List what waits for people in the tenant',
+    query: OperatorWaitingQuery,
+    replies: {
+      200: { description: 'A page, longest wait first.', content: { json: OperatorWaiting } },
+    },
+    refusals: ['not_allowed', 'not_found'],
+    about: async (call): Promise<About> => {
+      const { session } = call.query;
+      if (session === undefined) return mayRead(call);
+      return openForOperator(call.deps, call.caller, 'read', session);
+    },
+    handle: async ({ deps, response, caller, query, about: { sessionId } }) => {
+      const { olderThan, session: _session, ...page } = query;
+      if (sessionId !== undefined) {
+        const sessions = await readWaiting(deps, caller, sessionId);
+        response.json({ sessions } satisfies OperatorWaiting);
+        return;
+      }
+      const { sessions, cursor } = await deps.stateStore.waiting.pageOfTenant(caller.tenantId, {
+        ...page,
+        ...(olderThan !== undefined && { askedBy: Date.now() - olderThan }),
+      });
+      const shown = await Promise.all(sessions.map((found) => toWaiting(deps, caller, found)));
+      response.json({ sessions: shown.flat(), cursor } satisfies OperatorWaiting);
+    },
+  }),
+  defineRoute({
+    ...call,
+    path: '/api/operator/waiting/:sessionId/:toolCallId',
+    id: 'answerTenantCall',
+    audits: 'act',
+    summary: "Answer a pending call in a colleague's or customer's conversation",
+    body: OperatorAnswerBody,
+    replies: {
+      202: {
+        description: 'The answer is stored.',
+        content: { json: AnswerReply },
+        headers: SESSION,
+      },
+    },
+    refusals: [
+      ...UNANSWERED,
+      'kind_mismatch',
+      'late_answer_after_timeout',
+      'answer_too_large',
+      'invalid_result',
+      'invalid_input',
+    ],
+    handle: async (answered) => {
+      const { deps, response, params, body, caller } = answered;
+      const record = await openForOperator(deps, caller, 'answer', params.sessionId);
+      const { sessionId } = record;
+      const target = { sessionId, toolCallId: params.toolCallId, by: caller.userId };
+      const result = await deps.executor.submitToolResult(
+        { ...target, ...toAnswer(body) },
+        toAnswerOptions(deps, caller, toActor(answered), { record }),
+      );
+      response.status(202).json(toAnswerReply(result));
+    },
+  }),
+  defineRoute({
+    ...call,
+    path: '/api/operator/waiting/:sessionId/:toolCallId/extend',
+    id: 'extendTenantDeadline',
+    audits: 'act',
+    summary: 'Extend the deadline of a pending call of the tenant',
+    body: OperatorExtendBody,
+    replies: {
+      202: {
+        description: 'The new deadline.',
+        content: { json: ExtendReply },
+        headers: SESSION,
+      },
+    },
+    refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far'],
+    handle: async (extended) => {
+      const { deps, response, params, caller } = extended;
+      const { sessionId } = await openForOperator(deps, caller, 'extend', params.sessionId);
+      const { toolCallId } = params;
+      const { body } = extended;
+      const result = await deps.executor.extendDeadline(
+        { sessionId, toolCallId, ...body, ...toActor(extended) },
+        { responder: caller },
+      );
+      if (result.kind !== 'extended') throw toAnswerError(result.kind);
+      deps.logger.info({ sessionId, toolCallId, byMs: body.byMs }, 'a deadline was extended');
+      const { deadline } = result;
+      response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
+    },
+  }),
+];
+
+/** One conversation, wherever it is on the list. */
+async function readWaiting(
+  deps: RouteDeps,
+  caller: Identity,
+  sessionId: string,
+): Promise<OperatorWaitingSession[]> {
+  const { sessions, waiting } = deps.stateStore;
+  const [found, since] = await Promise.all([
+    sessions.withCalls(sessionId),
+    waiting.since(sessionId),
+  ]);
+  if (found === undefined) return [];
+  return toWaiting(deps, caller, { ...found, since: since ?? found.record.updatedAt });
+}
+
+/** Empty if all its questions were overdue, or this caller may not read the session. */
+async function toWaiting(
+  deps: RouteDeps,
+  caller: Identity,
+  found: WaitingSession,
+): Promise<OperatorWaitingSession[]> {
+  const { stateStore, executor } = deps;
+  const { sessionId } = found.record;
+  try {
+    await requireAllowed(deps, caller, 'read', found.record);
+  } catch {
+    return [];
+  }
+  const isOverdue = (found.record.deadline ?? Infinity) <= Date.now();
+  const hasExpired = isOverdue && (await executor.expireCalls(sessionId));
+  const current = hasExpired ? await stateStore.sessions.withCalls(sessionId) : found;
+  if (current === undefined) return [];
+  const pending = await toOperatorQuestions(deps, caller, current);
+  if (pending.length === 0) return [];
+  const { agent, owner, deadline, runId, status } = current.record;
+  const run = { runId, status };
+  const shown = { sessionId: toShownSessionId(sessionId), run, agent, owner };
+  const hidden = await listHidden(deps, current.record);
+  return [{ ...shown, since: found.since, deadline, pending, ...hidden }];
+}
+
+/** The reason of an approval goes to the model; that of other answers is for the record only. */
+function toAnswer(body: OperatorAnswerBody): object {
+  if ('approved' in body) return { kind: 'approval-response', ...body };
+  const { reason: _reason, ...outcome } = body;
+  return { kind: 'client-tool-result', ...outcome };
+}

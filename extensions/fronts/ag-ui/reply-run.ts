@@ -1,0 +1,229 @@
+import { type Identity, type RouteDeps, untilExpiry } from '../../../api/extension.js';
+import {
+  buildSnapshot,
+  decideReply,
+  findSession,
+  isOwner,
+  nothingToDo,
+  readStateAt,
+  StreamBrokenError,
+  toReplyHeaders,
+  type ChatReply,
+  type HandleChatStreamParams,
+  type IncomingRequest,
+} from '../../../ai-sdk/index.js';
+import type { AgUiEvent, AgUiInput, AgUiInterrupt, AgUiOutcome } from '../../../protocol/ag-ui.js';
+import type { HelixError } from '../../../protocol/errors.js';
+import type { PendingQuestion } from '../../../protocol/http.js';
+import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import { readAnswerable, readOwnCalls, toUsageSince } from '../session-standing.js';
+import { requireTaken } from '../require-taken.js';
+import { readParts } from '../ui-parts.js';
+import { AgUiEvents, type RunEnd, type TailPlace } from './events-of.js';
+import { findLastShown, toShownMessages } from './shown-messages.js';
+
+const PROTOCOL_VERSION = '1.0';
+
+/** A request of AG-UI, and what is done for it. */
+export interface AgUiRun {
+  deps: RouteDeps;
+  caller: Identity;
+  input: AgUiInput;
+  params: HandleChatStreamParams;
+  /** The session before the request; undefined if it begins one. */
+  before: SessionCalls | undefined;
+  /** Calls whose results the client has sent. */
+  answered: ReadonlySet<string>;
+}
+
+/** What a run begins with, and the parts that follow. */
+export interface Begun {
+  opening: AgUiEvent[];
+  decided: Exclude<ChatReply, { kind: 'refused' }>;
+  /** Calls whose results the client keeps; a stored conversation takes the place of its copy. */
+  known: ReadonlySet<string>;
+}
+
+/**
+ * Begins or continues a turn; a request without anything new follows the one that is under way, after
+ * the conversation as it is stored. Results of the server's own calls, which every copy has, are nothing
+ * new.
+ *
+ * @throws HelixError a refusal
+ */
+export async function beginRun(run: AgUiRun): Promise<Begun> {
+  const { deps, params, caller } = run;
+  const { userId, tenantId, roles, personId, isEveryone } = caller;
+  const asked = { ...params, userId, tenantId, roles, personId, isEveryone };
+  const posted = await decideReply(deps, { ...asked, request: toRequest('POST') });
+  const decided = isOfCopy(run, posted)
+    ? { kind: 'refused' as const, error: nothingToDo() }
+    : posted;
+  if (decided.kind === 'refused') {
+    if (!isNothingNew(run, decided.error)) throw decided.error;
+    const snapshot = await readConversation(run);
+    if (snapshot === null) throw decided.error;
+    const followed = await decideReply(deps, { ...asked, messages: [], request: toRequest('GET') });
+    if (followed.kind === 'refused') throw followed.error;
+    const { messageId, after } = followed.kind === 'stream' ? followed : {};
+    // A turn that continued since the snapshot was read is shown from its beginning: once is enough.
+    const messages = snapshot.messages.filter(({ id }) => id !== messageId);
+    const opening: AgUiEvent[] = [
+      { type: 'MESSAGES_SNAPSHOT', messages: toShownMessages(messages, idsOfResults(run)) },
+      ...(await readState(run, after)),
+    ];
+    return { opening, decided: followed, known: new Set() };
+  }
+  if (decided.kind === 'stream') requireTaken(decided);
+  const after = decided.kind === 'stream' ? decided.after : undefined;
+  return { opening: await readState(run, after), decided, known: run.answered };
+}
+
+/** A client names the results that it sends, and keeps them by that name. */
+function idsOfResults({ input }: AgUiRun): ReadonlyMap<string, string> {
+  return new Map(
+    input.messages.flatMap(({ role, id, toolCallId }) =>
+      role === 'tool' && toolCallId !== undefined ? [[toolCallId, id] as const] : [],
+    ),
+  );
+}
+
+function toRequest(method: 'GET' | 'POST'): IncomingRequest {
+  return { method, headers: new Headers() };
+}
+
+/** True for results of calls that nobody waits for: clients keep those of earlier turns in their copies. */
+function isOfCopy({ answered }: AgUiRun, decided: ChatReply): boolean {
+  const { rejected = [] } = decided.kind === 'stream' ? decided : {};
+  const isKept = ({ toolCallId, reason }: (typeof rejected)[number]): boolean =>
+    reason === 'not-pending' && answered.has(toolCallId);
+  return rejected.length > 0 && rejected.every(isKept);
+}
+
+/** True if all that the request brings is in the record already. */
+function isNothingNew({ params }: AgUiRun, { code }: HelixError): boolean {
+  const hasUser = params.messages.some(({ role }) => role === 'user');
+  return !hasUser && (code === 'nothing_to_do' || code === 'client_out_of_step');
+}
+
+/** The events of a run as SSE. */
+export async function* createRunFrames(
+  run: AgUiRun,
+  { opening, decided, known }: Begun,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const { threadId, runId } = run.input;
+  yield format([
+    { type: 'RUN_STARTED', threadId, runId, protocolVersion: PROTOCOL_VERSION },
+    ...opening,
+  ]);
+  const events = new AgUiEvents({ known, ...toPlace(run, decided) });
+  if (decided.kind === 'stream') {
+    try {
+      for await (const arrived of readParts(untilExpiry(decided.frames, run), signal)) {
+        const text = format(arrived.flatMap((part) => events.accept(part)));
+        if (text !== '') yield text;
+      }
+    } catch (error) {
+      const message = 'The reply broke off; run the agent again.';
+      yield format([{ type: 'RUN_ERROR', message, code: 'unavailable' }]);
+      throw new StreamBrokenError('the reply broke off', [], { cause: error });
+    }
+    if (signal.aborted) return;
+  }
+  yield format(await createEnding(run, events.end ?? { kind: 'finished', reason: 'stop' }));
+}
+
+/** The rest of a turn is numbered behind the messages of it that the client's copy has. */
+function toPlace({ input }: AgUiRun, decided: Begun['decided']): TailPlace {
+  if (decided.kind !== 'stream' || decided.isTail !== true) return {};
+  const { messageId = '', after } = decided;
+  const ids = input.messages.map(({ id }) => id);
+  const preceding = findLastShown(messageId, ids);
+  return preceding === undefined ? { tailFrom: after } : { preceding };
+}
+
+async function createEnding(run: AgUiRun, end: RunEnd): Promise<AgUiEvent[]> {
+  if (end.kind === 'failed') {
+    const { message, code } = end;
+    return [{ type: 'RUN_ERROR', message, code }];
+  }
+  const { deps, caller, input, before } = run;
+  const { threadId, runId } = input;
+  const session = await readOwnCalls(deps, threadId, caller);
+  const pending = await readAnswerable(deps, caller, session);
+  const { inputTokens, outputTokens } = toUsageSince(session, before);
+  const usage = [{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }];
+  const { reason, result } = end;
+  const outcome = toOutcome(reason, pending);
+  return [
+    ...(await readState(run)),
+    {
+      type: 'RUN_FINISHED',
+      threadId,
+      runId,
+      ...(result !== undefined && { result }),
+      outcome,
+      usage,
+    },
+  ];
+}
+
+/** The agent's own state, if it has one; before what follows `after`, or the newest. */
+async function readState({ deps, params, caller }: AgUiRun, after?: number): Promise<AgUiEvent[]> {
+  const { record } = await findSession(deps.stateStore, params.sessionId, caller);
+  if (record === undefined || !isOwner(record, caller)) return [];
+  const snapshot = await readStateAt(deps, record, after);
+  return snapshot === undefined ? [] : [{ type: 'STATE_SNAPSHOT', snapshot }];
+}
+
+/** The conversation up to the turn that is followed. */
+function readConversation({ deps, params, caller }: AgUiRun) {
+  return buildSnapshot(
+    { ...deps, executor: { runs: deps.executor } },
+    { sessionId: params.sessionId, caller, includePartialContent: false },
+  );
+}
+
+function format(events: readonly AgUiEvent[]): string {
+  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+/** Headers of the reply. */
+export function toRunHeaders({ params }: AgUiRun, { decided }: Begun): Record<string, string> {
+  return toReplyHeaders(params.sessionId, decided);
+}
+
+const DECISION = {
+  type: 'object',
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },
+  required: ['approved'],
+};
+
+/**
+ * How a run ends for an AG-UI client: approvals interrupt it, calls of client tools are left to the
+ * client. Pure.
+ */
+function toOutcome(reason: string, pending: readonly PendingQuestion[]): AgUiOutcome {
+  const interrupts = pending.flatMap(toInterrupt);
+  if (interrupts.length > 0) return { type: 'interrupt', interrupts };
+  if (pending.length > 0) {
+    return { type: 'success', pendingToolCallIds: pending.map(({ toolCallId }) => toolCallId) };
+  }
+  return { type: reason === 'other' ? 'cancelled' : 'success' };
+}
+
+function toInterrupt(question: PendingQuestion): AgUiInterrupt[] {
+  const { approvalId, kind, toolCallId, toolName, deadline } = question;
+  if (kind !== 'approval') return [];
+  return [
+    {
+      id: approvalId,
+      reason: 'tool_approval',
+      message: `May ${toolName} be carried out?`,
+      toolCallId,
+      responseSchema: DECISION,
+      ...(deadline !== undefined && { expiresAt: new Date(deadline).toISOString() }),
+    },
+  ];
+}

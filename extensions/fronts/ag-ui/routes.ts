@@ -1,0 +1,87 @@
+import { defineRoute, type Route, SESSION_AND_RUN, streamReply } from '../../../api/extension.js';
+import { AgUiInput, AgUiPath } from '../../../protocol/ag-ui.js';
+import type { PostedMessage } from '../../../protocol/http.js';
+import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import { beginRun, createRunFrames, toRunHeaders, type AgUiRun } from './reply-run.js';
+import { readInput } from './read-input.js';
+import { toPostedAnswers } from '../posted-answers.js';
+import { readOwnCalls } from '../session-standing.js';
+
+/** For front ends that speak AG-UI. */
+export const AG_UI_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'post',
+    path: '/api/ag-ui/:agent',
+    id: 'runAgUi',
+    audits: 'act',
+    summary: 'Run an agent, answer its calls, or follow its run, as events of AG-UI',
+    params: AgUiPath,
+    body: AgUiInput,
+    replies: {
+      200: {
+        description: 'The events of the run, up to its end or to questions for people.',
+        content: { events: 'Frames `data: <event>` as JSON.' },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: [
+      'agent_not_found',
+      'agent_mismatch',
+      'agent_already_running',
+      'not_found',
+      'quota_exceeded',
+      'budget_exceeded',
+      'message_conflict',
+      'nothing_to_do',
+      'message_too_large',
+      'answer_too_large',
+      'invalid_result',
+      'kind_mismatch',
+      'already_completed',
+      'not_pending',
+      'expired',
+      'stale_run',
+      'not_allowed',
+      'client_out_of_step',
+      'queue_full',
+      'stream_truncated',
+    ],
+    handle: async ({ deps, response, params, body, caller }) => {
+      const { threadId: sessionId } = body;
+      const { newest, fault, ...answers } = readInput(body);
+      const hasAnswers = answers.decisions.size + answers.results.size > 0;
+      if (fault !== undefined && (newest.length > 0 || !hasAnswers)) throw fault;
+      const before = await readOwnCalls(deps, sessionId, caller);
+      const answered = toPostedAnswers(answers, before);
+      const messages = [...(answered.length > 0 ? answered : toCutReply(body, before)), ...newest];
+      const run: AgUiRun = {
+        deps,
+        caller,
+        input: body,
+        params: { sessionId, agent: params.agent, messages },
+        before,
+        answered: new Set(
+          [...answers.results.keys()].filter((toolCallId) => !answers.decisions.has(toolCallId)),
+        ),
+      };
+      const begun = await beginRun(run);
+      // The answers beside it are taken.
+      if (fault !== undefined) throw fault;
+      const headers = toRunHeaders(run, begun);
+      response.set(headers);
+      await streamReply(
+        { deps, response, caller },
+        (signal) => createRunFrames(run, begun, signal),
+        { sessionId, headers },
+      );
+    },
+  }),
+];
+
+/** The reply that is being written, if the client shows some of it: with a new message it gives that up. */
+function toCutReply({ messages }: AgUiInput, session: SessionCalls | undefined): PostedMessage[] {
+  const { messageId: id = '', stream } = session?.record ?? {};
+  if (stream !== 'active' || !messages.some((message) => message.id.startsWith(`${id}-`)))
+    return [];
+  return [{ id, role: 'assistant', parts: [] }];
+}

@@ -1,0 +1,99 @@
+import type { PendingQuestion } from '../../../protocol/http.js';
+import type {
+  Completion,
+  CompletionCall,
+  CompletionChunk,
+  CompletionDelta,
+  CompletionFinish,
+  CompletionUsage,
+} from '../../../protocol/openai.js';
+import type { RunUsage } from '../../../stores/contract/runs.js';
+import { formatCallId } from './call-id.js';
+import type { ReplyEnd } from './completion-parts.js';
+
+/** The bodies of completions. Pure. */
+
+/** What all bodies of one completion say. */
+export interface CompletionHead {
+  id: string;
+  created: number;
+  model: string;
+}
+
+/** How a completion ends. */
+export interface CompletionEnd {
+  calls: CompletionCall[];
+  finish: CompletionFinish;
+  usage: CompletionUsage;
+}
+
+export function toCompletionEnd(
+  sessionId: string,
+  { reason }: Extract<ReplyEnd, { kind: 'finished' }>,
+  { pending, usage }: { pending: readonly PendingQuestion[]; usage: RunUsage },
+): CompletionEnd {
+  const calls = reason === 'tool-calls' ? pending.map((each) => toCall(sessionId, each)) : [];
+  const { inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
+  return {
+    calls,
+    finish: toFinish(reason, calls.length > 0),
+    usage: {
+      prompt_tokens: inputTokens,
+      completion_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+      prompt_tokens_details: { cached_tokens: cachedTokens },
+      completion_tokens_details: { reasoning_tokens: reasoningTokens },
+    },
+  };
+}
+
+/** A reply that waits for others only ends as `stop`, since the program has nothing to answer. */
+function toFinish(reason: string, hasCalls: boolean): CompletionFinish {
+  if (hasCalls) return 'tool_calls';
+  if (reason === 'length') return 'length';
+  return reason === 'content-filter' ? 'content_filter' : 'stop';
+}
+
+function toCall(sessionId: string, question: PendingQuestion): CompletionCall {
+  const { toolCallId, toolName, kind, input } = question;
+  return {
+    id: formatCallId(sessionId, toolCallId),
+    type: 'function',
+    function: { name: toolName, arguments: JSON.stringify(input ?? {}) },
+    ...(kind === 'approval' && { approval: true as const }),
+  };
+}
+
+/** A whole completion. */
+export function toCompletion(
+  head: CompletionHead,
+  deltas: readonly CompletionDelta[],
+  { calls, finish, usage }: CompletionEnd,
+): Completion {
+  const content = deltas.map((delta) => delta.content ?? '').join('');
+  const reasoning = deltas.map((delta) => delta.reasoning_content ?? '').join('');
+  const message = {
+    role: 'assistant' as const,
+    content: content === '' ? null : content,
+    refusal: null,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+  const choice = { index: 0 as const, message, logprobs: null, finish_reason: finish };
+  return { ...head, object: 'chat.completion', choices: [choice], usage };
+}
+
+/** One event of a streamed completion. `usage` is null in all events but the last, if it was asked for. */
+export function toCompletionChunk(
+  head: CompletionHead,
+  delta: CompletionDelta,
+  { finish = null, hasUsage }: { finish?: CompletionFinish | null; hasUsage: boolean },
+): CompletionChunk {
+  const choices = [{ index: 0 as const, delta, finish_reason: finish }];
+  return {
+    ...head,
+    object: 'chat.completion.chunk',
+    choices,
+    ...(hasUsage && { usage: null }),
+  };
+}

@@ -1,0 +1,132 @@
+import { HelixError } from '../../protocol/errors.js';
+import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
+import type { Spending, Usage } from '../../stores/contract/usage.js';
+import type { SessionOwner } from '../../stores/contract/waiting.js';
+
+/** US dollars, by the prices of the agents' models; days and months begin at midnight UTC. */
+export interface Budget {
+  dayUsd?: number | undefined;
+  monthUsd?: number | undefined;
+}
+
+/** What one user may spend, and all users of a tenant together. */
+export interface Budgets {
+  user?: Budget;
+  tenant?: Budget;
+  /**
+   * `refuse` (the default): a run that would begin beyond a budget is refused as `budget_exceeded`;
+   * runs that were begun before continue. `warn`: it is only logged.
+   */
+  action?: 'refuse' | 'warn';
+}
+
+/** Budgets as settings name them; all amounts are optional. */
+export interface BudgetSettings {
+  BUDGET_USER_DAY_USD?: number | undefined;
+  BUDGET_USER_MONTH_USD?: number | undefined;
+  BUDGET_TENANT_DAY_USD?: number | undefined;
+  BUDGET_TENANT_MONTH_USD?: number | undefined;
+  BUDGET_ACTION?: Budgets['action'];
+}
+
+/** The budgets of the settings; undefined without any. */
+export function budgetsOfSettings(settings: BudgetSettings): Budgets | undefined {
+  const user = { dayUsd: settings.BUDGET_USER_DAY_USD, monthUsd: settings.BUDGET_USER_MONTH_USD };
+  const tenant = {
+    dayUsd: settings.BUDGET_TENANT_DAY_USD,
+    monthUsd: settings.BUDGET_TENANT_MONTH_USD,
+  };
+  const isSet = [user, tenant].flatMap(Object.values).some((usd) => usd !== undefined);
+  return isSet ? { user, tenant, action: settings.BUDGET_ACTION ?? 'refuse' } : undefined;
+}
+
+/** A budget of which this much is spent. */
+export interface Spent {
+  of: 'user' | 'tenant';
+  period: keyof Spending;
+  limitUsd: number;
+  usedUsd: number;
+}
+
+/** From this share of a budget on, it is logged. */
+const NOTED_FROM = 0.8;
+const MICRO = 1_000_000;
+/** Owners that are remembered as logged. */
+const MOST_NOTED = 10_000;
+
+/** The budgets with the highest share spent first. Pure. */
+export function sharesOf(budgets: Budgets, spent: Record<'user' | 'tenant', Spending>): Spent[] {
+  const shares: Spent[] = [];
+  for (const whose of ['user', 'tenant'] as const) {
+    const { dayUsd, monthUsd } = budgets[whose] ?? {};
+    for (const [period, limitUsd] of [
+      ['day', dayUsd],
+      ['month', monthUsd],
+    ] as const) {
+      if (limitUsd === undefined) continue;
+      shares.push({ of: whose, period, limitUsd, usedUsd: spent[whose][period] / MICRO });
+    }
+  }
+  return shares.sort((a, b) => shareOf(b) - shareOf(a));
+}
+
+function shareOf({ limitUsd, usedUsd }: Spent): number {
+  return usedUsd / limitUsd;
+}
+
+export interface BudgetDeps {
+  usage: Pick<Usage, 'spent'>;
+  logger: { warn: (fields: object, message: string) => void };
+  /** Default: nothing is counted. */
+  meter?: RunMeter;
+  /** Notifies of a budget that is spent. Default: no receiver. */
+  announce?: ((owner: SessionOwner, spent: Spent, window: string) => Promise<void>) | undefined;
+}
+
+/**
+ * Checks an owner's budgets before a run begins. The sums follow the end of a run by a moment, so runs
+ * that are active beside each other may go beyond a budget by what they use.
+ *
+ * @returns a check that throws HelixError `budget_exceeded`
+ */
+export function createBudgetCheck(
+  budgets: Budgets | undefined,
+  { usage, logger, announce, meter = NO_METER }: BudgetDeps,
+): (owner: SessionOwner) => Promise<void> {
+  if (budgets === undefined) return () => Promise.resolve();
+  const noted = new Set<string>();
+
+  function note({ owner, tenant }: SessionOwner, spent: Spent): void {
+    const window = new Date().toISOString().slice(0, spent.period === 'day' ? 10 : 7);
+    const isSpent = shareOf(spent) >= 1;
+    const key = JSON.stringify([tenant, spent.of === 'user' && owner, window, isSpent]);
+    if (noted.has(key)) return;
+    if (noted.size >= MOST_NOTED) noted.clear();
+    noted.add(key);
+    logger.warn({ owner, tenant, ...spent }, 'most of a budget is spent');
+    if (isSpent) meter({ kind: 'budget_spent', of: spent.of, period: spent.period });
+    if (!isSpent || announce === undefined) return;
+    announce({ owner, tenant }, spent, window).catch((err: unknown) => {
+      // The next message within this budget tries again.
+      noted.delete(key);
+      logger.warn({ err, owner, tenant }, 'receivers could not be notified of a spent budget');
+    });
+  }
+
+  return async (owner) => {
+    const shares = sharesOf(budgets, await usage.spent(owner));
+    for (const spent of shares) if (shareOf(spent) >= NOTED_FROM) note(owner, spent);
+    const [most] = shares;
+    if (most === undefined) return;
+    if (shareOf(most) >= 1 && budgets.action !== 'warn') throw budgetExceeded(most);
+  };
+}
+
+function budgetExceeded({ of, period, limitUsd }: Spent): HelixError {
+  const whose = of === 'tenant' ? 'your organisation' : 'you';
+  const until = period === 'day' ? 'tomorrow' : 'next month';
+  // What all users of a tenant have spent is not for each of them to know.
+  const detail = of === 'user' ? { of, period, limitUsd } : { of, period };
+  const text = `The budget of ${whose} for this ${period} is spent. New answers are possible ${until}.`;
+  return new HelixError('budget_exceeded', text, { detail });
+}

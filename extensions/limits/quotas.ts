@@ -1,0 +1,118 @@
+import { isLoopback } from '../../config/loopback.js';
+import { HelixError } from '../../protocol/errors.js';
+import { ANONYMOUS } from '../../protocol/ids.js';
+import type { AdmitInput, OwnerCounts, QuotaExceeded } from '../../stores/contract/owners.js';
+import type { Store } from '../../stores/contract/store.js';
+import type { SessionOwner } from '../../stores/contract/waiting.js';
+
+/** Limits of one user, and of all users of a tenant together. */
+export interface Quotas {
+  user: OwnerCounts;
+  tenant: OwnerCounts;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/** Quotas as settings name them; all are optional. */
+export interface QuotaSettings {
+  QUOTA_RUNS?: number | undefined;
+  QUOTA_QUEUED?: number | undefined;
+  QUOTA_SESSIONS?: number | undefined;
+  QUOTA_MB?: number | undefined;
+  QUOTA_TENANT_FACTOR?: number | undefined;
+}
+
+/** The quotas of the settings; undefined if none of a user's is set. */
+export function quotasOfSettings(settings: QuotaSettings): Quotas | undefined {
+  const { QUOTA_RUNS, QUOTA_QUEUED, QUOTA_SESSIONS, QUOTA_MB, QUOTA_TENANT_FACTOR } = settings;
+  const user = {
+    ...(QUOTA_RUNS !== undefined && { runs: QUOTA_RUNS }),
+    ...(QUOTA_QUEUED !== undefined && { queued: QUOTA_QUEUED }),
+    ...(QUOTA_SESSIONS !== undefined && { sessions: QUOTA_SESSIONS }),
+    ...(QUOTA_MB !== undefined && { bytes: QUOTA_MB * MEGABYTE }),
+  };
+  return Object.keys(user).length === 0 ? undefined : toQuotas(user, QUOTA_TENANT_FACTOR);
+}
+
+/**
+ * The quotas of an API. An open server that only this machine reaches is unlimited unless a quota is set.
+ */
+export function readQuotas(
+  settings: QuotaSettings & { HOST: string },
+  { isOpen }: { isOpen: boolean },
+): Quotas | 'unlimited' {
+  const quotas = quotasOfSettings(settings);
+  if (quotas === undefined && isOpen && isLoopback(settings.HOST)) return 'unlimited';
+  return quotas ?? toQuotas(undefined, settings.QUOTA_TENANT_FACTOR);
+}
+
+/** The default limits of a user. */
+const USER: OwnerCounts = { runs: 20, queued: 10, sessions: 1_000, bytes: 256 * MEGABYTE };
+/** As many times that for a tenant. */
+const TENANT_FACTOR = 50;
+
+/** Quotas with some numbers of a user's replaced. */
+export function toQuotas(user: Partial<OwnerCounts> = {}, tenantFactor = TENANT_FACTOR): Quotas {
+  const { runs, queued, sessions, bytes } = { ...USER, ...user };
+  return {
+    user: { runs, queued, sessions, bytes },
+    tenant: {
+      runs: runs * tenantFactor,
+      queued: queued * tenantFactor,
+      sessions: sessions * tenantFactor,
+      bytes: bytes * tenantFactor,
+    },
+  };
+}
+
+/**
+ * The quotas of an owner. By default the unnamed user has none: a program that names no users owns
+ * all sessions as that one user.
+ */
+export function createQuotasOf(
+  quotas: Quotas | 'unlimited' | undefined,
+): (owner: SessionOwner) => Quotas | undefined {
+  if (quotas !== undefined) return () => (quotas === 'unlimited' ? undefined : quotas);
+  const usual = toQuotas();
+  return ({ owner, tenant }) => (owner === ANONYMOUS && tenant === undefined ? undefined : usual);
+}
+
+const WORDS: Record<keyof OwnerCounts, (limit: string) => string> = {
+  runs: (limit) =>
+    `${limit} answers are being written at once, as many as may be. Try again when one has ended.`,
+  queued: (limit) =>
+    `${limit} messages wait for their turn, as many as may be. Try again when one was answered.`,
+  sessions: (limit) =>
+    `There are ${limit} conversations, as many as may be. Delete some to begin others.`,
+  bytes: (limit) => `The conversations hold ${limit}, as much as may be. Delete some to continue.`,
+};
+
+/** The refusal of what would go beyond a limit. */
+export function quotaExceeded({ what, of, limit, used }: QuotaExceeded): HelixError {
+  const number = what === 'bytes' ? `${String(Math.round(limit / MEGABYTE))} MB` : String(limit);
+  const whose = of === 'tenant' ? 'In your organisation: ' : '';
+  return new HelixError('quota_exceeded', `${whose}${WORDS[what](number)}`, {
+    detail: { what, of, limit, used },
+  });
+}
+
+/**
+ * What a request adds counts in this process at once, until the returned function is called.
+ *
+ * @throws HelixError `quota_exceeded` beyond the limits
+ */
+export async function admitWithin(
+  limits: Quotas | undefined,
+  input: AdmitInput,
+  { owners }: Pick<Store, 'owners'>,
+): Promise<() => void> {
+  const admit = () => owners.admit({ ...input, limits });
+  let result = await admit();
+  if (result.kind === 'exceeded' && result.what === 'sessions') {
+    // A session that is not counted yet is not a new one.
+    await owners.fold(input.sessionId);
+    result = await admit();
+  }
+  if (result.kind === 'exceeded') throw quotaExceeded(result);
+  return result.done;
+}

@@ -1,0 +1,71 @@
+import { Writable } from 'node:stream';
+import type { Request, Response } from 'express';
+import type { RouteDeps } from '../../../api/deps.js';
+import { AUDIT_ROUTES } from '../../../extensions/audit/routes.js';
+import type { Audit } from '../../../stores/contract/audit.js';
+
+const entry = { id: 'e', at: 1, actor: 'rule', via: 'auto', action: 'expire', target: {} } as const;
+
+/** Exports a trail to a client that takes what `write` takes. */
+function exportTo(page: Audit['page'], write: (done: () => void) => void) {
+  const route = AUDIT_ROUTES.find(({ id }) => id === 'exportAudit');
+  const client = new Writable({
+    highWaterMark: 1,
+    write: (_chunk, _encoding, done) => {
+      write(done);
+    },
+  });
+  const response = Object.assign(client, { set: () => response, type: () => response });
+  const deps = {
+    stateStore: { audit: { page, record: () => Promise.resolve([]) } },
+    readIdentity: () => Promise.resolve({ userId: 'op', roles: ['operator'] }),
+  };
+  const request = { query: {}, get: () => undefined };
+  const ended = route?.answer(
+    deps as unknown as RouteDeps,
+    request as unknown as Request,
+    response as unknown as Response,
+  );
+  return { client, ended };
+}
+
+it('an export reads no further than its client takes it', async () => {
+  let pages = 0;
+  const page: Audit['page'] = () => {
+    pages += 1;
+    const entries = Array.from({ length: 100 }, () => ({
+      n: 1,
+      entry: { ...entry, outcome: 'stored' },
+    }));
+    return Promise.resolve({ entries, ...(pages < 50 && { cursor: 'more' }) });
+  };
+  let isStuck: () => void = () => undefined;
+  const stuck = new Promise<void>((resolve) => (isStuck = resolve));
+  // It takes the first line and then no more.
+  const { client, ended } = exportTo(page, isStuck);
+  await stuck;
+  for (let turn = 0; turn < 1_000; turn += 1) await new Promise(setImmediate);
+  expect(pages).toBe(1);
+  client.destroy();
+  await ended;
+  expect(pages).toBe(1);
+});
+
+it('a fault ends the connection, not the reply', async () => {
+  let pages = 0;
+  const page: Audit['page'] = () => {
+    pages += 1;
+    if (pages === 2) return Promise.reject(new Error('Redis is away'));
+    return Promise.resolve({
+      entries: [{ n: 1, entry: { ...entry, outcome: 'stored' } }],
+      cursor: 'more',
+    });
+  };
+  const { client, ended } = exportTo(page, (done) => {
+    done();
+  });
+  const closed = new Promise((resolve) => client.once('close', resolve));
+  await ended;
+  await closed;
+  expect([client.destroyed, client.writableFinished]).toEqual([true, false]);
+});

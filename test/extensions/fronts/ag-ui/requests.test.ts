@@ -1,0 +1,163 @@
+import { createFakeRuntime } from '../../../support/fake-runtime.js';
+import { asking } from '../../../ai-sdk/reply/ask.js';
+import { startApi, type ApiServer } from '../../../api/api-server.js';
+
+let api: ApiServer | undefined;
+afterEach(() => api?.close());
+
+const user = (id: string, content: unknown = 'hi'): object => ({ id, role: 'user', content });
+const resolved = (interruptId: string, payload: unknown): object => ({
+  interruptId,
+  status: 'resolved',
+  payload,
+});
+
+async function refusalOf(reply: Response): Promise<[number, string | undefined]> {
+  const { code } = (await reply.json()) as { code?: string };
+  return [reply.status, code];
+}
+
+describe('a request of AG-UI that cannot be taken', () => {
+  const long = 'x'.repeat(257);
+  it.each<[string, unknown, number, string]>([
+    ['no JSON', '{"threadId":', 400, 'validation_error'],
+    ['a list', [], 400, 'validation_error'],
+    ['no thread', { threadId: undefined, messages: [user('u1')] }, 400, 'validation_error'],
+    ['a thread with a colon', { threadId: 'a:b', messages: [user('u1')] }, 400, 'validation_error'],
+    ['no run', { runId: undefined, messages: [user('u1')] }, 400, 'validation_error'],
+    ['a run without a name', { runId: '', messages: [user('u1')] }, 400, 'validation_error'],
+    ['no messages', { messages: undefined }, 400, 'validation_error'],
+    ['nothing new', { messages: [] }, 400, 'nothing_to_do'],
+    ['a message without an id', { messages: [{ role: 'user' }] }, 400, 'validation_error'],
+    ['a long id', { messages: [user(long)] }, 400, 'validation_error'],
+    ['an id of the server', { messages: [user('msg-1')] }, 400, 'validation_error'],
+    ['two messages of one id', { messages: [user('u1'), user('u1')] }, 400, 'validation_error'],
+    ['a message without content', { messages: [user('u1', '')] }, 400, 'validation_error'],
+    ['content of a number', { messages: [user('u1', 5)] }, 400, 'validation_error'],
+    ['content of no type', { messages: [user('u1', [{ text: 'a' }])] }, 400, 'validation_error'],
+    ['a part of no kind', { messages: [user('u1', [{ type: 'x' }])] }, 400, 'validation_error'],
+    [
+      'a file of another host',
+      { messages: [user('u1', [image({ type: 'url', value: 'https://evil.test/a.png' })])] },
+      400,
+      'validation_error',
+    ],
+    [
+      'a file without a source',
+      { messages: [user('u1', [{ type: 'image', source: null }])] },
+      400,
+      'validation_error',
+    ],
+    [
+      'a file of a malformed type',
+      { messages: [user('u1', [image({ type: 'data', value: 'AA', mimeType: 'image/png,x' })])] },
+      400,
+      'validation_error',
+    ],
+    ['an approval that is no name', { resume: [resolved('c1', {})] }, 400, 'kind_mismatch'],
+    ['no decision', { resume: [resolved('s:1-a::c1', 'yes')] }, 400, 'kind_mismatch'],
+    [
+      'two decisions about one call',
+      {
+        resume: [
+          resolved('s:1-a::c1', { approved: false }),
+          resolved('s:1-a::c1', { approved: true }),
+        ],
+      },
+      400,
+      'kind_mismatch',
+    ],
+    [
+      'a state of its own',
+      { resume: [{ interruptId: 's:1-a::c1', status: 'maybe' }] },
+      400,
+      'validation_error',
+    ],
+    [
+      'a result for a thread that is not there',
+      { messages: [{ id: 't1', role: 'tool', toolCallId: 'c1', content: '1' }] },
+      400,
+      'nothing_to_do',
+    ],
+  ])('is refused by its code: %s', async (_what, body, status, code) => {
+    const runtime = createFakeRuntime();
+    api = await startApi(runtime);
+    const asked = { threadId: 's1', runId: 'r1', messages: [], ...(body as object) };
+    const isWhole = typeof body === 'string' || Array.isArray(body);
+    const reply = await api.post('/api/ag-ui/lab', isWhole ? body : asked);
+    expect(await refusalOf(reply)).toEqual([status, code]);
+    expect(runtime.sessions.size).toBe(0);
+  });
+
+  it('has no other method', async () => {
+    api = await startApi(createFakeRuntime());
+    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
+      const reply = await fetch(`${api.url}/api/ag-ui/lab`, { method });
+      expect([method, ...(await refusalOf(reply))]).toEqual([method, 404, 'not_found']);
+    }
+  });
+
+  it('ids of results may be as long as those of their calls allow', async () => {
+    const runtime = createFakeRuntime();
+    api = await startApi(runtime);
+    const call = 'c'.repeat(256);
+    const copy = [
+      user('u0'),
+      { id: 'msg-1-1', role: 'assistant', content: 'Hm.' },
+      { id: `msg-1-result-${call}`, role: 'tool', toolCallId: call, content: '1' },
+      user('u1'),
+    ];
+    const asked = { threadId: 's1', runId: 'r1', messages: copy };
+    const reply = await api.post('/api/ag-ui/lab', asked);
+    expect(reply.status).toBe(200);
+    await reply.body?.cancel();
+  });
+});
+
+describe('the answers of a client of AG-UI', () => {
+  /** The thread's two approvals wait; `send` answers them. */
+  async function untilAsked() {
+    const runtime = createFakeRuntime(asking);
+    const { post } = (api = await startApi(runtime));
+    const run = (more: object) =>
+      post('/api/ag-ui/lab', { threadId: 's1', runId: 'r1', messages: [], ...more });
+    await (await run({ messages: [user('u1')] })).text();
+    const { runId } = runtime.sessions.get('s1')?.record ?? {};
+    const decide = (call: string, approved: boolean) =>
+      resolved(`${String(runId)}::${call}`, { approved });
+    const states = () => runtime.sessions.get('s1')?.openCalls.map(({ state }) => state);
+    return { run, decide, states };
+  }
+  const toolMessage = (toolCallId: string, more: object = {}) => ({
+    id: `t-${toolCallId}`,
+    role: 'tool',
+    toolCallId,
+    content: '{"approved":true}',
+    ...more,
+  });
+
+  it.each([true, false])('a decision counts beside a message of its call: %s', async (approved) => {
+    const { run, decide, states } = await untilAsked();
+    const messages = [toolMessage('c1'), toolMessage('c2', { error: 'no' })];
+    const reply = await run({ messages, resume: [decide('c1', approved), decide('c2', approved)] });
+    expect(reply.status).toBe(200);
+    expect(await reply.text()).toContain('TOOL_CALL_RESULT');
+    expect(states()).toEqual(['waiting']);
+  });
+
+  it.each([
+    ['a message in place of a decision', { messages: [toolMessage('c2')] }],
+    ['an error in place of a decision', { messages: [toolMessage('c2', { error: 'no' })] }],
+    ['an interrupt that is no name', { resume: [resolved('c2', { approved: true })] }],
+  ])('%s is refused, and a decision beside it counts', async (_what, wrong) => {
+    const { run, decide, states } = await untilAsked();
+    const { messages = [], resume = [] } = wrong as { messages?: object[]; resume?: object[] };
+    const reply = await run({ messages, resume: [...resume, decide('c1', true)] });
+    expect(await refusalOf(reply)).toEqual([400, 'kind_mismatch']);
+    expect(states()).toEqual(['approved', 'waiting']);
+  });
+});
+
+function image(source: object): object {
+  return { type: 'image', source };
+}

@@ -1,0 +1,277 @@
+import OpenAI, { NotFoundError } from 'openai';
+import { toPostedMessages } from '../../../extensions/fronts/openai/posted-messages.js';
+import { takeRetryKey } from '../../../extensions/fronts/openai/retry-key.js';
+import { LIMITS } from '../../../protocol/limits.js';
+import type { CompletionMessage } from '../../../protocol/openai.js';
+import type { Requests } from '../../../stores/contract/requests.js';
+import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { startApi, type ApiServer } from '../../api/api-server.js';
+
+const user = (content: string): CompletionMessage => ({ role: 'user', content });
+const parts = (...content: object[]): object => ({ role: 'user', content });
+const imageAt = (url: string): object => parts({ type: 'image_url', image_url: { url } });
+const audioOf = (format: string): object => ({
+  type: 'input_audio',
+  input_audio: { data: 'AA', format },
+});
+const answer = (id: string): object => ({ role: 'tool', tool_call_id: id, content: '1' });
+const FILE_OF_OPENAI = { type: 'file', file: { file_id: 'file-1' } };
+
+describe('messages of a completion', () => {
+  const post = (newest: CompletionMessage[], before: CompletionMessage[] = []) =>
+    toPostedMessages({ newest, before, isNew: true, messagePrefix: 'p' });
+  const quoteOf = (...before: CompletionMessage[]): string =>
+    String(post([user('hi')], before)[0]?.parts?.[0]?.['text']);
+
+  it('one more at the end is another content of the same message', () => {
+    expect(post([user('a')]).at(-1)?.id).toBe('p-0');
+    expect(post([user('a'), user('b')]).map(({ id }) => id)).toEqual(['p-1', 'p-0']);
+  });
+
+  it('of a long history the newest characters are quoted', () => {
+    const most = LIMITS.userMessageBytes / 8;
+    const long = `start${'x'.repeat(most)}end`;
+    expect(quoteOf(user('older'), user(long))).toContain('xend');
+    expect(quoteOf(user('older'), user(long))).not.toMatch(/start|older/);
+    const split = quoteOf(user('older'), user('y'.repeat(most - 2)));
+    expect(split).toContain('"er"');
+    // A pair of surrogates is not halved.
+    const pairs = quoteOf(user('\u{1f600}'), user('y'.repeat(most - 1)));
+    expect(pairs.isWellFormed()).toBe(true);
+  });
+});
+
+describe('a completion that its client repeats', () => {
+  const claims = new Map<string, string>();
+  const requests: Pick<Requests, 'claim' | 'drop'> = {
+    claim: (name, digest) => {
+      const known = claims.get(name);
+      if (known !== undefined) return Promise.resolve({ kind: 'known', digest: known });
+      claims.set(name, digest);
+      return Promise.resolve({ kind: 'new' });
+    },
+    drop: (name) => {
+      claims.delete(name);
+      return Promise.resolve();
+    },
+  };
+  const take = (count: string | undefined, text = 'hi', userId = 'ann') =>
+    takeRetryKey(requests, {
+      caller: { userId },
+      session: undefined,
+      count,
+      body: { model: 'lab', messages: [user(text)] },
+    });
+
+  it('has the key of the newest first try with its content and caller', async () => {
+    const first = await take('0');
+    expect(await take('1')).toBe(first);
+    expect(await take('2')).toBe(first);
+    expect(await take('1', 'other')).not.toBe(first);
+    expect(await take('1', 'hi', 'bob')).not.toBe(first);
+    const second = await take('0');
+    expect(second).not.toBe(first);
+    expect(await take('1')).toBe(second);
+    // The first try has not arrived.
+    const late = await take('1', 'never seen');
+    expect(await take('2', 'never seen')).toBe(late);
+    expect(await take(undefined)).toBeUndefined();
+  });
+});
+
+describe('refusals of a completion', () => {
+  let api: ApiServer | undefined;
+  afterEach(() => api?.close());
+
+  it('a model that does not exist is what the client takes for one', async () => {
+    api = await startApi(createFakeRuntime());
+    const client = new OpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' });
+    const messages = [{ role: 'user' as const, content: 'hi' }];
+    const about = { status: 404, code: 'model_not_found', type: 'invalid_request_error' };
+    for (const model of ['missing', 'openai/gpt-5', 'toString']) {
+      for (const ask of [
+        () => client.chat.completions.create({ model, messages }),
+        () => client.chat.completions.create({ model, messages, stream: true }),
+        () => client.models.retrieve(model),
+      ]) {
+        const error: unknown = await ask().catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(NotFoundError);
+        expect(error).toMatchObject({ ...about, param: null });
+      }
+    }
+  });
+
+  it.each([
+    ['no JSON', '{"model":', 400, 'validation_error'],
+    ['a list', '[]', 400, 'validation_error'],
+    ['no messages', { model: 'lab' }, 400, 'validation_error'],
+    ['an empty list of messages', { messages: [] }, 400, 'nothing_to_do'],
+    [
+      'instructions alone',
+      { messages: [{ role: 'system', content: 'Obey.' }] },
+      400,
+      'nothing_to_do',
+    ],
+    ['a role of old', { messages: [{ role: 'function', content: 'x' }] }, 400, 'validation_error'],
+    ['a text for stream', { messages: [user('hi')], stream: 'yes' }, 400, 'validation_error'],
+    ['several choices', { messages: [user('hi')], n: 2 }, 400, 'validation_error'],
+    [
+      'an answer to nothing',
+      { messages: [{ role: 'tool', content: '1' }] },
+      400,
+      'validation_error',
+    ],
+    [
+      'an answer for a conversation that is not there',
+      { messages: [{ role: 'tool', tool_call_id: 's9:c1', content: '1' }] },
+      404,
+      'not_found',
+    ],
+    [
+      'a session that is no name',
+      { messages: [user('hi')], metadata: { session_id: 5 } },
+      400,
+      'validation_error',
+    ],
+    [
+      'answers of two conversations',
+      { messages: [answer('s1:c1'), answer('s2:c1')] },
+      404,
+      'not_found',
+    ],
+    ...(
+      [
+        ['no choices', { messages: [user('hi')], n: 0 }],
+        ['a text for n', { messages: [user('hi')], n: '1' }],
+        ['a number for a model', { model: 5, messages: [user('hi')] }],
+        ['a text for messages', { messages: 'hi' }],
+        ['null for a message', { messages: [null] }],
+        ['a message without a role', { messages: [{ content: 'hi' }] }],
+        ['a message without content', { messages: [{ role: 'user' }] }],
+        ['null for content', { messages: [{ role: 'user', content: null }] }],
+        ['an empty text', { messages: [user('')] }],
+        ['no parts', { messages: [{ role: 'user', content: [] }] }],
+        ['a text for a part', { messages: [{ role: 'user', content: ['hi'] }] }],
+        ['a text part without text', { messages: [parts({ type: 'text' })] }],
+        ['a text part of a number', { messages: [parts({ type: 'text', text: 5 })] }],
+        ['an image without an address', { messages: [parts({ type: 'image_url' })] }],
+        ['an image of another host', { messages: [imageAt('https://evil.test/a.png')] }],
+        ['an image of a file', { messages: [imageAt('file:///etc/passwd')] }],
+        ['a file by the id of OpenAI', { messages: [parts(FILE_OF_OPENAI)] }],
+        ['audio without a format', { messages: [parts({ type: 'input_audio', data: 'AA' })] }],
+        ['audio of a malformed format', { messages: [parts(audioOf('wav;x="y",'))] }],
+        ['a text for stream_options', { messages: [user('hi')], stream_options: 'usage' }],
+        ['an answer to a call of no one', { messages: [{ role: 'tool', tool_call_id: 'c1' }] }],
+      ] as const
+    ).map(([what, body]) => [what, body, 400, 'validation_error'] as const),
+  ])('have the shape of OpenAI: %s', async (_what, body, status, code) => {
+    api = await startApi(createFakeRuntime());
+    const sent = typeof body === 'string' ? body : JSON.stringify({ model: 'lab', ...body });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${api.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: sent,
+    });
+    const message: unknown = expect.stringMatching(/./);
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      { error: { message, type: 'invalid_request_error', param: null, code } },
+    ]);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+  });
+});
+
+describe('a completion with settings that an agent has no use for', () => {
+  let api: ApiServer | undefined;
+  afterEach(() => api?.close());
+
+  const conversation = [
+    { role: 'system', content: 'Obey.' },
+    user('One.'),
+    { role: 'assistant', content: 'Two.' },
+    { role: 'developer', content: 'Obey.' },
+    user('Three.'),
+    { role: 'system', content: 'Obey.' },
+    { ...user('Four.'), name: 'ann' },
+  ];
+  const ignored = {
+    temperature: 2,
+    seed: 1,
+    stop: ['x'],
+    logprobs: true,
+    user: 'u',
+    unknown: { a: 1 },
+    n: null,
+    stream: null,
+    stream_options: { include_usage: true },
+    metadata: null,
+    tools: [{ type: 'function', function: { name: 'pay', parameters: {} } }],
+    tool_choice: 'required',
+    response_format: { type: 'json_object' },
+  };
+
+  it('is answered, from what the user wrote after the last reply', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.step();
+      session.say('Yes.');
+      session.commit();
+      session.end();
+      return Promise.resolve();
+    });
+    api = await startApi(runtime);
+    const headers = { 'x-session-id': 's1' };
+    const body = { model: 'lab', messages: conversation, ...ignored };
+    const reply = await api.post('/v1/chat/completions', body, headers);
+    expect(await reply.json()).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ finish_reason: 'stop', message: { content: 'Yes.' } }],
+      usage: { total_tokens: expect.any(Number) },
+    });
+    const rows = runtime.sessions.get('s1')?.rows.filter(({ role }) => role === 'user');
+    expect(rows).toMatchObject([
+      { parts: [{ type: 'text', text: 'Three.' }] },
+      { parts: [{ type: 'text', text: 'Four.' }] },
+    ]);
+    expect(JSON.stringify(rows)).not.toContain('Obey');
+  });
+});
+
+describe('the client of OpenAI in a browser', () => {
+  let api: ApiServer | undefined;
+  afterEach(() => api?.close());
+
+  it('may send its headers from a listed origin, and read what it needs', async () => {
+    const origin = 'https://app.test';
+    api = await startApi(createFakeRuntime(), { allowedOrigins: [origin] });
+    const sent: string[] = [];
+    const client = new OpenAI({
+      baseURL: `${api.url}/v1`,
+      apiKey: 'none',
+      organization: 'o',
+      project: 'p',
+      defaultHeaders: { 'x-session-id': 's1', 'idempotency-key': 'k' },
+      dangerouslyAllowBrowser: true,
+      fetch: (_url, init) => {
+        sent.push(...new Headers(init?.headers).keys());
+        return Promise.resolve(Response.json({ choices: [] }));
+      },
+    });
+    const body = { model: 'lab', messages: [{ role: 'user' as const, content: 'hi' }] };
+    await client.chat.completions.create(body);
+    await client.chat.completions
+      .stream(body)
+      .finalChatCompletion()
+      .catch(() => undefined);
+    const response = await fetch(`${api.url}/v1/chat/completions`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    });
+    const list = (name: string): string[] => (response.headers.get(name) ?? '').split(/, ?/);
+    const asks = sent.filter((name) => name !== 'accept' && name !== 'content-length');
+    expect(list('access-control-allow-headers')).toEqual(expect.arrayContaining(asks));
+    expect(list('access-control-expose-headers')).toEqual(
+      expect.arrayContaining(['x-session-id', 'x-should-retry']),
+    );
+  });
+});

@@ -1,0 +1,164 @@
+import { limits } from '../../../extensions/limits/index.js';
+import { AgentRegistry, type AgentDefinition } from '../../../agents/index.js';
+import { sharesOf, type Budgets } from '../../../extensions/limits/budgets.js';
+import type { Deliveries } from '../../../executor/deliveries.js';
+import { createRuns } from '../../../executor/create-runs.js';
+import type { Runs } from '../../../executor/runs.js';
+import type { Notice } from '../../../protocol/notices.js';
+import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { drive, newSessionId, userMessage } from '../../support/session-driver.js';
+import { createTestAgent } from '../../support/test-agent.js';
+import { until } from '../../support/until.js';
+
+const { agent } = createTestAgent();
+const pricing = { inputPerMTok: 1, outputPerMTok: 1 };
+const priced: AgentDefinition = { ...agent, llmConfig: { ...agent.llmConfig, pricing } };
+const ann = { owner: 'ann', tenant: 'acme' };
+let stores: MemoryStores;
+let lines: object[];
+let events: object[];
+beforeEach(() => {
+  stores = createMemoryStores();
+  lines = [];
+  events = [];
+});
+
+function executorWith(
+  budgets: Budgets,
+  announce?: Deliveries['announce'],
+  agents = [priced],
+): Runs {
+  return createRuns({
+    ...stores,
+    workflows: {
+      start: () => Promise.resolve(),
+      wake: () => Promise.resolve(),
+      look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
+      fleet: 'budgets',
+    } as never,
+    agents: new AgentRegistry(agents),
+    searchAttributes: false,
+    extensions: [limits({ quotas: 'unlimited', budgets })],
+    ...(announce !== undefined && { deliveries: { announce } as Deliveries }),
+    meter: (event) => {
+      if (event.kind === 'budget_spent') events.push(event);
+    },
+    logger: { warn: (fields) => void lines.push(fields) },
+  });
+}
+
+const say = (runs: Runs, sessionId = newSessionId(), id = 'u1', owner = ann.owner) =>
+  runs.execute({
+    sessionId,
+    agent: agent.name,
+    owner,
+    tenant: ann.tenant,
+    messages: [userMessage(id, 'hello')],
+  });
+
+/** Ann has a run that cost this. */
+async function spend(usd: number): Promise<void> {
+  const session = drive({ store: stores.store, stream: stores.streamManager } as never);
+  const begun = await session.begin(ann);
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const writer = session.writer(begun.run.runId, 1, 1);
+  await session.claim(writer);
+  const usage = { inputTokens: 1, outputTokens: 1, costMicroUsd: usd * 1_000_000 };
+  await session.commit(writer, { usage });
+  await stores.store.owners.fold(session.id);
+}
+
+const refused = (detail: object): object => ({ code: 'budget_exceeded', statusCode: 402, detail });
+
+describe('budgets', () => {
+  it('receivers are notified of a budget that is spent, under one id, and again if Temporal was away', async () => {
+    const notices: Notice[] = [];
+    let isAway = true;
+    const announce = async (notice: Notice): Promise<void> => {
+      if (isAway) throw new Error('away');
+      notices.push(notice);
+    };
+    const budgets: Budgets = { user: { dayUsd: 1 }, tenant: { monthUsd: 1 } };
+    const [one, two] = [executorWith(budgets, announce), executorWith(budgets, announce)];
+    await spend(2);
+    await expect(say(one)).rejects.toMatchObject({ code: 'budget_exceeded' });
+    isAway = false;
+    for (const runs of [one, one, two]) {
+      await expect(say(runs)).rejects.toMatchObject({ code: 'budget_exceeded' });
+    }
+    const ofUser = {
+      type: 'spend.exceeded',
+      tenant: 'acme',
+      owner: 'ann',
+      period: 'day',
+      usedUsd: 2,
+    };
+    expect(notices.filter(({ owner }) => owner === 'ann')).toMatchObject([ofUser, ofUser]);
+    expect(notices.filter(({ owner }) => owner === undefined)).toMatchObject([
+      { tenant: 'acme', period: 'month', limitUsd: 1 },
+      { period: 'month' },
+    ]);
+    expect(new Set(notices.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it.each<[string, Budgets, object]>([
+    ['a user, day', { user: { dayUsd: 1 } }, { of: 'user', period: 'day', limitUsd: 1 }],
+    ['a user, month', { user: { monthUsd: 1 } }, { of: 'user', period: 'month', limitUsd: 1 }],
+    ['a tenant', { tenant: { dayUsd: 1 } }, { of: 'tenant', period: 'day' }],
+  ])('no run begins once the budget of %s is spent', async (_, budgets, detail) => {
+    const runs = executorWith(budgets);
+    expect(await say(runs)).toMatchObject({ kind: 'begun' });
+    await spend(1.01);
+    await expect(say(runs)).rejects.toMatchObject(refused(detail));
+  });
+
+  it('a message that was accepted before is not refused', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 } });
+    const sessionId = newSessionId();
+    await say(runs, sessionId);
+    await spend(2);
+    expect(await say(runs, sessionId)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('the budget of one user does not stop a colleague', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 } });
+    await spend(2);
+    expect(await say(runs, newSessionId(), 'u1', 'bob')).toMatchObject({ kind: 'begun' });
+  });
+
+  it('with the action warn runs begin, and it is logged once', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 }, action: 'warn' });
+    await spend(2);
+    await say(runs);
+    await say(runs);
+    expect(lines).toEqual([expect.objectContaining({ owner: 'ann', period: 'day', usedUsd: 2 })]);
+    expect(events).toEqual([{ kind: 'budget_spent', of: 'user', period: 'day' }]);
+  });
+
+  it('four fifths of a budget are logged before it is spent', async () => {
+    const runs = executorWith({ user: { monthUsd: 1 } });
+    await spend(0.79);
+    await say(runs);
+    expect(lines).toEqual([]);
+    await spend(0.02);
+    await until('it is logged', async () => {
+      await say(runs);
+      return lines.length === 1;
+    });
+  });
+
+  it('agents without prices are named once, since no budget counts what they cost', () => {
+    executorWith({ user: { dayUsd: 1 } }, undefined, [agent]);
+    expect(lines).toEqual([{ agents: [agent.name] }]);
+  });
+
+  it('the budget of which most is spent comes first', () => {
+    const spent = { user: { day: 1, month: 2_000_000 }, tenant: { day: 5, month: 5 } };
+    const budgets = { user: { dayUsd: 1, monthUsd: 2 }, tenant: { monthUsd: 100 } };
+    expect(sharesOf(budgets, spent).map(({ of, period }) => `${of} ${period}`)).toEqual([
+      'user month',
+      'user day',
+      'tenant month',
+    ]);
+  });
+});

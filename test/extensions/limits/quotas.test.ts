@@ -1,0 +1,220 @@
+import { AgentRegistry } from '../../../agents/index.js';
+import { createSweep } from '../../../executor/sweep.js';
+import { createRuns } from '../../../executor/create-runs.js';
+import type { Runs } from '../../../executor/runs.js';
+import { limits, toQuotas } from '../../../extensions/limits/index.js';
+import { createRepair } from '../../../executor/repair-owners.js';
+import type { OwnerCounts } from '../../../stores/contract/owners.js';
+import type { BeginResult } from '../../../stores/contract/runs.js';
+import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
+import { createTestAgent } from '../../support/test-agent.js';
+import { until } from '../../support/until.js';
+
+const FLEET = 'quotas';
+const { agent } = createTestAgent();
+let stores: MemoryStores;
+beforeEach(() => {
+  stores = createMemoryStores();
+});
+
+function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): Runs {
+  return createRuns({
+    ...stores,
+    workflows: {
+      start: () => Promise.resolve(),
+      wake: () => Promise.resolve(),
+      look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
+      fleet: FLEET,
+    } as never,
+    agents: new AgentRegistry([agent]),
+    searchAttributes: false,
+    extensions: [limits({ quotas: toQuotas(user, tenantFactor) })],
+    logger: { warn: () => undefined },
+  });
+}
+
+interface Message {
+  sessionId?: string;
+  owner?: string;
+  tenant?: string;
+  policy?: 'queue';
+  id?: string;
+  text?: string;
+}
+
+function say(
+  executor: Runs,
+  { sessionId = newSessionId(), owner = 'ann', id = 'u1', text = 'hello', ...more }: Message = {},
+): Promise<BeginResult> {
+  const messages = [userMessage(id, text)];
+  return executor.execute({ sessionId, agent: agent.name, owner, messages, ...more });
+}
+
+const exceeded = (what: keyof OwnerCounts, more: object = {}): object => ({
+  code: 'quota_exceeded',
+  statusCode: 429,
+  detail: expect.objectContaining({ what, ...more }),
+});
+
+describe('what a user may have', () => {
+  it('a user may have a number of active runs, and another when one has ended', async () => {
+    const executor = executorWith({ runs: 2 });
+    const first = newSessionId();
+    const begun = await say(executor, { sessionId: first });
+    await say(executor);
+    const refusal = say(executor);
+    await expect(refusal).rejects.toMatchObject(
+      exceeded('runs', { of: 'user', limit: 2, used: 2 }),
+    );
+    await expect(refusal).rejects.toThrow('2 answers are being written at once, as many as may be');
+    expect(await say(executor, { owner: 'bob' })).toMatchObject({ kind: 'begun' });
+    if (begun.kind === 'begun') await drive(stores, first).end(begun.run.runId, 'completed');
+    expect(await say(executor)).toMatchObject({ kind: 'begun' });
+  });
+
+  it('a transcript that was made elsewhere counts as well', async () => {
+    const executor = executorWith({ bytes: 3_000 });
+    const adopt = (length: number) => {
+      const { row } = userMessage('u1', 'x'.repeat(length));
+      const whose = { sessionId: newSessionId(), agent: agent.name, owner: 'ann' };
+      return executor.adopt({ ...whose, rows: [row] });
+    };
+    await expect(adopt(4_000)).rejects.toMatchObject(exceeded('bytes'));
+    expect(await adopt(1_000)).toBe(true);
+  });
+
+  it('a quota does not refuse a message that was accepted before', async () => {
+    const executor = executorWith({ runs: 1 });
+    const [first, second] = [newSessionId(), newSessionId()];
+    const begun = await say(executor, { sessionId: first });
+    if (begun.kind === 'begun') await drive(stores, first).end(begun.run.runId, 'completed');
+    await say(executor, { sessionId: second });
+    expect(await say(executor, { sessionId: first })).toEqual({ kind: 'accepted' });
+    await expect(say(executor, { sessionId: first, id: 'u2' })).rejects.toMatchObject(
+      exceeded('runs'),
+    );
+  });
+
+  it('a user may have a number of queued messages over all conversations', async () => {
+    const executor = executorWith({ queued: 2 });
+    const [one, two] = [newSessionId(), newSessionId()];
+    await say(executor, { sessionId: one });
+    await say(executor, { sessionId: two });
+    const later = (sessionId: string, id: string): Promise<BeginResult> =>
+      say(executor, { sessionId, id, policy: 'queue' });
+    expect(await later(one, 'u2')).toMatchObject({ kind: 'queued' });
+    expect(await later(two, 'u2')).toMatchObject({ kind: 'queued' });
+    await expect(later(one, 'u3')).rejects.toMatchObject(exceeded('queued'));
+    await stores.store.queue.remove({ sessionId: two, now: Date.now() });
+    await stores.store.owners.fold(two);
+    expect(await later(one, 'u3')).toMatchObject({ kind: 'queued' });
+  });
+
+  it('a user may have a number of conversations, and an erased one makes room', async () => {
+    const executor = executorWith({ sessions: 1 });
+    const sessionId = newSessionId();
+    await say(executor, { sessionId });
+    await expect(say(executor)).rejects.toMatchObject(exceeded('sessions'));
+    await executor.deleteSession(sessionId);
+    expect(await say(executor)).toMatchObject({ kind: 'begun' });
+  });
+
+  it('a user may store a number of bytes, copies included', async () => {
+    const executor = executorWith({ bytes: 25_000 });
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId, text: 'x'.repeat(10_000) });
+    if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'completed');
+    await executor.branch({ sessionId });
+    await expect(executor.branch({ sessionId })).rejects.toMatchObject(exceeded('bytes'));
+    await expect(say(executor, { text: 'y'.repeat(10_000) })).rejects.toMatchObject(
+      exceeded('bytes'),
+    );
+    expect(await say(executor, { text: 'small' })).toMatchObject({ kind: 'begun' });
+  });
+
+  it('a quota counts for repeated turns', async () => {
+    const executor = executorWith({ runs: 1 });
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId });
+    if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'interrupted');
+    await say(executor);
+    await expect(executor.retry({ sessionId })).rejects.toMatchObject(exceeded('runs'));
+    await expect(executor.resume({ sessionId })).rejects.toMatchObject(exceeded('runs'));
+  });
+
+  it('the slot of a run is free again when the run is stopped or lost', async () => {
+    const executor = executorWith({ runs: 1 });
+    const sessionId = newSessionId();
+    await say(executor, { sessionId });
+    await executor.stop(sessionId, { mode: 'abort' });
+    await executor.endLost((await stores.store.sessions.read(sessionId)) as never);
+    await until('it is charged', async () => {
+      const { runs } = await stores.store.owners.usage({ owner: 'ann' });
+      return runs === 0;
+    });
+  });
+});
+
+describe('what was not charged when a run ended, since its process died', () => {
+  const logger = { warn: () => undefined };
+  const runsOf = async (owner: string) => (await stores.store.owners.usage({ owner })).runs;
+
+  async function endUnnoticed(executor: Runs): Promise<string> {
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId });
+    await executor.idle();
+    if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'completed');
+    expect(await runsOf('ann')).toBe(1);
+    return sessionId;
+  }
+
+  it('the sweep that finds a conversation at rest charges what its dead process did not', async () => {
+    const executor = executorWith({});
+    const store = { ...stores.store, due: stores.store.due.of(FLEET) };
+    await store.due.note(await endUnnoticed(executor), -1);
+    await createSweep({ store, runs: executor, holder: 'x', logger })();
+    expect(await runsOf('ann')).toBe(0);
+  });
+
+  it('the sweep that finds a conversation waiting for people frees the slot of its run', async () => {
+    const store = { ...stores.store, due: stores.store.due.of(FLEET) };
+    const executor = executorWith({});
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId });
+    if (begun.kind !== 'begun') throw new Error(`it was ${begun.kind}`);
+    await executor.idle();
+    await drive(stores, sessionId).ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+    expect(await runsOf('ann')).toBe(1);
+    await store.due.note(sessionId, -1);
+    await createSweep({ store, runs: executor, holder: 'x', logger })();
+    expect(await runsOf('ann')).toBe(0);
+  });
+
+  it('the hourly repair charges each owner for conversations whose process died', async () => {
+    let ahead = 0;
+    stores = createMemoryStores({ now: () => Date.now() + ahead });
+    await endUnnoticed(executorWith({}));
+    const repair = createRepair(stores.store.owners, logger);
+    repair();
+    expect(await stores.store.owners.take(1, 1)).toEqual([]);
+    ahead = 61 * 60 * 1000;
+    await until('it is charged', async () => {
+      repair();
+      return (await runsOf('ann')) === 0;
+    });
+    expect(await stores.store.owners.take(1, 1)).toEqual([]);
+  });
+});
+
+describe('what a tenant may have', () => {
+  it("a tenant may have a multiple of a user's quota, whichever of its users asks", async () => {
+    const executor = executorWith({ runs: 1 }, 2);
+    await say(executor, { owner: 'ann', tenant: 'acme' });
+    await say(executor, { owner: 'bob', tenant: 'acme' });
+    const refusal = say(executor, { owner: 'cem', tenant: 'acme' });
+    await expect(refusal).rejects.toMatchObject(exceeded('runs', { of: 'tenant', limit: 2 }));
+    expect(await say(executor, { owner: 'cem', tenant: 'other' })).toMatchObject({ kind: 'begun' });
+    expect(await say(executor, { owner: 'cem' })).toMatchObject({ kind: 'begun' });
+  });
+});

@@ -1,0 +1,150 @@
+import { toStoredSessionId } from '../../../ai-sdk/index.js';
+import type { AuditReply, SealedName } from '../../../protocol/audit.js';
+import type { RunsOfSession } from '../../../executor/erase-workflows.js';
+import { HelixError } from '../../../protocol/errors.js';
+import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';
+import { IDLE_WORKFLOWS } from '../../support/idle-workflows.js';
+import { startOnMemory, type ApiServer } from '../../api/api-server.js';
+
+const ANN = { owner: 'ann', tenant: 'acme' };
+
+let stores: MemoryStores;
+let api: ApiServer;
+let session: SessionDriver;
+let isAway: boolean;
+let erased: RunsOfSession[];
+
+beforeEach(async () => {
+  [isAway, erased] = [false, []];
+  stores = createMemoryStores();
+  api = await startOnMemory({
+    stores,
+    runs: {
+      workflows: {
+        ...IDLE_WORKFLOWS,
+        erase: async (_, found) => {
+          if (isAway) throw new HelixError('unavailable', 'away');
+          erased.push(found);
+          return { deleted: 1, unknown: [] };
+        },
+      },
+    },
+    authenticate: () => ({ userId: 'ida', tenantId: 'acme', roles: ['operator'] }),
+  });
+  session = drive(stores, toStoredSessionId('mine', 'acme'));
+  const begun = await session.begin(ANN);
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const { runId } = begun.run;
+  await session.ask(runId, 1, [newCall('c1', 'approval')]);
+  await stores.store.owners.fold(session.id);
+});
+afterEach(() => api.close());
+
+async function erase(): Promise<{ status: number; complete?: boolean; conversations?: number }> {
+  const response = await fetch(`${api.url}/api/operator/users/ann`, { method: 'DELETE' });
+  return { status: response.status, ...((await response.json()) as object) };
+}
+
+it('is not complete while histories of an earlier request are left', async () => {
+  isAway = true;
+  expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 1 });
+  // No conversation is listed any more.
+  expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 0 });
+  expect(await stores.store.erasures.pending(ANN)).toEqual([session.id]);
+  isAway = false;
+  expect(await erase()).toMatchObject({ status: 200, complete: true });
+  expect(await stores.store.erasures.pending(ANN)).toEqual([]);
+  expect(erased).toHaveLength(1);
+});
+
+it('names the calls whose work Temporal may not list yet', async () => {
+  const runId = (await stores.store.sessions.read(session.id))?.runId;
+  expect(await erase()).toMatchObject({ status: 200, complete: true });
+  expect(erased).toMatchObject([{ runs: [runId], calls: [[runId, 'c1']] }]);
+});
+
+describe('what takes two operators', () => {
+  let now: number;
+  beforeEach(async () => {
+    await api.close();
+    now = Date.now();
+    stores = createMemoryStores({ now: () => now });
+    api = await startOnMemory({ stores });
+    await drive(stores, toStoredSessionId('mine', 'acme')).begin(ANN);
+  });
+
+  const ask = async (user: string, method: string, path: string): Promise<unknown[]> => {
+    const [name = '', roles = 'operator', tenant = 'acme'] = user.split(':');
+    const headers = { 'x-user': `${name}@${tenant}@${roles}` };
+    const response = await fetch(`${api.url}/api${path}`, { method, headers });
+    const text = await response.text();
+    if (!text.startsWith('{') || path.endsWith('/export')) return [response.status];
+    const reply = JSON.parse(text) as { code?: string };
+    return [response.status, reply.code ?? reply];
+  };
+  const trail = async (query = ''): Promise<AuditReply> =>
+    (await ask('zoe', 'GET', `/operator/audit?limit=50${query}`))[1] as AuditReply;
+  const ALONE = [409, 'second_person_required'];
+
+  it('who acted on others cannot take the own name out of the trail; two operators can open it', async () => {
+    expect(await ask('mallory', 'GET', '/operator/sessions/mine')).toContain(200);
+    expect(await ask('mallory', 'GET', '/operator/users/ann/export')).toEqual([200]);
+    expect(await ask('mallory', 'DELETE', '/me')).toMatchObject([200, { complete: true }]);
+    const { entries } = await trail();
+    const [forgot] = entries.filter(({ action }) => action === 'forget');
+    const pseudonym = forgot?.actor ?? '';
+    const hers = entries.filter(({ actor }) => actor === pseudonym);
+    expect(hers.map(({ action, name, isSealed }) => [action, name, isSealed])).toEqual(
+      ['forget', 'export', 'read'].map((action) => [action, undefined, true]),
+    );
+    expect((await trail('&actor=mallory')).entries).toEqual([]);
+
+    const path = `/operator/audit/names/${pseudonym}`;
+    expect(await ask('vera:viewer', 'POST', path)).toEqual([403, 'not_allowed']);
+    expect(await ask('eve:operator:other', 'POST', path)).toEqual([404, 'not_found']);
+    for (const again of [1, 2])
+      expect([again, ...(await ask('olga', 'POST', path))]).toEqual([again, ...ALONE]);
+    expect((await trail()).requests).toEqual([
+      { action: 'open', subject: pseudonym, by: 'olga', until: expect.any(Number) },
+    ]);
+    const opened: [number, SealedName] = [200, { pseudonym, name: 'mallory' }];
+    expect(await ask('otto', 'POST', path)).toEqual(opened);
+    expect(await ask('olga', 'POST', path)).toEqual(opened);
+    const { entries: opens } = await trail('&action=open');
+    expect(opens.map(({ name, outcome, target }) => [name, outcome, target.person])).toEqual([
+      ['olga', 'asked', pseudonym],
+      ['otto', 'asked', pseudonym],
+      ['olga', 'requested', pseudonym],
+    ]);
+    // After a day each has to ask again.
+    now += 24 * 60 * 60_000;
+    expect(await ask('otto', 'POST', path)).toEqual(ALONE);
+  });
+
+  it('a person who acted on others is erased by two operators, or erases what is their own alone', async () => {
+    const chief = '/operator/users/chief';
+    for (const name of ['chief', 'dora']) await ask(name, 'GET', '/operator/sessions/mine');
+    await drive(stores, toStoredSessionId('own', 'acme')).begin({ owner: 'chief', tenant: 'acme' });
+    await stores.store.owners.fold(toStoredSessionId('own', 'acme'));
+    for (const again of [1, 2])
+      expect([again, ...(await ask('mallory', 'DELETE', chief))]).toEqual([again, ...ALONE]);
+    expect(await ask('chief', 'GET', '/chat/own/snapshot')).toContain(200);
+    // Another one's request for another person does not count.
+    expect(await ask('olga', 'DELETE', '/operator/users/dora')).toEqual(ALONE);
+    expect((await trail()).requests).toMatchObject([
+      { action: 'forget', subject: 'chief', by: 'mallory' },
+      { action: 'forget', subject: 'dora', by: 'olga' },
+    ]);
+    const done = [200, { complete: true, conversations: 1 }];
+    expect(await ask('olga', 'DELETE', chief)).toMatchObject(done);
+    expect(await ask('dora', 'DELETE', '/me')).toMatchObject([200, { complete: true }]);
+    const { entries, requests } = await trail();
+    expect(requests).toEqual([]);
+    expect(
+      entries.filter(({ action }) => action === 'forget').map(({ outcome }) => outcome),
+    ).toEqual(['done', 'done', 'requested', 'requested']);
+    // One who did nothing to others is erased at once.
+    expect(await ask('mallory', 'DELETE', '/operator/users/ann')).toContain(200);
+  });
+});

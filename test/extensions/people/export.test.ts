@@ -1,0 +1,100 @@
+import { toStoredSessionId } from '../../../ai-sdk/index.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import type { ByteRange } from '../../../stores/contract/files.js';
+import { newSubAgent } from '../../../stores/conformance/tree.js';
+import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { drive, userMessage } from '../../support/session-driver.js';
+import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
+
+/** What Ann takes along. */
+let api: ApiServer;
+afterEach(() => api.close());
+
+const MB = 1024 * 1024;
+const owner = { owner: 'ann', tenant: 'acme' };
+
+async function start(options: StartOptions = {}) {
+  const stores = createMemoryStores();
+  const { store } = stores;
+  const read: ByteRange[] = [];
+  const files = store.files && {
+    ...store.files,
+    content: (sessionId: string, fileId: string, range: ByteRange) => {
+      read.push(range);
+      return store.files?.content(sessionId, fileId, range) ?? Promise.resolve(undefined);
+    },
+  };
+  api = await startApi(createFakeRuntime(), {
+    stateStore: { ...store, ...(files && { files }) },
+    allowUnauthenticated: false,
+    authenticate: () => ({ userId: 'ann', tenantId: 'acme' }),
+    ...options,
+  });
+  const session = drive(stores, toStoredSessionId('mine', 'acme'));
+  await session.begin(owner);
+  await store.owners.fold(session.id);
+  return { store, session, read };
+}
+
+async function lines(): Promise<Record<string, unknown>[]> {
+  const reply = await api.get('/api/me/export');
+  expect(reply.status).toBe(200);
+  const text = await reply.text();
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+it('an export counts among the requests of a minute, and is recorded only if it is answered', async () => {
+  const { store } = await start({ limits: { requestsPerMinute: 2 } });
+  await lines();
+  await lines();
+  const refused = await api.get('/api/me/export');
+  expect([refused.status, await refused.json()]).toMatchObject([
+    429,
+    { code: 'too_many_requests' },
+  ]);
+  const { entries } = await store.audit.page('acme', { limit: 10, action: 'export' });
+  expect(entries).toHaveLength(2);
+});
+
+it('a file is read and sent in pieces, and is whole', async () => {
+  const { store, session, read } = await start();
+  const content = new Uint8Array(2 * MB + 1).map((_, at) => at % 251);
+  const file = { id: 'f1', mediaType: 'text/plain', sha256: '', at: 1, filename: undefined };
+  const limits = { files: 10, bytes: 10 * MB };
+  await store.files?.add({ sessionId: session.id, ...owner, file, content, limits });
+  const found = (await lines()).find(({ type }) => type === 'file');
+  expect(Buffer.compare(Buffer.from(String(found?.['data']), 'base64'), content)).toBe(0);
+  expect(Math.max(...read.map(({ from, to }) => to - from))).toBeLessThanOrEqual(MB / 4);
+});
+
+it('an export has the transcripts of sub-agents', async () => {
+  const { store, session } = await start();
+  const runId = (await store.sessions.read(session.id))?.runId ?? '';
+  const { call, child } = newSubAgent(session.id, 'd1');
+  await session.ask(runId, 1, [call]);
+  const parent = { sessionId: session.id, runId, toolCallId: 'd1' };
+  await store.runs.beginChild({ child, parent, now: Date.now() });
+  const rows = (await lines()).filter(({ type }) => type === 'row');
+  expect(rows).toContainEqual({
+    type: 'row',
+    sessionId: child.sessionId.replace(session.id, 'mine'),
+    row: expect.objectContaining({ role: 'user', parts: [{ type: 'text', text: 'do d1' }] }),
+  });
+});
+
+it('an export has the state of the agent and what is queued', async () => {
+  const { store, session } = await start();
+  const { version } = await store.documents.readState(session.id);
+  await store.documents.save(session.id, { customState: { likes: 'tea' }, version });
+  await session.begin({ ...owner, messages: [userMessage('u2', 'and then?')], policy: 'queue' });
+  const found = await lines();
+  expect(found).toContainEqual({ type: 'state', sessionId: 'mine', state: { likes: 'tea' } });
+  expect(found.find(({ type }) => type === 'queued')).toMatchObject({
+    sessionId: 'mine',
+    mode: 'queue',
+    rows: [{ id: 'u2', parts: [{ text: 'and then?' }] }],
+  });
+});
