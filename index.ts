@@ -127,7 +127,7 @@ export type {
   VersionedState,
 } from './stores/contract/custom-state.js';
 export type { MessagePage, SessionState } from './stores/contract/documents.js';
-export type { HelixStateStore } from './stores/contract/helix-state-store.js';
+export type { HelixStateStore } from './stores/record/helix-state-store.js';
 export type {
   AppendResult,
   LogPosition,

@@ -1,4 +1,4 @@
-import type { RunError, RunInput } from './run.js';
+import type { RunError, RunInput, RunUsage } from './run.js';
 import type { Asker } from './triggers.js';
 
 /**
@@ -66,15 +66,7 @@ export type CalledRunRef =
   | Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'userId' | 'messageId'>;
 
 /** Tokens, and what they cost. */
-export interface CalledRunUsage {
-  inputTokens: number;
-  outputTokens: number;
-  cachedTokens?: number;
-  cacheWriteTokens?: number;
-  reasoningTokens?: number;
-  /** Millionths of a dollar, according to the agent's `pricing`. */
-  costMicroUsd?: number;
-}
+export type CalledRunUsage = RunUsage;
 
 /** How a run has ended. */
 export type CalledRunResult<Output = unknown> = {

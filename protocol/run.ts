@@ -324,3 +324,20 @@ export interface AgentState {
   /** As of the newest committed step; absent before the first. */
   spent?: Spent;
 }
+
+/**
+ * Usage of a run's model calls, including those of discarded attempts. Fields that are 0 are
+ * absent.
+ */
+export interface RunUsage {
+  inputTokens: number;
+  outputTokens: number;
+  /** Part of `inputTokens`: read from the provider's cache. */
+  cachedTokens?: number;
+  /** Part of `inputTokens`: written to the provider's cache. */
+  cacheWriteTokens?: number;
+  /** Part of `outputTokens`. */
+  reasoningTokens?: number;
+  /** Millionths of a dollar, according to the agent's `pricing`. */
+  costMicroUsd?: number;
+}

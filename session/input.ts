@@ -42,24 +42,9 @@ export interface Message extends Omit<UserMessage, 'row'> {
   row: string;
 }
 
-export type CustomState = Record<string, unknown>;
+export type { RunUsage } from '../protocol/run.js';
 
-/**
- * Usage of a run's model calls, including those of discarded attempts. Fields that are 0 are
- * absent.
- */
-export interface RunUsage {
-  inputTokens: number;
-  outputTokens: number;
-  /** Part of `inputTokens`: read from the provider's cache. */
-  cachedTokens?: number;
-  /** Part of `inputTokens`: written to the provider's cache. */
-  cacheWriteTokens?: number;
-  /** Part of `outputTokens`. */
-  reasoningTokens?: number;
-  /** Millionths of a dollar, according to the agent's `pricing`. */
-  costMicroUsd?: number;
-}
+export type CustomState = Record<string, unknown>;
 
 /**
  * How many attempts of a writer may be lost. An attempt is lost if it ended without handing over: its process died or it

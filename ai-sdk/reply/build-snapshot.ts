@@ -6,7 +6,7 @@ import { joinParts } from '../../stores/contract/shared-data.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { toCallDecisions } from '../../stores/record/call-decisions.js';
-import { fitChanges } from '../../stores/record/fit-changes.js';
+import { fitChanges } from '../../stores/record/apply-changes.js';
 import { toRunStanding } from '../../stores/record/run-standing.js';
 import { toPendingQuestions } from '../../stores/record/session-summaries.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';

@@ -3,7 +3,7 @@ import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { StagedChanges } from '../../stores/contract/staging.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
-import { fitChanges } from '../../stores/record/fit-changes.js';
+import { fitChanges } from '../../stores/record/apply-changes.js';
 import { replayRange } from './replay-range.js';
 
 interface StateDeps {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../protocol/limits.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { equal, includes, refuses } from './assertions.js';
-import { AGENT, newCall, textChunk, userMessage } from './fixtures.js';
+import { AGENT, server, textChunk, userMessage } from './fixtures.js';
 import type { Case, Suite } from './suite.js';
 
 const BAD_IDS: unknown[] = [
@@ -48,9 +48,7 @@ export function badInputCases({ describe, it }: Suite): void {
 
     it('one bad chunk refuses the whole batch, whose number stays free', async (setup) => {
       const { streamManager, session } = setup;
-      const { runId } = await session.newRun();
-      const writer = session.writer(runId, 1, 1);
-      await session.claim(writer);
+      const { writer } = await session.speaking();
       for (const chunk of NO_CHUNKS) {
         await refuses(streamManager.append(writer, 1, [textChunk('a'), chunk]), 'invalid_chunk');
       }
@@ -67,11 +65,9 @@ export function badInputCases({ describe, it }: Suite): void {
     });
 
     it('a commit or a result with a bad chunk changes nothing', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      const writer = session.writer(runId, 1, 1);
-      await session.claim(writer);
+      const { runId, writer } = await session.speaking();
       const before = await store.sessions.view(session.id);
-      const calls = [newCall('s', 'server')];
+      const calls = [server('s')];
       for (const chunk of NO_CHUNKS) {
         await refuses(session.commit(writer, { calls, chunks: [chunk] }), 'invalid_chunk');
       }
@@ -123,8 +119,7 @@ export function badInputCases({ describe, it }: Suite): void {
 
     it('malformed positions, steps and pages are refused', async (setup) => {
       const { store, streamManager, session } = setup;
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, []);
+      await session.asked();
       for (const count of BAD_COUNTS as number[]) {
         for (const work of [
           () => streamManager.createResumableReader(session.id, { fromSequence: count }),

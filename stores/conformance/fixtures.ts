@@ -29,6 +29,13 @@ export function newCall(
   return { toolCallId, toolName: `${kind}-tool`, kind, input: { of: toolCallId }, ...extra };
 }
 
+export const approval = (id: string, extra?: Partial<NewCall>): NewCall =>
+  newCall(id, 'approval', extra);
+export const client = (id: string, extra?: Partial<NewCall>): NewCall =>
+  newCall(id, 'client', extra);
+export const server = (id: string, extra?: Partial<NewCall>): NewCall =>
+  newCall(id, 'server', extra);
+
 /** The row of a step with these calls. */
 export function assistantRow({ runId, step }: Writer, calls: readonly NewCall[]): AssistantRow {
   return {

@@ -33,8 +33,10 @@ import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } f
 export interface SessionDriver {
   readonly id: string;
   begin: (input?: Partial<BeginInput>) => Promise<BeginResult>;
-  /** Starts a run for one new message. */
-  newRun: (messageId?: string) => Promise<RunRecord>;
+  /** Starts a run for one new message, or with this input. */
+  newRun: (message?: string | Partial<BeginInput>) => Promise<RunRecord>;
+  /** Starts a run whose first step is claimed. */
+  speaking: () => Promise<{ runId: string; writer: Writer }>;
   /** Sends a message that may be queued. */
   enqueue: (messageId: string) => Promise<BeginResult>;
   /** Sends a message for the run's next step. */
@@ -56,6 +58,8 @@ export interface SessionDriver {
   commit: (writer: Writer, extra?: Partial<CommitInput>) => Promise<CommitResult>;
   /** Claims and commits a step with these calls. */
   ask: (runId: string, step: number, calls: NewCall[]) => Promise<CommitResult>;
+  /** Starts a run whose first step has these calls. */
+  asked: (...calls: NewCall[]) => Promise<RunRecord>;
   decide: (
     runId: string,
     toolCallId: string,
@@ -99,6 +103,8 @@ export interface SessionDriver {
     token?: number,
     extra?: { hasEvents?: boolean },
   ) => Promise<SettleCallResult>;
+  /** Starts a call, which succeeds. */
+  carryOut: (runId: string, step: number, toolCallId: string, output: unknown) => Promise<void>;
   stop: (stop?: Partial<StopRequest> & { runId?: string }) => Promise<StopResult>;
   end: (runId: string, status: EndInput['status'], extra?: Partial<EndInput>) => Promise<EndResult>;
   log: () => Promise<LogEntry[]>;
@@ -180,15 +186,55 @@ export function drive(
     now: Date.now(),
     ...extra,
   });
+  const newRun: SessionDriver['newRun'] = async (message) => {
+    messages += 1;
+    const id = typeof message === 'string' ? message : `u${String(messages)}`;
+    const input = typeof message === 'object' ? message : { messages: [userMessage(id)] };
+    const result = await begin(input);
+    if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
+    return result.run;
+  };
+  const ask: SessionDriver['ask'] = async (runId, step, calls) => {
+    const by = writer(runId, step, step);
+    const claimed = await claim(by);
+    if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
+    return commit(by, { calls });
+  };
+  const start: SessionDriver['start'] = (runId, step, toolCallId, token = 1) =>
+    store.calls.start({
+      writer: callWriter(runId, step, toolCallId, token),
+      toolCallId,
+      now: Date.now(),
+    });
+  const finishCall: SessionDriver['finishCall'] = (
+    runId,
+    step,
+    toolCallId,
+    output,
+    token = 1,
+    extra = {},
+  ) =>
+    store.calls.settle({
+      source: 'tool',
+      writer: callWriter(runId, step, toolCallId, token),
+      toolCallId,
+      row: { role: 'tool', toolCallId, toolName: 'server-tool', output },
+      chunks: [
+        { type: 'tool_end', ...base(step), toolCallId, toolName: 'server-tool', result: output },
+      ],
+      ...extra,
+      now: Date.now(),
+    });
   const log = (): Promise<LogEntry[]> => streamManager.read(id, 0, 100_000);
   return {
     id,
     begin,
-    newRun: async (messageId) => {
-      messages += 1;
-      const result = await begin({ messages: [userMessage(messageId ?? `u${String(messages)}`)] });
-      if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
-      return result.run;
+    newRun,
+    speaking: async () => {
+      const { runId } = await newRun();
+      const by = writer(runId, 1, 1);
+      await claim(by);
+      return { runId, writer: by };
     },
     enqueue: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'queue' }),
     steer: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'steer' }),
@@ -210,11 +256,11 @@ export function drive(
     say: (by, batch, text, known) =>
       streamManager.append(by, batch, [textChunk(text, by.step, id)], known),
     commit,
-    ask: async (runId, step, calls) => {
-      const by = writer(runId, step, step);
-      const claimed = await claim(by);
-      if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
-      return commit(by, { calls });
+    ask,
+    asked: async (...calls) => {
+      const run = await newRun();
+      await ask(run.runId, 1, calls);
+      return run;
     },
     decide: (runId, toolCallId, approved, extra = {}) => {
       const { now = Date.now(), permitted = true, approver, ...edits } = extra;
@@ -270,24 +316,12 @@ export function drive(
     },
     lease: (runId, toolCallId, holder, forMs = 60_000) =>
       store.calls.lease({ sessionId: id, runId, toolCallId, holder, forMs }),
-    start: (runId, step, toolCallId, token = 1) =>
-      store.calls.start({
-        writer: callWriter(runId, step, toolCallId, token),
-        toolCallId,
-        now: Date.now(),
-      }),
-    finishCall: (runId, step, toolCallId, output, token = 1, extra = {}) =>
-      store.calls.settle({
-        source: 'tool',
-        writer: callWriter(runId, step, toolCallId, token),
-        toolCallId,
-        row: { role: 'tool', toolCallId, toolName: 'server-tool', output },
-        chunks: [
-          { type: 'tool_end', ...base(step), toolCallId, toolName: 'server-tool', result: output },
-        ],
-        ...extra,
-        now: Date.now(),
-      }),
+    start,
+    finishCall,
+    carryOut: async (runId, step, toolCallId, output) => {
+      await start(runId, step, toolCallId);
+      await finishCall(runId, step, toolCallId, output);
+    },
     stop: (stop = {}) => store.runs.stop(id, { mode: 'interrupt', ...stop }),
     end: (runId, status, extra = {}) =>
       store.runs.end({

@@ -1,8 +1,7 @@
 import { onData } from '../contract/shared-data.js';
-import type { HelixStateStore } from '../contract/helix-state-store.js';
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
-import { toHelixStateStore } from '../record/helix-state-store.js';
+import { toHelixStateStore, type HelixStateStore } from '../record/helix-state-store.js';
 import { createMemoryData, type MemoryData, type MemoryOptions } from './memory-data.js';
 import { createStoresOn } from './stores-on.js';
 

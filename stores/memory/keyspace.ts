@@ -1,6 +1,12 @@
 /** A reply as a script in Redis sees it: nothing is `false`, a status is its text. */
 export type Reply = string | number | false | Reply[];
 
+/** A reply as a client of Redis has it: nothing is `null`. */
+export function orNull(reply: Reply): unknown {
+  if (Array.isArray(reply)) return reply.map(orNull);
+  return reply === false ? null : reply;
+}
+
 /** A stand-in for Redis in this process: the commands that the store sends, in the forms in which it does. */
 export interface Keyspace {
   call: (command: string, ...args: (string | number)[]) => Reply;

@@ -2,7 +2,7 @@ import { LAYOUT } from '../../session/record.js';
 import { APPEND, LOAD } from '../../store/redis/backend.js';
 import type { Evaluate } from '../../store/redis/scripts.js';
 import { WRITE_IF, WRITE_IF_FREEING } from '../../store/redis/write-if.js';
-import type { Keyspace, Reply } from './keyspace.js';
+import { orNull, type Keyspace, type Reply } from './keyspace.js';
 
 /** Expired keys that are never read are dropped this often. */
 const SWEEP_MS = 60_000;
@@ -69,11 +69,6 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     else if (isThere === '1') call('HSET', root, 'v', next, 'seq', newest, 'logBytes', logBytes);
     return 1;
   };
-}
-
-function orNull(reply: unknown): unknown {
-  if (Array.isArray(reply)) return reply.map(orNull);
-  return reply === false ? null : reply;
 }
 
 function textOf(reply: unknown): string {

@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { LIMITS } from '../../protocol/limits.js';
-import type { FileStore } from '../contract/files.js';
+import type { FilePlace, FileStore } from '../contract/files.js';
 import type { LocalSubscriber } from '../redis/tail/channels.js';
-import { createMemoryFileStore } from './file-store.js';
 import { createKeyspace, type Keyspace } from './keyspace.js';
 import type { AuditTtl } from '../record/audit-ttl.js';
 
@@ -89,5 +88,20 @@ function createLocalChannels(): LocalChannels {
       options: {},
       status: 'ready',
     }),
+  };
+}
+
+/** The bytes of files in this process's memory, until they are removed. */
+function createMemoryFileStore(): FileStore {
+  const contents = new Map<string, Uint8Array>();
+  const nameOf = ({ sessionId, fileId }: FilePlace): string => `${sessionId}/${fileId}`;
+  return {
+    write: async (place, content) => {
+      contents.set(nameOf(place), Uint8Array.from(content));
+    },
+    read: async (place, { from, to }) => contents.get(nameOf(place))?.slice(from, to),
+    remove: async (place) => {
+      contents.delete(nameOf(place));
+    },
   };
 }

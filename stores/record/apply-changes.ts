@@ -1,10 +1,11 @@
+import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { isValueDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { CustomState } from '../contract/custom-state.js';
 import type { StagedChanges } from '../contract/staging.js';
-import { applyPatch, type Patched } from './apply-patch.js';
-import { setOwn } from './own-property.js';
+import { applyPatch, parsePointer, type Patched } from './apply-patch.js';
+import { getOwn, setOwn } from './own-property.js';
 
 /**
  * The state that changes lead to, in their order, all or none. Pure.
@@ -37,4 +38,59 @@ function copyOf(state: CustomState): CustomState {
 function faultOf(state: unknown): 'no_object' | 'too_deep' | undefined {
   if (typeof state !== 'object' || state === null || Array.isArray(state)) return 'no_object';
   return isValueDeeperThan(LIMITS.jsonDepth, state) ? 'too_deep' : undefined;
+}
+
+/**
+ * The state that calls' changes lead to when they ran side by side: the later one's word counts, and
+ * none is lost because an earlier one moved or removed what it was about. Pure.
+ */
+export function fitChanges(before: CustomState, changes: readonly StagedChanges[]): CustomState {
+  return changes.reduce((state, change) => {
+    const { mergeChanges: _merged, ...rest } = change;
+    return (
+      tryApply(state, change) ??
+      change.patches.reduce(
+        (fitted, patch) => tryApply(fitted, { ...rest, patches: [patch] }) ?? force(fitted, patch),
+        tryApply(state, { ...change, patches: [] }) ?? state,
+      )
+    );
+  }, before);
+}
+
+function tryApply(state: CustomState, change: StagedChanges): CustomState | undefined {
+  try {
+    return applyChanges(state, [change]);
+  } catch (error) {
+    if (HelixError.isInstance(error) && error.code === 'invalid_patch') return undefined;
+    throw error;
+  }
+}
+
+type Container = Record<string, unknown> | unknown[];
+
+/** Puts a value where the pointer says, with whatever is missing on the way. What is to go is gone. */
+function force(state: CustomState, { op, path, value }: JSONPatchOperation): CustomState {
+  const tokens = parsePointer(path) ?? [];
+  const last = tokens.pop();
+  const isWritten = op === 'add' || op === 'replace';
+  if (!isWritten || last === undefined || value === undefined) return state;
+  const next = structuredClone(state);
+  let at: Container = next;
+  for (const token of tokens) {
+    let inner = getOwn(at, token);
+    if (typeof inner !== 'object' || inner === null) {
+      inner = {};
+      put(at, token, inner);
+    }
+    at = inner as Container;
+  }
+  put(at, last, structuredClone(value));
+  return isValueDeeperThan(LIMITS.jsonDepth, next) ? state : next;
+}
+
+/** Beyond the end of a list is its end. */
+function put(at: Container, token: string, value: unknown): void {
+  if (!Array.isArray(at)) setOwn(at, token, value);
+  else if (/^\d+$/.test(token) && Number(token) < at.length) at[Number(token)] = value;
+  else at.push(value);
 }

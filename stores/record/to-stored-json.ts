@@ -1,6 +1,7 @@
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { StagedChanges } from '../contract/staging.js';
 
 /** Half of a surrogate pair, as JSON.stringify writes it; a backslash before it is no escape's. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
@@ -43,4 +44,15 @@ function stringify(value: unknown, code: ErrorCode): string {
   }
   if (json !== undefined) return json;
   throw new HelixError(code, 'A value cannot be written as JSON.', { cause });
+}
+
+/**
+ * Changes of a call as they are staged.
+ *
+ * @throws HelixError `validation_error`, see toStoredJson
+ */
+export function toStoredChanges(changes: StagedChanges): string {
+  // What is merged becomes part of the state as it is; a value lies within its patch.
+  if (changes.mergeChanges !== undefined) toStoredJson(changes.mergeChanges);
+  return toStoredJson(changes, { around: 3 });
 }

@@ -45,25 +45,16 @@ export interface Commands {
   xrange: (...range: StreamRange) => Promise<StoredEntries>;
   xrevrange: (...range: StreamRange) => Promise<StoredEntries>;
   /** Replies of reads made at one moment, in their order. */
-  together: (add: (reads: Reads) => unknown) => Promise<unknown[]>;
+  together: (...reads: Read[]) => Promise<unknown[]>;
 }
+
+export type Read = [name: 'hmget' | 'lrange' | 'xrange' | 'info', ...args: (string | number)[]];
 
 /** In the order of the command: XRANGE takes the lower end first, XREVRANGE the upper one. */
 type StreamRange = [key: string, from: string, to: string, count: 'COUNT', most: number];
 type StoredEntries = [id: string, fields: string[]][];
 
-/** Reads that are sent together. */
-export interface Reads {
-  hgetall: (key: string) => Reads;
-  hmget: (key: string, ...fields: string[]) => Reads;
-  lrange: (key: string, from: number, to: number) => Reads;
-  llen: (key: string) => Reads;
-  xlen: (key: string) => Reads;
-  xrange: (key: string, from: string, to: string, count: 'COUNT', most: number) => Reads;
-  info: (section: string) => Reads;
-}
-
-const SINGLE = [
+export const SINGLE = [
   ...['hgetall', 'hget', 'hset', 'hsetnx', 'hdel', 'hincrby', 'hmget', 'hkeys', 'hvals', 'llen'],
   ...['lrange', 'rpush', 'lrem', 'ltrim', 'xrange', 'xrevrange', 'set', 'unlink', 'pexpire'],
   ...['pttl', 'zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore'],
@@ -83,7 +74,7 @@ export function commandsOf(redis: RedisConnection, send: Send): Commands {
   ]);
   return {
     ...(Object.fromEntries(single) as Omit<Commands, 'together'>),
-    together: (add) => send(() => readTogether(redis, add)),
+    together: (...reads) => send(() => readTogether(redis, reads)),
   };
 }
 
@@ -91,24 +82,13 @@ export function commandsOf(redis: RedisConnection, send: Send): Commands {
  * A full Redis refuses transactions. The reads are then pipelined; little can be written between
  * them.
  */
-async function readTogether(
-  redis: RedisConnection,
-  add: (reads: Reads) => unknown,
-): Promise<unknown[]> {
-  const read = async (reads: Pipeline): Promise<unknown[]> => {
-    add(reads);
-    return unpack(await reads.exec());
-  };
+async function readTogether(redis: RedisConnection, reads: Read[]): Promise<unknown[]> {
   try {
-    return await read(redis.multi());
+    return unpack(await redis.multi(reads).exec());
   } catch (error) {
     if (!isDiscarded(error)) throw error;
-    return read(redis.pipeline());
+    return unpack(await redis.pipeline(reads).exec());
   }
-}
-
-interface Pipeline extends Reads {
-  exec: () => Promise<[error: Error | null, result: unknown][] | null>;
 }
 
 /** Returns the replies, or throws the first error among them. */

@@ -9,6 +9,7 @@ import type { Session } from '../../session/tree.js';
 import { erase, type Erase } from '../../session/erase.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import type { RedisContext } from './context.js';
+import { REWIND } from './documents.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
@@ -17,8 +18,6 @@ type Context = Pick<RedisContext, 'redis' | 'keys' | 'make' | 'look' | 'now'>;
 /** Each try that fails means that a run or a sub-agent has begun meanwhile. */
 const MOST_TRIES = 20;
 const FILE = 'file:';
-/** Under which the rewinds of a session are kept beside its runs. */
-const REWIND = 'rewind ';
 /** Temporal lists what happened longer ago. */
 const RECENT_MS = 60_000;
 /** Of a session that has changed since then. */

@@ -1,8 +1,7 @@
-import type { HelixStateStore } from '../contract/helix-state-store.js';
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { createStreamManager } from '../log/create-stream-manager.js';
-import { toHelixStateStore } from '../record/helix-state-store.js';
+import { toHelixStateStore, type HelixStateStore } from '../record/helix-state-store.js';
 import { closeClient, type RedisConnection } from './clients.js';
 import { duplicateForSubscriptions } from './connection.js';
 import { createContext } from './create-context.js';

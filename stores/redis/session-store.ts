@@ -15,9 +15,8 @@ import { stop, type Stop } from '../../session/stop.js';
 import { pinTools } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { fenceOff, handOver, takeOver } from '../../session/writers.js';
-import { checkSessionId } from '../record/checked-ids.js';
-import { fitChanges } from '../record/fit-changes.js';
-import { createSessionDocuments } from '../record/session-documents.js';
+import { checkSessionId, checkStreamId } from '../record/checked-ids.js';
+import { fitChanges } from '../record/apply-changes.js';
 import { fromUsage } from '../record/run-usage.js';
 import { isQuestion } from '../record/waiting-page.js';
 import type { CallPermission, StartCallInput, StartCallResult } from '../contract/calls.js';
@@ -27,10 +26,10 @@ import type { Noted } from '../contract/due.js';
 import type { Changes, Store } from '../contract/store.js';
 import { createAudit } from './audit.js';
 import type { RedisContext } from './context.js';
-import { createDocumentPrimitives } from './document-primitives.js';
+import { createDocuments } from './documents.js';
 import { createDueLists } from './due-lists.js';
 import { branchOf, sessionOf, toSettle, toStored } from './inputs.js';
-import { createErasures } from './erasures.js';
+import { createErasures, eraseSession } from './erasures.js';
 import { createFiles } from './files.js';
 import { callRedis } from './errors.js';
 import { resolveRows, type ReadResults } from './large-results.js';
@@ -43,30 +42,26 @@ import { createOwners } from './owners.js';
 import { createBatchRecords } from './batches.js';
 import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
-import { readStaged } from './session-texts.js';
+import { stateTexts, toStateRead, type StateTexts } from './session-texts.js';
 import { createStoredRows } from './stored-rows.js';
-import { toStateRead } from './stored-state.js';
 import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 /** The record of sessions: its reads, its changes, and what stands beside it. */
 export function createRedisSessionStore(context: RedisContext): Store {
   const reads = createSessionReads(context);
-  const primitives = createDocumentPrimitives(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
   const { close, ...owners } = createOwners(context, reads.readRows);
-  const documents = createSessionDocuments({
-    ...reads,
-    ...primitives,
-    erase: async (sessionId, act) => {
-      await waiting.forget(sessionId);
-      // What its runs have used counts for its owner even if no process has added it yet.
-      const owner = await close(sessionId);
-      await primitives.erase(sessionId, act);
-      if (owner !== undefined) await owners.fold(sessionId, owner);
-    },
-  });
-
+  const documents = createDocuments(context, reads);
+  const erase: Store['sessions']['erase'] = async (sessionId, act) => {
+    checkStreamId(sessionId);
+    await waiting.forget(sessionId);
+    // What its runs have used counts for its owner even if no process has added it yet.
+    const owner = await close(sessionId);
+    // A sub-agent's session expires with its conversation.
+    if (childPartOf(sessionId) === '') await eraseSession(context, sessionId, act);
+    if (owner !== undefined) await owners.fold(sessionId, owner);
+  };
   const changes = changesOf(context, context.make, noteAsking);
 
   const store: Store = {
@@ -84,7 +79,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
       noteActiveSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, true),
       noteRestingSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, false),
       ...changes.sessions,
-      ...documents.sessions,
+      erase,
     },
     runs: { ...changes.runs, ...documents.runs, next: nextOf(context) },
     steps: changes.steps,
@@ -163,14 +158,14 @@ function readWanted(session: Session, { born, rows: known, state }: Wanted): Tex
   return {
     from: fits ? from : count,
     rows: fits ? rows : [],
-    state: state ? readStaged(session) : undefined,
+    state: state ? stateTexts(session) : undefined,
   };
 }
 
 interface Texts {
   from: number;
   rows: string[];
-  state: ReturnType<typeof readStaged> | undefined;
+  state: StateTexts | undefined;
 }
 
 /** A claim, with what the step needs besides. */
@@ -187,10 +182,10 @@ function claimWith(
 function startWith(
   session: Session,
   { withState, ...input }: Stored<StartCallInput>,
-): { reply: ReturnType<typeof startCall>; state: ReturnType<typeof readStaged> | undefined } {
+): { reply: ReturnType<typeof startCall>; state: StateTexts | undefined } {
   const reply = startCall(session, input);
   const isGiven = reply.kind === 'execute' || reply.kind === 'verify';
-  return { reply, state: isGiven && withState === true ? readStaged(session) : undefined };
+  return { reply, state: isGiven && withState === true ? stateTexts(session) : undefined };
 }
 
 /** Changes that free memory or end a run are made where Redis is full, too. */

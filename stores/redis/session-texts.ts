@@ -2,16 +2,43 @@ import { sessionsBelow } from '../../session/pause.js';
 import type { Call, SessionRecord as StoredRecord } from '../../session/record.js';
 import { ofCall } from '../../session/settling.js';
 import type { Session } from '../../session/tree.js';
+import type { CustomState } from '../contract/custom-state.js';
+import type { StagedChanges, StateRead } from '../contract/staging.js';
+import { parseStored } from './stored-json.js';
 
-/** The agent's own state: its version, its text, and the staged changes, number and text in turn. */
-export function readStaged(session: Session): [version: string, state: string, staged: string[]] {
-  const { state } = session.existing;
-  const text = state.version === 0 ? '' : (session.content.get(`v:${String(state.version)}`) ?? '');
-  const staged = state.staged.flatMap(({ step, call, n }) => [
-    `${step}/${call}`,
-    `${String(n)} ${session.content.get(`s:${step}/${call}`) ?? '{}'}`,
-  ]);
-  return [String(state.version), text, staged];
+/** The agent's own state and its staged changes, as stored. */
+export interface StateTexts {
+  version: number;
+  /** Empty before the state is first saved. */
+  state: string;
+  staged: { stepId: string; n: number; changes: string }[];
+}
+
+export function stateTexts({ existing, content }: Session): StateTexts {
+  const { version, staged } = existing.state;
+  return {
+    version,
+    state: version === 0 ? '' : (content.get(`v:${String(version)}`) ?? ''),
+    staged: staged.map(({ step, call, n }) => ({
+      stepId: step,
+      n,
+      changes: content.get(`s:${step}/${call}`) ?? '{}',
+    })),
+  };
+}
+
+/** In the order in which the changes were staged. */
+export function toStateRead({ version, state, staged }: StateTexts): StateRead {
+  return {
+    version,
+    customState: state === '' ? {} : (parseStored(state, 'state') as CustomState),
+    staged: staged
+      .map(({ changes, ...each }) => ({
+        ...(parseStored(changes, 'staged changes') as StagedChanges),
+        ...each,
+      }))
+      .sort((a, b) => a.n - b.n),
+  };
 }
 
 /** A call with its texts. */

@@ -69,7 +69,7 @@ export function createStoredRows({
       for (let at = from; at < to;) {
         const end = Math.min(at + count, to);
         const [page, [record]] = (await callRedis(
-          redis.together((reads) => reads.lrange(rows, at, end - 1).hmget(root, 'record')),
+          redis.together(['lrange', rows, at, end - 1], ['hmget', root, 'record']),
         )) as [string[], [string | null]];
         const now = record == null ? '' : (JSON.parse(record) as StoredRecord).born;
         first ??= now;

@@ -1,3 +1,4 @@
+import type { ControlMessage } from '../../protocol/control-message.js';
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { Session } from '../../session/tree.js';
@@ -11,11 +12,11 @@ import {
   type AppendResult,
   type LogPosition,
   type StreamLog,
+  type StreamMark,
   type Writer,
 } from '../contract/log.js';
 import { closeWriter, mark as changeMark, openWriter, truncate } from '../../session/streams.js';
 import { toStoredJson } from '../record/to-stored-json.js';
-import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels, type Subscriber } from './tail/channels.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
@@ -167,4 +168,22 @@ function toPosition(session: Session): LogPosition | undefined {
     turnStartSequence: turn.sequence,
     error: run.error?.message ?? record.streamError,
   };
+}
+
+/** The control message that readers get when the status of a stream changes. */
+function toControlMessage(streamId: string, mark: StreamMark, now: number): ControlMessage {
+  const base = { streamId, timestamp: now };
+  switch (mark.status) {
+    case 'ended':
+      return {
+        type: 'stream_end',
+        ...base,
+        status: 'completed',
+        finalOutput: mark.finalOutput,
+      };
+    case 'failed':
+      return { type: 'stream_end', ...base, status: 'failed', error: mark.error };
+    default:
+      return { type: 'stream_status', ...base, status: mark.status };
+  }
 }

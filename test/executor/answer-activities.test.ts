@@ -21,10 +21,12 @@ describe('the activities of answers', () => {
       logger: quiet,
     });
     const session = drive(stores);
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [
-      { toolName: 'charge', kind: 'approval', input: { amount: 1 }, toolCallId: 'c' },
-    ]);
+    const { runId } = await session.asked({
+      toolName: 'charge',
+      kind: 'approval',
+      input: { amount: 1 },
+      toolCallId: 'c',
+    });
     const ref = { sessionId: session.id, runId, agent: agent.name, at: Date.now() };
     const answer = { toolCallId: 'c', approved: true, by: 'ops' };
     const first = await answerCall({ ...ref, answer });

@@ -64,8 +64,7 @@ const runIds = async (): Promise<string[]> =>
 const record = () => stores.store.sessions.read(session.id);
 /** A run that asks a person. */
 async function asks(): Promise<string> {
-  const { runId } = await session.newRun('u1');
-  await session.ask(runId, 1, [newCall('c1', 'approval')]);
+  const { runId } = await session.asked(newCall('c1', 'approval'));
   return runId;
 }
 

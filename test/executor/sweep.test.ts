@@ -308,8 +308,7 @@ describe('the sweep', () => {
 
   it('the sweep forgets sessions that it found at rest twice', async () => {
     const session = drive(stores);
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, []);
+    await session.asked();
     await runs.sweep(session.id);
     expect(await whereListed(session.id)).toBe('routine');
     await makeDue(session.id);
@@ -344,8 +343,7 @@ describe('the sweep', () => {
 
   it('the sweep does not lose sight of a session that is noted while it is looked at', async () => {
     const session = drive(stores);
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, []);
+    await session.asked();
     await runs.sweep(session.id);
     await makeDue(session.id);
     const [found] = await runs.due.take(dueShardOf(session.id), { urgent: 9, routine: 9 }, 5_000);

@@ -55,8 +55,7 @@ describe('what a run does next', () => {
     expect(await next()).toMatchObject({ ...OPEN, people: ['c'] });
     await session.answer(runId, 'c', { output: 1 });
     expect(await next()).toEqual({ ...OPEN, machine: ['a'] });
-    await session.start(runId, 1, 'a');
-    await session.finishCall(runId, 1, 'a', 1);
+    await session.carryOut(runId, 1, 'a', 1);
     expect(await next()).toEqual({ do: 'model', step: 2 });
   });
 
@@ -68,8 +67,7 @@ describe('what a run does next', () => {
     const outcome: StepOutcome = { kind: 'calls', step: 1, calls: refs, finish: 'valid' };
     await session.commit(by, { calls: [server], outcome, output: 42 });
     expect(await next()).toEqual({ ...OPEN, machine: ['s'] });
-    await session.start(runId, 1, 's');
-    await session.finishCall(runId, 1, 's', 1);
+    await session.carryOut(runId, 1, 's', 1);
     expect(await next()).toEqual({ do: 'end', step: 1 });
   });
 

@@ -1,6 +1,6 @@
 import type { Act, AuditAction, AuditEntry } from '../../contract/audit.js';
 import { equal, eventually, includes } from '../assertions.js';
-import { AGENT, newCall, newNonce, newSessionId, userMessage } from '../fixtures.js';
+import { AGENT, client, newCall, newNonce, newSessionId, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 
@@ -14,9 +14,7 @@ async function asking(
   tenant: string,
   ids: readonly string[],
 ): Promise<string> {
-  const begun = await session.begin({ tenant });
-  if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
-  const { runId } = begun.run;
+  const { runId } = await session.newRun({ tenant });
   await session.ask(
     runId,
     1,
@@ -27,7 +25,7 @@ async function asking(
   return runId;
 }
 
-function approval(session: SessionDriver, runId: string, toolCallId: string, act: Act) {
+function approve(session: SessionDriver, runId: string, toolCallId: string, act: Act) {
   const decision = { approved: true, at: 5 };
   const base = { sessionId: session.id, agentType: AGENT, toolCallId, runId, chunks: [], now: 5 };
   return { source: 'approval' as const, ...base, decision, permitted: true, act };
@@ -40,14 +38,12 @@ async function actionsOf({ store }: Pick<Case, 'store'>, tenant: string): Promis
 
 export function auditCases({ describe, it }: Suite): void {
   describe('audit trail', () => {
-    it('an act leaves one entry, which the relay moves to the chain of the tenant', async ({
-      store,
-      session,
-    }) => {
+    it('an act leaves one entry, which the relay moves to the chain of the tenant', async (setup) => {
+      const { store, session } = setup;
       const tenant = newSessionId();
       const runId = await asking(session, tenant, ['a']);
       const act = actOf('approve', { tenant, runId, toolCallId: 'a', roles: ['approver'] });
-      includes(await store.calls.settle(approval(session, runId, 'a', act)), { kind: 'stored' });
+      includes(await store.calls.settle(approve(session, runId, 'a', act)), { kind: 'stored' });
       const [entry] = await store.audit.relay(session.id);
       equal(entry, {
         id: act.id,
@@ -67,10 +63,8 @@ export function auditCases({ describe, it }: Suite): void {
       includes(await store.audit.verify(tenant), { ok: true, entries: 1, first: 1 });
     });
 
-    it('every act of people and rules leaves its entry, other transitions leave none', async ({
-      store,
-      session,
-    }) => {
+    it('every act of people and rules leaves its entry, other transitions leave none', async (setup) => {
+      const { store, session } = setup;
       const tenant = newSessionId();
       const runId = await asking(session, tenant, ['a', 'c', 'd']);
       const { id: sessionId } = session;
@@ -115,7 +109,7 @@ export function auditCases({ describe, it }: Suite): void {
       const tenant = newSessionId();
       const begun = await session.begin({ tenant });
       const runId = begun.kind === 'begun' ? begun.run.runId : '';
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+      await session.ask(runId, 1, [client('c', { deadlineMs: 1 })]);
       const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'late' };
       const at = { sessionId: session.id, agentType: AGENT, toolCallId: 'c', runId, chunks: [] };
       const act = actOf('expire', { by: undefined, via: 'auto', tenant });
@@ -149,25 +143,23 @@ export function auditCases({ describe, it }: Suite): void {
     it('a refused act leaves nothing, a repeated request one entry', async ({ store, session }) => {
       const tenant = newSessionId();
       const runId = await asking(session, tenant, ['a', 'b']);
-      const first = approval(session, runId, 'a', actOf('approve', { tenant }));
+      const first = approve(session, runId, 'a', actOf('approve', { tenant }));
       await store.calls.settle(first);
       equal((await store.calls.settle(first)).kind, 'already_completed');
-      const late = approval(session, runId, 'a', actOf('approve', { tenant }));
+      const late = approve(session, runId, 'a', actOf('approve', { tenant }));
       equal((await store.calls.settle(late)).kind, 'already_completed');
-      const stale = approval(session, `${session.id}:9-x`, 'b', actOf('approve', { tenant }));
+      const stale = approve(session, `${session.id}:9-x`, 'b', actOf('approve', { tenant }));
       equal((await store.calls.settle(stale)).kind, 'stale_run');
       await store.runs.stop(session.id, { mode: 'abort', runId: 'another', act: actOf('stop') });
       equal((await store.audit.relay(session.id)).length, 1);
     });
 
-    it('a late answer leaves one entry, however often it is repeated', async ({
-      store,
-      session,
-    }) => {
+    it('a late answer leaves one entry, however often it is repeated', async (setup) => {
+      const { store, session } = setup;
       const tenant = newSessionId();
       const begun = await session.begin({ tenant });
       const runId = begun.kind === 'begun' ? begun.run.runId : '';
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+      await session.ask(runId, 1, [client('c', { deadlineMs: 1 })]);
       await eventually('the deadline passes', async () => {
         const { kind } = await session.expire(runId, 'c');
         return kind === 'stored';
@@ -192,7 +184,7 @@ export function auditCases({ describe, it }: Suite): void {
         const runId = await asking(session, tenant, ['a', 'b']);
         for (const id of ['a', 'b']) {
           const act = actOf('approve', { tenant, toolCallId: id });
-          await setup.store.calls.settle(approval(session, runId, id, act));
+          await setup.store.calls.settle(approve(session, runId, id, act));
         }
       }
       const relayed = await Promise.all(
@@ -210,9 +202,8 @@ export function auditCases({ describe, it }: Suite): void {
       includes(await other.store.audit.verify(tenant), { ok: true, entries: 12 });
     });
 
-    it('a person has one pseudonym, and none that can be resolved once it is forgotten', async ({
-      store,
-    }) => {
+    it('a person has one pseudonym, and none that can be resolved once it is forgotten', async (setup) => {
+      const { store } = setup;
       const tenant = newSessionId();
       const record = (by: string): Promise<AuditEntry[]> =>
         store.audit.record(actOf('retry', { tenant, by, owner: by }), { sessionId: 's1' });
@@ -248,7 +239,7 @@ export function auditCases({ describe, it }: Suite): void {
         ['b', 'ann'],
       ] as const) {
         const act = actOf('approve', { tenant, toolCallId: id, by });
-        includes(await store.calls.settle(approval(session, runId, id, act)), { kind: 'stored' });
+        includes(await store.calls.settle(approve(session, runId, id, act)), { kind: 'stored' });
       }
       const [of] = await audit.relay(session.id);
       equal(await Promise.all(['col', 'ann'].map((by) => audit.hasActedOnOthers(tenant, by))), [

@@ -1,5 +1,5 @@
 import { equal, includes, refuses } from '../assertions.js';
-import { newCall } from '../fixtures.js';
+import { approval, server } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
@@ -9,17 +9,15 @@ async function commitSteps(session: SessionDriver, steps: number): Promise<strin
   for (let step = 1; step <= steps; step += 1) {
     const id = `c${runId}-${String(step)}`;
     const row = { role: 'tool' as const, toolCallId: id, toolName: 't', error: 'x' };
-    await session.ask(runId, step, [newCall(id, 'server', { row })]);
+    await session.ask(runId, step, [server(id, { row })]);
   }
   return runId;
 }
 
 export function checkpointCases({ describe, it }: Suite): void {
   describe('checkpoints', () => {
-    it('a checkpoint describes the session after its step was committed', async ({
-      store,
-      session,
-    }) => {
+    it('a checkpoint describes the session after its step was committed', async (setup) => {
+      const { store, session } = setup;
       await refuses(store.checkpoints.latest(session.id), 'not_found');
       await refuses(store.checkpoints.list(session.id), 'not_found');
       await session.newRun();
@@ -54,10 +52,8 @@ export function checkpointCases({ describe, it }: Suite): void {
       equal((await store.checkpoints.list(session.id, { limit: 7 })).cursor, undefined);
     });
 
-    it('pages of checkpoints stay consistent while new ones are added', async ({
-      store,
-      session,
-    }) => {
+    it('pages of checkpoints stay consistent while new ones are added', async (setup) => {
+      const { store, session } = setup;
       await commitSteps(session, 4);
       const { cursor = '' } = await store.checkpoints.list(session.id, { limit: 2 });
       await session.stop();
@@ -67,13 +63,11 @@ export function checkpointCases({ describe, it }: Suite): void {
       });
     });
 
-    it('a checkpoint is found by its id, with the state of that moment', async ({
-      store,
-      session,
-    }) => {
+    it('a checkpoint is found by its id, with the state of that moment', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       await store.documents.save(session.id, { customState: { at: 'commit' }, version: 0 });
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.ask(runId, 1, [approval('a')]);
       await store.documents.save(session.id, { customState: { at: 'later' }, version: 1 });
       await store.documents.save(session.id, { customState: { at: 'now' }, version: 2 });
       const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};

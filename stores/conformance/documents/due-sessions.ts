@@ -125,10 +125,8 @@ export function dueSessionCases({ describe, it }: Suite): void {
   });
 
   describe('noteActiveSnapshot', () => {
-    it('the turn of an active snapshot is remembered until the next turn begins', async ({
-      store,
-      session,
-    }) => {
+    it('the turn of an active snapshot is remembered until the next turn begins', async (setup) => {
+      const { store, session } = setup;
       await session.newRun();
       await store.sessions.noteActiveSnapshot(session.id, 1);
       equal((await store.sessions.read(session.id))?.activeSnapshotTurn, 1);
@@ -137,10 +135,8 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal((await store.sessions.read(session.id))?.activeSnapshotTurn, undefined);
     });
 
-    it('a later snapshot of the idle turn clears it, one of another turn does not', async ({
-      store,
-      session,
-    }) => {
+    it('a later snapshot of the idle turn clears it, one of another turn does not', async (setup) => {
+      const { store, session } = setup;
       const seen = async (): Promise<number | undefined> =>
         (await store.sessions.read(session.id))?.activeSnapshotTurn;
       await session.newRun();

@@ -44,8 +44,7 @@ export async function newSession(
   title = '',
 ): Promise<SessionDriver> {
   const session = drive(setup);
-  const begun = await session.begin(owner);
-  if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
+  await session.newRun(owner);
   await setup.store.owners.fold(session.id, owner, title);
   return session;
 }

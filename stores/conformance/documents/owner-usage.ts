@@ -1,5 +1,12 @@
 import { equal } from '../assertions.js';
-import { assistantRow, newCall, newNonce, newSessionId, userMessage } from '../fixtures.js';
+import {
+  approval,
+  assistantRow,
+  newNonce,
+  newSessionId,
+  server,
+  userMessage,
+} from '../fixtures.js';
 import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 import { counts, newOwner, newSession, runOf } from './owner-fixtures.js';
@@ -12,7 +19,7 @@ export function ownerUsageCases({ describe, it }: Suite): void {
       const { fold } = setup.store.owners;
       equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
       const runId = await runOf(setup, session);
-      await session.ask(runId, 1, [newCall('c1', 'approval')]);
+      await session.ask(runId, 1, [approval('c1')]);
       await fold(session.id);
       equal(await counts(setup, owner), { runs: 0, queued: 0, sessions: 1 });
       await session.decide(runId, 'c1', false);
@@ -69,13 +76,12 @@ export function ownerUsageCases({ describe, it }: Suite): void {
           `${String(value)} is about ${String(expected)}`,
         );
       };
-      const begun = await session.begin({
+      const run = await session.newRun({
         ...owner,
         messages: [userMessage('u1', 'ä'.repeat(10_000))],
       });
-      if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
       near(await bytes(), 20_000);
-      const writer = session.writer(begun.run.runId, 1, 1);
+      const writer = session.writer(run.runId, 1, 1);
       await session.claim(writer);
       await session.say(writer, 1, 'x'.repeat(30_000));
       near(await bytes(), 50_000);
@@ -105,9 +111,8 @@ export function ownerUsageCases({ describe, it }: Suite): void {
       const owner = newOwner();
       const session = await newSession(setup, owner);
       const runId = await runOf(setup, session);
-      await session.ask(runId, 1, [newCall('c1', 'server')]);
-      await session.start(runId, 1, 'c1');
-      await session.finishCall(runId, 1, 'c1', 'r'.repeat(100_000));
+      await session.ask(runId, 1, [server('c1')]);
+      await session.carryOut(runId, 1, 'c1', 'r'.repeat(100_000));
       await setup.store.owners.fold(session.id);
       const before = (await setup.store.owners.usage(owner)).bytes;
       equal(before > 100_000, true, 'a result counts');

@@ -1,6 +1,6 @@
 import { ok } from 'node:assert/strict';
 import { equal, includes, refuses } from '../assertions.js';
-import { newCall } from '../fixtures.js';
+import { approval, client, server } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 export function pendingCallCases({ describe, it }: Suite): void {
@@ -10,13 +10,12 @@ export function pendingCallCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       equal(await store.calls.pending(session.id), {});
       await session.ask(runId, 1, [
-        newCall('a', 'approval', { deadlineMs: 60_000 }),
-        newCall('c', 'client'),
-        newCall('s', 'server'),
+        approval('a', { deadlineMs: 60_000 }),
+        client('c'),
+        server('s'),
       ]);
       equal(Object.keys(await store.calls.pending(session.id)).sort(), ['a', 'c']);
-      await session.start(runId, 1, 's');
-      await session.finishCall(runId, 1, 's', 1);
+      await session.carryOut(runId, 1, 's', 1);
       await session.answer(runId, 'c', { output: 7 });
       const calls = await store.calls.pending(session.id);
       includes(calls, {
@@ -38,12 +37,9 @@ export function pendingCallCases({ describe, it }: Suite): void {
       });
     });
 
-    it('calls are no longer pending once the next step has read their results', async ({
-      store,
-      session,
-    }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client')]);
+    it('calls are no longer pending once the next step has read their results', async (setup) => {
+      const { store, session } = setup;
+      const { runId } = await session.asked(client('c'));
       await session.answer(runId, 'c', { output: 1 });
       await session.claim(session.writer(runId, 2, 1));
       equal(await store.calls.pending(session.id), {});
@@ -56,7 +52,7 @@ export function pendingCallCases({ describe, it }: Suite): void {
       await refuses(store.calls.suspension(session.id), 'not_found');
       const { runId } = await session.newRun();
       equal(await store.calls.suspension(session.id), null);
-      await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
+      await session.ask(runId, 1, [client('c'), client('d')]);
       const { sequence } = (await store.sessions.read(session.id)) ?? {};
       const waits = { runId, stepId: 's1', sequence };
       equal(await store.calls.suspension(session.id), {

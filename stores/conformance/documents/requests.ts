@@ -7,9 +7,8 @@ const SHORT = 100;
 
 export function requestCases({ describe, it }: Suite): void {
   describe('requests that name themselves', () => {
-    it('a request is claimed once, and its reply is kept until it is forgotten', async ({
-      store,
-    }) => {
+    it('a request is claimed once, and its reply is kept until it is forgotten', async (setup) => {
+      const { store } = setup;
       const { requests } = store;
       if (requests === undefined) return;
       const key = newNonce();
@@ -31,9 +30,8 @@ export function requestCases({ describe, it }: Suite): void {
       equal(await requests.claim(newNonce(), 'd1', LONG), { kind: 'new' });
     });
 
-    it('a claim that is renewed lasts from then on; one that was dropped is not made again', async ({
-      store,
-    }) => {
+    it('a claim that is renewed lasts from then on; one that was dropped is not made again', async (setup) => {
+      const { store } = setup;
       const { requests } = store;
       if (requests === undefined) return;
       const [key, dropped] = [newNonce(), newNonce()];

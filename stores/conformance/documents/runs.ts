@@ -1,6 +1,6 @@
 import { ok } from 'node:assert/strict';
 import { equal, includes, refuses } from '../assertions.js';
-import { newCall } from '../fixtures.js';
+import { approval, server } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 export function runCases({ describe, it }: Suite): void {
@@ -10,10 +10,8 @@ export function runCases({ describe, it }: Suite): void {
       await refuses(store.runs.list(session.id), 'not_found');
     });
 
-    it('an ended run is listed with its error or the reason for its interruption', async ({
-      store,
-      session,
-    }) => {
+    it('an ended run is listed with its error or the reason for its interruption', async (setup) => {
+      const { store, session } = setup;
       const error = { code: 'provider_error', message: 'gone', retryable: true };
       const failed = await session.newRun();
       await session.end(failed.runId, 'failed', { error });
@@ -27,13 +25,11 @@ export function runCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('the newest run is listed while it is active, while it waits and after its end', async ({
-      store,
-      session,
-    }) => {
+    it('the newest run is listed while it is active, while it waits and after its end', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       includes(await store.runs.current(session.id), { runId, turn: 1, status: 'starting' });
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.ask(runId, 1, [approval('a')]);
       const waiting = { runId, status: 'waiting_approval', stepCount: 1, startSequence: 0 };
       includes(await store.runs.current(session.id), waiting);
       equal((await store.runs.current(session.id))?.endedAt, undefined);
@@ -67,10 +63,8 @@ export function runCases({ describe, it }: Suite): void {
   });
 
   describe('the interrupt record', () => {
-    it('it describes how the newest run was stopped, until the next run begins', async ({
-      store,
-      session,
-    }) => {
+    it('it describes how the newest run was stopped, until the next run begins', async (setup) => {
+      const { store, session } = setup;
       await refuses(store.runs.interruption(session.id), 'not_found');
       const { runId } = await session.newRun();
       equal(await store.runs.interruption(session.id), null);
@@ -86,8 +80,7 @@ export function runCases({ describe, it }: Suite): void {
     });
 
     it('it names the checkpoint that the run keeps', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.asked(server('s'));
       await session.stop();
       const { checkpointId } = (await store.runs.interruption(session.id)) ?? {};
       equal(checkpointId, (await store.checkpoints.latest(session.id))?.id);

@@ -1,6 +1,6 @@
 import { equal, includes } from '../assertions.js';
 import type { JSONPatchOperation } from '../../../protocol/chunk.js';
-import { newCall } from '../fixtures.js';
+import { server } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 import { begun, isPolluted, set } from './staged.js';
 
@@ -28,7 +28,7 @@ export function settledChangeCases({ describe, it }: Suite): void {
       const { store, session } = setup;
       const { runId } = await session.newRun();
       await store.documents.save(session.id, { customState: { list: [] }, version: 0 });
-      await session.ask(runId, 1, [newCall('a', 'server'), newCall('b', 'server')]);
+      await session.ask(runId, 1, [server('a'), server('b')]);
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'b', 1);
       await settle(setup, runId, 'b', [set('/list/0', 'b')]);
@@ -81,8 +81,7 @@ export function settledChangeCases({ describe, it }: Suite): void {
 
     it('the result of the run that comes with changes is the first one', async (setup) => {
       const { store, session } = setup;
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('a', 'server'), newCall('b', 'server')]);
+      const { runId } = await session.asked(server('a'), server('b'));
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'b', 1);
       await settle(setup, runId, 'a', [], { first: [] });

@@ -1,15 +1,14 @@
 import { ok } from 'node:assert/strict';
 import { StaleStateError } from '../../../protocol/errors.js';
 import { equal, includes, refuses } from '../assertions.js';
-import { newCall, userMessage } from '../fixtures.js';
+import { approval, userMessage } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 export function stateCases({ describe, it }: Suite): void {
   describe('load and save', () => {
     it('loading returns everything about a session, or null', async ({ store, session }) => {
       equal(await store.documents.load(session.id), null);
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      const { runId } = await session.asked(approval('a'));
       const state = await store.documents.load(session.id);
       includes(state, {
         sessionId: session.id,
@@ -100,10 +99,8 @@ export function stateCases({ describe, it }: Suite): void {
       equal(await idsOf({ offset: 9 }), ['', 7, false]);
     });
 
-    it('a page has 50 messages by default, and an unknown session has none', async ({
-      store,
-      session,
-    }) => {
+    it('a page has 50 messages by default, and an unknown session has none', async (setup) => {
+      const { store, session } = setup;
       equal(await store.documents.messages(session.id), { messages: [], total: 0, hasMore: false });
       const messages = Array.from({ length: 60 }, (_, n) => userMessage(`u${String(n)}`));
       await session.begin({ messages });

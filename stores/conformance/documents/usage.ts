@@ -2,7 +2,7 @@ import type { RunUsage } from '../../contract/runs.js';
 import type { UsageSum } from '../../contract/usage.js';
 import type { SessionOwner } from '../../contract/waiting.js';
 import { equal } from '../assertions.js';
-import { newCall, userMessage } from '../fixtures.js';
+import { server, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 import { begin, newSubAgent } from '../tree.js';
@@ -143,7 +143,7 @@ export function usageCases({ describe, it }: Suite): void {
       const speaking = below.writer(child.runId, 1, 1);
       await below.claim(speaking);
       const usage = { inputTokens: 3, outputTokens: 0, costMicroUsd: 30 };
-      await below.commit(speaking, { usage, model: 'fast', calls: [newCall('s', 'server')] });
+      await below.commit(speaking, { usage, model: 'fast', calls: [server('s')] });
       await setup.store.owners.fold(session.id);
       equal((await sumsOf(setup, owner))[0]?.runs, 1);
       await setup.store.sessions.erase(session.id);

@@ -1,5 +1,5 @@
 import { equal, refuses } from '../assertions.js';
-import { newCall, newSessionId } from '../fixtures.js';
+import { approval, client, newSessionId, server } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 
@@ -11,9 +11,8 @@ function newOwner(): string {
 /** A session of this owner that waits for an approval. */
 async function newAsking(setup: Case, owner: string, tenant?: string): Promise<SessionDriver> {
   const session = drive(setup);
-  const begun = await session.begin({ owner, tenant });
-  if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
-  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+  const run = await session.newRun({ owner, tenant });
+  await session.ask(run.runId, 1, [approval('c1')]);
   return session;
 }
 
@@ -95,7 +94,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       const runId = await runOf(setup, session);
       await session.decide(runId, 'c1', false);
       equal(await waitingIds(setup, owner), []);
-      await session.ask(runId, 2, [newCall('c2', 'client')]);
+      await session.ask(runId, 2, [client('c2')]);
       equal(await waitingIds(setup, owner), [session.id]);
     });
 
@@ -112,9 +111,8 @@ export function waitingSessionCases({ describe, it }: Suite): void {
     it('a session without open questions is not listed', async (setup) => {
       const owner = newOwner();
       const session = drive(setup);
-      const begun = await session.begin({ owner });
-      if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
-      await session.ask(begun.run.runId, 1, [newCall('c1', 'server')]);
+      const run = await session.newRun({ owner });
+      await session.ask(run.runId, 1, [server('c1')]);
       await setup.store.waiting.note(session.id);
       equal(await waitingIds(setup, owner), []);
     });

@@ -7,9 +7,8 @@ import { streamEvents } from './stream-events.js';
 
 export function streamProperties({ describe, it, runs }: Suite): void {
   describe('under any sequence of writers, attempts, repeats and kills', () => {
-    it('a stream equals the reference list, and followers have seen all of it', async ({
-      streamManager,
-    }) => {
+    it('a stream equals the reference list, and followers have seen all of it', async (setup) => {
+      const { streamManager } = setup;
       await fc.assert(
         fc.asyncProperty(streamEvents, async (events) => {
           const streamId = newSessionId();

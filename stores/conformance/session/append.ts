@@ -1,19 +1,12 @@
 import { equal, includes } from '../assertions.js';
-import { newCall, textChunk, textIn } from '../fixtures.js';
-import type { Case, Suite } from '../suite.js';
-
-async function speaker({ session }: Case) {
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
-  return { runId, writer };
-}
+import { server, textChunk, textIn } from '../fixtures.js';
+import type { Suite } from '../suite.js';
 
 export function appendCases({ describe, it }: Suite): void {
   describe('append', () => {
     it('entries are numbered from 1 without gaps, and the reply has the last number', async (setup) => {
       const { session, streamManager } = setup;
-      const { writer } = await speaker(setup);
+      const { writer } = await session.speaking();
       equal(await session.say(writer, 1, 'a'), {
         kind: 'appended',
         sequence: 1,
@@ -29,7 +22,7 @@ export function appendCases({ describe, it }: Suite): void {
 
     it('a batch that was stored before gets its first reply and writes nothing', async (setup) => {
       const { session } = setup;
-      const { writer } = await speaker(setup);
+      const { writer } = await session.speaking();
       const first = await session.say(writer, 1, 'once');
       equal(await session.say(writer, 1, 'once'), first);
       await session.say(writer, 2, ', twice');
@@ -39,7 +32,7 @@ export function appendCases({ describe, it }: Suite): void {
 
     it('many concurrent copies of a batch are stored once', async (setup) => {
       const { session, another } = setup;
-      const { writer } = await speaker(setup);
+      const { writer } = await session.speaking();
       const other = (await another()).streamManager;
       const chunk = [textChunk('once')];
       const replies = await Promise.all(
@@ -53,7 +46,7 @@ export function appendCases({ describe, it }: Suite): void {
 
     it('even a repeated batch is superseded once the run was ended elsewhere', async (setup) => {
       const { session } = setup;
-      const { runId, writer } = await speaker(setup);
+      const { runId, writer } = await session.speaking();
       await session.say(writer, 1, 'x');
       await session.end(runId, 'interrupted');
       // The claim was deleted with the run, so the store can only refuse.
@@ -70,20 +63,9 @@ export function appendCases({ describe, it }: Suite): void {
       equal(await session.say(writer, 1, 'x'), { kind: 'fenced' });
     });
 
-    it('the reply carries the stop flag', async (setup) => {
-      const { session } = setup;
-      const { writer } = await speaker(setup);
-      await session.stop();
-      equal(await session.say(writer, 1, 'x'), {
-        kind: 'appended',
-        sequence: 1,
-        stopRequested: true,
-      });
-    });
-
     it('a writer that has seen more than the store holds gets rewound, and nothing is written', async (setup) => {
       const { session } = setup;
-      const { writer } = await speaker(setup);
+      const { writer } = await session.speaking();
       await session.say(writer, 1, 'x');
       equal(await session.say(writer, 2, 'y', 9), { kind: 'rewound' });
       // A batch between them was lost by the store.
@@ -106,20 +88,9 @@ export function appendCases({ describe, it }: Suite): void {
       );
     });
 
-    it('every character of a chunk is kept', async (setup) => {
+    it('entries of a tool are stored beside those of others, under its writer name', async (setup) => {
       const { session } = setup;
-      const { writer } = await speaker(setup);
-      const text =
-        'quote " backslash \\ slash / tab \t null \u0000 emoji 👩‍👩‍👧 \u2028 lone \ufffd end';
-      await session.say(writer, 1, text);
-      equal(textIn(await session.log()), text);
-    });
-
-    it('entries of a tool are stored beside those of others, under its writer name', async ({
-      session,
-    }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server')]);
+      const { runId } = await session.asked(server('s'));
       const tool = session.callWriter(runId, 1, 's', 1);
       equal(await session.say(tool, 1, 'early'), { kind: 'fenced' });
       await session.start(runId, 1, 's');

@@ -1,16 +1,14 @@
 import { ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
 import type { UserMessage } from '../../contract/runs.js';
-import { newCall, userMessage } from '../fixtures.js';
+import { approval, server, userMessage } from '../fixtures.js';
 import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
 export function beginCases({ describe, it }: Suite): void {
   describe('begin', () => {
-    it('the first message creates the session, its run and the id of the reply', async ({
-      store,
-      session,
-    }) => {
+    it('the first message creates the session, its run and the id of the reply', async (setup) => {
+      const { store, session } = setup;
       includes(await session.begin({ tenant: 'acme', nonce: 'abc' }), {
         kind: 'begun',
         run: { runId: `${session.id}:1-abc`, turn: 1, messageId: 'msg-1', startSequence: 0 },
@@ -25,10 +23,8 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await store.sessions.rows(session.id, 0), [userMessage('u1').row]);
     });
 
-    it('a message is accepted once, while its run is active and after it has ended', async ({
-      store,
-      session,
-    }) => {
+    it('a message is accepted once, while its run is active and after it has ended', async (setup) => {
+      const { store, session } = setup;
       const run = await session.newRun('u1');
       equal(await session.begin(), { kind: 'accepted' });
       const writer = session.writer(run.runId, 1, 1);
@@ -40,18 +36,15 @@ export function beginCases({ describe, it }: Suite): void {
     });
 
     it('who asks for a run in place of the owner is its requester', async ({ store, session }) => {
-      const begun = await session.begin({ by: 'bob' });
-      if (begun.kind !== 'begun') throw new Error(begun.kind);
+      const run = await session.newRun({ by: 'bob' });
       equal((await store.sessions.read(session.id))?.runBy, 'bob');
-      await session.end(begun.run.runId, 'completed');
+      await session.end(run.runId, 'completed');
       await session.begin({ by: 'ann', messages: [userMessage('u2')] });
       equal((await store.sessions.read(session.id))?.runBy, undefined);
     });
 
-    it('a message leads to the newest run of its turn, and to none while it waits', async ({
-      store,
-      session,
-    }) => {
+    it('a message leads to the newest run of its turn, and to none while it waits', async (setup) => {
+      const { store, session } = setup;
       const runOf = (id: string) => store.sessions.runOf(session.id, id);
       const first = await session.newRun('u1');
       await session.enqueue('u2');
@@ -73,12 +66,9 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await runOf('u2'), again.run.runId);
     });
 
-    it('a message that keeps questions is refused while people are asked', async ({
-      store,
-      session,
-    }) => {
-      const { runId } = await session.newRun('u1');
-      await session.ask(runId, 1, [newCall('c1', 'approval')]);
+    it('a message that keeps questions is refused while people are asked', async (setup) => {
+      const { store, session } = setup;
+      const { runId } = await session.asked(approval('c1'));
       const messages = [userMessage('u2')];
       equal(await session.begin({ messages, keepsQuestions: true }), { kind: 'busy' });
       equal((await store.sessions.read(session.id))?.runId, runId);
@@ -101,10 +91,8 @@ export function beginCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('a hidden message before a visible accepted one counts as accepted', async ({
-      store,
-      session,
-    }) => {
+    it('a hidden message before a visible accepted one counts as accepted', async (setup) => {
+      const { store, session } = setup;
       const hidden = (id: string): UserMessage => ({ ...userMessage(id), hidden: true });
       const ids = async (): Promise<unknown[]> =>
         (await store.sessions.rows(session.id, 0)).flatMap((row) =>
@@ -137,10 +125,8 @@ export function beginCases({ describe, it }: Suite): void {
       });
     });
 
-    it('an accepted id with other content is a conflict, and nothing is stored', async ({
-      store,
-      session,
-    }) => {
+    it('an accepted id with other content is a conflict, and nothing is stored', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun('u1');
       await session.end(runId, 'completed');
       const other = { ...userMessage('u1'), hash: 'changed' };
@@ -167,21 +153,8 @@ export function beginCases({ describe, it }: Suite): void {
       });
     });
 
-    it('of many concurrent posts exactly one starts a run', async ({ session, store, another }) => {
-      const other = drive(await another(), session.id);
-      const results = await Promise.all(
-        Array.from({ length: 10 }, (_, n) =>
-          (n % 2 === 0 ? session : other).begin({ messages: [userMessage(`u${String(n)}`)] }),
-        ),
-      );
-      equal(results.map(({ kind }) => kind).sort(), ['begun', ...Array<string>(9).fill('busy')]);
-      equal((await store.sessions.rows(session.id, 0)).length, 1);
-    });
-
-    it('the same message posted twice at the same time starts one run', async ({
-      session,
-      another,
-    }) => {
+    it('the same message posted twice at the same time starts one run', async (setup) => {
+      const { session, another } = setup;
       const other = drive(await another(), session.id);
       const results = await Promise.all([session.begin(), other.begin()]);
       equal(results.map(({ kind }) => kind).sort(), ['accepted', 'begun']);
@@ -194,16 +167,14 @@ export function beginCases({ describe, it }: Suite): void {
         ids.push(run.messageId);
         equal(run.turn, turn);
         const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
-        await session.ask(run.runId, 1, [newCall(`c${run.runId}`, 'server', { row })]);
+        await session.ask(run.runId, 1, [server(`c${run.runId}`, { row })]);
         await session.ask(run.runId, 2, []);
       }
       equal(ids, ['msg-1', 'msg-3', 'msg-5']);
     });
 
-    it('a stopped turn without text counts as a visible message, a hidden message does not', async ({
-      store,
-      session,
-    }) => {
+    it('a stopped turn without text counts as a visible message, a hidden message does not', async (setup) => {
+      const { store, session } = setup;
       await session.newRun();
       await session.stop();
       const hidden = { ...userMessage('h'), hidden: true };

@@ -105,7 +105,7 @@ export function branchCases({ describe, it }: Suite): void {
     });
 
     it('each turn of a long copy is found', async ({ store, session }) => {
-      const turns = Array.from({ length: 200 }, (_, n) => n + 1);
+      const turns = Array.from({ length: 2_100 }, (_, n) => n + 1);
       const many = turns.flatMap((turn): Row[] => {
         const messageId = `msg-${String(2 * turn - 1)}`;
         const base = { role: 'assistant' as const, messageId, runId: 'other:1-n' };
@@ -117,25 +117,22 @@ export function branchCases({ describe, it }: Suite): void {
       const input = copy(session.id, {
         rows: many,
         messages: messages.map(({ id, hash }) => ({ id, hash })),
-        turn: { turn: 200, row: 597, messageId: 'msg-399', step: 2, hasReplied: true },
-        visibleMessages: 400,
+        turn: { turn: 2_100, row: 6_297, messageId: 'msg-4199', step: 2, hasReplied: true },
+        visibleMessages: 4_200,
       });
       equal(await store.sessions.branch(input), { kind: 'branched' });
-      equal((await store.sessions.rows(session.id, 0)).length, 600);
+      equal((await store.sessions.rows(session.id, 0)).length, 6_300);
       const run = { turn: 120, messageId: 'msg-239' };
       includes(await session.retry({ messageId: 'u120' }), { kind: 'rewound', run });
       equal((await store.sessions.rows(session.id, 0)).length, 358);
-      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u120', 'u121', 'u200']), [
+      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u120', 'u121', 'u2100']), [
         'u1',
         'u120',
       ]);
     });
 
-    it('a copy is made once and never replaces an existing session', async ({
-      store,
-      streamManager,
-      session,
-    }) => {
+    it('a copy is made once and never replaces an existing session', async (setup) => {
+      const { store, streamManager, session } = setup;
       const input = copy(session.id);
       equal(await store.sessions.branch(input), { kind: 'branched' });
       equal(await store.sessions.branch(input), { kind: 'branched' });
@@ -150,10 +147,8 @@ export function branchCases({ describe, it }: Suite): void {
       equal(await store.sessions.branch(copy(stream)), { kind: 'exists' });
     });
 
-    it('a copy has nothing of another one that was left unfinished under its id', async ({
-      store,
-      session,
-    }) => {
+    it('a copy has nothing of another one that was left unfinished under its id', async (setup) => {
+      const { store, session } = setup;
       const first = Array.from({ length: 500 }, (_, n) => userMessage(`a${String(n)}`));
       // Its process dies between the first part and the second.
       const unwritable = { ...userMessage('b').row, metadata: { n: 1n } } as Row;

@@ -1,6 +1,6 @@
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import { equal, includes } from '../assertions.js';
-import { AGENT, newCall } from '../fixtures.js';
+import { AGENT, server } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 /** Events that calls emit besides their results. */
@@ -17,13 +17,9 @@ export function callEventCases({ describe, it }: Suite): void {
       data,
     });
 
-    it("events are kept in the call's row with their positions, except transient ones", async ({
-      store,
-      streamManager,
-      session,
-    }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+    it("events are kept in the call's row with their positions, except transient ones", async (setup) => {
+      const { store, streamManager, session } = setup;
+      const { runId } = await session.asked(server('s'), server('t'));
       await session.start(runId, 1, 's', 1);
       await session.start(runId, 1, 't', 1);
       const [s, t] = ['s', 't'].map((id) => session.callWriter(runId, 1, id, 1));
@@ -61,8 +57,7 @@ export function callEventCases({ describe, it }: Suite): void {
     });
 
     it('events of a withdrawn attempt are not kept', async ({ store, streamManager, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server', { idempotent: true })]);
+      const { runId } = await session.asked(server('s', { idempotent: true }));
       for (const token of [1, 2]) {
         await session.start(runId, 1, 's', token);
         const writer = session.callWriter(runId, 1, 's', token);
@@ -74,13 +69,9 @@ export function callEventCases({ describe, it }: Suite): void {
       equal(row?.role === 'tool' && row.events?.map(({ chunk }) => chunk.data), [2]);
     });
 
-    it('events are kept if the outcome is unknown, and if the run is ended meanwhile', async ({
-      store,
-      streamManager,
-      session,
-    }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+    it('events are kept if the outcome is unknown, and if the run is ended meanwhile', async (setup) => {
+      const { store, streamManager, session } = setup;
+      const { runId } = await session.asked(server('s'), server('t'));
       for (const id of ['s', 't']) {
         await session.start(runId, 1, id, 1);
         const writer = session.callWriter(runId, 1, id, 1);

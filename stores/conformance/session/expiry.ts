@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
 import { equal, includes, eventually } from '../assertions.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import { newCall, userMessage } from '../fixtures.js';
+import { approval, client, server, userMessage } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
@@ -19,8 +19,7 @@ async function expireInTime(session: SessionDriver, runId: string, id: string): 
 export function expiryCases({ describe, it }: Suite): void {
   describe('settle call, a deadline', () => {
     it("the store's clock decides, whatever the caller's clock shows", async ({ session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
+      const { runId } = await session.asked(client('c', { deadlineMs: 60_000 }));
       const ahead = Date.now() + FAR_AHEAD_MS;
       const early = await session.expire(runId, 'c', ahead);
       includes(early, { kind: 'not_due' });
@@ -30,8 +29,7 @@ export function expiryCases({ describe, it }: Suite): void {
     });
 
     it('an unanswered call is settled, and the run resumes', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+      const { runId } = await session.asked(client('c', { deadlineMs: 1 }));
       includes(await expireInTime(session, runId, 'c'), {
         kind: 'stored',
         resume: { step: 1, approved: [] },
@@ -44,38 +42,27 @@ export function expiryCases({ describe, it }: Suite): void {
     });
 
     it('the deadline counts from the pause, not from the commit', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [
-        newCall('s', 'server'),
-        newCall('c', 'client', { deadlineMs: 1 }),
-      ]);
+      const { runId } = await session.asked(server('s'), client('c', { deadlineMs: 1 }));
       equal((await store.calls.read(session.id, 'c'))?.deadline, undefined);
       equal(await session.expire(runId, 'c'), { kind: 'not_due' });
-      await session.start(runId, 1, 's');
-      await session.finishCall(runId, 1, 's', 1);
+      await session.carryOut(runId, 1, 's', 1);
       includes(await expireInTime(session, runId, 'c'), { kind: 'stored' });
     });
 
     it('a call without a deadline and an answered call are left alone', async ({ session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [
-        newCall('c', 'client'),
-        newCall('d', 'client', { deadlineMs: 1 }),
-      ]);
+      const { runId } = await session.asked(client('c'), client('d', { deadlineMs: 1 }));
       equal(await session.expire(runId, 'c', Date.now() + FAR_AHEAD_MS), { kind: 'not_due' });
       await session.answer(runId, 'd', { output: 1 });
       equal(await session.expire(runId, 'd'), { kind: 'already_completed' });
     });
 
-    it('a late approval is refused, but a kind mismatch or a second answer comes first', async ({
-      session,
-    }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [
-        newCall('a', 'approval', { deadlineMs: 1 }),
-        newCall('b', 'approval', { deadlineMs: 60_000 }),
-        newCall('c', 'client', { deadlineMs: 1 }),
-      ]);
+    it('a late approval is refused, but a kind mismatch or a second answer comes first', async (setup) => {
+      const { session } = setup;
+      const { runId } = await session.asked(
+        approval('a', { deadlineMs: 1 }),
+        approval('b', { deadlineMs: 60_000 }),
+        client('c', { deadlineMs: 1 }),
+      );
       // The clocks of callers do not matter.
       await session.decide(runId, 'b', true, { now: Date.now() + FAR_AHEAD_MS });
       const late = await eventually('the deadline passes', async () => {
@@ -88,12 +75,9 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await expireInTime(session, runId, 'a'), { resume: { approved: ['b'] } });
     });
 
-    it("a client's late result is accepted until the model got the timeout", async ({
-      store,
-      session,
-    }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+    it("a client's late result is accepted until the model got the timeout", async (setup) => {
+      const { store, session } = setup;
+      const { runId } = await session.asked(client('c', { deadlineMs: 1 }));
       await expireInTime(session, runId, 'c');
       includes(await session.answer(runId, 'c', { output: 'late' }), { kind: 'stored' });
       const already = { kind: 'already_completed' };
@@ -107,11 +91,10 @@ export function expiryCases({ describe, it }: Suite): void {
     });
 
     it("an expired approval is decided by its tool's own rule", async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [
-        newCall('y', 'approval', { deadlineMs: 1, onExpiry: 'approve' }),
-        newCall('n', 'approval', { deadlineMs: 1 }),
-      ]);
+      const { runId } = await session.asked(
+        approval('y', { deadlineMs: 1, onExpiry: 'approve' }),
+        approval('n', { deadlineMs: 1 }),
+      );
       includes(await store.calls.read(session.id, 'y'), { spec: { onExpiry: 'approve' } });
       const denied = await eventually('the deadline passes', async () => {
         const result = await session.expireAs(runId, 'n', false);
@@ -130,11 +113,10 @@ export function expiryCases({ describe, it }: Suite): void {
     });
 
     it('after an expiry no decision is accepted, whatever its outcome was', async ({ session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [
-        newCall('y', 'approval', { deadlineMs: 1 }),
-        newCall('n', 'approval', { deadlineMs: 1 }),
-      ]);
+      const { runId } = await session.asked(
+        approval('y', { deadlineMs: 1 }),
+        approval('n', { deadlineMs: 1 }),
+      );
       await eventually('the deadline passes', async () => {
         const result = await session.expireAs(runId, 'y', true);
         return result.kind === 'stored';
@@ -144,8 +126,7 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.decide(runId, 'y', false), expired);
       equal(await session.decide(runId, 'n', true), expired);
       equal(await session.answer(runId, 'n', { error: 'gone' }), expired);
-      await session.start(runId, 1, 'y');
-      await session.finishCall(runId, 1, 'y', 1);
+      await session.carryOut(runId, 1, 'y', 1);
       await session.claim(session.writer(runId, 2, 1));
       equal(await session.decide(runId, 'y', false), expired);
       equal(await session.answer(runId, 'n', { error: 'gone' }), expired);
@@ -153,12 +134,11 @@ export function expiryCases({ describe, it }: Suite): void {
     });
 
     it('pause and record show the earliest deadline', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [
-        newCall('c', 'client', { deadlineMs: 60_000 }),
-        newCall('d', 'client', { deadlineMs: 50_000 }),
-        newCall('e', 'client'),
-      ]);
+      const { runId } = await session.asked(
+        client('c', { deadlineMs: 60_000 }),
+        client('d', { deadlineMs: 50_000 }),
+        client('e'),
+      );
       const deadlineOf = async (id: string): Promise<number | undefined> =>
         (await store.calls.read(session.id, id))?.deadline;
       const [c, d] = [await deadlineOf('c'), await deadlineOf('d')];
@@ -171,7 +151,7 @@ export function expiryCases({ describe, it }: Suite): void {
       await session.answer(runId, 'e', { output: 1 });
       await session.claim(session.writer(runId, 2, 1));
       await session.commit(session.writer(runId, 2, 1), {
-        calls: [newCall('f', 'client', { deadlineMs: 60_000 })],
+        calls: [client('f', { deadlineMs: 60_000 })],
       });
       equal((await store.sessions.read(session.id))?.deadline, await deadlineOf('f'));
       await session.stop();
@@ -180,19 +160,15 @@ export function expiryCases({ describe, it }: Suite): void {
   });
 
   describe('a late answer', () => {
-    it('the model gets it once, after the results of the current step', async ({
-      store,
-      session,
-    }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+    it('the model gets it once, after the results of the current step', async (setup) => {
+      const { store, session } = setup;
+      const { runId } = await session.asked(client('c', { deadlineMs: 1 }));
       await expireInTime(session, runId, 'c');
-      await session.ask(runId, 2, [newCall('s', 'server')]);
+      await session.ask(runId, 2, [server('s')]);
       const late = { kind: 'late' };
       equal(await session.answer(runId, 'c', { output: 'Rome' }), late);
       equal(await session.answer(runId, 'c', { output: 'Paris' }), late);
-      await session.start(runId, 2, 's');
-      await session.finishCall(runId, 2, 's', 1);
+      await session.carryOut(runId, 2, 's', 1);
       await session.claim(session.writer(runId, 3, 1));
       const rows = await store.sessions.rows(session.id, 4);
       includes(rows, [
@@ -208,12 +184,9 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.answer(runId, 'c', { output: 'Oslo' }), late);
     });
 
-    it('the model gets it before the next message if the run has ended', async ({
-      store,
-      session,
-    }) => {
-      const { runId } = await session.newRun('u1');
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+    it('the model gets it before the next message if the run has ended', async (setup) => {
+      const { store, session } = setup;
+      const { runId } = await session.asked(client('c', { deadlineMs: 1 }));
       await expireInTime(session, runId, 'c');
       await session.stop();
       equal(await session.answer(runId, 'c', { output: 'Rome' }), { kind: 'late' });
@@ -233,8 +206,7 @@ export function expiryCases({ describe, it }: Suite): void {
 
   describe('extend deadline', () => {
     it('the time can be extended repeatedly, up to a limit', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
+      const { runId } = await session.asked(client('c', { deadlineMs: 60_000 }));
       const first = (await store.calls.read(session.id, 'c'))?.deadline ?? 0;
       includes(await session.extend(runId, 'c', 1_000), {
         kind: 'extended',
@@ -250,8 +222,7 @@ export function expiryCases({ describe, it }: Suite): void {
     });
 
     it('a repeated request adds no time', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
+      const { runId } = await session.asked(client('c', { deadlineMs: 60_000 }));
       const { deadline = 0 } = (await store.calls.read(session.id, 'c')) ?? {};
       const setup = { sessionId: session.id, runId, toolCallId: 'c', deadline, now: 1 };
       for (const byMs of [5_000, 5_000, 1_000]) {
@@ -261,13 +232,12 @@ export function expiryCases({ describe, it }: Suite): void {
     });
 
     it('a call that does not wait with a deadline is refused', async ({ session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [
-        newCall('a', 'approval', { deadlineMs: 60_000 }),
-        newCall('c', 'client'),
-        newCall('d', 'client', { deadlineMs: 1 }),
-        newCall('s', 'server'),
-      ]);
+      const { runId } = await session.asked(
+        approval('a', { deadlineMs: 60_000 }),
+        client('c'),
+        client('d', { deadlineMs: 1 }),
+        server('s'),
+      );
       equal(await session.extend(runId, 'a', 1), { kind: 'no_deadline' });
       await session.start(runId, 1, 's');
       equal(await session.extend(runId, 's', 1), { kind: 'not_pending' });
@@ -286,8 +256,7 @@ export function expiryCases({ describe, it }: Suite): void {
       await session.decide(runId, 'a', true);
       equal(await session.extend(runId, 'a', 1), { kind: 'already_completed' });
       await session.answer(runId, 'c', { output: 1 });
-      await session.start(runId, 1, 'a');
-      await session.finishCall(runId, 1, 'a', 1);
+      await session.carryOut(runId, 1, 'a', 1);
       await session.claim(session.writer(runId, 2, 1));
       equal(await session.extend(runId, 'a', 1), { kind: 'already_completed' });
       equal(await session.extend(runId, 'd', 1), { kind: 'expired' });

@@ -3,18 +3,11 @@ import type { StreamMessage } from '../../../protocol/chunk.js';
 import type { KeptPage, Writer } from '../../contract/log.js';
 import type { StreamManager } from '../../log/stream-manager.js';
 import { equal, eventually } from '../assertions.js';
-import { newCall, textChunk, textIn } from '../fixtures.js';
+import { server, textChunk, textIn } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 
 const LENGTH = 1_200;
 const AT_ONCE = 100;
-
-async function speaker({ session }: Case) {
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
-  return { runId, writer };
-}
 
 /** One entry for each word; the batches are counted from `batch`. */
 async function speak(
@@ -57,7 +50,7 @@ export function keptPageCases({ describe, it }: Suite): void {
     it('have the words of their entries, and lie one behind the other', async (setup) => {
       const { session, streamManager } = setup;
       if (streamManager.keptPages === undefined) return;
-      const { writer } = await speaker(setup);
+      const { writer } = await session.speaking();
       await speak(streamManager, writer);
       const pages = await pagesUntil(setup, 2);
       let last = 0;
@@ -76,7 +69,7 @@ export function keptPageCases({ describe, it }: Suite): void {
     it('are gone once their attempt is withdrawn, and the next attempt has its own', async (setup) => {
       const { session, streamManager } = setup;
       if (streamManager.keptPages === undefined) return;
-      const { runId, writer } = await speaker(setup);
+      const { runId, writer } = await session.speaking();
       await speak(streamManager, writer);
       await pagesUntil(setup, 2);
       const next = session.writer(runId, 1, 2);
@@ -90,7 +83,7 @@ export function keptPageCases({ describe, it }: Suite): void {
     it('are gone when the step is committed, and when the run ends', async (setup) => {
       const { session, streamManager } = setup;
       if (streamManager.keptPages === undefined) return;
-      const { runId, writer } = await speaker(setup);
+      const { runId, writer } = await session.speaking();
       await speak(streamManager, writer);
       await pagesUntil(setup, 2);
       await session.commit(writer, { calls: [], final: undefined });
@@ -106,8 +99,7 @@ export function keptPageCases({ describe, it }: Suite): void {
     it('never span entries of another writer', async (setup) => {
       const { session, streamManager } = setup;
       if (streamManager.keptPages === undefined) return;
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+      const { runId } = await session.asked(server('s'), server('t'));
       for (const id of ['s', 't']) await session.start(runId, 1, id);
       const [s, t] = ['s', 't'].map((id) => session.callWriter(runId, 1, id, 1)) as [
         Writer,

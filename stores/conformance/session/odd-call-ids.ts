@@ -1,7 +1,7 @@
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import { formatApprovalId, parseApprovalId } from '../../../protocol/ids.js';
 import { equal, includes, eventually } from '../assertions.js';
-import { AGENT, newCall, textIn, userMessage } from '../fixtures.js';
+import { AGENT, approval, client, server, textIn, userMessage } from '../fixtures.js';
 import { INHERITED, ODD, pointerTo, whole } from '../hostile.js';
 import { drive } from '../session-driver.js';
 import { followLog } from '../stream/collect.js';
@@ -21,7 +21,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
         const { store, streamManager, session } = setup;
         const { runId } = await session.newRun();
         const follower = followLog(streamManager, session.id);
-        const calls = ids.map((id) => newCall(id, 'server', { toolName: id }));
+        const calls = ids.map((id) => server(id, { toolName: id }));
         await session.ask(runId, 1, calls);
         for (const [at, id] of ids.entries()) {
           includes(await session.start(runId, 1, id), {
@@ -74,8 +74,8 @@ export function oddCallIdCases({ describe, it }: Suite): void {
         const { runId } = await session.newRun();
         const toolName = 'a tool: of {two} words\n';
         await session.ask(runId, 1, [
-          ...ids.map((id) => newCall(id, 'client', { toolName, deadlineMs: 600_000 })),
-          newCall('approval of all', 'approval', { toolName }),
+          ...ids.map((id) => client(id, { toolName, deadlineMs: 600_000 })),
+          approval('approval of all', { toolName }),
         ]);
         equal(
           Object.entries(await store.calls.pending(session.id))
@@ -102,16 +102,14 @@ export function oddCallIdCases({ describe, it }: Suite): void {
       });
     }
 
-    it('odd names of timed-out tools appear in the note about a late answer', async ({
-      store,
-      session,
-    }) => {
+    it('odd names of timed-out tools appear in the note about a late answer', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       const names = ['two words', 'told', 'client x', 'approval x', 'a\nb', '__proto__', ' '];
       await session.ask(
         runId,
         1,
-        names.map((name) => newCall(`c ${name}`, 'client', { toolName: name, deadlineMs: 1 })),
+        names.map((name) => client(`c ${name}`, { toolName: name, deadlineMs: 1 })),
       );
       for (const name of names) {
         await eventually(
@@ -145,7 +143,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
       const { store, session } = setup;
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd\n1');
-      await session.ask(runId, 1, [call, newCall('taken\n', 'client')]);
+      await session.ask(runId, 1, [call, client('taken\n')]);
       equal(await beginChild(setup, session, runId, 'd\n1', child), { kind: 'begun' });
       const below = drive(setup, child.sessionId);
       const ids: string[] = [];
@@ -175,8 +173,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
     });
 
     it('odd ids of rewound calls leave no changes of the state', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, []);
+      await session.asked();
       for (const toolCallId of [...INHERITED, 'a/b']) {
         await store.staging.stage(session.id, 's1', { toolCallId, patches: [] });
       }

@@ -1,5 +1,5 @@
 import { equal, includes } from '../assertions.js';
-import { newCall, textChunk, textIn, userMessage } from '../fixtures.js';
+import { approval, textChunk, textIn, userMessage } from '../fixtures.js';
 import { HALF, INHERITED, ODD, whole } from '../hostile.js';
 import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
@@ -85,9 +85,8 @@ export function oddNameCases({ describe, it }: Suite): void {
       for (const [at, owner] of owners.entries()) {
         for (const tenant of ['', 'a', `b:${owner}`].slice(0, at < 3 ? 3 : 1)) {
           const other = drive(setup);
-          const begun = await other.begin({ owner, tenant, by: owner });
-          if (begun.kind !== 'begun') throw new Error(begun.kind);
-          await other.ask(begun.run.runId, 1, [newCall('a', 'approval')]);
+          const run = await other.newRun({ owner, tenant, by: owner });
+          await other.ask(run.runId, 1, [approval('a')]);
           includes(await other.begin({ owner: `${owner} `, tenant }), { kind: 'foreign' });
           includes(await store.sessions.read(other.id), { owner: whole(owner) });
           made.push([owner, tenant, other.id]);

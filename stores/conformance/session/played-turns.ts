@@ -1,4 +1,4 @@
-import { assistantRow, newCall } from '../fixtures.js';
+import { assistantRow, server } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { RunRecord } from '../../contract/runs.js';
 
@@ -18,7 +18,7 @@ export async function takeStep(
   await session.claim(writer);
   await session.say(writer, 1, `<${nameOf(run)}.${String(step)}>`);
   const id = `c${String(run.turn)}-${String(step)}`;
-  const calls = [newCall(id, 'server')];
+  const calls = [server(id)];
   await session.commit(writer, {
     calls,
     row: { ...assistantRow(writer, calls), messageId: run.messageId },

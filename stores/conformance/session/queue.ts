@@ -1,6 +1,6 @@
 import { equal, includes, eventually } from '../assertions.js';
-import { newCall, newNonce, userMessage } from '../fixtures.js';
-import { drive, type SessionDriver } from '../session-driver.js';
+import { approval, newNonce, server, userMessage } from '../fixtures.js';
+import { type SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 import type { Store } from '../../contract/store.js';
 import { LIMITS } from '../../../protocol/limits.js';
@@ -11,10 +11,8 @@ async function idsOf(store: Store, { id }: SessionDriver): Promise<string[]> {
 
 export function queueCases({ describe, it }: Suite): void {
   describe('queue', () => {
-    it('messages sent while a run is active are queued and answered in order', async ({
-      store,
-      session,
-    }) => {
+    it('messages sent while a run is active are queued and answered in order', async (setup) => {
+      const { store, session } = setup;
       const first = await session.newRun('u1');
       includes(await session.enqueue('u2'), { kind: 'queued' });
       includes(await session.begin({ messages: [userMessage('u3')], policy: 'queue', by: 'ann' }), {
@@ -54,10 +52,8 @@ export function queueCases({ describe, it }: Suite): void {
       equal(await idsOf(store, session), ['u2']);
     });
 
-    it('queued messages are not overtaken: a new one is queued or refused', async ({
-      store,
-      session,
-    }) => {
+    it('queued messages are not overtaken: a new one is queued or refused', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
       await session.end(runId, 'completed');
@@ -68,13 +64,11 @@ export function queueCases({ describe, it }: Suite): void {
       includes(await store.sessions.rows(session.id, 1), [{ id: 'u2' }]);
     });
 
-    it('queued messages come before a message that abandons a question', async ({
-      store,
-      session,
-    }) => {
+    it('queued messages come before a message that abandons a question', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.ask(runId, 1, [approval('a')]);
       includes(await session.begin({ messages: [userMessage('u3')] }), {
         kind: 'queued',
         begun: { supersededRunId: runId },
@@ -89,7 +83,7 @@ export function queueCases({ describe, it }: Suite): void {
     it('a question is abandoned under every policy if nothing is queued', async ({ session }) => {
       let { runId } = await session.newRun('u1');
       for (const policy of ['queue', 'steer', 'interrupt'] as const) {
-        await session.ask(runId, 1, [newCall(`a-${policy}`, 'approval')]);
+        await session.ask(runId, 1, [approval(`a-${policy}`)]);
         const begun = await session.begin({ messages: [userMessage(policy)], policy });
         includes(begun, { kind: 'begun', run: { supersededRunId: runId } });
         runId = runOf(begun);
@@ -109,10 +103,8 @@ export function queueCases({ describe, it }: Suite): void {
       equal((await idsOf(store, session)).length, LIMITS.queueEntries);
     });
 
-    it('what waits is bounded by its bytes, and its reader is asked about them', async ({
-      store,
-      session,
-    }) => {
+    it('what waits is bounded by its bytes, and its reader is asked about them', async (setup) => {
+      const { store, session } = setup;
       await session.newRun('first');
       const large = (id: string) => userMessage(id, 'x'.repeat(LIMITS.userMessageBytes / 2));
       let count = 0;
@@ -147,30 +139,6 @@ export function queueCases({ describe, it }: Suite): void {
       equal(await session.end(runId, 'failed'), ended);
       equal(await session.end(runId, 'failed'), ended);
       includes(await session.beginNext(), { kind: 'begun' });
-    });
-
-    it('a queued run starts once per nonce, and for one of many concurrent requests', async ({
-      session,
-      store,
-      another,
-    }) => {
-      const { runId } = await session.newRun('u1');
-      await session.enqueue('u2');
-      await session.enqueue('u3');
-      await session.end(runId, 'completed');
-      const other = drive(await another(), session.id);
-      const results = await Promise.all(
-        Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? session : other).beginNext()),
-      );
-      equal(results.map(({ kind }) => kind).sort(), ['begun', ...Array<string>(9).fill('busy')]);
-      const begun = results.find(({ kind }) => kind === 'begun');
-      const nonce = runOf(begun).split('-').at(-1) ?? '';
-      const now = Date.now();
-      includes(await store.queue.begin({ sessionId: session.id, nonce, now }), {
-        kind: 'begun',
-        run: { runId: runOf(begun) },
-      });
-      equal(await idsOf(store, session), ['u3']);
     });
 
     it('an edited message is answered in its new form', async ({ store, session }) => {
@@ -261,13 +229,9 @@ export function queueCases({ describe, it }: Suite): void {
   });
 
   describe('a message that interrupts', () => {
-    it('a message that interrupts stops the model and comes first in the queue', async ({
-      store,
-      session,
-    }) => {
-      const { runId } = await session.newRun('u1');
-      const writer = session.writer(runId, 1, 1);
-      await session.claim(writer);
+    it('a message that interrupts stops the model and comes first in the queue', async (setup) => {
+      const { store, session } = setup;
+      const { runId, writer } = await session.speaking();
       await session.enqueue('u2');
       includes(
         await session.begin({ messages: [userMessage('u3')], policy: 'interrupt', by: 'ann' }),
@@ -286,13 +250,11 @@ export function queueCases({ describe, it }: Suite): void {
       includes((await store.sessions.rows(session.id, 0)).at(-1), { role: 'user', id: 'u3' });
     });
 
-    it('a message that interrupts starts a run at once if no model streams', async ({
-      store,
-      session,
-    }) => {
+    it('a message that interrupts starts a run at once if no model streams', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
-      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.ask(runId, 1, [server('s')]);
       includes(await session.begin({ messages: [userMessage('u3')], policy: 'interrupt' }), {
         kind: 'begun',
         run: { supersededRunId: runId, turn: 2 },

@@ -1,5 +1,5 @@
 import { equal, includes } from '../assertions.js';
-import { newCall } from '../fixtures.js';
+import { server } from '../fixtures.js';
 import { set } from '../documents/staged.js';
 import type { Case, Suite } from '../suite.js';
 
@@ -21,8 +21,7 @@ export function readAlongCases({ describe, it }: Suite): void {
 
     it('a claim brings the rows that the caller does not have, with the results that it takes in', async (setup) => {
       const { store, session } = setup;
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server')]);
+      const { runId } = await session.asked(server('s'));
       await session.start(runId, 1, 's', 1);
       await session.finishCall(runId, 1, 's', { text: 'x'.repeat(80_000) }, 1);
       const claimed = await claim(setup, runId, 2, { state: false, born: '', rows: 0 });
@@ -56,9 +55,8 @@ export function readAlongCases({ describe, it }: Suite): void {
         const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text: id }] };
         return { id, hash: id, row, hidden: false };
       });
-      const begun = await session.begin({ messages });
-      if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
-      includes(await claim(setup, begun.run.runId, 1, { state: false, born: '', rows: 0 }), {
+      const run = await session.newRun({ messages });
+      includes(await claim(setup, run.runId, 1, { state: false, born: '', rows: 0 }), {
         rowCount: 150,
         fresh: { from: 150, rows: [] },
       });
@@ -72,9 +70,7 @@ export function readAlongCases({ describe, it }: Suite): void {
         const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text: long }] };
         return { id, hash: id, row, hidden: false };
       });
-      const begun = await session.begin({ messages });
-      if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
-      const { runId } = begun.run;
+      const { runId } = await session.newRun({ messages });
       const claimed = await claim(setup, runId, 1, { state: false, born: '', rows: 0 });
       includes(claimed, { rowCount: 30, fresh: { from: 30, rows: [] } });
       if (claimed.kind !== 'claimed') return;
@@ -89,7 +85,7 @@ export function readAlongCases({ describe, it }: Suite): void {
       includes(await claim(setup, runId, 1, { state: true, born: '', rows: 0 }), {
         state: { version: 0, customState: {}, staged: [] },
       });
-      await session.commit(session.writer(runId, 1, 5), { calls: [newCall('s', 'server')] });
+      await session.commit(session.writer(runId, 1, 5), { calls: [server('s')] });
       await store.documents.save(session.id, { customState: { list: [], '/~': null }, version: 0 });
       await store.staging.stage(session.id, 'of/1', { toolCallId: 'b', patches: [set('/b', 1)] });
       await store.staging.stage(session.id, '1', { toolCallId: 'a', patches: [set('/a', 2)] });

@@ -1,6 +1,5 @@
 import { equal, includes } from '../assertions.js';
-import { newCall, textIn } from '../fixtures.js';
-import { drive } from '../session-driver.js';
+import { approval, client, textIn } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 import { conclude, nameOf, playTurn, takeStep } from './played-turns.js';
 
@@ -69,10 +68,8 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(await store.checkpoints.list(session.id), { checkpoints: [] });
     });
 
-    it('a turn is found by its user message, also one that steering closed', async ({
-      store,
-      session,
-    }) => {
+    it('a turn is found by its user message, also one that steering closed', async (setup) => {
+      const { store, session } = setup;
       await playTurn(session, 'u1');
       const run = await session.newRun('u2');
       await takeStep(session, run, 1);
@@ -86,10 +83,8 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(await session.messages('turn_started'), []);
     });
 
-    it('a turn that steering began is found, also after later turns', async ({
-      store,
-      session,
-    }) => {
+    it('a turn that steering began is found, also after later turns', async (setup) => {
+      const { store, session } = setup;
       const run = await session.newRun('u1');
       await takeStep(session, run, 1);
       await session.steer('u2');
@@ -105,10 +100,8 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()).split('>').length, 2);
     });
 
-    it('the session returns to a checkpoint with the state of that moment', async ({
-      store,
-      session,
-    }) => {
+    it('the session returns to a checkpoint with the state of that moment', async (setup) => {
+      const { store, session } = setup;
       const run = await session.newRun('u1');
       await store.documents.save(session.id, { customState: { step: 0 }, version: 0 });
       await takeStep(session, run, 1);
@@ -176,48 +169,17 @@ export function rewindCases({ describe, it }: Suite): void {
       equal((await store.documents.readState(session.id)).customState, {});
     });
 
-    it('a repeated request returns the same run', async ({ store, session }) => {
-      const { runId } = await playTurn(session, 'u1');
-      const input = { runId, nonce: 'same', now: 5 };
-      const first = await session.retry(input);
-      equal(await session.retry({ ...input, now: 6 }), first);
-      equal((await store.runs.list(session.id)).length, 2);
-      equal((await session.messages('stream_resync')).length, 1);
-    });
-
-    it('many concurrent requests start one run', async ({ store, session, another }) => {
-      const { runId } = await playTurn(session, 'u1');
-      const other = drive(await another(), session.id);
-      const results = await Promise.all(
-        Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? session : other).retry({ runId })),
-      );
-      equal(results.map(({ kind }) => kind).sort(), [...Array<string>(9).fill('busy'), 'rewound']);
-      equal((await store.runs.list(session.id)).length, 2);
-      await session.stop();
-      includes(await session.retry({ runId }), { kind: 'stale_run' });
-    });
-
     it('an impossible rewind is refused and changes nothing', async ({ store, session }) => {
       equal(await session.retry(), { kind: 'not_found' });
       const { runId } = await session.newRun();
       equal(await session.retry(), { kind: 'busy', runId });
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.ask(runId, 1, [approval('a')]);
       equal(await session.retry(), { kind: 'busy', runId });
       await session.stop();
       const before = await store.sessions.view(session.id);
       equal(await session.retry({ messageId: 'unknown' }), { kind: 'message_not_found' });
       equal(await session.rewindTo('cpv1-other'), { kind: 'checkpoint_not_found' });
       equal(await store.sessions.view(session.id), before);
-    });
-
-    it('writers of the previous run are fenced off', async ({ session }) => {
-      const { runId } = await playTurn(session, 'u1');
-      await session.retry();
-      const writer = session.writer(runId, 3, 9);
-      equal(await session.say(writer, 2, 'b'), { kind: 'superseded' });
-      equal(await session.commit(writer), { kind: 'superseded' });
-      equal(await session.claim(writer), { kind: 'superseded' });
-      equal(await session.end(runId, 'failed'), { kind: 'superseded' });
     });
 
     it('queued messages stay', async ({ store, session }) => {
@@ -231,7 +193,7 @@ export function rewindCases({ describe, it }: Suite): void {
 
     it('a note about a late answer is dropped with its call', async ({ store, session }) => {
       const run = await session.newRun();
-      await session.ask(run.runId, 1, [newCall('p', 'client', { deadlineMs: 0 })]);
+      await session.ask(run.runId, 1, [client('p', { deadlineMs: 0 })]);
       await session.expire(run.runId, 'p');
       await conclude(session, run, 2);
       equal(await session.answer(run.runId, 'p', { output: 'at last' }), { kind: 'late' });

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
-import { newCall } from '../fixtures.js';
+import { server } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 import { begin, childAt, grow, newSubAgent, settleChild, type Tree } from '../tree.js';
 
@@ -40,7 +40,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd1');
       const other = newSubAgent(session.id, 'd1').child;
-      await session.ask(runId, 1, [call, newCall('s', 'server')]);
+      await session.ask(runId, 1, [call, server('s')]);
       equal(await settleChild(setup, session, runId, 's'), { kind: 'kind_mismatch' });
       const refused = { kind: 'refused' };
       equal(await begin(setup, session, runId, 's', child), refused);
@@ -166,7 +166,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       const { store, session } = setup;
       const { runId } = await session.newRun();
       const row = { role: 'tool' as const, toolCallId: 'old', toolName: 't', error: 'x' };
-      await session.ask(runId, 1, [newCall('old', 'server', { row })]);
+      await session.ask(runId, 1, [server('old', { row })]);
       await session.ask(runId, 2, [newSubAgent(session.id, 'd1').call]);
       const own = { sessionId: session.id, runId, call: '3 old', wanted: 'old' };
       equal(await store.calls.takeId(own), { kind: 'taken', id: 'old_1' });

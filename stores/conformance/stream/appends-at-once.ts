@@ -55,9 +55,7 @@ export function appendsAtOnceCases({ describe, it }: Suite): void {
 
 async function open(stores: Case): Promise<Opened> {
   const session = drive(stores);
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
+  const { writer } = await session.speaking();
   return { session, writer };
 }
 

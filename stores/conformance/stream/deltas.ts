@@ -62,10 +62,8 @@ export function deltaCases({ describe, it }: Suite): void {
       await early.stop();
     });
 
-    it('a replay reads adjacent ones as one, up to a sequence and no further', async ({
-      streamManager,
-      streamId,
-    }) => {
+    it('a replay reads adjacent ones as one, up to a sequence and no further', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = writerOf(streamId, 1, 'w');
       await streamManager.openWriter(writer, 'n', 1);
       const base = { ...textChunk('', 1, streamId), timestamp: 1_763_841_234_567 };
@@ -77,10 +75,8 @@ export function deltaCases({ describe, it }: Suite): void {
       equal(joined.at(-1)?.sequence, upTo);
     });
 
-    it('what the protocol does not know of a delta is kept', async ({
-      streamManager,
-      streamId,
-    }) => {
+    it('what the protocol does not know of a delta is kept', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = writerOf(streamId, 1);
       await streamManager.openWriter(writer, 'n', 1);
       const delta = { ...textChunk('a', 1, streamId), language: 'en' };
@@ -95,30 +91,8 @@ export function deltaCases({ describe, it }: Suite): void {
       equal(textIn(await streamManager.read(streamId, 0, 1)), 'a\ufffd');
     });
 
-    it('a delta of the size limit is stored', async ({ streamManager, streamId }) => {
-      const writer = writerOf(streamId, 1);
-      await streamManager.openWriter(writer, 'n', 1);
-      const long = 'x'.repeat(200_000);
-      await streamManager.append(writer, 1, [textChunk(long, 1, streamId)]);
-      equal(textIn(await streamManager.read(streamId, 0, 1)), long);
-    });
-
-    it('a later attempt withdraws them', async ({ streamManager, streamId }) => {
-      const name = 't:a\nb';
-      const lost = writerOf(streamId, 1, name);
-      const other = writerOf(streamId, 1, 'b');
-      await streamManager.openWriter(lost, 'n', 1);
-      await streamManager.openWriter(other, 'o', 1);
-      await streamManager.append(lost, 1, [textChunk('lost', 1, streamId)]);
-      await streamManager.append(other, 1, [textChunk('kept', 1, streamId)]);
-      await streamManager.openWriter(writerOf(streamId, 2, name), 'p', 1);
-      equal(textIn(await streamManager.read(streamId, 0, 10)), 'kept');
-    });
-
-    it('those of later steps are removed, of one agent if it is named', async ({
-      streamManager,
-      streamId,
-    }) => {
+    it('those of later steps are removed, of one agent if it is named', async (setup) => {
+      const { streamManager, streamId } = setup;
       const child = `${streamId}.1a`;
       const writer = writerOf(streamId, 1);
       await streamManager.openWriter(writer, 'n', 1);
@@ -137,9 +111,7 @@ export function deltaCases({ describe, it }: Suite): void {
 
   describe('deltas of a lost attempt', () => {
     it('are withdrawn, and charged by their bytes', async ({ store, session, streamManager }) => {
-      const { runId } = await session.newRun();
-      const lost = session.writer(runId, 1, 1);
-      await session.claim(lost);
+      const { runId, writer: lost } = await session.speaking();
       const base = { agentId: session.id, agentType: AGENT, step: 1, timestamp: 1 };
       await streamManager.append(lost, 1, [
         { type: 'thinking', ...base, content: 'äöü', isComplete: false },

@@ -1,5 +1,5 @@
 import { equal, includes, eventually, refuses } from '../assertions.js';
-import { AGENT, newCall, textChunk, textOf } from '../fixtures.js';
+import { AGENT, approval, textChunk, textOf } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 import type { StreamReader } from '../../log/stream-manager.js';
 import { collect } from './collect.js';
@@ -87,7 +87,7 @@ export function readerCases({ describe, it }: Suite): void {
       const onSession = { ...setup, streamId: session.id };
       const { runId } = await session.newRun();
       const [paused, pausedRead] = await start(onSession);
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.ask(runId, 1, [approval('a')]);
       await pausedRead.done;
       equal([paused.status, pausedRead.items.at(-1)?.type], ['paused', 'run_paused']);
       await session.decide(runId, 'a', false);

@@ -64,23 +64,6 @@ export function truncationCases({ describe, it }: Suite): void {
       includes(read.items, [{ chunk: { delta: '1b' } }]);
     });
 
-    it('chunks up to minSequence stay', async (setup) => {
-      const { streamManager, streamId } = setup;
-      await threeSteps(setup);
-      equal(await streamManager.cleanupToStep(streamId, 1, { minSequence: 4 }), 2);
-      equal(textOf(await streamManager.getAllChunks(streamId)), '1 1 2 2 ');
-    });
-
-    it('only the chunks of one agent are removed if one is named', async (setup) => {
-      const { streamManager, streamId } = setup;
-      await threeSteps(setup);
-      const other = await streamManager.createWriter(streamId, 'b', AGENT);
-      await other.write(textChunk('of b', 3, 'b'));
-      equal(await streamManager.cleanupToStep(streamId, 0, { agentId: 'b' }), 1);
-      equal(await streamManager.cleanupToStep(streamId, 2, { agentId: 'agent' }), 2);
-      equal(textOf(await streamManager.getAllChunks(streamId)), '1 1 2 2 ');
-    });
-
     it('a stream that does not exist is not created', async (setup) => {
       const { streamManager, streamId } = setup;
       equal(await streamManager.cleanupToStep(streamId, 0), 0);

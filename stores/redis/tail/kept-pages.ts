@@ -4,6 +4,7 @@ import { mergeDeltas } from '../../../protocol/merge-deltas.js';
 import { keepPage } from '../../../session/streams.js';
 import type { StreamEntry } from '../../../store/redis/entries.js';
 import type { KeptPage, Writer } from '../../contract/log.js';
+import type { Read } from '../commands.js';
 import type { RedisContext } from '../context.js';
 import { callRedis } from '../errors.js';
 import { createReadRange } from './pages.js';
@@ -58,9 +59,7 @@ export function createKeptPages({
       if (pages.length === 0) return [];
       const ends = pages.flatMap(({ from, to }) => [`${String(from)}-0`, `${String(to)}-0`]);
       const found = (await callRedis(
-        redis.together((together) => {
-          for (const id of ends) together.xrange(stream, id, id, 'COUNT', 1);
-        }),
+        redis.together(...ends.map((id): Read => ['xrange', stream, id, id, 'COUNT', 1])),
       )) as StreamEntry[][];
       return pages.filter(
         (_, at) => found[2 * at]?.length === 1 && found[2 * at + 1]?.length === 1,

@@ -2,6 +2,7 @@ import type { LogEntry, StreamMessage } from '../../../protocol/chunk.js';
 import { rootOf } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import { jsonOf, toMessage, writerOf, type StreamEntry } from '../../../store/redis/entries.js';
+import type { Read } from '../commands.js';
 import type { RedisContext } from '../context.js';
 import { callRedis, isLackOfRights } from '../errors.js';
 import type { SessionKeys } from '../keys.js';
@@ -30,10 +31,11 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
   let mayAskServer = true;
 
   async function readPart({ root, stream }: SessionKeys, from: string, limit: number) {
-    const replies = await redis.together((reads) => {
-      const page = reads.hmget(root, 'seq').xrange(stream, from, '+', 'COUNT', limit);
-      return mayAskServer ? page.info('server') : page;
-    });
+    const replies = await redis.together(
+      ['hmget', root, 'seq'],
+      ['xrange', stream, from, '+', 'COUNT', limit],
+      ...(mayAskServer ? [['info', 'server'] satisfies Read] : []),
+    );
     return replies as [[string | null], StreamEntry[], string?];
   }
 

@@ -10,15 +10,13 @@ it('a snapshot says who decided about each call, also in turns that are over', a
     const caller = { userId: 'ann' };
     return (await buildSnapshot(deps, { sessionId: session.id, caller }))?.decisions;
   };
-  const { runId } = await session.newRun();
-  await session.ask(runId, 1, [newCall('c1', 'approval'), newCall('c2', 'approval')]);
+  const { runId } = await session.asked(newCall('c1', 'approval'), newCall('c2', 'approval'));
   expect(await decisions()).toBeUndefined();
   await session.decide(runId, 'c1', false);
   const [denied] = [{ toolCallId: 'c1', approved: false, at: expect.any(Number) }];
   expect(await decisions()).toMatchObject([denied]);
   await session.decide(runId, 'c2', true);
-  await session.start(runId, 1, 'c2');
-  await session.finishCall(runId, 1, 'c2', 'paid');
+  await session.carryOut(runId, 1, 'c2', 'paid');
   const both = [denied, { toolCallId: 'c2', approved: true, at: expect.any(Number) }];
   expect(await decisions()).toMatchObject(both);
   const next = session.writer(runId, 2, 2);

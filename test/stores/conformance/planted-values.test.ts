@@ -5,8 +5,7 @@ import { openTestStores } from '../../support/test-stores.js';
 async function openSession() {
   const stores = await openTestStores();
   const session = drive(stores);
-  const { runId } = await session.newRun();
-  await session.ask(runId, 1, [newCall('a', 'approval')]);
+  const { runId } = await session.asked(newCall('a', 'approval'));
   const key = (name: string): string => `hx:{${session.id}}:${name}`;
   return { ...stores, session, runId, key };
 }

@@ -11,9 +11,7 @@ afterAll(async () => {
 
 /** A whole turn of so many words. */
 async function speakTurn(session: SessionDriver, words: number, name: string): Promise<void> {
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
+  const { writer } = await session.speaking();
   for (let n = 1; n <= words; n += 1) await session.say(writer, n, name);
   await session.commit(writer);
 }
@@ -53,9 +51,7 @@ describe('the log in Redis', () => {
   it('the log publishes everything that a transition wrote at once, with the sequence before it', async () => {
     const stores = await openTestStores();
     const session = drive(stores);
-    const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    const { writer } = await session.speaking();
     await session.say(writer, 1, 'a');
     const listener = stores.redis.duplicate();
     const published: string[] = [];

@@ -24,9 +24,7 @@ async function openBoth() {
   await speaker.say('known');
   await speaker.session.stop();
   const session = drive(near);
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
+  const { runId, writer } = await session.speaking();
   return { session, remote: drive(far, session.id), runId, writer };
 }
 

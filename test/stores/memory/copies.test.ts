@@ -13,8 +13,7 @@ function spoil(value: unknown): void {
 async function sessionWithCalls() {
   const stores = createMemoryStores();
   const session = drive(stores);
-  const { runId } = await session.newRun();
-  await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
+  const { runId } = await session.asked(newCall('a', 'approval'), newCall('b', 'approval'));
   await session.decide(runId, 'a', true);
   await session.decide(runId, 'b', false);
   await session.start(runId, 1, 'a');

@@ -20,8 +20,7 @@ function storesWithClock(options: Omit<MemoryOptions, 'now'> = {}) {
 describe('expiry in memory', () => {
   it('expiry removes the stream a day after the end, and leaves the session', async () => {
     const { session, store, streamManager, pass } = storesWithClock();
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, []);
+    await session.asked();
     const { sequence = 0 } = (await streamManager.inspect(session.id)) ?? {};
     pass(23 * HOUR);
     expect(await session.log()).not.toEqual([]);
@@ -36,8 +35,7 @@ describe('expiry in memory', () => {
 
   it('expiry removes nothing of a run that waits, however long', async () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [newCall('a', 'approval')]);
+    await session.asked(newCall('a', 'approval'));
     const before = [await store.documents.load(session.id), await session.log()];
     pass(5_000 * HOUR);
     expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
@@ -45,8 +43,7 @@ describe('expiry in memory', () => {
 
   it('expiry keeps a session that is still used', async () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, []);
+    await session.asked();
     pass(59_000);
     await session.newRun('u2');
     pass(5_000 * HOUR);
@@ -55,8 +52,7 @@ describe('expiry in memory', () => {
 
   it('expiry removes the whole session after its own time', async () => {
     const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
-    const { runId } = await session.newRun('u1');
-    await session.ask(runId, 1, []);
+    await session.asked();
     pass(60_001);
     expect(await store.documents.load(session.id)).toBeNull();
     expect(await streamManager.getStreamInfo(session.id)).toBeNull();
@@ -76,8 +72,7 @@ describe('expiry in memory', () => {
 
   it('expiry frees what is no longer used', async () => {
     const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, []);
+    await session.asked();
     pass(2 * HOUR);
     await drive({ store, streamManager }).newRun();
     pass(-2 * HOUR);

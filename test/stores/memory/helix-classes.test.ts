@@ -1,7 +1,6 @@
 import { createApi } from '../../../api/index.js';
 import { buildSnapshot, ConfigurationError, handleChatStream } from '../../../ai-sdk/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
-import { LIMITS } from '../../../protocol/limits.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { joinParts } from '../../../stores/contract/shared-data.js';
 import {
@@ -20,9 +19,7 @@ describe('the classes', () => {
       store,
       streamManager: new InMemoryStreamManager({ stateStore: store }),
     });
-    const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    const { writer } = await session.speaking();
     expect(await session.say(writer, 1, 'x')).toMatchObject({ kind: 'appended' });
     expect(store).toBeInstanceOf(InMemoryStateStore);
   });
@@ -31,8 +28,7 @@ describe('the classes', () => {
     const data = createMemoryData();
     const [one, other] = [new InMemoryStateStore({ data }), new InMemoryStateStore({ data })];
     const session = drive({ store: one, streamManager: new InMemoryStreamManager({ data }) });
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, []);
+    await session.asked();
     expect(await other.load(session.id)).toEqual(await one.load(session.id));
     expect(await session.messages('stream_end')).toHaveLength(1);
   });
@@ -43,9 +39,7 @@ describe('the classes', () => {
     joinParts(stateStore, streamManager);
     joinParts(stateStore, streamManager);
     const session = drive({ store: stateStore, streamManager });
-    const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    const { writer } = await session.speaking();
     expect(await session.say(writer, 1, 'x')).toMatchObject({ kind: 'appended' });
     // It has one store.
     expect(() => {
@@ -106,8 +100,7 @@ describe('the classes', () => {
       store,
       streamManager: new InMemoryStreamManager({ stateStore: store }),
     });
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [newCall('c', 'client')]);
+    const { runId } = await session.asked(newCall('c', 'client'));
     await store.stageChanges(session.id, 's1', { toolCallId: 'c', patches: [] });
     expect(await store.discardStaging(session.id, 's1')).toEqual(['c']);
     expect(await store.listRuns(session.id)).toEqual(await store.runs.list(session.id));
@@ -122,19 +115,5 @@ describe('the classes', () => {
     const session = drive(createMemoryStores());
     await session.newRun();
     expect(await new InMemoryStateStore().load(session.id)).toBeNull();
-  });
-});
-
-describe('a large result in memory', () => {
-  it('a large result is whole in row and chunk, and no chunk is oversized', async () => {
-    const stores = createMemoryStores();
-    const session = drive(stores);
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [newCall('t', 'server')]);
-    await session.start(runId, 1, 't');
-    const output = { text: 'ü'.repeat(LIMITS.chunkBytes) };
-    expect(await session.finishCall(runId, 1, 't', output)).toMatchObject({ kind: 'stored' });
-    expect(await session.messages('tool_end')).toMatchObject([{ result: output }]);
-    expect(await stores.store.calls.read(session.id, 't')).toMatchObject({ row: { output } });
   });
 });

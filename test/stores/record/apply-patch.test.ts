@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import type { JSONPatchOperation } from '../../../protocol/json-patch.js';
 import { applyPatch, type PatchFault } from '../../../stores/record/apply-patch.js';
-import { fitChanges } from '../../../stores/record/fit-changes.js';
+import { fitChanges } from '../../../stores/record/apply-changes.js';
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'a', '', '/', '~', '~1', '0'];
 

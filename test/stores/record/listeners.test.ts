@@ -32,8 +32,7 @@ const of = (events: readonly RunEvent[], kind: RunEvent['kind']): RunEvent[] =>
   events.filter((event) => event.kind === kind);
 
 async function asking(session: SessionDriver): Promise<string> {
-  const { runId } = await session.newRun();
-  await session.ask(runId, 1, [newCall('c1', 'approval')]);
+  const { runId } = await session.asked(newCall('c1', 'approval'));
   return runId;
 }
 
@@ -50,9 +49,7 @@ describe('what transitions report', () => {
 
   it('a commit that ends its run counts once, with the code of its failure', async () => {
     const { session, events } = setUp();
-    const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    const { writer } = await session.speaking();
     const error = { code: 'provider_error', message: 'It failed.', retryable: true };
     const final = { status: 'failed', error } as const;
     const outcome = { kind: 'ended', step: 1, ...final } as const;
@@ -142,9 +139,7 @@ describe('what transitions report', () => {
 
   it('an attempt that a newer one replaced is fenced, and did not commit', async () => {
     const { session, events } = setUp();
-    const { runId } = await session.newRun();
-    const old = session.writer(runId, 1, 1);
-    await session.claim(old);
+    const { runId, writer: old } = await session.speaking();
     await session.claim(session.writer(runId, 1, 2));
     await session.commit(old);
     expect(of(events, 'attempt_ended')).toEqual([{ kind: 'attempt_ended', outcome: 'fenced' }]);

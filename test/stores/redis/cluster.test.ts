@@ -60,9 +60,7 @@ describe('on a cluster of three nodes', () => {
     const api = await openStores(url, 'api');
     const session = drive(worker, sessionOn(node));
     const follower = startFollower(api.streamManager, session.id, 0);
-    const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    const { runId, writer } = await session.speaking();
     await session.say(writer, 1, 'hello');
     await session.commit(writer, { calls: [newCall('a', 'approval')] });
     expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });

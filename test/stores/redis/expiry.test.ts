@@ -24,13 +24,10 @@ function all(seconds: number, ...names: string[]): Record<string, number> {
 
 /** A run with text and a call that a person must decide. */
 async function runUntilPause(session: SessionDriver): Promise<string> {
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
+  const { runId, writer } = await session.speaking();
   await session.say(writer, 1, 'x');
   await session.commit(writer, { calls: [newCall('a', 'approval'), newCall('b', 'server')] });
-  await session.start(runId, 1, 'b');
-  await session.finishCall(runId, 1, 'b', 'y'.repeat(300_000));
+  await session.carryOut(runId, 1, 'b', 'y'.repeat(300_000));
   return runId;
 }
 

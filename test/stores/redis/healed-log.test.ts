@@ -35,6 +35,7 @@ interface Scene {
   withdraws?: true;
 }
 
+/** Every commit is made by the same script, as every append is. */
 const SCENES: Scene[] = [
   {
     name: 'append',
@@ -66,115 +67,11 @@ const SCENES: Scene[] = [
     },
   },
   {
-    name: 'commit that ends the run',
-    kind: 'committed',
-    arrange: async (session) => {
-      const writer = session.writer((await session.newRun()).runId, 1, 1);
-      await session.claim(writer);
-      return () => session.commit(writer);
-    },
-  },
-  {
-    name: 'start, of a call that had started',
-    kind: 'settled',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server')]);
-      await session.start(runId, 1, 's', 1);
-      return () => session.start(runId, 1, 's', 2);
-    },
-  },
-  {
-    name: 'settle, a tool',
-    kind: 'stored',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server')]);
-      await session.start(runId, 1, 's');
-      return () => session.finishCall(runId, 1, 's', { done: [] });
-    },
-  },
-  {
-    name: 'settle, an approval',
-    kind: 'stored',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
-      return () => session.decide(runId, 'a', true);
-    },
-  },
-  {
-    name: 'settle, a client',
-    kind: 'stored',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client')]);
-      return () => session.answer(runId, 'c', { output: {} });
-    },
-  },
-  {
-    name: 'stop',
-    kind: 'ended',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('s', 'server')]);
-      await session.start(runId, 1, 's');
-      return () => session.stop();
-    },
-  },
-  {
-    name: 'end',
-    kind: 'ended',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.claim(session.writer(runId, 1, 1));
-      return () => session.end(runId, 'failed');
-    },
-  },
-  {
-    name: 'begin, while a person is asked',
-    kind: 'begun',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
-      return () => session.begin({ messages: [message('u2')] });
-    },
-  },
-  {
-    name: 'begin, of a message that waits',
-    kind: 'queued',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.claim(session.writer(runId, 1, 1));
-      return () => session.enqueue('u2');
-    },
-  },
-  {
     name: 'begin, after the end',
     kind: 'begun',
     arrange: async (session) => {
       await session.ask((await session.newRun()).runId, 1, []);
       return () => session.begin({ messages: [message('u2')] });
-    },
-  },
-  {
-    name: 'discard',
-    kind: 'discarded',
-    arrange: async (session) => {
-      const writer = session.writer((await session.newRun()).runId, 1, 1);
-      await session.claim(writer);
-      await session.say(writer, 1, 'no');
-      return () => stores.store.steps.discard({ writer, failure: 1, reason: 'x', now: 1 });
-    },
-  },
-  {
-    name: 'resume',
-    kind: 'resumed',
-    arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('a', 'approval')]);
-      await session.stop();
-      return () => session.resume();
     },
   },
   {
@@ -260,9 +157,7 @@ describe('a log with entries above its sequence', () => {
 
   it('a repeated batch gets its first reply', async () => {
     const session = drive(stores);
-    const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    const { writer } = await session.speaking();
     await leaveEntries(session.id, 2);
     const first = await session.say(writer, 1, 'once');
     expect(first).toMatchObject({ kind: 'appended', sequence: 3 });

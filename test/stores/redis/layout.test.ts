@@ -9,8 +9,7 @@ import { createRedisStores } from '../../../stores/redis/index.js';
 async function openSession() {
   const stores = await openTestStores();
   const session = drive(stores);
-  const { runId } = await session.newRun();
-  await session.ask(runId, 1, [newCall('work', 'server'), newCall('ask', 'approval')]);
+  const { runId } = await session.asked(newCall('work', 'server'), newCall('ask', 'approval'));
   await session.start(runId, 1, 'work', 1);
   return { ...stores, session, runId };
 }

@@ -54,8 +54,7 @@ async function writeAll(stage: Stage) {
     newCall('late', 'client', { input, deadlineMs: 1 }),
     call,
   ]);
-  await session.start(runId, 1, 'big');
-  await session.finishCall(runId, 1, 'big', secret.repeat(20_000));
+  await session.carryOut(runId, 1, 'big', secret.repeat(20_000));
   const above = { sessionId: id, runId, toolCallId: 'd1' };
   await store.runs.beginChild({ child, parent: above, now: Date.now() });
   const below = drive(stores, child.sessionId);

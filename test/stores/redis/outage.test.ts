@@ -40,9 +40,7 @@ describe('a Redis that restarts', () => {
   it('a restart of Redis leaves followers without gap or duplicate, and a waiting run unchanged', async () => {
     const [worker, api] = [await open('wait'), await open('refuse')];
     const session = drive(worker);
-    const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    const { runId, writer } = await session.speaking();
     const follower = startFollower(api.streamManager, session.id, 0);
     await session.say(writer, 1, 'before ');
     await until('it is live', () => follower.entries.length === 1);
@@ -66,9 +64,7 @@ describe('a Redis that restarts', () => {
   it('a write that was in flight when Redis restarts is repeated and stored once', async () => {
     const worker = await open('wait');
     const session = drive(worker);
-    const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    const { writer } = await session.speaking();
     const writes = Array.from({ length: 50 }, (_, n) =>
       session.say(writer, n + 1, `${String(n)} `),
     );

@@ -39,8 +39,7 @@ const urlOf = ({ port }: RedisProcess): string => `redis://127.0.0.1:${String(po
 /** A session that waits, as the replica has it. */
 async function openSession() {
   const session = drive(await openStores(urlOf(master)));
-  const { runId } = await session.newRun();
-  await session.ask(runId, 1, [newCall('a', 'approval')]);
+  const { runId } = await session.asked(newCall('a', 'approval'));
   await until('the replica has it', () =>
     replica.ask(
       async (redis) =>

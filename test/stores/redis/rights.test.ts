@@ -36,8 +36,7 @@ async function openAs(...rules: string[]) {
 }
 
 async function playTurn(session: SessionDriver): Promise<void> {
-  const { runId } = await session.newRun();
-  await session.ask(runId, 1, [newCall('a', 'approval')]);
+  const { runId } = await session.asked(newCall('a', 'approval'));
   expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
   expect(await session.start(runId, 1, 'a')).toMatchObject({ kind: 'execute' });
   await session.finishCall(runId, 1, 'a', 'done');

@@ -8,9 +8,7 @@ import { until } from '../../support/until.js';
 async function openSpeaker() {
   const stores = await openTestStores();
   const session = drive(stores);
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
+  const { runId, writer } = await session.speaking();
   let batch = 0;
   const say = async (...texts: string[]): Promise<void> => {
     for (const text of texts) await session.say(writer, (batch += 1), text);
@@ -21,39 +19,6 @@ async function openSpeaker() {
 const sequences = (entries: readonly LogEntry[]): number[] => entries.map((e) => e.sequence);
 
 describe('follow', () => {
-  it('a follower gets the log from its cursor, then live entries, in order and once', async () => {
-    const { stores, session, say } = await openSpeaker();
-    await say('a', 'b', 'c');
-    const follower = startFollower(stores.streamManager, session.id, 1);
-    await until('the log is read', () => follower.entries.length === 2);
-    await say('d', 'e');
-    await until('live entries', () => follower.entries.length === 4);
-    await follower.stop();
-    expect(textIn(follower.entries)).toBe('bcde');
-    expect(sequences(follower.entries)).toEqual([2, 3, 4, 5]);
-  });
-
-  it('many followers get the same, wherever they join, while a writer writes', async () => {
-    const { stores, session, say } = await openSpeaker();
-    const other = await openTestStores('api');
-    const words = Array.from({ length: 400 }, (_, n) => `${String(n)} `);
-    const followers = [
-      startFollower(stores.streamManager, session.id, 0),
-      startFollower(other.streamManager, session.id, 0),
-    ];
-    const speaking = say(...words);
-    await until('the writer is in the middle', () => (followers[0]?.entries.length ?? 0) > 100);
-    followers.push(startFollower(other.streamManager, session.id, 0));
-    followers.push(startFollower(stores.streamManager, session.id, 0));
-    await speaking;
-    await until('all have all', () => followers.every(({ entries }) => entries.length >= 400));
-    await Promise.all(followers.map((follower) => follower.stop()));
-    for (const { entries } of followers) {
-      expect(textIn(entries)).toBe(words.join(''));
-      expect(sequences(entries)).toEqual(words.map((_, n) => n + 1));
-    }
-  });
-
   it('a follower reads a long log in pages and parses nothing twice', async () => {
     const { stores, session, say } = await openSpeaker();
     await say(...Array.from({ length: 450 }, () => 'x'));
@@ -64,25 +29,6 @@ describe('follow', () => {
       if (sizes.reduce((a, b) => a + b) === 450) break;
     }
     expect(sizes).toEqual([200, 200, 50]);
-  });
-
-  it('a follower never repeats withdrawn entries', async () => {
-    const { stores, session, runId, say } = await openSpeaker();
-    const early = startFollower(stores.streamManager, session.id, 0);
-    await say('gone');
-    await until('the text is seen', () => early.entries.length === 1);
-    const young = session.writer(runId, 1, 2);
-    await session.claim(young);
-    await session.say(young, 1, 'kept');
-    const late = startFollower(stores.streamManager, session.id, 0);
-    const types = ({ entries }: { entries: LogEntry[] }): string[] =>
-      entries.map(({ message }) => message.type);
-    await until('both are there', () => early.entries.length === 4 && late.entries.length === 3);
-    // An idle check reads the log again from the cursor: nothing may come back.
-    await Promise.all([early.stop(), late.stop()]);
-    expect(types(early)).toEqual(['text_delta', 'step_discarded', 'stream_resync', 'text_delta']);
-    expect(types(late)).toEqual(['step_discarded', 'stream_resync', 'text_delta']);
-    expect(textIn(late.entries)).toBe('kept');
   });
 
   it('a follower repairs a lost publish when the next one arrives', async () => {

@@ -47,23 +47,4 @@ describe('sessions that wait for people', () => {
     } while (cursor !== undefined);
     expect(seen).toEqual([...ids].sort());
   });
-
-  it('the lists of owners are distinct, whatever their names', () => {
-    const names = [
-      keys.waitingIndex({ owner: 'a:b' }),
-      keys.waitingIndex({ owner: 'b', tenant: 'a' }),
-      keys.waitingIndex({ owner: 'a', tenant: 'b' }),
-      keys.waitingIndex({ owner: '{x}' }),
-      keys.waitingIndex({ owner: 'x' }),
-    ];
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.join()).not.toMatch(/[{}]/);
-  });
-
-  it('an erased session leaves its list at once', async () => {
-    const owner = newSessionId();
-    const id = await newAsking(owner);
-    await stores.store.sessions.erase(id);
-    expect(await stores.redis.exists(keys.waitingIndex({ owner }))).toBe(0);
-  });
 });

@@ -29,8 +29,7 @@ async function startWithout(...commands: string[]): Promise<string> {
 it('a Redis without functions serves, one without scripts is named', async () => {
   const functions = ['FUNCTION', 'FCALL', 'FCALL_RO'];
   const session = drive(await openStores(await startWithout(...functions)));
-  const { runId } = await session.newRun();
-  await session.ask(runId, 1, [newCall('a', 'approval')]);
+  const { runId } = await session.asked(newCall('a', 'approval'));
   expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
   const url = await startWithout(...functions, 'EVAL', 'EVALSHA');
   const { store } = await openStores(url, 'api');

@@ -1,0 +1,338 @@
+import { randomUUID } from 'node:crypto';
+import { HelixError, StaleStateError } from '../../protocol/errors.js';
+import { runNumberOf } from '../../protocol/ids.js';
+import type { Usage } from '../../session/record.js';
+import { dropStaged, saveState, stage } from '../../session/state.js';
+import type { Session } from '../../session/tree.js';
+import type { Calls } from '../contract/calls.js';
+import type { Checkpoint, Checkpoints } from '../contract/checkpoints.js';
+import type { CustomState } from '../contract/custom-state.js';
+import type { Documents } from '../contract/documents.js';
+import type { RunInfo, Runs } from '../contract/runs.js';
+import type { SessionRecord, Sessions, SessionView } from '../contract/sessions.js';
+import type { PromotedState, StagedChanges, StateRead, Staging } from '../contract/staging.js';
+import { applyChanges, fitChanges } from '../record/apply-changes.js';
+import { checkCount, checkStreamId } from '../record/checked-ids.js';
+import { fromUsage } from '../record/run-usage.js';
+import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summaries.js';
+import { toStoredChanges, toStoredJson } from '../record/to-stored-json.js';
+import type { RedisContext } from './context.js';
+import { callRedis } from './errors.js';
+import { stateTexts, toStateRead } from './session-texts.js';
+import { parseStored } from './stored-json.js';
+
+/** The state may be replaced while it is changed, a few times under load. */
+const MOST_TRIES = 50;
+
+const PAGE = 50;
+const MAX_PAGE = 1_000;
+
+/** The nouns of a store, and parts of nouns, that are documents. */
+export interface DocumentNouns {
+  documents: Documents;
+  checkpoints: Checkpoints;
+  staging: Staging;
+  runs: Pick<Runs, 'current' | 'list' | 'interruption'>;
+  calls: Pick<Calls, 'pending' | 'suspension'>;
+}
+
+/** Runs, checkpoints, the transcript, the agent's own state and its staged changes. */
+export function createDocuments(
+  { redis, keys, change, look, make, now }: RedisContext,
+  {
+    readRecord,
+    readView,
+    readRows,
+  }: { readRecord: Sessions['read']; readView: Sessions['view']; readRows: Sessions['rows'] },
+): DocumentNouns {
+  async function existing(sessionId: string): Promise<SessionRecord> {
+    checkStreamId(sessionId);
+    return (await readRecord(sessionId)) ?? notFound();
+  }
+
+  async function viewOf(sessionId: string): Promise<SessionView> {
+    checkStreamId(sessionId);
+    return (await readView(sessionId)) ?? notFound();
+  }
+
+  /** What a look finds at a session that exists. */
+  async function readOf<Found>(
+    sessionId: string,
+    read: (session: Session) => Found,
+  ): Promise<Found> {
+    checkStreamId(sessionId);
+    const found = await look(sessionId, (session) =>
+      session.record?.agent === undefined ? undefined : { of: read(session) },
+    );
+    return (found ?? notFound()).of;
+  }
+
+  /** The state of a version that is current or named by a checkpoint; undefined if it is no longer kept. */
+  async function stateOf(sessionId: string, version: number): Promise<CustomState | undefined> {
+    if (version === 0) return {};
+    const text = await look(sessionId, ({ content }) => content.get(`v:${String(version)}`));
+    return text === undefined ? undefined : (parseStored(text, 'state') as CustomState);
+  }
+
+  async function save(
+    sessionId: string,
+    expectedVersion: number,
+    state: CustomState,
+    taken: StateRead['staged'] = [],
+  ): Promise<number | undefined> {
+    const saved = await make(sessionId, saveState, {
+      expectedVersion,
+      state: toStoredJson(state),
+      nonce: randomUUID(),
+      taken: taken.map(({ stepId, toolCallId, n }) => ({ step: stepId, call: toolCallId, n })),
+      now: now(),
+    });
+    if (saved.kind === 'not_found') return notFound();
+    return saved.kind === 'saved' ? saved.version : undefined;
+  }
+
+  /** Applies staged changes, of one step or of all, by compare-and-set. */
+  async function promote(
+    sessionId: string,
+    stepId: string | undefined,
+    apply: (before: CustomState, changes: StagedChanges[]) => CustomState,
+    read?: StateRead,
+  ): Promise<PromotedState> {
+    const step = stepId === undefined ? undefined : toStoredStep(stepId);
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const isGiven = tries === 0 && read !== undefined;
+      const found = isGiven ? read : toStateRead(await readOf(sessionId, stateTexts));
+      const { version, customState: before } = found;
+      const staged = found.staged.filter((each) => step === undefined || each.stepId === step);
+      const toolCallIds = staged.map(({ toolCallId }) => toolCallId);
+      if (staged.length === 0) return { customState: before, version, toolCallIds };
+      const customState = apply(before, staged);
+      const saved = await save(sessionId, version, customState, staged);
+      if (saved !== undefined) return { customState, version: saved, toolCallIds };
+    }
+    throw stateLost();
+  }
+
+  /** Runs that have ended, in any order. */
+  async function readEndedRuns(sessionId: string): Promise<RunInfo[]> {
+    const stored = await look(sessionId, ({ runs, tree }) =>
+      [...runs.all()].map(([name, text]) => {
+        const { outputRef = '' } = JSON.parse(text) as { outputRef?: string };
+        const output = outputRef === '' ? undefined : tree.conversation.results.get(outputRef);
+        return { isRewind: name.startsWith(REWIND), text, output };
+      }),
+    );
+    const isRewound = createRewindCheck(
+      stored.filter(({ isRewind }) => isRewind).map(({ text }) => text),
+    );
+    return stored
+      .filter(({ isRewind }) => !isRewind)
+      .map(({ text, output }) =>
+        toEndedRun(parseStored(text, 'run') as StoredRun, isRewound, output),
+      );
+  }
+
+  /** Checkpoints by index, oldest first; `to` is exclusive. */
+  async function readCheckpoints(
+    sessionId: string,
+    from: number,
+    to: number,
+  ): Promise<Checkpoint[]> {
+    const found = await look(sessionId, ({ record, index }) =>
+      Array.from({ length: Math.max(0, Math.min(to, record?.checkpoints ?? 0) - from) }).flatMap(
+        (_, at) => index.get(`cp:${String(from + at)}`) ?? [],
+      ),
+    );
+    return found.map((checkpoint) => parseStored(checkpoint, 'checkpoint') as Checkpoint);
+  }
+
+  const countCheckpoints = (sessionId: string): Promise<number> =>
+    readOf(sessionId, ({ existing: { checkpoints } }) => checkpoints);
+
+  return {
+    documents: {
+      load: async (sessionId) => {
+        checkStreamId(sessionId);
+        for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+          const view = await readView(sessionId);
+          if (view === undefined) return null;
+          const { record, rows, openCalls } = view;
+          const customState = await stateOf(sessionId, record.stateVersion);
+          // The view is old as well.
+          if (customState === undefined) continue;
+          const suspension = toSuspension(view);
+          return {
+            ...record,
+            messages: rows,
+            customState,
+            version: record.stateVersion,
+            pendingClientToolCalls: toPendingCalls(openCalls),
+            ...(suspension !== null && { suspensionContext: suspension }),
+            ...(record.interrupted !== undefined && { interruptContext: record.interrupted }),
+          };
+        }
+        throw stateLost();
+      },
+      save: async (sessionId, { customState, version: before }) => {
+        checkStreamId(sessionId);
+        checkCount('version', before);
+        const version = await save(sessionId, before, customState);
+        if (version === undefined) throw new StaleStateError(sessionId, before);
+        return { version };
+      },
+      readState: async (sessionId, at = 'now') => {
+        const [texts, ofTurn] = await readOf(sessionId, (session) => {
+          const { stateVersion: version } = session.existing.turn;
+          if (at === 'now' || version === undefined) return [stateTexts(session), undefined];
+          const text = version === 0 ? '{}' : session.content.get(`v:${String(version)}`);
+          return [stateTexts(session), text === undefined ? undefined : { version, text }];
+        });
+        if (ofTurn !== undefined) {
+          const { version, text } = ofTurn;
+          return { customState: parseStored(text, 'state') as CustomState, version };
+        }
+        const { version, customState, staged } = toStateRead(texts);
+        return { customState: fitChanges(customState, staged), version };
+      },
+      messages: async (sessionId, { offset = 0, limit = PAGE } = {}) => {
+        checkStreamId(sessionId);
+        checkCount('offset', offset);
+        checkCount('limit', limit);
+        const total = await callRedis(redis.llen(keys.session(sessionId).rows));
+        const end = Math.min(offset + limit, Math.max(offset, total));
+        const messages = await readRows(sessionId, offset, end);
+        return { messages, total, hasMore: offset + messages.length < total };
+      },
+    },
+    checkpoints: {
+      get: async (sessionId, checkpointId) => {
+        const checkpoint = await find(sessionId, checkpointId);
+        if (checkpoint === undefined) return null;
+        const customState = await stateOf(sessionId, checkpoint.stateVersion);
+        // States are kept of the newest turns.
+        if (customState === undefined) throw tooOld();
+        return { ...checkpoint, customState };
+      },
+      latest: async (sessionId) => {
+        const count = await countCheckpoints(sessionId);
+        return (await readCheckpoints(sessionId, Math.max(0, count - 1), count))[0] ?? null;
+      },
+      list: async (sessionId, { limit = PAGE, cursor } = {}) => {
+        checkCount('limit', limit);
+        // Checkpoints come and go at the end of the list only, so the indexes of others stay.
+        const count = await countCheckpoints(sessionId);
+        const end = cursor === undefined ? count : Math.min(toIndex(cursor), count);
+        const start = Math.max(0, end - Math.min(Math.max(limit, 1), MAX_PAGE));
+        const found = await readCheckpoints(sessionId, start, end);
+        return { checkpoints: found.reverse(), ...(start > 0 && { cursor: String(start) }) };
+      },
+    },
+    staging: {
+      stage: async (sessionId, stepId, changes) => {
+        checkStreamId(sessionId);
+        const isStaged = await make(sessionId, stage, {
+          step: toStoredStep(stepId),
+          call: changes.toolCallId,
+          changes: toStoredChanges({ ...changes, timestamp: Date.now() }),
+        });
+        if (!isStaged) notFound();
+      },
+      promote: (sessionId, stepId) => promote(sessionId, stepId, applyChanges),
+      promoteSettled: (sessionId, read) => promote(sessionId, undefined, fitChanges, read),
+      discard: async (sessionId, stepId) => {
+        checkStreamId(sessionId);
+        const step = toStoredStep(stepId).toWellFormed();
+        return change(sessionId, (session) => dropStaged(session, step));
+      },
+    },
+    runs: {
+      current: async (sessionId) => {
+        checkStreamId(sessionId);
+        const record = await readRecord(sessionId);
+        return record === undefined ? null : toRunInfo(record, await readEndedRuns(sessionId));
+      },
+      list: async (sessionId) => {
+        const record = await existing(sessionId);
+        const ended = await readEndedRuns(sessionId);
+        const older = ended.filter(({ runId }) => runId !== record.runId);
+        return [...older, toRunInfo(record, ended)].sort(
+          (a, b) => runNumberOf(a.runId) - runNumberOf(b.runId),
+        );
+      },
+      interruption: async (sessionId) => (await existing(sessionId)).interrupted ?? null,
+    },
+    calls: {
+      pending: async (sessionId) => toPendingCalls((await viewOf(sessionId)).openCalls),
+      suspension: async (sessionId) => toSuspension(await viewOf(sessionId)),
+    },
+  };
+
+  /** The newest first, a page at a time. */
+  async function find(sessionId: string, checkpointId: string): Promise<Checkpoint | undefined> {
+    let end = await countCheckpoints(sessionId);
+    while (end > 0) {
+      const start = Math.max(0, end - MAX_PAGE);
+      const page = await readCheckpoints(sessionId, start, end);
+      const found = page.find(({ id }) => id === checkpointId);
+      if (found !== undefined) return found;
+      end = start;
+    }
+    return undefined;
+  }
+}
+
+/** Under which the rewinds of a session are kept beside its runs. */
+export const REWIND = 'rewind ';
+
+/** A run as stored: usage as numbers, its result apart. */
+type StoredRun = Omit<RunInfo, 'usage'> & { usage?: Usage; outputRef?: string };
+
+function toEndedRun(
+  { usage, outputRef: _outputRef, ...run }: StoredRun,
+  isRewound: (run: StoredRun) => boolean,
+  output: string | undefined,
+): RunInfo {
+  return {
+    ...run,
+    usage: usage === undefined ? undefined : fromUsage(usage),
+    ...(output !== undefined && { output: parseStored(output, 'output') }),
+    ...(isRewound(run) && { rewound: true }),
+  };
+}
+
+/** Tells which runs were rewound: those that began at or after a turn that a later rewind dropped. */
+function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => boolean {
+  const dropped = rewinds.map(
+    (text) => JSON.parse(text) as { n: number; row: number; mode: string },
+  );
+  return ({ runId, startRow }) =>
+    dropped.some(
+      ({ n, row, mode }) =>
+        runNumberOf(runId) <= n && (startRow > row || (startRow === row && mode === 'retry')),
+    );
+}
+
+/** A step id as stored: the first slash ends it, whatever the call id contains. */
+function toStoredStep(stepId: string): string {
+  return stepId.replaceAll('%', '%25').replaceAll('/', '%2F');
+}
+
+function toIndex(cursor: string): number {
+  const index = /^\d+$/.test(cursor) ? Number(cursor) : -1;
+  checkCount('cursor', index);
+  return index;
+}
+
+function tooOld(): HelixError {
+  return new HelixError('not_found', 'The state of so old a checkpoint is no longer kept.');
+}
+
+function stateLost(): HelixError {
+  return new HelixError('corrupt_record', 'A stored record cannot be read.', {
+    detail: { what: 'state' },
+  });
+}
+
+function notFound(): never {
+  throw new HelixError('not_found', 'There is no such session.');
+}

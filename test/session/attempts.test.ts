@@ -1,0 +1,274 @@
+import { equal, includes } from '../../stores/conformance/assertions.js';
+import { approval, client, server, textIn } from '../../stores/conformance/fixtures.js';
+import type { HandOverInput } from '../../stores/contract/steps.js';
+import { it } from './rules.js';
+
+describe('attempts', () => {
+  it('a step fails after five lost attempts', async ({ store, session }) => {
+    const { runId } = await session.newRun();
+    for (let token = 1; token <= 5; token += 1) {
+      const writer = session.writer(runId, 1, token);
+      includes(await session.claim(writer), { kind: 'claimed' });
+      // A repeated request is the same attempt.
+      includes(await session.claim(writer), { kind: 'claimed' });
+      await session.say(writer, 1, `written by ${String(token)}`);
+    }
+    const sixth = session.writer(runId, 1, 6);
+    equal(await session.claim(sixth), { kind: 'exhausted' });
+    equal(await session.claim(sixth), { kind: 'exhausted' });
+    // The text of the last attempt is still in the log, for the end that keeps it.
+    equal(textIn(await session.log()), 'written by 5');
+    equal((await session.end(runId, 'failed')).kind, 'ended');
+    const next = await session.newRun('u2');
+    includes(await session.claim(session.writer(next.runId, 1, 1)), { kind: 'claimed' });
+    includes(await store.sessions.read(session.id), { status: 'running' });
+  });
+
+  it('lost attempts are counted per step', async ({ session }) => {
+    const { runId } = await session.newRun();
+    for (let token = 1; token <= 5; token += 1) {
+      await session.claim(session.writer(runId, 1, token));
+    }
+    await session.commit(session.writer(runId, 1, 5), { calls: [server('c')] });
+    await session.carryOut(runId, 1, 'c', 1);
+    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+    includes(await session.claim(session.writer(runId, 2, 2)), { kind: 'claimed' });
+  });
+
+  it('lost attempts count for a limited time', async ({ store, session }) => {
+    const { runId } = await session.newRun();
+    const budget = { most: 2, withinMs: -1 };
+    for (let token = 1; token <= 9; token += 1) {
+      const claim = { writer: session.writer(runId, 1, token), known: 0, now: 1, budget };
+      includes(await store.steps.claim(claim), { kind: 'claimed' });
+    }
+  });
+
+  const words: [HandOverInput['how'], number][] = [
+    ['left', 0],
+    ['retry', 0],
+    ['fault', 1],
+  ];
+  for (const [how, lost] of words) {
+    it(`an attempt that hands over (${how}) leaves ${String(lost)} lost attempts`, async (setup) => {
+      const { store, session } = setup;
+      const { runId, writer } = await session.speaking();
+      equal(await store.steps.handOver({ writer, how }), { kind: 'handed_over', lost });
+      equal(await store.steps.handOver({ writer, how }), { kind: 'handed_over', lost });
+      const second = session.writer(runId, 1, 2);
+      includes(await session.claim(second), { kind: 'claimed' });
+      equal(await store.steps.handOver({ writer: second, how: 'left' }), {
+        kind: 'handed_over',
+        lost,
+      });
+    });
+  }
+
+  it('an attempt that was judged dead is forgiven when it reports that it lives', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun();
+    for (let token = 1; token <= 12; token += 1) {
+      includes(await session.claim(session.writer(runId, 1, token)), { kind: 'claimed' });
+      const before = session.writer(runId, 1, token - 1);
+      if (token > 1) {
+        equal(await store.steps.handOver({ writer: before, how: 'left' }), {
+          kind: 'handed_over',
+          lost: 0,
+        });
+      }
+    }
+  });
+
+  it('at most twenty attempts are forgiven, so a step that always outlives its judgement ends too', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun();
+    let token = 1;
+    while ((await session.claim(session.writer(runId, 1, token))).kind === 'claimed') {
+      await store.steps.handOver({ writer: session.writer(runId, 1, token - 1), how: 'left' });
+      token += 1;
+    }
+    equal(token - 1, 25);
+  });
+
+  it('only an attempt that owns or owned the writer can hand over', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun();
+    const writer = session.writer(runId, 1, 3);
+    equal(await store.steps.handOver({ writer, how: 'left' }), { kind: 'not_owner' });
+    await session.claim(writer);
+    const other = { ...writer, runId: 'another' };
+    equal(await store.steps.handOver({ writer: other, how: 'left' }), { kind: 'superseded' });
+    await session.end(runId, 'failed');
+    equal(await store.steps.handOver({ writer, how: 'left' }), { kind: 'superseded' });
+  });
+
+  it('the output of a lost attempt is charged', async ({ store, session }) => {
+    const { runId } = await session.newRun();
+    const claim = (token: number): Promise<unknown> =>
+      store.steps.claim({
+        writer: session.writer(runId, 1, token),
+        known: 0,
+        now: 1,
+        perToken: 2.5,
+      });
+    await claim(1);
+    await session.say(session.writer(runId, 1, 1), 1, 'x'.repeat(40));
+    const usage = { inputTokens: 0, outputTokens: 10, costMicroUsd: 25 };
+    includes(await claim(2), { usage });
+    includes(await claim(2), { usage });
+    includes(await claim(3), { usage });
+    await session.say(session.writer(runId, 1, 3), 1, 'ж'.repeat(2));
+    includes(await claim(4), { usage: { ...usage, outputTokens: 11, costMicroUsd: 28 } });
+  });
+
+  it('an idempotent call ends as outcome unknown after five lost attempts', async (setup) => {
+    const { session } = setup;
+    const { runId } = await session.asked(server('s', { idempotent: true }));
+    for (let token = 1; token <= 5; token += 1) {
+      includes(await session.start(runId, 1, 's', token), { kind: 'execute', execution: token });
+    }
+    equal(await session.start(runId, 1, 's', 6), { kind: 'settled' });
+    includes(await session.messages('tool_end'), [
+      { toolCallId: 's', errorCode: 'tool_outcome_unknown' },
+    ]);
+  });
+
+  it('an attempt at a call that a drain cut short is not an execution', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.asked(server('s', { idempotent: true }));
+    for (let token = 1; token <= 8; token += 1) {
+      includes(await session.start(runId, 1, 's', token), { kind: 'execute', execution: 1 });
+      const writer = session.callWriter(runId, 1, 's', token);
+      await store.steps.handOver({ writer, toolCallId: 's', how: 'left' });
+      await store.steps.handOver({ writer, toolCallId: 's', how: 'left' });
+    }
+    const retried = session.callWriter(runId, 1, 's', 9);
+    includes(await session.start(runId, 1, 's', 9), { execution: 1 });
+    await store.steps.handOver({ writer: retried, toolCallId: 's', how: 'retry' });
+    includes(await session.start(runId, 1, 's', 10), { kind: 'execute', execution: 2 });
+  });
+});
+
+/**
+ * Checks the order: already done (first result), stop record, fence, expected state; each pair of
+ * neighbours.
+ */
+describe('order of checks', () => {
+  it('a claim checks a committed step before a stop', async ({ session }) => {
+    const { runId } = await session.asked(server('s'));
+    await session.carryOut(runId, 1, 's', 1);
+    await session.claim(session.writer(runId, 2, 1));
+    await session.stop();
+    includes(await session.claim(session.writer(runId, 1, 9)), { kind: 'done' });
+  });
+
+  it('a claim checks a committed step before the end of the run, with the newest outcome', async (setup) => {
+    const { session } = setup;
+    const { runId } = await session.asked(server('s'));
+    const outcome = {
+      kind: 'calls',
+      step: 1,
+      calls: [{ toolCallId: 's', toolName: 'server-tool', kind: 'server' }],
+    };
+    equal(await session.claim(session.writer(runId, 1, 9)), { kind: 'done', outcome });
+    await session.carryOut(runId, 1, 's', 1);
+    await session.ask(runId, 2, []);
+    equal(await session.claim(session.writer(runId, 1, 10)), {
+      kind: 'done',
+      outcome: { kind: 'ended', step: 2, status: 'completed' },
+    });
+  });
+
+  it('a claim checks a committed step before a store that is behind', async ({ session }) => {
+    const { runId } = await session.asked(server('s'));
+    includes(await session.claim(session.writer(runId, 1, 9), 999), { kind: 'done' });
+  });
+
+  it('a claim checks a stop before the fence', async ({ session }) => {
+    const { runId } = await session.newRun();
+    await session.claim(session.writer(runId, 1, 5));
+    await session.stop({ mode: 'abort', reason: 'enough' });
+    const stopped = { kind: 'stopped', stop: { mode: 'abort', reason: 'enough' } };
+    equal(await session.claim(session.writer(runId, 1, 4)), stopped);
+    equal(await session.claim(session.writer(runId, 1, 6)), stopped);
+  });
+
+  it('a claim checks a missing step before waiting calls', async ({ session }) => {
+    const { runId } = await session.asked(approval('a'));
+    equal(await session.claim(session.writer(runId, 3, 1)), { kind: 'rewound' });
+  });
+
+  it('a claim checks a store that is behind before an unknown run', async ({ session }) => {
+    const { runId } = await session.newRun();
+    equal(await session.claim(session.writer(runId, 1, 1), 5), { kind: 'rewound' });
+    equal(await session.claim(session.writer(`${session.id}:7-x`, 1, 1)), { kind: 'rewound' });
+    equal(await session.claim(session.writer(`${session.id}:1-other`, 1, 1)), {
+      kind: 'superseded',
+    });
+  });
+
+  it('a commit checks a committed step before a stop, a fence and a store that is behind', async (setup) => {
+    const { session } = setup;
+    const { runId } = await session.asked(server('s'));
+    await session.carryOut(runId, 1, 's', 1);
+    await session.claim(session.writer(runId, 2, 1));
+    await session.stop();
+    includes(await session.commit(session.writer(runId, 1, 1)), { kind: 'done' });
+    includes(await session.commit(session.writer(runId, 1, 0), { known: 999 }), { kind: 'done' });
+  });
+
+  it('a commit checks a stop before the fence', async ({ session }) => {
+    const { runId } = await session.newRun();
+    await session.claim(session.writer(runId, 1, 5));
+    await session.stop();
+    includes(await session.commit(session.writer(runId, 1, 4)), { kind: 'stopped' });
+  });
+
+  it('append: a stored batch comes before everything but the fence', async ({ session }) => {
+    const { runId, writer } = await session.speaking();
+    const first = await session.say(writer, 1, 'x');
+    equal(await session.say(writer, 1, 'x', 999), first);
+    await session.claim(session.writer(runId, 1, 2));
+    equal(await session.say(writer, 1, 'x'), { kind: 'fenced' });
+    equal(textIn(await session.log()), '');
+  });
+
+  it('the start of a call checks a result before the end of the run, and a stop before the fence', async (setup) => {
+    const { session } = setup;
+    const { runId, writer } = await session.speaking();
+    await session.stop();
+    const calls = [server('s', { idempotent: true }), server('t')];
+    await session.commit(writer, { calls, answersStop: true });
+    equal(await session.start(runId, 1, 's'), { kind: 'stopped' });
+    await session.end(runId, 'interrupted');
+    equal(await session.start(runId, 1, 's'), { kind: 'settled' });
+    await session.newRun();
+    equal(await session.start(runId, 1, 's'), { kind: 'settled' });
+    equal(await session.start(runId, 1, 'other'), { kind: 'superseded' });
+  });
+
+  it('settling checks a settled call before the run, and the run before the kind', async (setup) => {
+    const { session } = setup;
+    const { runId } = await session.asked(approval('a'), client('c'));
+    await session.decide(runId, 'a', true);
+    const otherRun = `${session.id}:9-x`;
+    equal(await session.decide(otherRun, 'c', true), { kind: 'stale_run' });
+    equal(await session.decide(otherRun, 'nothing', true), { kind: 'not_pending' });
+    await session.answer(runId, 'c', { output: 1 });
+    equal(await session.answer(otherRun, 'c', { output: 2 }), { kind: 'already_completed' });
+  });
+
+  it('discard: a counted failure comes before the fence and the end', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun();
+    const [old, young] = [session.writer(runId, 1, 1), session.writer(runId, 1, 2)];
+    await session.claim(old);
+    const discard = { failure: 1, reason: 'x', now: 1 };
+    await store.steps.discard({ ...discard, writer: old });
+    await session.claim(young);
+    equal(await store.steps.discard({ ...discard, writer: old }), {
+      kind: 'discarded',
+      failures: 1,
+    });
+  });
+});

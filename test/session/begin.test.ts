@@ -1,0 +1,237 @@
+import { ok } from 'node:assert/strict';
+import type { KnownPerson } from '../../protocol/responder.js';
+import { equal, eventually, includes } from '../../stores/conformance/assertions.js';
+import { approval, client, server, userMessage } from '../../stores/conformance/fixtures.js';
+import { drive } from '../../stores/conformance/session-driver.js';
+import { playTurn } from '../../stores/conformance/session/played-turns.js';
+import { it } from './rules.js';
+
+const person = (userId: string, extra: Partial<KnownPerson> = {}): KnownPerson => ({
+  userId,
+  tenantId: 'acme',
+  ...extra,
+});
+const ANN = person('ann', { roles: ['approver'], personId: 'p-ann' });
+const OLGA = person('olga', { roles: ['operator'] });
+
+describe('begin', () => {
+  it('a run that begins later waits, until it is claimed or stopped', async (setup) => {
+    const { store, session } = setup;
+    const startAt = Date.now() + 3_600_000;
+    const begun = await session.begin({ startAt });
+    if (begun.kind !== 'begun') throw new Error(begun.kind);
+    includes(await store.sessions.read(session.id), { status: 'starting', waitsUntil: startAt });
+    equal(await session.begin({ startAt, messages: [userMessage('u2')] }), { kind: 'busy' });
+    includes(await session.stop(), { kind: 'ended' });
+    includes(await store.sessions.read(session.id), { status: 'interrupted' });
+    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    const run = await session.newRun({ startAt, messages: [userMessage('u3')] });
+    await session.claim(session.writer(run.runId, 1, 1));
+    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+  });
+
+  it('a run that begins later has started then: its wait is no time of its work', async (setup) => {
+    const { store, session } = setup;
+    const startAt = Date.now() + 100;
+    const run = await session.newRun({ startAt });
+    await eventually('its time is over', () => Date.now() > startAt + 50);
+    const before = Date.now();
+    await session.claim(session.writer(run.runId, 1, 1));
+    const { runStartedAt = 0 } = (await store.sessions.read(session.id)) ?? {};
+    // Also not while its agent was paused, or no worker was there.
+    ok(runStartedAt >= before);
+    await session.end(run.runId, 'completed');
+    equal((await store.runs.list(session.id)).at(-1)?.startedAt, runStartedAt);
+  });
+
+  it('a run that is stopped before it begins has not worked', async ({ store, session }) => {
+    const begun = await session.newRun({ startAt: Date.now() + 3_600_000 });
+    await eventually('time passes', () => Date.now() > begun.startedAt + 5);
+    await session.stop();
+    const run = (await store.runs.list(session.id)).at(-1);
+    equal(run?.startedAt, run?.endedAt);
+    equal((await store.sessions.read(session.id))?.runStartedAt, run?.endedAt);
+  });
+
+  it('a run that begins later abandons nothing that waits for people', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.asked(approval('c1'));
+    const later = { startAt: Date.now() + 3_600_000, messages: [userMessage('u2')] };
+    equal(await session.begin(later), { kind: 'busy' });
+    equal(await session.begin({ ...later, policy: 'queue' }), { kind: 'busy' });
+    includes(await store.sessions.read(session.id), { runId, status: 'waiting_approval' });
+    // A time that has passed is now.
+    includes(await session.begin({ ...later, startAt: 1 }), { kind: 'begun' });
+    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+  });
+});
+
+describe('a message while a person is asked', () => {
+  it('abandons open calls: each gets one row, before the new message', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.asked(approval('a'), approval('b'));
+    await session.decide(runId, 'a', false);
+    includes(await session.begin({ messages: [userMessage('u2')] }), {
+      kind: 'begun',
+      run: { turn: 2, messageId: 'msg-3', supersededRunId: runId },
+    });
+    includes(await store.sessions.rows(session.id, 0), [
+      { role: 'user' },
+      { role: 'assistant' },
+      { role: 'tool', toolCallId: 'a', denied: true },
+      { role: 'tool', toolCallId: 'b', errorCode: 'client_tool_abandoned' },
+      { role: 'user' },
+    ]);
+    includes(await session.messages('stream_end'), [{ status: 'interrupted' }]);
+    equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
+  });
+
+  it('an approved call is not executed if the others are abandoned', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.asked(approval('a'), approval('b'));
+    await session.decide(runId, 'a', true);
+    await session.begin({ messages: [userMessage('u2')] });
+    includes(await store.sessions.rows(session.id, 2), [
+      { toolCallId: 'a', errorCode: 'client_tool_abandoned', decision: { approved: true } },
+      { toolCallId: 'b', errorCode: 'client_tool_abandoned' },
+      { role: 'user', id: 'u2' },
+    ]);
+    equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
+  });
+
+  it('a result that a client already gave is kept', async ({ store, session }) => {
+    const { runId } = await session.asked(client('c'), client('d'));
+    await session.answer(runId, 'c', { output: { lat: 1 } });
+    await session.begin({ messages: [userMessage('u2')] });
+    includes(await store.sessions.rows(session.id, 2), [
+      { toolCallId: 'c', output: { lat: 1 } },
+      { toolCallId: 'd', errorCode: 'client_tool_abandoned' },
+      { role: 'user', id: 'u2' },
+    ]);
+  });
+
+  it('a message is refused while a tool of the same step is running', async ({ session }) => {
+    const { runId } = await session.asked(approval('a'), server('s'));
+    equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
+    await session.carryOut(runId, 1, 's', 1);
+    includes(await session.begin({ messages: [userMessage('u2')] }), { kind: 'begun' });
+  });
+
+  it('a message is refused once the batch is answered, because the run continues', async (setup) => {
+    const { session } = setup;
+    const { runId } = await session.asked(approval('a'));
+    await session.decide(runId, 'a', true);
+    equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
+  });
+});
+
+describe('who asks by a turn', () => {
+  it('is the author of its messages, with the roles of that time, and who repeats or continues it', async (setup) => {
+    const { store, session } = setup;
+    const asked = async () => (await store.sessions.read(session.id))?.askers;
+    const begun = await session.newRun({ by: 'ann', askers: [ANN, OLGA] });
+    equal(await asked(), [ANN, person('olga')]);
+    await session.end(begun.runId, 'interrupted');
+    const resumed = await session.resume({ by: 'bob', asker: person('bob', { roles: [] }) });
+    ok(resumed.kind === 'resumed');
+    await session.end(resumed.run.runId, 'completed');
+    await session.retry({ by: 'carl', asker: person('carl') });
+    const all = [ANN, person('olga'), person('bob'), person('carl')];
+    equal(await asked(), all);
+    equal(await store.sessions.askers(session.id, ['u1', 'unknown']), [all, []]);
+  });
+
+  it('is the owner alone where a program names nobody, and again with the next message', async (setup) => {
+    const { store, session } = setup;
+    const asked = async () => (await store.sessions.read(session.id))?.askers;
+    const first = await session.newRun('u1');
+    equal(await asked(), [{ userId: 'ann' }]);
+    await session.end(first.runId, 'completed');
+    const run = await session.newRun({ by: 'bob', messages: [userMessage('u2')] });
+    equal(await asked(), [{ userId: 'bob' }]);
+    await session.end(run.runId, 'completed');
+    await session.newRun('u3');
+    equal(await asked(), [{ userId: 'ann' }]);
+  });
+
+  it('belongs to the turn: a retry of an older one asks for those who asked then', async (setup) => {
+    const { store, session } = setup;
+    const asked = async () => (await store.sessions.read(session.id))?.askers;
+    const run = await session.newRun({ by: 'olga', askers: [OLGA] });
+    await session.end(run.runId, 'completed');
+    await session.retry({ by: 'dora', asker: person('dora') });
+    const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
+    await session.end(runId, 'completed');
+    await playTurn(session, 'u2');
+    equal(await asked(), [{ userId: 'ann' }]);
+    await session.retry({ messageId: 'u1', by: 'ann', asker: ANN });
+    equal(await asked(), [OLGA, person('dora'), person('ann', { personId: 'p-ann' })]);
+  });
+
+  it('has who puts another message in place as its author', async ({ store, session }) => {
+    const run = await session.newRun({ by: 'olga', askers: [OLGA] });
+    await session.end(run.runId, 'completed');
+    const messages = [userMessage('u1', 'another')];
+    await session.retry({ messageId: 'u1', messages, by: 'ann', asker: ANN });
+    const { askers = [] } = (await store.sessions.read(session.id)) ?? {};
+    equal([askers[0], askers.map(({ userId }) => userId)], [ANN, ['ann', 'olga']]);
+  });
+
+  it('is kept for messages that wait, and that steer', async ({ store, session }) => {
+    const asked = async () => (await store.sessions.read(session.id))?.askers;
+    const { runId } = await session.newRun('u1');
+    const waiting = { messages: [userMessage('u2')], by: 'olga', askers: [OLGA] };
+    await session.begin({ ...waiting, policy: 'queue' });
+    await store.queue.edit({
+      ...{ sessionId: session.id, message: userMessage('u2', 'better'), asker: ANN },
+      ...{ expectedHash: 'hello from u2', now: Date.now() },
+    });
+    includes(await store.queue.read(session.id), [{ askers: [ANN, { userId: 'olga' }] }]);
+    await session.end(runId, 'completed');
+    const next = await session.beginNext();
+    ok(next.kind === 'begun');
+    includes(await store.sessions.read(session.id), { runBy: 'olga' });
+    includes(await asked(), [ANN, { userId: 'olga' }]);
+    await session.ask(next.run.runId, 1, [server('s')]);
+    const steers = { messages: [userMessage('u3')], by: 'bob', askers: [person('bob')] };
+    await session.begin({ ...steers, policy: 'steer' });
+    await session.start(next.run.runId, 1, 's');
+    await session.finishCall(next.run.runId, 1, 's', 'done');
+    await session.claim(session.writer(next.run.runId, 2, 2));
+    includes(await asked(), [{ userId: 'bob' }, { userId: 'ann' }, { userId: 'olga' }]);
+  });
+
+  it('is kept by a copy, for each of its turns', async ({ store, streamManager, session }) => {
+    await session.begin({ by: 'olga', askers: [OLGA] });
+    const copy = drive({ store, streamManager });
+    const first = userMessage('u1');
+    await store.sessions.branch({
+      ...{ sessionId: copy.id, agent: 'agent', owner: 'ann', nonce: 'n', now: 1, by: 'bob' },
+      ...{ rows: [first.row], messages: [first], visibleMessages: 1 },
+      turn: { turn: 1, row: 0, messageId: 'msg-1', step: 0, hasReplied: false },
+      // As a copier collects them: from each message of the turn.
+      askers: [[OLGA, person('bob'), person('bob')]],
+    });
+    equal((await store.sessions.read(copy.id))?.askers, [OLGA, person('bob')]);
+    equal(await store.sessions.askers(copy.id, ['u1']), [[OLGA, person('bob')]]);
+    await copy.retry({ messageId: 'u1', by: 'carl', asker: person('carl') });
+    const { askers = [] } = (await store.sessions.read(copy.id)) ?? {};
+    equal(askers, [OLGA, person('bob'), person('carl')]);
+  });
+
+  it('is told with each permission of a call, also of one that is approved', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun({ by: 'ann', askers: [ANN, OLGA] });
+    await session.ask(runId, 1, [server('s')]);
+    includes(await session.start(runId, 1, 's'), { kind: 'execute', requester: ANN });
+    await session.finishCall(runId, 1, 's', 'done');
+    await session.ask(runId, 2, [approval('a')]);
+    await session.decide(runId, 'a', true, { approver: OLGA });
+    const permission = await session.start(runId, 2, 'a');
+    includes(permission, { kind: 'execute', requester: ANN, approver: OLGA });
+    // A row that is made without the tool has no more of the decision than others.
+    await session.stop({ mode: 'abort' });
+    await session.end(runId, 'aborted');
+    equal(JSON.stringify(await store.sessions.rows(session.id, 0)).includes('operator'), false);
+  });
+});

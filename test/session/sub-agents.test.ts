@@ -1,0 +1,361 @@
+import { ok } from 'node:assert/strict';
+import { equal, includes } from '../../stores/conformance/assertions.js';
+import { server } from '../../stores/conformance/fixtures.js';
+import { drive } from '../../stores/conformance/session-driver.js';
+import {
+  begin,
+  childAt,
+  grow,
+  heldCall,
+  newSubAgent,
+  settleChild,
+} from '../../stores/conformance/tree.js';
+import { it } from './rules.js';
+
+describe('a sub-agent', () => {
+  it('a sub-agent keeps the conversation active until it pauses, then pauses it and is answered there', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
+    await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
+    includes(await store.sessions.read(tree.root.id), {
+      status: 'waiting_children',
+      stream: 'paused',
+    });
+    includes(await store.sessions.read(driver.id), {
+      status: 'waiting_approval',
+      stream: 'paused',
+    });
+    const waiting = { subSessionId: driver.id, subAgentType: 'helper', callId: 'd1' };
+    includes(await tree.root.messages('suspension_marker'), [
+      { kind: 'suspended_awaiting_children', payload: { children: [waiting] } },
+    ]);
+    includes(await tree.root.messages('run_paused'), [
+      { agentId: tree.root.id, reason: 'awaiting_children', pendingToolCallId: 'a' },
+    ]);
+    equal(Object.keys(await store.calls.pending(tree.root.id)), ['a']);
+    includes(await store.calls.suspension(tree.root.id), {
+      kind: 'suspended_awaiting_children',
+      toolCallIds: ['a'],
+    });
+    includes(await store.calls.read(tree.root.id, 'a'), { spec: { runId: ref.runId } });
+    equal(await tree.root.decide(tree.runId, 'a', true), { kind: 'stale_run' });
+    const resume = { step: 1, approved: ['a'] };
+    includes(await tree.root.decide(ref.runId, 'a', true), { kind: 'stored', resume });
+    equal(await tree.root.decide(ref.runId, 'a', true), { kind: 'already_completed' });
+    const record = await store.sessions.read(tree.root.id);
+    includes(record, {
+      status: 'running',
+      stream: 'active',
+      wakes: [{ sessionId: driver.id, runId: ref.runId, resume }],
+    });
+    equal(record?.resume, undefined);
+    includes(await driver.start(ref.runId, 1, 'a'), { kind: 'execute', shownIn: 1 });
+    equal((await store.sessions.read(tree.root.id))?.wakes, undefined);
+    await driver.finishCall(ref.runId, 1, 'a', 'ok');
+    includes(await driver.claim(driver.writer(ref.runId, 2, 1)), {
+      kind: 'claimed',
+      rowCount: 3,
+    });
+    includes(await driver.commit(driver.writer(ref.runId, 2, 1)), { kind: 'committed' });
+    includes(await store.sessions.read(driver.id), { status: 'completed' });
+    includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
+    includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+    equal(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
+    includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
+  });
+
+  it('a sub-agent waits for the last answer in the conversation, then all continue', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
+    // No question has been asked yet.
+    equal(await store.calls.pending(tree.root.id), {});
+    equal(await tree.root.decide(tree.runId, 'r', true), { kind: 'not_pending' });
+    equal(await tree.root.messages('tool_approval_request'), []);
+    await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'c', 'client')]);
+    includes(await store.sessions.read(tree.root.id), {
+      status: 'waiting_approval',
+      stream: 'paused',
+    });
+    const log = await tree.root.log();
+    const from = log.findIndex(({ message }) => message.type === 'step_start');
+    includes(
+      log.slice(from).map(({ message }) => message),
+      [
+        { type: 'step_start', agentId: tree.root.id, step: 1 },
+        { type: 'tool_approval_request', agentId: tree.root.id, step: 1, toolCallId: 'r' },
+        { type: 'tool_approval_request', agentId: tree.root.id, step: 1, toolCallId: 'a' },
+        { type: 'tool_start', agentId: tree.root.id, step: 1, toolCallId: 'c' },
+        { type: 'step_end', agentId: tree.root.id, step: 1 },
+        { type: 'suspension_marker', payload: { toolCallIds: ['r', 'a', 'c'] } },
+        { type: 'run_paused', reason: 'approval', pendingToolCallId: 'r' },
+      ],
+    );
+    const rows = await store.sessions.rows(tree.root.id, 0);
+    includes(rows.at(-1), {
+      role: 'assistant',
+      display: true,
+      step: 1,
+      parts: [
+        { toolCallId: 'r', approvalId: `${tree.runId}::r` },
+        { toolCallId: 'a', approvalId: `${one.ref.runId}::a` },
+        { toolCallId: 'c', kind: 'client' },
+      ],
+    });
+    equal((await tree.root.answer(two.ref.runId, 'c', { output: 1 })).kind, 'stored');
+    // Its calls are answered, but it still waits for the others.
+    equal(await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1)), { kind: 'not_ready' });
+    equal((await tree.root.decide(tree.runId, 'r', true)).kind, 'stored');
+    equal(await tree.root.start(tree.runId, 1, 'r'), { kind: 'refused' });
+    includes(await tree.root.decide(one.ref.runId, 'a', false), {
+      kind: 'stored',
+      resume: { step: 1, approved: [] },
+      others: [
+        { runId: tree.runId, resume: { step: 1, approved: ['r'] } },
+        { runId: two.ref.runId, resume: { step: 1, approved: [] } },
+      ],
+    });
+    includes(await tree.root.messages('run_resumed'), [
+      { agentId: tree.root.id, runId: tree.runId },
+    ]);
+    includes(await tree.root.start(tree.runId, 1, 'r'), { kind: 'execute' });
+    includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
+    includes(await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1)), { kind: 'claimed' });
+    includes(await store.sessions.rows(tree.root.id, rows.length), [
+      { role: 'tool', toolCallId: 'a', denied: true, display: true },
+      { role: 'tool', toolCallId: 'c', output: 1, display: true },
+    ]);
+  });
+
+  it('a sub-agent asks again at the next pause, while others are still active', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 2, () => []);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
+    await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'b', 'client')]);
+    await tree.root.decide(one.ref.runId, 'a', false);
+    await tree.root.answer(two.ref.runId, 'b', { output: 1 });
+    await one.driver.ask(one.ref.runId, 2, [heldCall(one.ref.runId, 'a2')]);
+    // The other one may continue but has not done so yet.
+    includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
+    await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1));
+    await two.driver.commit(two.driver.writer(two.ref.runId, 2, 1));
+    await settleChild(setup, tree.root, tree.runId, 'd2');
+    includes(await store.sessions.read(tree.root.id), {
+      status: 'waiting_children',
+      stream: 'paused',
+    });
+    equal(Object.keys(await store.calls.pending(tree.root.id)), ['a2']);
+    equal((await tree.root.messages('run_paused')).length, 2);
+  });
+
+  it('a sub-agent has deadlines that count from the pause', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'c', 'client', { deadlineMs: 1 })]);
+    ok(((await store.calls.read(tree.root.id, 'c'))?.deadline ?? Infinity) < Infinity);
+    let result = await driver.expire(ref.runId, 'c');
+    while (result.kind === 'not_due') result = await driver.expire(ref.runId, 'c');
+    includes(result, { kind: 'stored', resume: { step: 1, approved: [] } });
+    // A client's result replaces the timeout until the sub-agent has read that.
+    includes(await tree.root.answer(ref.runId, 'c', { output: 'late' }), { kind: 'stored' });
+    includes(await driver.claim(driver.writer(ref.runId, 2, 1)), { rowCount: 3 });
+    includes(await store.sessions.rows(driver.id, 2), [{ output: 'late' }]);
+  });
+
+  it('the sessions of sub-agents are listed, at every depth, until they are erased', async (setup) => {
+    const { sessions } = setup.store;
+    const tree = await grow(setup, 2, () => []);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    const { call, child } = newSubAgent(one.driver.id, 'e1');
+    await one.driver.ask(one.ref.runId, 1, [call]);
+    await begin(setup, one.driver, one.ref.runId, 'e1', child);
+    const ids = [one.ref.sessionId, two.ref.sessionId, child.sessionId];
+    equal(await sessions.children(tree.root.id), ids.toSorted());
+    await sessions.erase(tree.root.id);
+    equal(await sessions.children(tree.root.id), []);
+  });
+
+  it('a sub-agent keeps its deadlines and questions through a later pause', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 2, () => []);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    const { call, child } = newSubAgent(one.driver.id, 'e1');
+    await one.driver.ask(one.ref.runId, 1, [call]);
+    await begin(setup, one.driver, one.ref.runId, 'e1', child);
+    const below = drive(setup, child.sessionId);
+    await below.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
+    const asked = heldCall(two.ref.runId, 'y', 'client', { deadlineMs: 60_000 });
+    await two.driver.ask(two.ref.runId, 1, [asked]);
+    includes(await tree.root.extend(two.ref.runId, 'y', 5_000), { kind: 'extended' });
+    const before = await store.calls.read(tree.root.id, 'y');
+    // One continues because the agent that it waits for is lost, and ends.
+    await settleChild(setup, one.driver, one.ref.runId, 'e1');
+    await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1));
+    await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
+    await settleChild(setup, tree.root, tree.runId, 'd1');
+    equal((await tree.root.messages('run_paused')).length, 2);
+    equal(await store.calls.read(tree.root.id, 'y'), before);
+  });
+});
+
+describe('a sub-agent', () => {
+  it('a sub-agent ends with its conversation, and every call is settled once', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    await one.driver.ask(one.ref.runId, 1, [server('s'), heldCall(one.ref.runId, 'a')]);
+    await one.driver.start(one.ref.runId, 1, 's');
+    const writer = two.driver.writer(two.ref.runId, 1, 1);
+    await two.driver.claim(writer);
+    includes(await tree.root.stop(), { kind: 'ended', runId: tree.runId });
+    includes(await store.sessions.read(one.driver.id), { status: 'interrupted' });
+    includes(await store.sessions.read(two.driver.id), { status: 'interrupted' });
+    equal(await two.driver.say(writer, 1, 'late'), { kind: 'superseded' });
+    equal(await two.driver.commit(writer), { kind: 'superseded' });
+    equal(await one.driver.start(one.ref.runId, 1, 's', 2), { kind: 'settled' });
+    equal(
+      (await tree.root.messages('tool_end')).map(({ toolCallId, errorCode }) => [
+        toolCallId,
+        errorCode,
+      ]),
+      [
+        // A call that was never shown needs no end.
+        ['s', 'tool_outcome_unknown'],
+        ['d1', 'run_stopped'],
+        ['d2', 'run_stopped'],
+      ],
+    );
+    equal(
+      (await store.sessions.rows(tree.root.id, 2)).map(
+        (row) => 'toolCallId' in row && row.toolCallId,
+      ),
+      ['d1', 'd2', 'r'],
+    );
+    equal(
+      (await store.sessions.rows(one.driver.id, 2)).map(
+        (row) => 'errorCode' in row && row.errorCode,
+      ),
+      ['tool_outcome_unknown', 'run_stopped'],
+    );
+    equal(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
+  });
+
+  it('a sub-agent adds its usage to the run of its parent, however it ended', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 2, () => []);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    const usage = { inputTokens: 10, outputTokens: 2, costMicroUsd: 5 };
+    for (const { driver, ref } of [one, two]) {
+      const writer = driver.writer(ref.runId, 1, 1);
+      await driver.claim(writer);
+      await driver.commit(writer, { usage, final: { status: 'completed' } });
+    }
+    equal((await store.sessions.read(tree.root.id))?.usage, undefined);
+    await settleChild(setup, tree.root, tree.runId, 'd1');
+    await settleChild(setup, tree.root, tree.runId, 'd1');
+    includes(await store.sessions.read(tree.root.id), { usage });
+    await tree.root.stop();
+    const both = { inputTokens: 20, outputTokens: 4, costMicroUsd: 10 };
+    includes(await store.runs.list(tree.root.id), [{ status: 'interrupted', usage: both }]);
+  });
+
+  it('a sub-agent that ends while it waits for its provider leaves no wait behind', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    const writer = driver.writer(ref.runId, 1, 1);
+    await driver.claim(writer);
+    await store.steps.discard({ writer, failure: 1, reason: 'x', waitMs: 60_000, now: 1 });
+    await driver.end(ref.runId, 'failed');
+    await settleChild(setup, tree.root, tree.runId, 'd1');
+    includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
+    equal((await store.sessions.read(tree.root.id))?.waitsUntil, undefined);
+  });
+
+  it('a sub-agent that is asked to stop stops the conversation', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    equal(await driver.stop({ runId: `${ref.runId}x` }), { kind: 'nothing' });
+    includes(await driver.stop({ runId: ref.runId }), { kind: 'ended', runId: tree.runId });
+    includes(await store.sessions.read(tree.root.id), { status: 'interrupted' });
+    equal(await driver.stop({ runId: ref.runId }), { kind: 'nothing' });
+  });
+
+  it('a sub-agent is abandoned by a new message while people are asked', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a'), heldCall(ref.runId, 'c', 'client')]);
+    await tree.root.answer(ref.runId, 'c', { output: 1 });
+    const next = await tree.root.newRun();
+    includes(next, { supersededRunId: tree.runId, turn: 2 });
+    includes(await store.sessions.read(driver.id), { status: 'interrupted' });
+    includes(await tree.root.messages('tool_end'), [
+      { toolCallId: 'a', agentId: tree.root.id, step: 1, errorCode: 'client_tool_abandoned' },
+      { toolCallId: 'd1', errorCode: 'client_tool_abandoned' },
+    ]);
+    equal(await tree.root.decide(ref.runId, 'a', true), { kind: 'already_completed' });
+  });
+
+  it('a sub-agent may be lost while it waits; its parent then continues', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
+    await driver.end(ref.runId, 'failed', {
+      error: { code: 'framework_subagent_lost', message: 'lost', retryable: false },
+    });
+    includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
+    includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+    includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
+    includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
+  });
+
+  it('a sub-agent that is lost while active ends with its call and writes nothing more', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    const writer = driver.writer(ref.runId, 1, 1);
+    await driver.claim(writer);
+    includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+    includes(await store.sessions.read(driver.id), { status: 'failed' });
+    equal(await driver.say(writer, 1, 'late'), { kind: 'superseded' });
+    equal(await driver.commit(writer), { kind: 'superseded' });
+  });
+
+  it('a sub-agent may have sub-agents, which pause and end with it', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 2, () => []);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    const { call, child } = newSubAgent(one.driver.id, 'e1');
+    await one.driver.ask(one.ref.runId, 1, [call]);
+    equal(await begin(setup, one.driver, one.ref.runId, 'e1', child), { kind: 'begun' });
+    const below = drive(setup, child.sessionId);
+    await below.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
+    includes(await store.sessions.read(one.driver.id), { status: 'waiting_children' });
+    includes(await store.sessions.read(tree.root.id), { stream: 'active' });
+    await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
+    includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
+    equal(Object.keys(await store.calls.pending(tree.root.id)), ['x', 'y']);
+    // Its own sub-agent is lost: it continues although the other one waits.
+    await below.end(child.runId, 'failed');
+    await settleChild(setup, one.driver, one.ref.runId, 'e1');
+    includes(await store.sessions.read(tree.root.id), { stream: 'active' });
+    includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
+    await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
+    await settleChild(setup, tree.root, tree.runId, 'd1');
+    includes(await store.sessions.read(tree.root.id), {
+      status: 'waiting_children',
+      stream: 'paused',
+    });
+    includes(await tree.root.decide(two.ref.runId, 'y', true), { resume: { approved: ['y'] } });
+    await tree.root.end(tree.runId, 'failed');
+    includes(await store.sessions.read(two.driver.id), { status: 'failed' });
+  });
+});
