@@ -120,7 +120,7 @@ export interface StoredAnswer {
   /** The result of the run, if this call ends it, as JSON. */
   output?: string;
   /** The call emitted events beside its result, which its row keeps. */
-  hasEvents: boolean;
+  hasEvents?: boolean;
   /** Messages for the log, as JSON. */
   chunks: readonly string[];
   /** The entry of the audit trail, as JSON. */

@@ -10,7 +10,6 @@ import { startPulse } from './pulse.js';
 export type { RedisConnection } from './clients.js';
 
 /**
-/**
  * What a command does while Redis is away. `wait`: waits without limit and resends what was in flight
  * (transitions recognise repeated requests), as workers and programs do. `refuse`: fails with
  * `unavailable` at once, so that a person gets an answer, as web servers do.

@@ -18,7 +18,7 @@ import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summa
 import { toStoredChanges, toStoredJson } from '../record/to-stored-json.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { stateTexts, toStateRead } from './session-texts.js';
+import { stateAt, toStateRead } from './stored-session.js';
 import { parseStored } from './stored-json.js';
 
 /** The state may be replaced while it is changed, a few times under load. */
@@ -69,9 +69,7 @@ export function createDocuments(
 
   /** The state of a version that is current or named by a checkpoint; undefined if it is no longer kept. */
   async function stateOf(sessionId: string, version: number): Promise<CustomState | undefined> {
-    if (version === 0) return {};
-    const text = await look(sessionId, ({ content }) => content.get(`v:${String(version)}`));
-    return text === undefined ? undefined : (parseStored(text, 'state') as CustomState);
+    return version === 0 ? {} : look(sessionId, (session) => stateAt(session, version));
   }
 
   async function save(
@@ -101,7 +99,7 @@ export function createDocuments(
     const step = stepId === undefined ? undefined : toStoredStep(stepId);
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const isGiven = tries === 0 && read !== undefined;
-      const found = isGiven ? read : toStateRead(await readOf(sessionId, stateTexts));
+      const found = isGiven ? read : await readOf(sessionId, toStateRead);
       const { version, customState: before } = found;
       const staged = found.staged.filter((each) => step === undefined || each.stepId === step);
       const toolCallIds = staged.map(({ toolCallId }) => toolCallId);
@@ -181,18 +179,14 @@ export function createDocuments(
         return { version };
       },
       readState: async (sessionId, at = 'now') => {
-        const [texts, ofTurn] = await readOf(sessionId, (session) => {
-          const { stateVersion: version } = session.existing.turn;
-          if (at === 'now' || version === undefined) return [stateTexts(session), undefined];
-          const text = version === 0 ? '{}' : session.content.get(`v:${String(version)}`);
-          return [stateTexts(session), text === undefined ? undefined : { version, text }];
+        return readOf(sessionId, (session) => {
+          const ofTurn = at === 'turn' ? session.existing.turn.stateVersion : undefined;
+          const kept = ofTurn === undefined ? undefined : stateAt(session, ofTurn);
+          if (ofTurn !== undefined && kept !== undefined)
+            return { customState: kept, version: ofTurn };
+          const { version, customState, staged } = toStateRead(session);
+          return { customState: fitChanges(customState, staged), version };
         });
-        if (ofTurn !== undefined) {
-          const { version, text } = ofTurn;
-          return { customState: parseStored(text, 'state') as CustomState, version };
-        }
-        const { version, customState, staged } = toStateRead(texts);
-        return { customState: fitChanges(customState, staged), version };
       },
       messages: async (sessionId, { offset = 0, limit = PAGE } = {}) => {
         checkStreamId(sessionId);

@@ -69,6 +69,10 @@ const STORED: Readonly<Record<string, (value: never, around: Around) => unknown>
   output: (output: unknown) => toStoredJson(output),
   compaction: (compaction: unknown) => toStoredJson(compaction),
   tools: (tools: unknown) => toStoredJson(tools),
+  approver: (person: unknown) => toStoredJson(person),
+  // Their inputs lie within.
+  decision: (decision: unknown) => toStoredJson(decision, { around: 1 }),
+  edit: (edit: unknown) => toStoredJson(edit, { around: 1 }),
 };
 
 /** @throws HelixError `validation_error`, `invalid_chunk`, `chunk_too_large` for what cannot be stored */
@@ -120,27 +124,17 @@ function toTimeless(chunk: StreamChunk): string {
   return JSON.stringify(rest);
 }
 
+/** An answer as its change gets it; a large output is stored apart. */
 export function toSettle(input: SettleCall): StoredAnswer {
   const { row, chunks, output: result } = keepApart(input.row, input.chunks);
-  const decision = 'decision' in input ? input.decision : undefined;
-  const act = 'act' in input ? input.act : undefined;
+  const runId = input.source === 'tool' ? input.writer.runId : input.runId;
+  const content = toStored({ sessionId: '', ...input, row, chunks });
   return {
-    source: input.source,
-    runId: input.source === 'tool' ? input.writer.runId : input.runId,
-    toolCallId: input.toolCallId,
-    now: input.now,
-    row: row === undefined ? undefined : toStoredRow(row),
-    isError: row?.error !== undefined,
-    decision: decision && toStoredJson(decision, { around: 1 }),
-    isApproved: decision?.approved === true,
-    ...answerOf(input),
+    ...(content as Omit<StoredAnswer, 'runId' | 'isError' | 'isApproved'>),
+    runId,
     result,
-    permitted: 'permitted' in input ? input.permitted : undefined,
-    late: input.source === 'client' ? input.late : undefined,
-    hasEvents: input.source === 'tool' && input.hasEvents === true,
-    ...workOf(input),
-    chunks: toCheckedJson(chunks),
-    act: act && toStoredJson(act),
+    isError: row?.error !== undefined,
+    isApproved: 'decision' in input && input.decision?.approved === true,
     answer: factsOf(input),
   };
 }
@@ -162,29 +156,6 @@ function factsOf(input: SettleCall): StoredAnswer['answer'] {
     isEdited: false,
     isAutomatic: false,
     via: act?.via ?? via,
-  };
-}
-
-/** Who answers, and by what that person was shown. */
-function answerOf(input: SettleCall): Pick<StoredAnswer, 'approver' | 'edit' | 'shownEdit'> {
-  if (input.source === 'client') return { shownEdit: input.shownEdit };
-  if (input.source !== 'approval') return {};
-  const { approver, edit, shownEdit } = input;
-  return {
-    approver: approver && toStoredJson(approver),
-    edit: edit && toStoredJson(edit, { around: 1 }),
-    shownEdit,
-  };
-}
-
-/** What a tool leaves besides its result. */
-function workOf(input: SettleCall): Pick<StoredAnswer, 'writer' | 'changes' | 'output'> {
-  if (input.source !== 'tool') return {};
-  const { toolCallId, changes = [], output, now, writer } = input;
-  return {
-    writer,
-    changes: toChanges(changes, toolCallId, now),
-    output: output === undefined ? undefined : toStoredJson(output),
   };
 }
 

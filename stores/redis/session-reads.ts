@@ -5,6 +5,8 @@ import { acceptedHash } from '../../session/messages.js';
 import { askersOf, runOf } from '../../session/turns.js';
 import { ownerOf } from '../../session/calls.js';
 import { carrierName } from '../../session/children.js';
+import { sessionsBelow } from '../../session/pause.js';
+import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
 import type { ReadMeter } from '../contract/log.js';
 import type { Queue, QueuedEntry } from '../contract/queue.js';
@@ -12,10 +14,9 @@ import type { Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { callTexts, sessionTexts, viewTexts, type ViewTexts } from './session-texts.js';
 import { parseRow } from './stored-json.js';
-import { toOpenCall, toRecord } from './stored-record.js';
-import { createStoredRows, sizeOf } from './stored-rows.js';
+import { toOpenCall, toRecord } from './stored-session.js';
+import { createStoredRows } from './stored-rows.js';
 
 interface Reads {
   readRecord: Sessions['read'];
@@ -31,31 +32,56 @@ interface Reads {
   askers: Sessions['askers'];
 }
 
+interface ViewOptions {
+  callsOnly: boolean;
+  owner?: SessionOwner | undefined;
+}
+
 /** Reads of a session, each made at one moment. */
 export function createSessionReads({ redis, reads, keys, look, now }: RedisContext): Reads {
   const { readPages, withResults } = createStoredRows({ reads, keys });
 
   async function read(
     sessionId: string,
-    { callsOnly, owner }: { callsOnly: boolean; owner?: SessionOwner | undefined },
+    { callsOnly, owner }: ViewOptions,
     meter?: ReadMeter,
   ): Promise<SessionView | undefined> {
     for (;;) {
       const wants: Want[] = [APPENDED, ['calls', childPartOf(sessionId)]];
       if (!callsOnly) wants.push(['rowCount', childPartOf(sessionId)]);
-      const texts = await look(sessionId, (session) => viewTexts(session, { callsOnly, owner }), {
-        ...{ wants, isLarge: !callsOnly },
+      const found = await look(sessionId, (session) => viewOf(session, { callsOnly, owner }), {
+        wants,
+        isLarge: !callsOnly,
       });
-      if (texts === undefined) return undefined;
-      const record = toRecord(texts, now());
-      await meter?.take(sizeOf(texts.queue.flatMap((entry) => entry.rows)));
-      const range = { from: 0, to: texts.rowCount, born: record.born };
+      if (found === undefined) return undefined;
+      const { record, rowCount, queueBytes, openCalls, queue } = found;
+      await meter?.take(queueBytes);
+      const range = { from: 0, to: rowCount, born: record.born };
       const rows = await readPages(sessionId, range, meter);
       // It was rewound or erased meanwhile.
       if (rows === undefined) continue;
-      const openCalls = await withResults(sessionId, texts.calls.map(toOpenCall));
-      return { record, rows, openCalls, queue: toQueue(texts) };
+      return { record, rows, openCalls: await withResults(sessionId, openCalls), queue };
     }
+  }
+
+  /**
+   * A session with its calls and those of its sub-agents; its rows are read apart, since they may be many.
+   *
+   * @param owner of whom alone calls and transcript are read
+   */
+  function viewOf(session: Session, { callsOnly, owner }: ViewOptions) {
+    const record = toRecord(session, now());
+    if (record === undefined) return undefined;
+    const isStranger =
+      owner !== undefined &&
+      (record.owner !== owner.owner || (record.tenant ?? '') !== (owner.tenant ?? ''));
+    // How long a read takes tells a stranger how much there is.
+    if (isStranger) return { record, rowCount: 0, queueBytes: 0, queue: [], openCalls: [] };
+    const openCalls = sessionsBelow(session).flatMap(({ session: found, calls }) =>
+      calls.map((call) => toOpenCall(found, call)),
+    );
+    if (callsOnly) return { record, rowCount: 0, queueBytes: 0, queue: [], openCalls };
+    return { record, rowCount: session.rows.count, ...queueOf(session), openCalls };
   }
 
   /** A negative number counts from the end. */
@@ -65,10 +91,8 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
   }
 
   return {
-    readRecord: async (sessionId) => {
-      const texts = await look(sessionId, sessionTexts, { wants: [APPENDED] });
-      return texts && toRecord(texts, now());
-    },
+    readRecord: (sessionId) =>
+      look(sessionId, (session) => toRecord(session, now()), { wants: [APPENDED] }),
     readRows: async (sessionId, from, to, meter) => {
       for (;;) {
         const range = { from: await indexOf(sessionId, from), to };
@@ -91,27 +115,22 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
         .map((id) => (isStreamId(id) ? id : undefined));
     },
     readQueue: async (sessionId, meter) => {
-      const texts = await look(sessionId, (session) => viewTexts(session, { callsOnly: false }), {
-        isLarge: true,
-      });
-      if (texts === undefined) return [];
-      await meter?.take(sizeOf(texts.queue.flatMap((entry) => entry.rows)));
-      return toQueue(texts);
+      const { queueBytes, queue } = await look(sessionId, queueOf, { isLarge: true });
+      await meter?.take(queueBytes);
+      return queue;
     },
     readCall: async (sessionId, id) => {
       const toolCallId = id.toWellFormed();
-      const texts = await look(
+      const found = await look(
         sessionId,
         (session) => {
           const owner = ownerOf(session, toolCallId);
           const call = owner.calls.get(toolCallId);
-          return call && callTexts(owner, call);
+          return call && toOpenCall(owner, call);
         },
         { wants: wantsOfCall(childPartOf(sessionId), toolCallId) },
       );
-      if (texts === undefined) return undefined;
-      const [call] = await withResults(sessionId, [toOpenCall(texts)]);
-      return call;
+      return found && (await withResults(sessionId, [found]))[0];
     },
     readView: (sessionId, meter) => read(sessionId, { callsOnly: false }, meter),
     readCalls: async (sessionId, owner) => {
@@ -148,18 +167,19 @@ function wantsOfCall(part: string, id: string): Want[] {
   ];
 }
 
-function toQueue({ queue }: ViewTexts): QueuedEntry[] {
-  return queue.map(({ entry, rows }) => ({
-    id: entry.messages[0]?.id ?? '',
-    mode: entry.mode,
-    queuedAt: entry.queuedAt,
-    ...(entry.by !== undefined && { by: entry.by }),
-    askers: entry.askers,
-    messages: entry.messages.map(
-      (message, at): { id: string; hash: string; hidden: boolean; row: Row } => ({
-        ...message,
-        row: parseRow(rows[at] ?? '', `queued message ${message.id}`),
-      }),
-    ),
+/** What waits, and how much that is. */
+function queueOf({ record, content }: Session): { queue: QueuedEntry[]; queueBytes: number } {
+  let queueBytes = 0;
+  const rowOf = (id: string): Row => {
+    const text = content.get(`q:${id}`) ?? '{}';
+    queueBytes += text.length;
+    return parseRow(text, `queued message ${id}`);
+  };
+  const queue = (record?.queue ?? []).map(({ messages, by, ...entry }) => ({
+    id: messages[0]?.id ?? '',
+    ...entry,
+    ...(by !== undefined && { by }),
+    messages: messages.map((message) => ({ ...message, row: rowOf(message.id) })),
   }));
+  return { queue, queueBytes };
 }

@@ -20,6 +20,7 @@ import { fitChanges } from '../record/apply-changes.js';
 import { fromUsage } from '../record/run-usage.js';
 import { isQuestion } from '../record/waiting-page.js';
 import type { CallPermission, StartCallInput, StartCallResult } from '../contract/calls.js';
+import type { StateRead } from '../contract/staging.js';
 import type { ClaimInput } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
 import type { Noted } from '../contract/due.js';
@@ -42,7 +43,7 @@ import { createOwners } from './owners.js';
 import { createBatchRecords } from './batches.js';
 import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
-import { stateTexts, toStateRead, type StateTexts } from './session-texts.js';
+import { toStateRead } from './stored-session.js';
 import { createStoredRows } from './stored-rows.js';
 import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
@@ -158,14 +159,14 @@ function readWanted(session: Session, { born, rows: known, state }: Wanted): Tex
   return {
     from: fits ? from : count,
     rows: fits ? rows : [],
-    state: state ? stateTexts(session) : undefined,
+    state: state ? toStateRead(session) : undefined,
   };
 }
 
 interface Texts {
   from: number;
   rows: string[];
-  state: StateTexts | undefined;
+  state: StateRead | undefined;
 }
 
 /** A claim, with what the step needs besides. */
@@ -182,10 +183,10 @@ function claimWith(
 function startWith(
   session: Session,
   { withState, ...input }: Stored<StartCallInput>,
-): { reply: ReturnType<typeof startCall>; state: StateTexts | undefined } {
+): { reply: ReturnType<typeof startCall>; state: StateRead | undefined } {
   const reply = startCall(session, input);
   const isGiven = reply.kind === 'execute' || reply.kind === 'verify';
-  return { reply, state: isGiven && withState === true ? stateTexts(session) : undefined };
+  return { reply, state: isGiven && withState === true ? toStateRead(session) : undefined };
 }
 
 /** Changes that free memory or end a run are made where Redis is full, too. */
@@ -254,7 +255,7 @@ function changesOf(
           ...(texts !== undefined && {
             fresh: { from: texts.from, rows: await toRows(sessionId, texts.rows) },
           }),
-          ...(texts?.state !== undefined && { state: toStateRead(texts.state) }),
+          ...(texts?.state !== undefined && { state: texts.state }),
         };
       },
       commit: async (input) => {
@@ -276,14 +277,13 @@ function changesOf(
         const { reply, state } = await change(startWith, input);
         if (!('texts' in reply)) return reply;
         const { texts, ...rest } = reply;
-        const read = state && toStateRead(state);
         return withAnswers(input.writer.sessionId, {
           ...rest,
           call: parse(texts.call),
           ...(texts.decision !== undefined && { decision: parse(texts.decision) }),
           ...(texts.approver !== undefined && { approver: parse(texts.approver) }),
           ...(texts.journal !== undefined && { journal: parse(texts.journal) }),
-          ...(read !== undefined && { state: fitChanges(read.customState, read.staged) }),
+          ...(state !== undefined && { state: fitChanges(state.customState, state.staged) }),
         } as CallPermission);
       },
       recordStep: (input) => change(recordStep, input),

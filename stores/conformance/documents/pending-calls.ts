@@ -36,15 +36,6 @@ export function pendingCallCases({ describe, it }: Suite): void {
         response: { decision: { approved: true } },
       });
     });
-
-    it('calls are no longer pending once the next step has read their results', async (setup) => {
-      const { store, session } = setup;
-      const { runId } = await session.asked(client('c'));
-      await session.answer(runId, 'c', { output: 1 });
-      await session.claim(session.writer(runId, 2, 1));
-      equal(await store.calls.pending(session.id), {});
-      equal(await store.calls.read(session.id, 'c'), undefined);
-    });
   });
 
   describe('the suspension context', () => {

@@ -137,11 +137,6 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await store.sessions.acceptedMessages(session.id, ['u2']), []);
     });
 
-    it('a new message is refused while a run is active', async ({ session }) => {
-      await session.newRun('u1');
-      equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
-    });
-
     it('another owner, another tenant and another agent are refused', async ({ session }) => {
       await session.begin({ tenant: 'acme' });
       equal(await session.begin({ tenant: 'acme', owner: 'eve' }), { kind: 'foreign' });
@@ -151,13 +146,6 @@ export function beginCases({ describe, it }: Suite): void {
         kind: 'agent_mismatch',
         agent: 'tester',
       });
-    });
-
-    it('the same message posted twice at the same time starts one run', async (setup) => {
-      const { session, another } = setup;
-      const other = drive(await another(), session.id);
-      const results = await Promise.all([session.begin(), other.begin()]);
-      equal(results.map(({ kind }) => kind).sort(), ['accepted', 'begun']);
     });
 
     it('reply ids count the visible messages before them, not steps', async ({ session }) => {

@@ -7,7 +7,6 @@ import type { RedisContext } from '../context.js';
 import { callRedis, isLackOfRights } from '../errors.js';
 import type { SessionKeys } from '../keys.js';
 import { corrupt } from '../stored-json.js';
-import { toNumber } from '../stored-record.js';
 
 const ID = /^\d+-0$/;
 
@@ -143,4 +142,10 @@ export function shareReads(readPage: ReadPage): ReadPage {
     if (page.isFull) return page;
     return underWay.get(key) ?? start(key, streamId, anchor);
   };
+}
+
+function toNumber(what: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isFinite(number)) throw corrupt(what);
+  return number;
 }

@@ -3,10 +3,8 @@ import { isTerminal, type Next } from '../../../../protocol/run.js';
 import { nextOf } from '../../../../session/next.js';
 import type { Call } from '../../../../session/record.js';
 import type { Entry } from '../../../../session/fields.js';
-import type { Session } from '../../../../session/tree.js';
 import type { SessionRecord } from '../../../../stores/contract/sessions.js';
-import { sessionTexts } from '../../../../stores/redis/session-texts.js';
-import { toRecord } from '../../../../stores/redis/stored-record.js';
+import { toRecord } from '../../../../stores/redis/stored-session.js';
 import { RUNS, type RunName } from '../plan.js';
 import { fieldsOf, treeOf, type Data } from './data.js';
 
@@ -36,7 +34,7 @@ export const SUB = childPartOf(RUNS.sub.sessionId);
 export function factsOf(data: Data): Facts {
   const tree = treeOf(data);
   const sessions = [tree.conversation, tree.session(SUB)];
-  const [record, sub] = sessions.map(readRecord);
+  const [record, sub] = sessions.map((session) => toRecord(session, 0));
   const index = [...(fieldsOf(data, '', 'index') ?? [])];
   const isLapsed = (name: string, text: string): boolean =>
     name.startsWith('s:') && (JSON.parse(text) as { kind?: string }).kind === 'client';
@@ -55,11 +53,6 @@ export function factsOf(data: Data): Facts {
       return nextOf(treeOf(data).session(childPartOf(sessionId)), runId);
     },
   };
-}
-
-function readRecord(session: Session): SessionRecord | undefined {
-  const texts = sessionTexts(session);
-  return texts && toRecord(texts, 0);
 }
 
 /** True while a run may still change the record: before it begins, while it is active or waits. */

@@ -1,23 +1,29 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { SessionRecord as StoredRecord } from '../../session/record.js';
+import type { Call, SessionRecord as StoredRecord } from '../../session/record.js';
+import { ofCall } from '../../session/settling.js';
+import type { Session } from '../../session/tree.js';
 import type { CallEdit, CallSpec, OpenCall, Wake } from '../contract/call-record.js';
+import type { CustomState } from '../contract/custom-state.js';
 import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
+import type { NumberedChanges, StagedChanges, StateRead } from '../contract/staging.js';
 import { fromUsage } from '../record/run-usage.js';
-import type { CallTexts, SessionTexts } from './session-texts.js';
-import { corrupt, parseRow, parseStored } from './stored-json.js';
+import { parseRow, parseStored } from './stored-json.js';
 
 /** What is stored of a session, as the contract has it. Pure. */
 
 /** A page that took an active snapshot may request the turn up to this much later. */
 const ACTIVE_SNAPSHOT_MS = 60_000;
 
-export function toOpenCall({ call, spec, row, decision, edit }: CallTexts): OpenCall {
+/** A call as it is stored, with its content. */
+export function toOpenCall({ content }: Session, call: Call): OpenCall {
   const { id, state, asked, deadline, isHeld } = call;
-  const made = parseStored(spec, `call ${id}`) as CallSpec;
+  const made = parseStored(content.get(ofCall('spec', id)) ?? '{}', `call ${id}`) as CallSpec;
+  const edit = call.edits && content.get(ofCall('edit', id));
+  const row = state === 'settled' ? content.get(ofCall('row', id)) : undefined;
+  const decision = call.hasDecision && content.get(ofCall('decision', id));
   return {
-    spec:
-      edit === undefined ? made : withEdit(made, parseStored(edit, `edit of ${id}`) as CallEdit),
+    spec: edit ? withEdit(made, parseStored(edit, `edit of ${id}`) as CallEdit) : made,
     state,
     ...(row !== undefined && { row: parseRow(row, `result of ${id}`) }),
     ...(decision !== undefined && {
@@ -38,8 +44,12 @@ function usageOf(usage: StoredRecord['run']['usage']): RunUsage | undefined {
   return usage === undefined ? undefined : fromUsage(usage);
 }
 
-export function toRecord(texts: SessionTexts, now: number): SessionRecord {
-  const { id, record, sequence, stream, conversation, output } = texts;
+/** The record of a session; undefined if there is none. */
+export function toRecord(session: Session, now: number): SessionRecord | undefined {
+  const { record, tree, id } = session;
+  if (record?.agent === undefined) return undefined;
+  const { conversation, log } = tree;
+  const { stream, run: conversationRun } = conversation.existing;
   const { run, turn, parent, snapshot, checkpoint, state } = record;
   const wakes = Object.entries(record.wakes)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -48,16 +58,17 @@ export function toRecord(texts: SessionTexts, now: number): SessionRecord {
       runId,
       resume,
     }));
+  const output = run.outputRef && conversation.results.get(run.outputRef);
   const isFresh = snapshot !== undefined && now - snapshot.at < ACTIVE_SNAPSHOT_MS;
   return {
     sessionId: id,
-    agent: record.agent ?? '',
+    agent: record.agent,
     owner: record.owner,
     ...(record.tenant !== '' && { tenant: record.tenant }),
     born: record.born,
     createdAt: record.created,
-    updatedAt: Math.max(record.updated, texts.appended),
-    sequence,
+    updatedAt: Math.max(record.updated, conversation.appended),
+    sequence: log.sequence,
     turn: turn.n,
     runId: run.id,
     status: run.status,
@@ -98,15 +109,29 @@ export function toRecord(texts: SessionTexts, now: number): SessionRecord {
         runId: parent.runId,
         toolCallId: parent.toolCallId,
       },
-      conversationStep: conversation.run.committed,
+      conversationStep: conversationRun.committed,
     }),
     ...(wakes.length > 0 && { wakes }),
     ...(isFresh && { activeSnapshotTurn: snapshot.turn }),
   };
 }
 
-export function toNumber(what: string, text: string): number {
-  const number = Number(text);
-  if (!Number.isFinite(number)) throw corrupt(what);
-  return number;
+/** The agent's own state at a version; undefined if that is no longer kept. */
+export function stateAt({ content }: Session, version: number): CustomState | undefined {
+  const text = version === 0 ? '{}' : content.get(`v:${String(version)}`);
+  return text === undefined ? undefined : (parseStored(text, 'state') as CustomState);
+}
+
+/** That state, and its staged changes in the order in which they were staged. */
+export function toStateRead(session: Session): StateRead {
+  const { version, staged } = session.existing.state;
+  const changes = staged.map(({ step, call, n }): NumberedChanges => {
+    const text = session.content.get(`s:${step}/${call}`) ?? '{}';
+    return { ...(parseStored(text, 'staged changes') as StagedChanges), stepId: step, n };
+  });
+  return {
+    version,
+    customState: stateAt(session, version) ?? {},
+    staged: changes.sort((a, b) => a.n - b.n),
+  };
 }
