@@ -12,8 +12,6 @@ export function nested(depth: number): Record<string, unknown> {
   return JSON.parse('{"a":'.repeat(depth) + '[]' + '}'.repeat(depth)) as Record<string, unknown>;
 }
 
-/** Nested as deeply as allowed; the innermost value is an empty list. */
-export const DEEP = nested(LIMITS.jsonDepth - 1);
 export const TOO_DEEP = nested(LIMITS.jsonDepth);
 
 /** Values that a Lua encoder alters. */

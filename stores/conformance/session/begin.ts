@@ -2,7 +2,6 @@ import { ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
 import type { UserMessage } from '../../contract/runs.js';
 import { approval, server, userMessage } from '../fixtures.js';
-import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
 export function beginCases({ describe, it }: Suite): void {

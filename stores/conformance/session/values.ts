@@ -53,12 +53,16 @@ const withMetadata = (id: string, metadata: Value): UserMessage => ({
 });
 const metadataOf = async (setup: Case): Promise<unknown> =>
   ((await rowsOf(setup))[0] as UserRow).metadata;
-const queuedMetadataOf = async ({ store, session }: Case): Promise<unknown> =>
-  ((await store.queue.read(session.id))[0]?.messages[0]?.row as UserRow).metadata;
-const toolRowOf = async (setup: Case): Promise<ToolRow> =>
-  (await rowsOf(setup)).find((row) => row.role === 'tool') as ToolRow;
-const resultOf = async ({ store, session }: Case): Promise<unknown> =>
-  ((await store.calls.read(session.id, 'c'))?.row as ToolRow).output;
+const queuedMetadataOf = async ({ store, session }: Case): Promise<unknown> => {
+  const row = (await store.queue.read(session.id))[0]?.messages[0]?.row;
+  return row?.role === 'user' && row.metadata;
+};
+const toolRowOf = async (setup: Case): Promise<ToolRow | undefined> =>
+  (await rowsOf(setup)).find((row) => row.role === 'tool');
+const resultOf = async ({ store, session }: Case): Promise<unknown> => {
+  const row = (await store.calls.read(session.id, 'c'))?.row;
+  return row?.role === 'tool' && row.output;
+};
 
 const base = ({ session }: Case) => ({
   agentId: session.id,
@@ -180,7 +184,7 @@ const WAYS: Way[] = [
     },
     read: async (setup) => {
       await setup.session.stop();
-      return (await toolRowOf(setup)).events?.[0]?.chunk.data;
+      return (await toolRowOf(setup))?.events?.[0]?.chunk.data;
     },
   },
   {
@@ -194,8 +198,10 @@ const WAYS: Way[] = [
     prepare: claimed,
     give: (setup, result) =>
       commit(setup, { calls: [client('c', { deadlineMs: 1, onExpiry: { result } })] }),
-    read: async ({ store, session }) =>
-      ((await store.calls.read(session.id, 'c'))?.spec.onExpiry as Value)['result'],
+    read: async ({ store, session }) => {
+      const onExpiry = (await store.calls.read(session.id, 'c'))?.spec.onExpiry;
+      return typeof onExpiry === 'object' && onExpiry.result;
+    },
   },
   {
     name: 'what a provider says about a text',
@@ -247,7 +253,7 @@ const WAYS: Way[] = [
     read: async (setup) => {
       const started = await setup.session.start(await runOf(setup), 1, 'c');
       await setup.session.stop();
-      const { decision } = await toolRowOf(setup);
+      const decision = (await toolRowOf(setup))?.decision;
       includes(started, { kind: 'execute', decision: { input: decision?.input } });
       return decision?.input;
     },
