@@ -108,14 +108,7 @@ export interface Run {
   outcome?: StepOutcome;
   stop?: StopRequest;
   error?: RunError;
-  interrupted?: {
-    runId: string;
-    mode: StopMode;
-    reason?: string;
-    by?: string;
-    at: number;
-    checkpointId: string | null;
-  };
+  interrupted?: InterruptRecord;
   usage?: Usage;
   finishReason?: FinishReason;
   model?: string;
@@ -139,6 +132,17 @@ export interface Run {
   /** Sequence before the entries of an unfinished step. */
   openSequence?: number;
   leg?: { n: number; at: number; used?: Usage };
+}
+
+/** How a run was stopped. */
+export interface InterruptRecord {
+  runId: string;
+  mode: StopMode;
+  reason?: string;
+  by?: string;
+  /** ms since the epoch. */
+  at: number;
+  checkpointId: string | null;
 }
 
 /** Input, output, cached, written to the cache, reasoning tokens; millionths of a dollar. */

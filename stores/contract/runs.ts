@@ -1,17 +1,11 @@
 import type { FinishReason } from '../../protocol/chunk.js';
-import type {
-  At,
-  RunError,
-  RunMode,
-  RunStatus,
-  StopMode,
-  StopRequest,
-} from '../../protocol/run.js';
+import type { At, RunError, RunMode, RunStatus, StopRequest } from '../../protocol/run.js';
 import type { Begin, BeginReply } from '../../session/begin.js';
 import type { BeginChild, BeginChildReply } from '../../session/children.js';
 import type { End, EndReply } from '../../session/end.js';
 import type { Act, RunUsage } from '../../session/input.js';
 import type { NextWants } from '../../session/next.js';
+import type { InterruptRecord } from '../../session/record.js';
 import type { ResumeReply, ResumeRun, Rewind, RewindReply } from '../../session/rerun.js';
 import type { StopReply } from '../../session/stop.js';
 import type { PinTools } from '../../session/streams.js';
@@ -28,6 +22,7 @@ export type {
 } from '../../session/children.js';
 export type { End as EndInput, EndReply as EndResult } from '../../session/end.js';
 export type { RunUsage, UserMessage } from '../../session/input.js';
+export type { InterruptRecord } from '../../session/record.js';
 export type {
   ResumeReply as ResumeRunResult,
   ResumeRun as ResumeRunInput,
@@ -116,15 +111,4 @@ export interface RunInfo {
   rewound?: boolean;
   /** The requester, if recorded. */
   by?: string;
-}
-
-/** How a run was stopped. */
-export interface InterruptRecord {
-  runId: string;
-  mode: StopMode;
-  reason?: string;
-  by?: string;
-  /** ms since the epoch. */
-  at: number;
-  checkpointId: string | null;
 }
