@@ -15,8 +15,8 @@ const MAY_IMPORT = {
   'ai-sdk/reply': 'protocol|stores|executor|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
   api: `${COMPOSED}|ai-sdk`, 'worker/(?!main).*': `${COMPOSED}|activities|worker`,
   worker: `${COMPOSED}|activities|api/(create-metrics-app|listen|readiness|deps)`,
-  cli: 'protocol|config|notify|agents|executor|stores|testing|extensions/[\\w-]+/index', 'cli/(?!doctor|eval).*': 'protocol|notify|testing|cli',
-  examples: 'agents|ai-sdk|extensions|protocol|stores|worker|workflows',
+  cli: 'protocol|config|notify|agents|executor|stores|testing|extensions/[\\w-]+/index', 'cli/(?!doctor|eval).*': 'protocol|notify|testing|cli|config/own-extensions',
+  examples: 'agents|ai-sdk|api/index|extensions|protocol|stores|worker|workflows',
   'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */

@@ -1,5 +1,9 @@
 export { createApi } from './create-api.js';
 export type { ApiOptions } from './api-options.js';
+export { defineRoute } from './routes/route.js';
+export type { Route } from './routes/route.js';
+export type { ApiExtension } from './extension.js';
+export { requireRole } from './require-role.js';
 export type { ApiDeps, ApiSettings } from './deps.js';
 export type { FileSettings } from './file-settings.js';
 export type { CrossOriginOptions } from './middleware/cross-origin.js';

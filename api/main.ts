@@ -7,6 +7,7 @@ import { readAuditTtl } from '../config/audit-ttl.js';
 import { consoleUrlOf } from '../config/console-url.js';
 import { ConfigError, parseEnv, withoutBlank, type Config } from '../config/env.js';
 import { readNotify } from '../config/notify.js';
+import { loadExtensions } from '../config/own-extensions.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
@@ -16,7 +17,7 @@ import { createAgentExecutor } from '../executor/agent-executor.js';
 import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
-import { allExtensions, limitsOfSettings } from '../extensions/index.js';
+import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
 import { withTimeout } from '../protocol/time.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
@@ -85,7 +86,10 @@ async function main(): Promise<void> {
   });
   const notify = readNotify(config);
   const isOpen = access.allowUnauthenticated === true;
-  const extensions = allExtensions({ limits: limitsOfSettings(config, { isOpen }) });
+  const extensions = [
+    ...allExtensions({ limits: limitsOfSettings(config, { isOpen }) }),
+    ...(await loadExtensions<Extension>(config.EXTENSIONS)),
+  ];
   const executor = await createAgentExecutor({
     extensions,
     connection,

@@ -2,8 +2,6 @@ import type { ApiClient } from './api/client.js';
 import type { Terminal } from './terminal.js';
 import type { ExitCode } from './exit-codes.js';
 
-export type { Command } from 'commander';
-
 /** What the commands work with; `main.ts` puts it together. */
 /** Where and how a command asks. */
 export interface ConnectOptions {

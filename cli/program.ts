@@ -12,6 +12,7 @@ import { createSessionCommands } from './commands/session/index.js';
 import { createUserCommands } from './commands/user.js';
 import { createUsageCommands } from './commands/usage.js';
 import { createWebhookCommands } from './commands/webhook.js';
+import { toCommands, type CliExtension } from './extension.js';
 import { createApiCommand, createDevCommand, createWorkerCommand } from './local/commands.js';
 import { createInitCommand } from './local/init.js';
 import { OUTPUT_FORMATS } from './output/output.js';
@@ -31,7 +32,10 @@ Environment:
   NO_COLOR     no colours`;
 
 /** The command line `helix-temporal`: a noun, then a verb. */
-export function createProgram(cli: Cli, { version }: { version: string }): Command {
+export function createProgram(
+  cli: Cli,
+  { version, extensions = [] }: { version: string; extensions?: readonly CliExtension[] },
+): Command {
   const program = new Command('helix-temporal')
     .description('Run AI agents; see, answer and stop their runs.')
     .version(version)
@@ -81,6 +85,7 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     createDevCommand(cli),
     createApiCommand(cli),
     createWorkerCommand(cli),
+    ...toCommands(cli, extensions),
   ];
   for (const noun of nouns) program.addCommand(noun);
   adopt(program);

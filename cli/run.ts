@@ -49,7 +49,11 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
     },
   };
   try {
-    await createProgram(cli, { version }).parseAsync(withFileOfRecord(process.argv));
+    const own = env['EXTENSIONS']?.trim();
+    const extensions = own
+      ? await (await import('../config/own-extensions.js')).loadExtensions(own)
+      : [];
+    await createProgram(cli, { version, extensions }).parseAsync(withFileOfRecord(process.argv));
   } catch (error) {
     process.exitCode = reportFailure(terminal, error);
   }

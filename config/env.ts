@@ -169,6 +169,8 @@ const EnvSchema = z.object({
   DEFAULT_AGENT: text.optional(),
   /** File of the agents to run, from the folder of the process; default: the examples. */
   AGENTS: text.optional(),
+  /** File of a person's own extensions, from the folder of the process. */
+  EXTENSIONS: text.optional(),
   /** Folder of the page that the API serves; default: the page that the package has. */
   WEB_ROOT: text.optional(),
   /**

@@ -4,6 +4,8 @@ import { parseEnv, withoutBlank, type Config } from '../config/env.js';
 import type { Logger } from '../config/logger.js';
 import { isLoopback } from '../config/loopback.js';
 import { endWithParent, startProcess } from '../config/startup.js';
+import { loadExtensions } from '../config/own-extensions.js';
+import type { WorkerExtension } from './extension.js';
 import { startLogging } from '../config/traces.js';
 import { readTemporal } from '../config/temporal.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
@@ -55,7 +57,10 @@ async function main(): Promise<void> {
         logger,
         redis,
         lease,
-        extensions: allExtensions({ limits: limitsOfSettings(config) }),
+        extensions: [
+          ...allExtensions({ limits: limitsOfSettings(config) }),
+          ...(await loadExtensions<WorkerExtension>(config.EXTENSIONS)),
+        ],
         agents,
         explainRedis: (address) => explainRedis(config.REDIS_URL, address),
         tracer: tracing?.tracer,

@@ -29,6 +29,7 @@ export const SIDEBAR = [
       ['docs/compaction', 'Long conversations'],
       ['docs/authentication', 'Sign-in'],
       ['docs/in-process', 'In one process'],
+      ['docs/extensions', 'Extensions'],
       ['docs/waiting', 'Tools that wait'],
       ['docs/files', 'Files in messages'],
       ['docs/testing', 'Testing agents'],

@@ -1,0 +1,65 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AgentRegistry } from '../../agents/index.js';
+import { createProgram } from '../../cli/program.js';
+import type { Cli } from '../../cli/cli.js';
+import { loadExtensions } from '../../config/own-extensions.js';
+import { answered } from '../../examples/extension/index.js';
+import { createLabAgent } from '../../examples/lab/agent.js';
+import type { Extension } from '../../extensions/index.js';
+import { createInProcessExecutor } from '../../extensions/one-process/index.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { startApi } from '../api/api-server.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+
+it('the example logs and counts what people answer, over HTTP and on the command line', async () => {
+  const stores = createMemoryStores();
+  const agents = new AgentRegistry([createLabAgent({})]);
+  const lines: string[] = [];
+  const logger = {
+    info: (_: object, line: string) => void lines.push(line),
+    warn: () => undefined,
+  };
+  const extensions = [answered()];
+  const executor = createInProcessExecutor({ agents, stores, extensions, logger });
+  const script = [{ calls: [{ tool: 'locate', id: 'c1', args: {} }] }];
+  const handle = await executor.execute('lab', JSON.stringify({ script }));
+  await handle.result();
+  await handle.answer('c1', { result: { city: 'Rome' } });
+  const server = await startApi(createFakeRuntime(), {
+    ...{
+      executor,
+      stateStore: stores.store,
+      streamManager: stores.streamManager,
+      agents,
+      extensions,
+    },
+  });
+  const counted = await server.get('/api/answered');
+  expect(await counted.text()).toBe('{"locate":1}');
+  expect(lines).toContain('a call was answered');
+  expect(await (await server.get('/api/openapi.json')).text()).toContain('countAnswered');
+
+  const printed: string[] = [];
+  const cli = {
+    connect: () => ({
+      get: async (path: string) => (await server.get(path)).json() as Promise<unknown>,
+    }),
+    terminal: { print: (text: string) => void printed.push(text) },
+  } as unknown as Cli;
+  await createProgram(cli, { version: '0', extensions }).parseAsync(['answered'], { from: 'user' });
+  expect(printed).toEqual(['{"locate":1}']);
+  await server.close();
+  await executor.close();
+});
+
+it('the file that EXTENSIONS names is loaded, and one without extensions is refused', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'helix-extension-')), 'mine.ts');
+  writeFileSync(
+    file,
+    "const mine: { name: string } = { name: 'mine' };\nexport default [mine];\nexport { mine };\n",
+  );
+  expect(await loadExtensions<Extension>(file)).toEqual([{ name: 'mine' }]);
+  await expect(loadExtensions('config/loopback.ts')).rejects.toThrow('exports no extension');
+});
