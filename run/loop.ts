@@ -145,6 +145,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     if (next.step !== at.next.step) waited.clear();
     if (next.do !== 'open' || next.isUnasked !== true) patience = 1;
     at = { version, sequence, next };
+    // What came between lets a step begin again that was begun too early.
+    if (next.do === 'open' && typeof begun.get(STEP) === 'string') begun.delete(STEP);
     due = dueOf(next);
     const {
       people = [],

@@ -123,12 +123,17 @@ describe('the loop of a run', () => {
   });
 
   it('begins a step that it has not committed again only once it is asked to look', async () => {
-    const { begun, reply, hint } = createStage();
+    const { begun, reply, hint, loop, settled } = createStage();
     await reply('model 1', at(5, { do: 'model', step: 1 }));
     expect(begun).toEqual(['model 1']);
     await hint();
     await reply('look', at(6, { do: 'model', step: 1 }));
     expect(begun.slice(1)).toEqual(['look', 'model 1']);
+    // Begun too early: people are asked, and their answers are there.
+    await reply('model 1', open(7, { people: ['a'], calls: CALLS }));
+    loop.adopt(at(8, { do: 'model', step: 1 }));
+    await settled();
+    expect(begun.slice(3)).toEqual(['model 1']);
   });
 
   it('looks where the record lacks what its work has stored, and begins nothing of it before', async () => {
