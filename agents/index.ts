@@ -1,7 +1,6 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
 export type { AgentConfig } from './define-agent.js';
 export { compaction } from './compaction.js';
-export type { CompactedMessages, CompactionRecord, MadeCompaction } from './prepared-step.js';
 export type { CompactionSettings, Summary, ToSummarize } from './compaction.js';
 export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
@@ -37,7 +36,15 @@ export type {
   Pricing,
   SamplingSettings,
 } from './llm-settings.js';
-export type { PreparedStep, PrepareStep, PrepareStepOptions, ToolChoice } from './prepared-step.js';
+export type {
+  CompactedMessages,
+  CompactionRecord,
+  MadeCompaction,
+  PreparedStep,
+  PrepareStep,
+  PrepareStepOptions,
+  ToolChoice,
+} from './prepared-step.js';
 export type { AgentPage, SpendCap } from './agent-config.js';
 export type {
   FinishEvent,
