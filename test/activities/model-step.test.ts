@@ -1,4 +1,5 @@
 import { APICallError } from '@ai-sdk/provider';
+import { echo } from '../../examples/lab/tools.js';
 import { toRunStanding } from '../../stores/record/run-standing.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
@@ -7,7 +8,7 @@ import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { hangAfter, open, rateLimited } from './hanging-model.js';
 
-const { text, finish } = parts;
+const { text, call, finish } = parts;
 
 describe('model step', () => {
   it('a model step streams and commits a reply, and ends the run', async () => {
@@ -39,6 +40,23 @@ describe('model step', () => {
     expect(first).toMatchObject(await step(run, 1, 2));
     expect(model.doStreamCalls).toHaveLength(1);
     expect(textIn(await session.log())).toBe('Once.');
+  });
+
+  it('a call after a retry has an id that no call of the dropped reply had', async () => {
+    const stores = await openTestStores();
+    const replies = () => [
+      [...call('c1', 'echo', { value: 'a' }), ...finish('tool-calls')],
+      [...text('Done.'), ...finish()],
+    ];
+    const model = fakeModel(sayInTurn(...replies(), ...replies()));
+    const { session, begin, play } = createHarness(stores, { model, tools: [echo] });
+    await play(await begin());
+    const again = await session.retry({});
+    if (again.kind !== 'rewound') throw new Error(again.kind);
+    expect(await play(again.run)).toMatchObject({ status: 'completed' });
+    const rows = await stores.store.sessions.rows(session.id, 0);
+    const ids = rows.flatMap((row) => (row.role === 'tool' ? row.toolCallId : []));
+    expect(ids).toEqual(['c1_1']);
   });
 
   it('a crashed attempt leaves no text when the next one writes something else', async () => {
