@@ -23,7 +23,6 @@ export {
   StateError,
   SUBAGENT_TOOL_PREFIX,
   ToolError,
-  WaitError,
   toolContextOf,
 } from './agents/index.js';
 export type {
@@ -83,12 +82,8 @@ export type {
   ToolChoice,
   ToolConfig,
   ToolContext,
-  ToolJournal,
-  SuspendOptions,
   Summary,
   ToSummarize,
-  WaitErrorCode,
-  WebhookOptions,
   ToolDefinition,
   Verification,
 } from './agents/index.js';

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { AgentDefinition, ToolDefinition } from '../agents/definitions.js';
 import { StateError } from '../agents/tool-error.js';
 import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js';
@@ -14,7 +15,6 @@ import type { TracedDeps } from './deps.js';
 import { fenced } from './endings.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from '../protocol/fair-slots.js';
-import type { Suspended } from './tool/call-journal.js';
 import { executeTool } from './tool/execute-tool.js';
 import { createToolSpan } from './tool/tool-span.js';
 import {
@@ -87,7 +87,8 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
         throw busy(attempt.number);
       }
       endPatience = isRepeatable(agent, ref) ? undefined : await attempt.becomePatient();
-      const canVerify = findTool(agent, ref)?.verify !== undefined;
+      const tool = findTool(agent, ref);
+      const canVerify = tool?.verify !== undefined;
       const request = (more: Pick<StartCallInput, 'canVerify' | 'verified'>) =>
         store.calls.start({
           writer,
@@ -95,6 +96,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
           now: Date.now(),
           budget: attempt.budget,
           withState: agent?.stateSchema !== undefined,
+          ...(tool?.execute === 'webhook' && { hook: randomBytes(32).toString('base64url') }),
           ...more,
         });
       let start = await request({ canVerify });
@@ -110,7 +112,6 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
         case 'refused':
           return { kind: 'settled' };
         case 'suspended':
-          return { kind: start.kind };
         case 'stopped':
         case 'superseded':
           return { kind: start.kind };
@@ -169,7 +170,8 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     const input = toInput(start);
     const span = createToolSpan(deps.traces, ref, { toolName, input, execution });
     let opened: CallContext | undefined;
-    let outcome: ToolOutcome | Suspended;
+    let outcome: ToolOutcome;
+    let waits = false;
     try {
       if (permitted.found !== undefined) {
         outcome = permitted.found;
@@ -180,12 +182,12 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       } else {
         const { state } = start;
         const given = { ref, agent, state, execution, attempt, abortSignal: signal, chunks };
-        const { journal: recorded } = start;
-        opened = openCallContext(deps, { ...given, permission: start, shown, writer, recorded });
-        const { context, journal } = opened;
-        const running = { tool, input, number: execution, attempt, signal, context, journal };
-        const execute = (): Promise<ToolOutcome | Suspended> => executeTool({ ...running, logger });
+        opened = openCallContext(deps, { ...given, permission: start, shown });
+        const { context, webhookUrl } = opened;
+        const running = { tool, input, number: execution, attempt, signal, context, webhookUrl };
+        const execute = (): Promise<ToolOutcome> => executeTool({ ...running, logger });
         outcome = await (span?.within(execute) ?? execute());
+        waits = tool.execute === 'webhook' && !('error' in outcome);
       }
     } catch (error) {
       if (tool !== undefined && isRetry(error)) {
@@ -197,9 +199,16 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     } finally {
       opened?.close();
     }
-    if ('kind' in outcome) return { kind: outcome.kind };
     const seconds = (performance.now() - beganMs) / 1_000;
     await chunks.flush();
+    if (waits) {
+      const { toolCallId } = ref;
+      const changes = opened?.changes() ?? [];
+      const waiting = { writer, toolCallId, now: Date.now(), changes };
+      const reply = await store.calls.suspend(waiting);
+      if (reply.kind === 'fenced') throw fenced('call');
+      return { kind: reply.kind };
+    }
     const ending =
       agent === undefined || tool === undefined
         ? { outcome }
@@ -212,7 +221,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       toolCallId: ref.toolCallId,
       row,
       changes: opened?.changes() ?? [],
-      hasEvents: opened?.hasEvents() === true || start.journal !== undefined,
+      hasEvents: opened?.hasEvents() === true,
       ...('output' in ending && { output: ending.output }),
       chunks: [{ ...chunk, ...shown }],
       now: Date.now(),

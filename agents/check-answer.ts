@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
@@ -8,7 +8,7 @@ import type { AgentRegistry } from './registry.js';
 /** Checks an answer to a call that waits; see createAnswerCheck. */
 export type AnswerCheck = (
   of: { agent: string; owner?: string; tenant?: string | undefined },
-  call: { toolName: string; runId?: string; of?: string; input?: unknown },
+  call: { toolName: string; runId?: string },
   answer: ToolAnswer,
 ) => Promise<ToolAnswer>;
 
@@ -20,12 +20,7 @@ export type AnswerCheck = (
  * HelixError `invalid_result` or `invalid_input`; the call still waits then.
  */
 export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerCheck {
-  return async (
-    { agent, owner: userId, tenant: tenantId },
-    { toolName, runId, of, input },
-    answer,
-  ) => {
-    if (of !== undefined) return checkWaited(input, answer);
+  return async ({ agent, owner: userId, tenant: tenantId }, { toolName, runId }, answer) => {
     const sessionId = runId === undefined ? undefined : sessionOfRun(runId);
     const scope = { userId, tenantId, sessionId, runId };
     const tool = agents.get(agent, scope)?.tools.find(({ name }) => name === toolName);
@@ -43,14 +38,6 @@ export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerChe
     if (fault !== undefined) throw refuse('invalid_result', [{ path: '', message: fault }]);
     return { ...answer, result };
   };
-}
-
-/** An answer that a tool waits for: by the JSON Schema in the question. The tool has the rest of it. */
-export async function checkWaited(question: unknown, answer: ToolAnswer): Promise<ToolAnswer> {
-  if (answer.kind !== 'client-tool-result' || answer.error !== undefined) return answer;
-  const { schema } = question as { schema: z.core.JSONSchema.JSONSchema };
-  await parse(z.fromJSONSchema(schema), answer.result ?? null, 'invalid_result');
-  return answer;
 }
 
 async function parse(schema: z.ZodType, value: unknown, code: ErrorCode): Promise<unknown> {

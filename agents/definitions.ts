@@ -18,7 +18,8 @@ export interface ToolDefinition
   extends Readonly<Omit<ToolShape, 'execute' | 'approvers'>>, Readonly<ForeignShape> {
   /**
    * `'client'`: the browser executes the call; `'agent'`: the sub-agent in `subAgent` does;
-   * `'provider'`: the provider of the model does, within its reply.
+   * `'provider'`: the provider of the model does, within its reply; `'webhook'`: a request to the address
+   * that `send` has passed on answers it.
    */
   readonly execute: ToolShape['execute'] | 'agent' | 'provider';
   readonly subAgent?: SubAgent;

@@ -91,11 +91,4 @@ export type { ScriptStep } from './scripted/scripted-model.js';
 export type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 export type { Principal } from '../protocol/responder.js';
 export { StateError, ToolError } from './tool-error.js';
-export {
-  WaitError,
-  type SuspendOptions,
-  type ToolJournal,
-  type WaitErrorCode,
-  type WebhookOptions,
-} from './tool-journal.js';
 export type { StateErrorCode } from './tool-error.js';

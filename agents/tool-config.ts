@@ -133,10 +133,11 @@ const fields = {
   ...named,
   inputSchema: InputSchema,
   outputSchema: Schema.optional(),
-  execute: must<'client' | ((input: unknown, context: ToolContext) => unknown)>(
-    `a function, or 'client'`,
-    (value) => value === 'client' || isFunction(value),
+  execute: must<'client' | 'webhook' | ((input: unknown, context: ToolContext) => unknown)>(
+    `a function, 'client' or 'webhook'`,
+    (value) => value === 'client' || value === 'webhook' || isFunction(value),
   ),
+  send: callback<(url: string, input: unknown, context: ToolContext) => unknown>().optional(),
   requireApproval: trueOr<ApprovalRule<unknown>>().optional(),
   /**
    * Who may approve: callers with one of these roles, or those that the function accepts. Default:
@@ -155,7 +156,7 @@ const fields = {
   /** Executes a call again when the tool throws; only for tools that are `idempotent`. Default: never. */
   retry: Retry.optional(),
   finishWith: trueOr<(output: unknown) => unknown>().optional(),
-  /** How long a client tool or an approval waits for its answer, in ms. Default: no limit. */
+  /** How long a client tool, a webhook or an approval waits for its answer, in ms. Default: no limit. */
   deadlineMs: Duration.optional(),
   /**
    * The outcome of a call whose deadline has passed: approvals take `'deny'` (the default) or
@@ -186,7 +187,14 @@ export interface ToolConfig<
   Called extends string = string,
 > extends Omit<
   ToolShape,
-  'name' | 'inputSchema' | 'outputSchema' | 'execute' | 'requireApproval' | 'verify' | 'finishWith'
+  | 'name'
+  | 'inputSchema'
+  | 'outputSchema'
+  | 'execute'
+  | 'send'
+  | 'requireApproval'
+  | 'verify'
+  | 'finishWith'
 > {
   /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
   name: Called;
@@ -196,9 +204,18 @@ export interface ToolConfig<
   outputSchema?: Output;
   /**
    * Runs on a worker and returns something that JSON can carry; the model sees what it throws.
-   * `'client'`: the browser carries the call out and sends the result back.
+   * `'client'`: the browser carries the call out and sends the result back. `'webhook'`: another system
+   * does; the first JSON that is posted to the address of the call and fits `outputSchema` is the result.
    */
-  execute: 'client' | ((input: z.output<Input>, context: ToolContext) => Result | Promise<Result>);
+  execute:
+    | 'client'
+    | 'webhook'
+    | ((input: z.output<Input>, context: ToolContext) => Result | Promise<Result>);
+  /**
+   * With `execute: 'webhook'`: runs on a worker and passes the address on. Then the call waits, without
+   * a process. The address cannot be guessed, and is the same in every attempt.
+   */
+  send?: (url: string, input: z.output<Input>, context: ToolContext) => unknown;
   /** A person must agree before `execute` runs; the function form decides call by call. */
   requireApproval?: true | ApprovalRule<z.output<Input>>;
   /**
@@ -278,6 +295,13 @@ function checkTool(
   if (tool.retry !== undefined && tool.idempotent !== true) {
     refuse('retry', 'executes a call again, so the tool must also set idempotent: true');
   }
+  const isHook = tool.execute === 'webhook';
+  if (isHook !== (tool.send !== undefined)) {
+    refuse('send', `passes the address of a webhook on: it belongs to execute: 'webhook'`);
+  }
+  if (isHook && tool.finishWith !== undefined) {
+    refuse('finishWith', `takes what execute returns, and a webhook's answer is none`);
+  }
   if (tool.verify !== undefined && tool.idempotent === true) {
     refuse('verify', 'is asked before a call is executed again; an idempotent one always is');
   }
@@ -289,9 +313,12 @@ function checkTool(
       refuse(field, `demands a person, so onExpiry must not be 'approve'`);
     }
   }
-  const waits = isClient || tool.requireApproval !== undefined;
+  const waits = isClient || isHook || tool.requireApproval !== undefined;
   if (tool.deadlineMs !== undefined && !waits) {
-    refuse('deadlineMs', `needs requireApproval or execute: 'client'; use timeoutMs for execute`);
+    refuse(
+      'deadlineMs',
+      `needs requireApproval, execute: 'client' or 'webhook'; use timeoutMs for execute`,
+    );
   }
   if (tool.onExpiry === undefined) return;
   const fault =
@@ -299,7 +326,7 @@ function checkTool(
       ? 'needs a deadlineMs'
       : isClient
         ? findResultFault(tool.onExpiry, tool.outputSchema)
-        : findDecisionFault(tool.onExpiry);
+        : findDecisionFault(tool.onExpiry, isHook && tool.requireApproval === undefined);
   if (fault !== undefined) refuse('onExpiry', fault);
 }
 
@@ -337,7 +364,8 @@ function isZodSchema(schema: unknown): schema is z.ZodType {
   return typeof schema === 'object' && schema !== null && '_zod' in schema;
 }
 
-function findDecisionFault(onExpiry: unknown): string | undefined {
+function findDecisionFault(onExpiry: unknown, isHook: boolean): string | undefined {
+  if (isHook) return 'is of approvals and client tools';
   return onExpiry === 'deny' || onExpiry === 'approve'
     ? undefined
     : `of an approval must be 'deny' or 'approve'`;

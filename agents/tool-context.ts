@@ -1,7 +1,6 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import type { Principal } from '../protocol/responder.js';
 import type { ToolWork } from '../protocol/tool-work.js';
-import type { ToolJournal } from './tool-journal.js';
 
 /** Which call a tool is working on: stable for the life of the call, across attempts and workers. */
 export interface ToolCallIdentity {
@@ -27,7 +26,7 @@ export interface ToolPeople {
 }
 
 /** What a running tool gets beside its input. */
-export interface ToolContext extends ToolCallIdentity, ToolPeople, ToolJournal {
+export interface ToolContext extends ToolCallIdentity, ToolPeople {
   /**
    * The same for every attempt of this call and for no other call. Pass it to the system that the
    * tool changes, so that a call repeated after a machine crash takes effect once.
@@ -83,7 +82,7 @@ export interface ToolContext extends ToolCallIdentity, ToolPeople, ToolJournal {
   readonly services: Readonly<Record<string, unknown>>;
   /**
    * Executes an activity or a Nexus operation, once for this call; what `activityTool` and `nexusTool`
-   * do. That it was started is recorded as a step. Absent where there is no Temporal.
+   * do. Absent where there is no Temporal.
    *
    * @throws ToolError what it throws; `tool_outcome_unknown`; `second_work` for a second one in this call
    */

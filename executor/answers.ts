@@ -46,7 +46,7 @@ export interface AnswerApi {
     call: CallSpec,
   ) => Promise<boolean>;
   /**
-   * Gives a tool what was sent to its webhook.
+   * Takes what was sent to the webhook of a call as its result.
    *
    * @throws HelixError `not_found`, `webhook_closed`, `invalid_result`
    */
@@ -140,10 +140,7 @@ export function createAnswerApi({ store, agents, wakeRun, logger }: AnswerApiDep
 
   return {
     mayApprove: demands.areMet,
-    callWebhook: createCallWebhook({
-      store,
-      stored: wake,
-    }),
+    callWebhook: createCallWebhook({ store, check, stored: wake }),
     submitToolResult: async (input, { known, actor, responder, permit, isPosted } = {}) => {
       const answer = parseToolAnswer(input);
       const who = responder ?? { userId: answer.by ?? '' };
@@ -169,7 +166,9 @@ export function createAnswerApi({ store, agents, wakeRun, logger }: AnswerApiDep
     expireCalls: async (sessionId) => {
       const view = await store.sessions.withCalls(sessionId);
       if (view === undefined) return false;
-      const waiting = view.openCalls.filter(({ state }) => state === 'waiting');
+      const waiting = view.openCalls.filter(({ state }) =>
+        ['waiting', 'suspended'].includes(state),
+      );
       const due = new Set(
         findExpiredPending(Object.fromEntries(waiting.map((call) => [call.spec.toolCallId, call]))),
       );

@@ -29,7 +29,7 @@ interface Logger {
  * attempt that takes over finds what the lost one has started, or its result.
  */
 export function createToolWork(client: Client, taskQueue: string, logger: Logger): ExecuteToolWork {
-  return async (request, { signal, isHandedOver, isRepeated, once }) => {
+  return async (request, { signal, isHandedOver, isRepeated, mayBeGone }) => {
     const { work, call } = request;
     const { runId, toolCallId } = call;
     const workflowId = toolWorkflowIdOf(runId, toolCallId);
@@ -76,7 +76,7 @@ export function createToolWork(client: Client, taskQueue: string, logger: Logger
 
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      await once(started);
+      if (!mayBeGone) await started();
       return await untilDone(() => handle.result() as Promise<unknown>, signal, note).catch(
         (error: unknown) => {
           throw error instanceof WorkflowFailedError

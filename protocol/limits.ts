@@ -19,14 +19,8 @@ export const LIMITS = {
   callPreliminaryBytes: 1024 * 1024,
   /** Preliminary results of one call are shown at most this often, the newest each time, ms. */
   preliminaryEveryMs: 100,
-  /** Steps and waits of one call's tool, and the size of what it has recorded. */
-  journal: { operations: 100, bytes: 1024 * 1024 },
-  /** How long one sleep of a tool may take. */
-  sleepMs: 366 * 24 * 60 * 60 * 1000,
   /** What is sent to a webhook. */
   webhookBytes: 256 * 1024,
-  /** Result of one recorded step. */
-  stepResultBytes: 256 * 1024,
   /** Arguments of one call; larger ones are returned to the model as an error. */
   callInputBytes: 128 * 1024,
   /** Length of any id other than a session id. */

@@ -160,8 +160,7 @@ export interface OpenCalls {
   children?: string[];
   /** People answer them. */
   people?: string[];
-  /** Their tools wait for people, or for a time or a request. */
-  asking?: string[];
+  /** Their tools wait for webhooks. */
   asleep?: string[];
   /** Time until something has to be looked at, ms. */
   dueInMs?: number;
@@ -194,9 +193,6 @@ export interface RunSummary {
 /** How a call is carried out. */
 export type CallKind = 'server' | 'approval' | 'client' | 'subagent';
 
-/** What a tool waits for without asking people: it ends by the clock, or by a request from elsewhere. */
-export type WaitKind = 'timer' | 'webhook';
-
 /**
  * What happens to a call that is not answered in time: an approval is denied or approved; a client
  * tool gets the given result, or without one an error.
@@ -219,10 +215,8 @@ export interface CallRef {
   activity?: CallActivity;
   /** Set on calls of kind `subagent`: the run that carries them out. */
   child?: ChildRef;
-  /** Set while the call's tool waits. `deadlineMs` is then the remaining time of that wait. */
+  /** Set while the call waits for its webhook. */
   isSuspended?: true;
-  /** Of a suspended call: whether people are asked. Absent where only the record says so. */
-  asks?: boolean;
 }
 
 /** Settings of the activity that executes a call, by Temporal's names; durations in ms. */
@@ -299,8 +293,6 @@ export type StepOutcome =
 export interface Resumption {
   step: number;
   approved: string[];
-  /** True while people have to answer other calls of the conversation. */
-  partial?: true;
 }
 
 /** Payload of the `look` signal: nothing in it decides anything, since every activity asks the record first. */

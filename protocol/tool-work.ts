@@ -65,7 +65,7 @@ export type ExecuteToolWork = (
     isHandedOver: () => boolean;
     /** True if an earlier attempt may have started it. */
     isRepeated: boolean;
-    /** Does this unless an attempt of the call has recorded that it did. */
-    once: (start: () => Promise<void>) => Promise<void>;
+    /** True if what an earlier attempt has started may be forgotten by now: nothing is started. */
+    mayBeGone: boolean;
   },
 ) => Promise<unknown>;

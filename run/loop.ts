@@ -34,7 +34,6 @@ export interface View {
   /** Calls in progress, and those that wait: for people, or whose tools do. */
   working: readonly CallRef[];
   people: readonly CallRef[];
-  asking: readonly CallRef[];
   asleep: readonly CallRef[];
 }
 
@@ -148,12 +147,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     // What came between lets a step begin again that was begun too early.
     if (next.do === 'open' && typeof begun.get(STEP) === 'string') begun.delete(STEP);
     due = dueOf(next);
-    const {
-      people = [],
-      asking = [],
-      asleep = [],
-    }: Partial<OpenCalls> = next.do === 'open' ? next : {};
-    for (const id of [...people, ...asking, ...asleep]) waited.add(id);
+    const { people = [], asleep = [] }: Partial<OpenCalls> = next.do === 'open' ? next : {};
+    for (const id of [...people, ...asleep]) waited.add(id);
     return true;
   }
 
@@ -199,8 +194,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       for (const key of [STEP, ...machine]) begun.delete(key);
       const rest = (ids: readonly string[] = []): string[] =>
         ids.filter((id) => !machine.includes(id));
-      const { people, asking, asleep } = at.next;
-      const lists = { people: rest(people), asking: rest(asking), asleep: rest(asleep) };
+      const { people, asleep } = at.next;
+      const lists = { people: rest(people), asleep: rest(asleep) };
       const all = [...(at.next.machine ?? []), ...machine];
       at = { ...at, next: { ...at.next, ...lists, machine: [...new Set(all)] } };
     }
@@ -254,8 +249,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   /** As others need it, who do not know the calls. */
   function described(next: Next): Next {
     if (next.do !== 'open') return next;
-    const { machine = [], children = [], people = [], asking = [], asleep = [] } = next;
-    return { ...next, calls: refsOf([...machine, ...children, ...people, ...asking, ...asleep]) };
+    const { machine = [], children = [], people = [], asleep = [] } = next;
+    return { ...next, calls: refsOf([...machine, ...children, ...people, ...asleep]) };
   }
 
   /** The record of a sub-agent is made by its first step: until that has replied there may be none to read. */
@@ -278,7 +273,6 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         ? refsOf(lists.machine)
         : [...busy.values()].flatMap((call) => call ?? []),
       people: resting(lists.people),
-      asking: resting(lists.asking),
       asleep: resting(lists.asleep),
     });
   }
@@ -368,8 +362,8 @@ function toHeard(said: unknown): At | undefined {
 /** True for what an activity for a whole leg of the run takes: calls of which none needs people or the workflow. */
 export function isForLeg(next: Next, isOut: (call: CallRef) => boolean = needsWorkflow): boolean {
   if (next.do !== 'open') return next.do !== 'done';
-  const { machine = [], children = [], people = [], asking = [], asleep = [], calls = [] } = next;
-  if ([children, people, asking, asleep].some(({ length }) => length > 0)) return false;
+  const { machine = [], children = [], people = [], asleep = [], calls = [] } = next;
+  if ([children, people, asleep].some(({ length }) => length > 0)) return false;
   return machine.length > 0 && !calls.some((call) => isOut(call));
 }
 

@@ -10,7 +10,7 @@ import { ownerOf, pastOf } from './calls.js';
 import { type Call, isLive } from './record.js';
 import { continueAlone, isLastToAsk, resumeIfAnswered, type Resumed } from './resume.js';
 import { speakerOf } from './say.js';
-import { isUnseen, ofCall, settleRow, tellWaitEnd, withEvents } from './settling.js';
+import { ofCall, settleRow, tellWaitEnd, withEvents } from './settling.js';
 import { stageChanges } from './state.js';
 import { keepOutput } from './steps.js';
 import { noteAct } from './stop.js';
@@ -58,8 +58,8 @@ export type SettleCall =
     })
   /** Result of the sub-agent that carried the call out. */
   | (Omit<SettlingFor, 'act'> & { source: 'child' })
-  /** A request from elsewhere to the webhook that a tool waits for. */
-  | (SettlingFor & { source: 'webhook' })
+  /** A request from elsewhere to the webhook of the call. */
+  | (SettlingFor & { source: 'webhook'; secret: string })
   | (Omit<SettlingFor, 'row'> &
       PersonsAnswer & {
         source: 'approval';
@@ -119,6 +119,8 @@ export interface StoredAnswer {
   changes?: string;
   /** The result of the run, if this call ends it, as JSON. */
   output?: string;
+  /** For source `webhook`: what its address holds. */
+  secret?: string;
   /** The call emitted events beside its result, which its row keeps. */
   hasEvents?: boolean;
   /** Messages for the log, as JSON. */
@@ -150,7 +152,7 @@ export type SettleReply =
   | { kind: 'edited'; sequence: number }
   /** A client's answer after the model got the timeout; the model is informed once. */
   | Only<'late' | Refusal>
-  /** The deadline has not passed yet, or the call has none. */
+  /** The deadline has not passed yet, or the call has none; a webhook is called before its tool waits. */
   | { kind: 'not_due'; dueInMs?: number };
 
 /**
@@ -172,8 +174,12 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
   const isSettled =
     call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined);
-  if (source === 'webhook' && isSettled) {
-    return { kind: pastOf(session, id)?.told === true ? 'already_completed' : 'expired' };
+  if (source === 'webhook') {
+    const past = pastOf(session, id);
+    const hook = call === undefined ? past?.hook : call.hook;
+    if (hook === undefined || hook !== input.secret) return { kind: 'not_pending' };
+    const isCalled = call === undefined ? past?.told : call.isCalled;
+    if (isSettled) return { kind: isCalled === true ? 'already_completed' : 'expired' };
   }
   const lapsed = takeLate(session, input);
   if (lapsed !== undefined) return { kind: lapsed };
@@ -202,34 +208,31 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   }
 
   const paused = conversation.existing.stream === 'paused';
-  if (source === 'expiry' && call.of === undefined) call.isLate = true;
+  const isHook = call.state === 'suspended';
+  if (source === 'expiry' && !isHook) call.isLate = true;
+  if (source === 'webhook') call.isCalled = true;
   if (source === 'child') endLostChild(session, call, now);
   session.tree.tell({ kind: 'charge_changed' });
-  if (source !== 'tool' && source !== 'child' && !isUnseen(call))
+  if (source !== 'tool' && source !== 'child' && !isHook)
     tellWaitEnd(session, call, source === 'expiry' ? 'expired' : 'answered', input.answer);
   for (const chunk of input.chunks) log.add(chunk, source === 'tool' ? writer?.name : '');
   keep(session, call, input);
-  // Stays when the call is forgotten: the webhook may be called again.
-  if (source === 'webhook') session.index.set(`s:${id}`, JSON.stringify({ told: true }));
-  // The wait of a tool is over: its call is released, with the batch if people ended it.
-  const waiter = call.of === undefined ? undefined : session.calls.get(call.of);
-  if (waiter !== undefined) waiter.state = 'approved';
   noteAct(session, input.act, { outcome: 'stored' });
   if (source === 'client') delete call.isLate;
-  const resumed = goOn(session, call, { source, now, paused, isLate });
+  const resumed = goOn(session, { source, now, paused, isLate, isHook });
   return { kind: 'stored', sequence: log.sequence, ...resumed };
 }
 
 /** What the conversation does once a call has its result. */
 function goOn(
   session: Session,
-  call: Call,
   {
     source,
     now,
     paused,
     isLate,
-  }: { source: Source; now: number; paused: boolean; isLate: boolean },
+    isHook,
+  }: { source: Source; now: number; paused: boolean; isLate: boolean; isHook: boolean },
 ): Resumed {
   if (isLate) return {};
   const { conversation } = session.tree;
@@ -247,7 +250,7 @@ function goOn(
     restIfWaiting(session, now);
     return {};
   }
-  const resumed = resumeIfAnswered(session, now, isUnseen(call) ? call.of : undefined);
+  const resumed = resumeIfAnswered(session, now, isHook);
   noteDeadline(conversation);
   return resumed;
 }
@@ -267,13 +270,10 @@ function refusalOf(
   }
   if (source === 'child') return kind === 'subagent' ? undefined : { kind: 'kind_mismatch' };
   if (source === 'webhook') {
-    if (kind !== 'webhook') return { kind: 'kind_mismatch' };
-    if (state !== 'waiting') return { kind: 'already_completed' };
+    if (state !== 'suspended') return { kind: 'not_due' };
     return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
   }
-  // No person ends what a tool waits for.
-  if (kind === 'timer' || kind === 'webhook')
-    return source === 'expiry' ? unlessPassed(left) : { kind: 'kind_mismatch' };
+  if (state === 'suspended' && source === 'expiry') return unlessPassed(left);
   if (kind !== 'approval' && kind !== 'client') return { kind: 'kind_mismatch' };
   if (source === 'approval' && kind !== 'approval') return { kind: 'kind_mismatch' };
   // An approval may be answered with an error; the call is then not executed.
@@ -355,5 +355,6 @@ function keep(session: Session, call: Call, input: StoredAnswer): void {
     return;
   }
   const row = input.row ?? 'null';
-  settleRow(session, call, input.hasEvents ? withEvents(session, call.id, row) : row);
+  const hasEvents = input.hasEvents || call.hook !== undefined;
+  settleRow(session, call, hasEvents ? withEvents(session, call.id, row) : row);
 }

@@ -1,10 +1,19 @@
 import { LIMITS } from '../protocol/limits.js';
 import type { KnownPerson } from '../protocol/responder.js';
-import type { Act, AttemptBudget, Only, Stored, StoredCall, Writer } from './input.js';
+import type {
+  Act,
+  AttemptBudget,
+  Only,
+  StateChanges,
+  Stored,
+  StoredCall,
+  Writer,
+} from './input.js';
 import { restIfWaiting, noteDeadline } from './pause.js';
 import { dropWake, type Call } from './record.js';
 import { speakerOf } from './say.js';
-import { ofCall, settleByCode, settleRow, setBusy } from './settling.js';
+import { ofCall, settleByCode, settleRow, setBusy, type Past } from './settling.js';
+import { stageChanges } from './state.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
 import { countLost, isActive, isExhausted, own, sayResync, withdraw } from './writers.js';
@@ -51,15 +60,6 @@ function noteOwner(session: Session, id: string): void {
   if (index.get(`o:${id}`)?.split(' ')[0] !== session.part) index.set(`o:${id}`, session.part);
 }
 
-/** What is known of a call whose result is in the transcript. */
-interface Past {
-  kind?: 'approval' | 'client';
-  name?: string;
-  row?: number;
-  /** The model was told of a late answer, or the webhook was called. */
-  told?: true;
-}
-
 export function pastOf(session: Session, id: string): Past | undefined {
   const text = session.index.get(`s:${id}`);
   return text === undefined ? undefined : (JSON.parse(text) as Past);
@@ -82,6 +82,8 @@ export interface StartCall {
   canVerify?: boolean;
   /** What it found, if it found no result; sent by the attempt that was asked to `verify`. */
   verified?: 'not_done' | 'unknown';
+  /** Of a tool with a webhook: what its address holds, unless an attempt before has given one out. */
+  hook?: string;
 }
 
 export type StartReply =
@@ -90,15 +92,15 @@ export type StartReply =
       execution: number;
       shownIn?: number;
       requester?: KnownPerson;
-      texts: Record<'call' | 'decision' | 'approver' | 'journal', string | undefined>;
+      hook?: string;
+      texts: Record<'call' | 'decision' | 'approver', string | undefined>;
     }
   | NotStarted;
 
-export type NotStarted =
-  /** `refused`: the call is not approved, or does not belong to this run. */
-  | Only<'settled' | 'superseded' | 'stopped' | 'fenced' | 'refused'>
-  /** Its tool waits, at most this long. */
-  | { kind: 'suspended'; dueInMs?: number };
+/** `refused`: the call is not approved, or does not belong to this run · `suspended`: it waits for its webhook. */
+export type NotStarted = Only<
+  'settled' | 'superseded' | 'stopped' | 'fenced' | 'refused' | 'suspended'
+>;
 
 /**
  * Grants permission to execute a tool. A call that was started before is executed again only if the tool is idempotent
@@ -128,13 +130,11 @@ export function startCall(session: Session, input: Stored<StartCall>): StartRepl
   if (call === undefined || call.kind === 'subagent' || call.state === 'waiting')
     return { kind: 'refused' };
   const { state } = call;
-  if (state === 'suspended') return suspended(session, call);
+  if (state === 'suspended') return { kind: 'suspended' };
   // The last answer of a batch releases the approved calls; until then the run stays paused.
   if (state === 'approved' && call.isBusy !== true) return { kind: 'refused' };
   const isNew = before < token;
-  const journal = readJournal(session, call);
-  // Between its recorded steps a tool may be executed again by definition.
-  const isSafe = call.isIdempotent === true || (journal !== undefined && !journal.isInStep);
+  const isSafe = call.isIdempotent === true;
   const isAsked = !isNew && call.isUnsure === true;
   const isRepeat = state === 'started' && isNew;
   if (isRepeat || (isAsked && input.verified === 'unknown')) {
@@ -158,9 +158,9 @@ export function startCall(session: Session, input: Stored<StartCall>): StartRepl
   else delete call.isUnsure;
   if (isNew) {
     own(session, name, token, session.writer(name));
-    if (call.journal?.sealed !== undefined) session.setNotes(name, call.journal.sealed.split(' '));
     call.state = 'started';
     call.n += 1;
+    if (input.hook !== undefined) call.hook ??= input.hook;
     session.existing.updated = now;
     // A start of a call that was released before does not show that the newest signal has arrived.
     if (state === 'approved' && call.release === run.releases) {
@@ -175,44 +175,44 @@ export function startCall(session: Session, input: Stored<StartCall>): StartRepl
     execution: call.n,
     ...(isShownAbove && { shownIn: session.tree.conversation.existing.run.committed }),
     ...(requester !== undefined && { requester }),
+    ...(call.hook !== undefined && { hook: call.hook }),
     texts: {
       call: session.content.get(ofCall('spec', id)),
       decision: call.hasDecision === true ? session.content.get(ofCall('decision', id)) : undefined,
       approver: call.hasDecision === true ? session.content.get(ofCall('approver', id)) : undefined,
-      journal: journal?.text,
     },
   };
 }
 
-/** The call waits: with the remaining time, if its wait has a deadline. */
-function suspended(session: Session, { journal }: Call): StartReply {
-  const wait = journal?.waits[journal.operations - 1];
-  const deadline = wait === undefined ? undefined : session.calls.get(wait)?.deadline;
-  if (deadline === undefined) return { kind: 'suspended' };
-  return { kind: 'suspended', dueInMs: Math.max(0, deadline - session.tree.now) };
+export interface SuspendCall {
+  writer: Writer;
+  toolCallId: string;
+  now: number;
+  /** Changes of the agent's own state. */
+  changes?: StateChanges;
 }
 
-/** A step that threw; the tool carries it out again when it is executed again. */
-const FAILED = 'null';
+export type SuspendReply = Only<'suspended' | 'superseded' | 'stopped' | 'fenced'>;
 
-/** What a call has done so far, as a list in JSON; `isInStep` if its tool was in the middle of a step. */
-function readJournal(
+/** The tool of a call has done its part and gives up its process: what its webhook gets becomes the result. */
+export function suspendCall(
   session: Session,
-  { id, journal }: Call,
-): { text: string; isInStep: boolean } | undefined {
-  if (journal === undefined) return undefined;
-  let isInStep = false;
-  const operations = Array.from({ length: journal.operations }, (_, n) => {
-    const operation = session.content.get(`op${String(n)}:${id}`) ?? '';
-    if (operation === '') {
-      isInStep = true;
-      return FAILED;
-    }
-    const wait = journal.waits[n];
-    const row = wait === undefined ? undefined : session.content.get(ofCall('row', wait));
-    return row === undefined ? operation : `${operation.slice(0, -1)},"row":${row}}`;
-  });
-  return { text: `[${operations.join(',')}]`, isInStep };
+  { writer, toolCallId: id, now, changes }: Stored<SuspendCall>,
+): SuspendReply {
+  const call = session.calls.get(id);
+  if (call?.state === 'suspended') return { kind: 'suspended' };
+  if (call === undefined || call.state === 'settled' || !isActive(session, writer.runId))
+    return { kind: 'superseded' };
+  if (session.existing.run.stop !== undefined) return { kind: 'stopped' };
+  if (session.writer(writer.name)?.token !== writer.token || call.state !== 'started')
+    return { kind: 'fenced' };
+  if (changes !== undefined) stageChanges(session, `s${String(writer.step)}`, id, changes);
+  call.state = 'suspended';
+  if (call.waitMs !== undefined) call.deadline = session.tree.now + call.waitMs;
+  setBusy(session, call, false);
+  session.existing.updated = now;
+  if (!restIfWaiting(session, now)) noteDeadline(session.tree.conversation);
+  return { kind: 'suspended' };
 }
 
 export interface ExtendDeadline {

@@ -2,8 +2,8 @@ import type { Actor } from '../protocol/actor.js';
 import type { JSONPatchOperation, StreamChunk } from '../protocol/chunk.js';
 import type { KnownPerson } from '../protocol/responder.js';
 import type { Approvers } from '../protocol/roles.js';
-import type { Decision, Row, ToolRow } from '../protocol/rows.js';
-import type { CallKind, ChildRef, OnExpiry, WaitKind } from '../protocol/run.js';
+import type { Decision, Row } from '../protocol/rows.js';
+import type { CallKind, ChildRef, OnExpiry } from '../protocol/run.js';
 import type { Call, Usage } from './record.js';
 
 /**
@@ -144,13 +144,6 @@ export interface NewCall {
   about?: CallDescription;
 }
 
-/** What a tool waits for. */
-export interface WaitCall extends Omit<NewCall, 'kind'> {
-  kind: 'client' | WaitKind;
-  /** The call of the tool. */
-  of: string;
-}
-
 /** A call that a step opens; texts are JSON. */
 export interface StoredCall {
   id: string;
@@ -172,16 +165,6 @@ export interface StoredCall {
   brief?: string;
 }
 
-/** Something that a tool has done under its name, in the order in which it began. */
-export type Operation =
-  | { kind: 'step'; name: string; result?: unknown }
-  | {
-      kind: 'sleep' | 'suspend' | 'webhook';
-      name: string;
-      /** The result of the wait. */
-      row?: ToolRow;
-    };
-
 /** Changes of an agent's own state. */
 export type StateChanges = JSONPatchOperation[];
 
@@ -201,14 +184,12 @@ interface Texts {
   output: string;
   compaction: string;
   tools: string;
-  operation: string;
   changes: string;
   usage: Usage;
   chunks: readonly string[];
   messages: readonly Message[];
   message: Omit<Message, 'hidden'>;
   calls: readonly StoredCall[];
-  wait: StoredCall;
 }
 
 /** An input as its change gets it; the session is given apart. */

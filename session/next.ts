@@ -1,6 +1,6 @@
 import type { At, CallRef, Next, OpenCalls, StepOutcome } from '../protocol/run.js';
 import { type Call, isOver } from './record.js';
-import { isUnseen } from './settling.js';
+import { isWaiting } from './pause.js';
 import type { Session } from './tree.js';
 
 /** What is told of a run beside what it does next. */
@@ -65,33 +65,31 @@ export function mustFinish(outcome: StepOutcome | undefined): boolean {
 /** Who goes on with the open calls. One that was approved, and whose batch is not complete, is in no list. */
 function listsOf(
   calls: readonly Call[],
-): Pick<OpenCalls, 'machine' | 'children' | 'people' | 'asking' | 'asleep'> {
+): Pick<OpenCalls, 'machine' | 'children' | 'people' | 'asleep'> {
   const lists = new Map<keyof ReturnType<typeof listsOf>, string[]>();
   for (const call of calls) {
-    const name = listOf(call, calls);
+    const name = listOf(call);
     if (name === undefined) continue;
     lists.set(name, [...(lists.get(name) ?? []), call.id]);
   }
   return Object.fromEntries(lists);
 }
 
-function listOf(
-  call: Call,
-  calls: readonly Call[],
-): 'machine' | 'children' | 'people' | 'asking' | 'asleep' | undefined {
-  const { id, state, child, of, isBusy } = call;
-  // What a tool waits for is shown by its own call.
-  if (state === 'settled' || of !== undefined) return undefined;
+function listOf({
+  state,
+  child,
+  isBusy,
+}: Call): 'machine' | 'children' | 'people' | 'asleep' | undefined {
+  if (state === 'settled') return undefined;
   if (child !== undefined) return 'children';
   if (state === 'waiting') return 'people';
-  if (state !== 'suspended') return isBusy === true ? 'machine' : undefined;
-  const wait = calls.find((other) => other.of === id && other.state === 'waiting');
-  return wait !== undefined && !isUnseen(wait) ? 'asking' : 'asleep';
+  if (state === 'suspended') return 'asleep';
+  return isBusy === true ? 'machine' : undefined;
 }
 
 /** When one of the calls has waited long enough. */
 function dueOf(calls: readonly Call[], now: number): Pick<OpenCalls, 'dueInMs' | 'isUnasked'> {
-  const waiting = calls.filter(({ state }) => state === 'waiting');
+  const waiting = calls.filter(isWaiting);
   const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []);
   if (deadlines.length > 0) return { dueInMs: Math.max(0, Math.min(...deadlines) - now) };
   const waits = waiting.flatMap(({ waitMs }) => waitMs ?? []);

@@ -1,7 +1,7 @@
 import { type Call, isLive } from './record.js';
 import { countStored } from './messages.js';
 import { say, speakerOf, withRaw, type Speaker } from './say.js';
-import { isUnseen, ofCall, setBusy } from './settling.js';
+import { ofCall, setBusy } from './settling.js';
 import type { Session } from './tree.js';
 
 /** A session with its calls. */
@@ -23,17 +23,15 @@ export function sessionsBelow(session: Session): Found[] {
   return [{ session, calls }, ...below];
 }
 
-/** Notes the earliest deadline of the calls that wait in the conversation. */
-export function noteDeadline(conversation: Session): void {
-  const calls = sessionsBelow(conversation).flatMap((found) => found.calls);
-  noteEarliest(
-    conversation,
-    calls.filter(({ state }) => state === 'waiting'),
-  );
+/** True for a call that waits for people, or for its webhook. */
+export function isWaiting({ state }: Call): boolean {
+  return state === 'waiting' || state === 'suspended';
 }
 
-function noteEarliest(conversation: Session, calls: readonly Call[]): number | undefined {
+/** Notes the earliest deadline of the calls that wait in the conversation. */
+export function noteDeadline(conversation: Session): number | undefined {
   const { run } = conversation.existing;
+  const calls = sessionsBelow(conversation).flatMap((found) => found.calls.filter(isWaiting));
   const deadlines = calls.flatMap(({ deadline }) => deadline ?? []);
   if (deadlines.length === 0) delete run.deadline;
   else run.deadline = Math.min(...deadlines);
@@ -72,9 +70,9 @@ export function restIfWaiting(session: Session, now: number): boolean {
 
 /** What a session waits for in which nothing is busy. Undefined if it can continue. */
 function restingStatus(calls: readonly Call[]): Waiting | undefined {
-  const waiting = calls.filter(({ state }) => state === 'waiting');
-  if (waiting.some(({ kind }) => kind === 'approval')) return 'waiting_approval';
-  if (waiting.length > 0) return 'waiting_tool';
+  const isAsked = calls.some(({ kind, state }) => kind === 'approval' && state === 'waiting');
+  if (isAsked) return 'waiting_approval';
+  if (calls.some(isWaiting)) return 'waiting_tool';
   return calls.some(({ state }) => state === 'open') ? 'waiting_children' : undefined;
 }
 
@@ -99,11 +97,8 @@ function pause(conversation: Session, now: number, status: Waiting): void {
     if (call.deadline === undefined && call.waitMs !== undefined)
       call.deadline = conversation.tree.now + call.waitMs;
   }
-  const deadline = noteEarliest(
-    conversation,
-    waiting.map(({ call }) => call),
-  );
-  const first = waiting.find(({ call }) => !isUnseen(call))?.call;
+  const deadline = noteDeadline(conversation);
+  const first = waiting[0]?.call;
   say(conversation, speaker, 'run_paused', {
     runId: run.id,
     reason: REASON[status],
@@ -131,7 +126,7 @@ function sayMarker(
   own: readonly Call[],
   waiting: readonly Asked[],
 ): void {
-  const toolCallIds = waiting.filter(({ call }) => !isUnseen(call)).map(({ call }) => call.id);
+  const toolCallIds = waiting.map(({ call }) => call.id);
   const hasSettled = own.some(({ state }) => state === 'settled');
   if (status === 'waiting_children') {
     const children = own.flatMap(({ id, state, child }) =>

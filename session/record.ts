@@ -12,7 +12,6 @@ import type {
   StopRequest,
   StreamStatus,
   TerminalStatus,
-  WaitKind,
 } from '../protocol/run.js';
 
 /** Layout of the records that this build reads and writes. */
@@ -212,7 +211,7 @@ export interface QueueEntry {
 export interface Call {
   id: string;
   name: string;
-  kind: CallKind | WaitKind;
+  kind: CallKind;
   state: 'open' | 'waiting' | 'approved' | 'started' | 'suspended' | 'settled';
   /** It can progress without a person. */
   isBusy?: true;
@@ -246,10 +245,9 @@ export interface Call {
   lease?: { until: number; holder: string };
   /** The sub-agent that carries it out. */
   child?: ChildRef & { part: string };
-  /** The call that waits for this one. */
-  of?: string;
-  /** Its journal: operations, those that wait for a call, and their size. */
-  journal?: { operations: number; waits: Record<number, string>; bytes: number; sealed?: string };
+  /** What the address of its webhook holds, and whether that was called. */
+  hook?: string;
+  isCalled?: true;
 }
 
 /** Who appends: the model of a step, or a call. */

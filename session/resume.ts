@@ -2,7 +2,7 @@ import type { Resumption } from '../protocol/run.js';
 import { sessionsBelow, type Found } from './pause.js';
 import type { Call } from './record.js';
 import { say, speakerOf } from './say.js';
-import { isUnseen, setBusy } from './settling.js';
+import { setBusy } from './settling.js';
 import type { Session } from './tree.js';
 
 /** A run that may continue because its calls were answered. */
@@ -49,15 +49,16 @@ function beginLeg(session: Session, now: number): void {
 }
 
 /**
- * The last answer of people lets the conversation continue, each of its sessions with its approved calls. What tools
- * wait for without people does not count: a wait that is over releases its own call at once, and questions that are
- * open stay open.
+ * The last answer of people lets the conversation continue, each of its sessions with its approved calls. Webhooks do
+ * not count: a sub-agent that waited for nothing else goes on at once, and questions that are open stay open.
  *
- * @param over the call whose wait is over, if no person ended it
+ * @param isAlone the wait for a webhook is over
  */
-export function resumeIfAnswered(answered: Session, now: number, over?: string): Resumed {
+export function resumeIfAnswered(answered: Session, now: number, isAlone = false): Resumed {
   const found = sessionsBelow(answered.tree.conversation);
-  if (asksPeople(found)) return over === undefined ? {} : releaseAlone(answered, over, now);
+  if (asksPeople(found)) {
+    return isAlone && continueAlone(answered, now) ? { resume: release(answered, []) } : {};
+  }
   const asleep = findAsleep(found);
   if (asleep.has('')) return {};
   const isNewLeg = makeActive(answered, now);
@@ -95,14 +96,12 @@ export function isLastToAsk({ tree }: Session): boolean {
 
 /** True while a person has to answer one of the calls. */
 function asksPeople(found: readonly Found[]): boolean {
-  return found.some(({ calls }) =>
-    calls.some((call) => call.state === 'waiting' && !isUnseen(call)),
-  );
+  return found.some(({ calls }) => calls.some(({ state }) => state === 'waiting'));
 }
 
 /**
- * The sessions in which nothing can progress although people have answered: their tools sleep, or wait for webhooks, or
- * those of the sub-agents below them do.
+ * The sessions in which nothing can progress although people have answered: their tools wait for webhooks, or those of
+ * the sub-agents below them do.
  */
 function findAsleep(found: readonly Found[]): Set<string> {
   const asleep = new Set<string>();
@@ -121,18 +120,6 @@ function findAsleep(found: readonly Found[]): Set<string> {
 
 function isInProgress({ state, child }: Call, asleep: ReadonlySet<string>): boolean {
   return state === 'open' && (child === undefined || !asleep.has(child.part));
-}
-
-/**
- * Releases the call whose wait is over, while people are asked. Approved calls stay where they are until the last
- * answer.
- */
-function releaseAlone(session: Session, over: string, now: number): Resumed {
-  continueWithAncestors(session, now);
-  const approved = session
-    .openCalls()
-    .filter(({ id, state, isBusy }) => state === 'approved' && (id === over || isBusy === true));
-  return { resume: release(session, approved, true) };
 }
 
 /** The calls that a session may now carry out; `isTold` if one was answered since its run was woken. */
@@ -154,18 +141,12 @@ function openAgain(
 /**
  * Stores what a session may continue with, until its run takes it: each release names all approved calls that have not
  * started, so the start of one that this release adds shows that its signal has arrived.
- *
- * @param partial while people are still asked
  */
-function release(session: Session, approved: readonly Call[], partial = false): Resumption {
+function release(session: Session, approved: readonly Call[]): Resumption {
   const { run } = session.existing;
   run.releases += 1;
   for (const call of approved) if (setBusy(session, call, true)) call.release = run.releases;
-  const resume: Resumption = {
-    step: run.committed,
-    approved: approved.map(({ id }) => id),
-    ...(partial && { partial: true }),
-  };
+  const resume: Resumption = { step: run.committed, approved: approved.map(({ id }) => id) };
   run.resume = resume;
   // The run has not taken this, whatever it has taken before.
   delete run.isTaken;
@@ -176,9 +157,10 @@ function release(session: Session, approved: readonly Call[], partial = false): 
 }
 
 /** Lets a session whose calls are all settled continue although others of the conversation still wait. */
-export function continueAlone(session: Session, now: number): void {
-  if (session.openCalls().some(({ state }) => state !== 'settled')) return;
+export function continueAlone(session: Session, now: number): boolean {
+  if (session.openCalls().some(({ state }) => state !== 'settled')) return false;
   continueWithAncestors(session, now);
+  return true;
 }
 
 /** The sessions above one that continues wait for it, no longer for people alone. */

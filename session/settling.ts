@@ -1,3 +1,4 @@
+import type { CallKind } from '../protocol/run.js';
 import type { AnswerFacts, RunPart, WaitEnd } from './events.js';
 import { type Call, sumOf } from './record.js';
 import { countStored } from './messages.js';
@@ -13,13 +14,8 @@ export const SETTLED_TEXTS = {
     'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
 };
 export type SettlingCode = keyof typeof SETTLED_TEXTS;
-/** Of a tool that had recorded steps and waited. */
-const PARTIAL_TEXT = 'It had begun and was waiting; the steps that it has recorded took effect.';
-
-/** True for what tools wait for without asking people: no message shows it. */
-export function isUnseen({ kind }: Pick<Call, 'kind'>): boolean {
-  return kind === 'timer' || kind === 'webhook';
-}
+/** Of a tool that waited for its webhook. */
+const PARTIAL_TEXT = 'The tool had done its part, and was waiting for an answer from elsewhere.';
 
 /** Names of the content of a call. */
 const CONTENT = [
@@ -81,18 +77,18 @@ export function settleByCode(
   call: Call,
   code: SettlingCode,
 ): void {
-  const { id, name, journal } = call;
+  const { id, name, state } = call;
   if (code === 'tool_outcome_unknown') undoPatches(session, speaker, id);
-  const isPartial = journal !== undefined && code !== 'tool_outcome_unknown';
-  const error = isPartial ? `${SETTLED_TEXTS[code]} ${PARTIAL_TEXT}` : SETTLED_TEXTS[code];
+  const error =
+    state === 'suspended' ? `${SETTLED_TEXTS[code]} ${PARTIAL_TEXT}` : SETTLED_TEXTS[code];
   const which = { toolCallId: id, toolName: name };
   const head = JSON.stringify({ role: 'tool', ...which, error, errorCode: code });
   const row = withRaw(head, { decision: decisionOf(session, call) });
-  const mayHaveEvents = call.state === 'started' || journal !== undefined;
+  const mayHaveEvents = state === 'started' || state === 'suspended';
   const isHeld = call.isHeld === true;
   settleRow(session, call, mayHaveEvents ? withEvents(session, id, row) : row);
   // A call that was never shown to people needs no end.
-  if (isUnseen(call) || isHeld) return;
+  if (isHeld) return;
   const isServers = call.kind === 'server' || call.kind === 'subagent';
   say(session, speakerFor(session, call, speaker), 'tool_end', {
     ...which,
@@ -152,9 +148,19 @@ export function tellWaitEnd(
 export function closeCalls(session: Session, speaker: Speaker, code: SettlingCode): void {
   for (const call of session.openCalls()) {
     if (call.state === 'settled') continue;
-    if (call.state === 'waiting' && !isUnseen(call)) tellWaitEnd(session, call, code);
+    if (call.state === 'waiting') tellWaitEnd(session, call, code);
     settleByCode(session, speaker, call, call.state === 'started' ? 'tool_outcome_unknown' : code);
   }
+}
+
+/** What is known of a call whose result is in the transcript. */
+export interface Past {
+  kind?: CallKind;
+  name?: string;
+  row?: number;
+  hook?: string;
+  /** The model was told of a late answer, or the webhook was called. */
+  told?: true;
 }
 
 /**
@@ -164,16 +170,17 @@ export function closeCalls(session: Session, speaker: Speaker, code: SettlingCod
 export function addResults(session: Session): void {
   const { conversation } = session.tree;
   for (const call of session.openCalls()) {
-    const { id, of, asked } = call;
+    const { id, asked, hook } = call;
     const row = session.content.get(ofCall('row', id)) ?? 'null';
-    // The model does not learn what its tool waited for; people see what they were asked.
-    const at = of === undefined ? session.rows.push(row) : session.rows.count;
-    if (of === undefined) countStored(session, row);
-    const late = call.isLate === true && { kind: call.kind, name: call.name, row: at };
-    // A webhook may be called again.
-    const called = call.kind === 'webhook' ? session.index.get(`s:${id}`) : undefined;
-    session.index.set(`s:${id}`, called ?? JSON.stringify(late || {}));
-    if ((of !== undefined || !session.isConversation) && asked !== undefined && !isUnseen(call)) {
+    const at = session.rows.push(row);
+    countStored(session, row);
+    const past: Past = {
+      ...(call.isLate === true && { kind: call.kind, name: call.name, row: at }),
+      ...(hook !== undefined && { hook }),
+      ...(call.isCalled === true && { told: true }),
+    };
+    session.index.set(`s:${id}`, JSON.stringify(past));
+    if (!session.isConversation && asked !== undefined) {
       const shown = row.replace(/^\{("role":"tool",)?/, '{$1"display":true,');
       conversation.rows.push(shown);
       countStored(conversation, shown);
@@ -184,11 +191,9 @@ export function addResults(session: Session): void {
   session.existing.run.calls = 0;
 }
 
-function forgetCall(session: Session, { id, journal }: Call): void {
+function forgetCall(session: Session, { id }: Call): void {
   session.calls.unset(id);
-  const names = CONTENT.map((what) => ofCall(what, id));
-  for (let n = 0; n < (journal?.operations ?? 0); n += 1) names.push(`op${String(n)}:${id}`);
-  session.content.unset(...names);
+  session.content.unset(...CONTENT.map((what) => ofCall(what, id)));
 }
 
 /** An event that the newest attempt of a call emitted beside its result. */

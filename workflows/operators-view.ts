@@ -129,20 +129,14 @@ export function createOperatorsView(input: RunInput): OperatorsView {
 
 /** What the run does, and with which calls. */
 function phaseOf(
-  { next, working, people, asking, asleep }: View,
+  { next, working, people, asleep }: View,
   { startAt = 0 }: RunInput,
 ): [AgentState['phase'], CallRef[]] {
   if (next.do !== 'open') return ['model', []];
   if (working.length > 0) return ['tools', [...working]];
   if (Date.now() < startAt) return ['start', []];
-  const suspended =
-    (asks: boolean) =>
-    (call: CallRef): CallRef => ({
-      ...call,
-      isSuspended: true,
-      asks,
-    });
-  return ['waiting', [...people, ...asking.map(suspended(true)), ...asleep.map(suspended(false))]];
+  const suspended = asleep.map((call): CallRef => ({ ...call, isSuspended: true }));
+  return ['waiting', [...people, ...suspended]];
 }
 
 function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunStatus {

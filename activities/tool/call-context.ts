@@ -23,15 +23,13 @@ import { toCheckedJson } from '../../stores/record/checked-messages.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
-import type { Journal } from '../../stores/contract/journal.js';
-import type { Writer } from '../../stores/contract/log.js';
-import { createCallJournal, type CallJournal } from './call-journal.js';
 import { toBase } from './tool-outcome.js';
 
 /** The context of a running tool, and what the tool leaves. */
 export interface CallContext {
   context: ToolContext;
-  journal: CallJournal;
+  /** The address that answers the call, if its tool has a webhook. */
+  webhookUrl: string;
   /** What it has changed in the agent's own state and not recorded yet. */
   changes: () => JSONPatchOperation[];
   /** True once it has emitted an event that history keeps. */
@@ -50,6 +48,9 @@ export function toCallIdentity(
   return { sessionId, runId, agentId: sessionId, agentType, toolCallId, idempotencyKey, ...people };
 }
 
+/** Temporal keeps what has ended at least this long. */
+const HISTORY_MS = 3_600_000;
+
 interface CallContextInput {
   ref: CallActivityRef;
   agent: AgentDefinition;
@@ -61,18 +62,15 @@ interface CallContextInput {
   abortSignal: AbortSignal;
   chunks: ChunkWriter;
   permission: CallPermission;
-  writer: Writer;
-  /** What earlier executions have recorded. */
-  recorded?: Journal | undefined;
   /** The agent and step in whose message the call stands, where they are not its own. */
   shown: { agentId?: string; step?: number };
 }
 
-type CallContextDeps = Pick<ActivityDeps, 'services' | 'store' | 'publicUrl' | 'toolWork'>;
+type CallContextDeps = Pick<ActivityDeps, 'services' | 'publicUrl' | 'toolWork'>;
 
 /** @throws StateError if the stored state does not fit the agent's schema */
 export function openCallContext(
-  { services, store, toolWork, publicUrl = '' }: CallContextDeps,
+  { services, toolWork, publicUrl = '' }: CallContextDeps,
   {
     ref,
     agent,
@@ -83,8 +81,6 @@ export function openCallContext(
     chunks,
     permission,
     shown,
-    writer,
-    recorded = [],
   }: CallContextInput,
 ): CallContext {
   const { stateSchema } = agent;
@@ -124,29 +120,14 @@ export function openCallContext(
     taken = all.length;
     return changes;
   };
-  const { calls } = store;
-  const named = { toolCallId, toolName };
-  const journal = createCallJournal({
-    calls,
-    writer,
-    call: named,
-    recorded,
-    attempt,
-    chunks,
-    takeChanges,
-    toWebhookUrl: (secret) => {
-      const token = formatWebhookToken({ sessionId: ref.sessionId, toolCallId, secret });
-      return `${publicUrl}/api/hooks/${token}`;
-    },
-  });
+  const { hook: secret } = permission;
+  const token = secret && formatWebhookToken({ sessionId: ref.sessionId, toolCallId, secret });
 
   const context: ToolContext = {
     ...toCallIdentity(ref, permission),
     attempt: execution,
     abortSignal,
     emit: async (eventName, data) => {
-      // What an earlier execution emitted stayed.
-      if (journal.isRepeating()) return;
       const chunk: StreamChunk = { type: 'custom', ...toBase(ref), eventName, data: data ?? null };
       eventBytes += bytesOf(chunk);
       const isKept = eventBytes <= LIMITS.callEventBytes;
@@ -157,10 +138,7 @@ export function openCallContext(
     getState: <State>() => stateOfAgent().get() as State,
     updateState: (change) => {
       if (isOver) throw new Error('the call is over');
-      const changed = stateOfAgent();
-      // The stored state has what an earlier execution changed.
-      if (journal.isRepeating()) return;
-      changed.update(change, ({ patches, undo }) => {
+      stateOfAgent().update(change, ({ patches, undo }) => {
         const base = { type: 'state_patch' as const, ...toBase(ref) };
         const chunk: StreamChunk = { ...base, patches, undo: JSON.stringify(undo) };
         bytesOf(chunk);
@@ -169,13 +147,8 @@ export function openCallContext(
     },
     showPreliminary: preliminary.show,
     stepNumber: ref.step,
-    step: journal.step,
-    sleep: journal.sleep,
-    suspend: journal.suspend,
-    waitForWebhook: journal.waitForWebhook,
     forward: async (forwarded) => {
       if (isOver) throw new Error('the call is over');
-      if (journal.isRepeating()) return;
       chunks.push(checkForwarded(ref.sessionId, forwarded));
       await chunks.flush();
     },
@@ -189,14 +162,13 @@ export function openCallContext(
           const { sessionId, runId, idempotencyKey, requester, approver } = context;
           const people = { ...(requester && { requester }), ...(approver && { approver }) };
           const called = { sessionId, runId, toolCallId, idempotencyKey, ...people };
-          const name = `temporal ${work.name}`.slice(0, LIMITS.idChars);
           return toolWork(
             { work, input, call: called },
             {
               signal: abortSignal,
               isHandedOver,
               isRepeated: execution > 1,
-              once: (start) => journal.step(name, start),
+              mayBeGone: execution > 1 && attempt.ageMs() > HISTORY_MS,
             },
           );
         },
@@ -205,7 +177,7 @@ export function openCallContext(
   };
   return {
     context,
-    journal,
+    webhookUrl: `${publicUrl}/api/hooks/${token ?? ''}`,
     changes: takeChanges,
     hasEvents: () => hasEvents,
     close: () => {

@@ -7,8 +7,6 @@ import type { Attempt } from '../attempt.js';
 import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
 import type { ActivityLogger } from '../deps.js';
 import { checkInput } from '../model/call-input.js';
-import type { CallJournal, Suspended } from './call-journal.js';
-import { JournalFailure } from './journal-names.js';
 import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
 
 interface Execution {
@@ -20,53 +18,42 @@ interface Execution {
   /** Fires when the attempt is cut, and when the tool has timed out. */
   signal: AbortSignal;
   context: ToolContext;
-  journal: Pick<CallJournal, 'interruption'>;
+  /** The address that answers the call. */
+  webhookUrl: string;
   logger: ActivityLogger;
 }
 
 /**
- * Runs a tool, until it returns or waits. What it throws becomes its outcome, unless it is to be tried again: then the attempt
+ * Runs a tool. What it throws becomes its outcome, unless it is to be tried again: then the attempt
  * fails with the wait that the tool asks for, and Temporal makes the next one, on whatever worker
  * there is by then.
  *
  * @throws AttemptFailure when the tool is to be tried again
  * @throws AttemptCancelled when the worker goes away
  */
-export async function executeTool(execution: Execution): Promise<ToolOutcome | Suspended> {
-  const { tool, input, number, attempt, signal, context, journal, logger } = execution;
-  const { execute, inputSchema, outputSchema, retry } = tool;
-  if (typeof execute !== 'function') {
+export async function executeTool(execution: Execution): Promise<ToolOutcome> {
+  const { tool, input, number, attempt, signal, context, webhookUrl, logger } = execution;
+  const { execute, send, inputSchema, outputSchema, retry } = tool;
+  if (typeof execute !== 'function' && send === undefined) {
     return toFailure(`"${tool.name}" is not carried out here.`, 'unknown_tool');
   }
   const parsed = await checkInput(inputSchema, { ok: true, value: input });
   if ('why' in parsed) {
     return toFailure(`Invalid input for "${tool.name}": ${parsed.why}`, 'invalid_tool_input');
   }
-  let outage: unknown;
   try {
     // A promise of its own: what is thrown before the first await is the tool's error as well.
     const work = Promise.resolve().then(async () => {
       const ended = attempt.executing({ toolCallId: context.toolCallId, toolName: tool.name });
       try {
-        return await execute(parsed.data, context);
+        if (typeof execute === 'function') return await execute(parsed.data, context);
+        return await send?.(webhookUrl, parsed.data, context);
       } finally {
         ended();
       }
     });
-    const { interruption } = journal;
-    const waits = interruption.then(
-      (suspended) => ({ suspended }),
-      (why: unknown) => ({ why }),
-    );
-    const returns = work.then((value) => ({ value }));
-    const ended = await untilAborted(Promise.race([waits, returns]), signal);
-    if ('suspended' in ended) return ended.suspended;
-    if ('why' in ended) {
-      if (ended.why instanceof JournalFailure) return toFailure(ended.why, ended.why.code);
-      outage = ended.why;
-      throw outage;
-    }
-    const result = ended.value;
+    const result = await untilAborted(work, signal);
+    if (execute === 'webhook') return { output: null };
     return toOutcome(outputSchema === undefined ? result : await outputSchema.parseAsync(result));
   } catch (error) {
     if (attempt.cancelled()) throw new AttemptCancelled('the worker goes away');
@@ -74,8 +61,6 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome | S
       { error: toErrorTrace(error), runId: context.runId, toolCallId: context.toolCallId },
       'tool failed',
     );
-    // The record could not be written: the next attempt begins with what is recorded.
-    if (outage !== undefined) throw error;
     const isCut = attempt.cutReason() !== undefined;
     if (retry !== undefined && number < retry.attempts && !isCut) {
       throw new AttemptFailure(`execution ${String(number)} of "${tool.name}" failed`, {

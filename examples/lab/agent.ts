@@ -58,7 +58,7 @@ export function createLabAgent({
 }: LabAgentConfig): AgentDefinition {
   const lab = { name, model, activities };
   const charge = createCharge(countCharge);
-  const wait = createWait(countCharge);
+  const wait = createWait('wait', 600_000);
   return defineAgent({
     name,
     activities,
@@ -78,6 +78,7 @@ export function createLabAgent({
       write,
       remember,
       wait,
+      createWait('waitBriefly', 500),
       createDelegate(lab, [echo, charge, locate, wait]),
       createReport(createReportAgent(lab)),
     ],

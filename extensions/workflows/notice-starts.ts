@@ -69,14 +69,12 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
     });
   }
 
-  function show({ next, people, asking }: View): void {
+  function show({ next, people }: View): void {
     if (kinds.length === 0) return;
-    const waiting = [...people, ...asking];
-    // A tool that sleeps does not ask people now; what it asks later is looked at then.
-    const asked = [...people.filter(({ kind }) => kinds.includes(kind)), ...asking];
+    const asked = people.filter(({ kind }) => kinds.includes(kind));
     const ids = asked.map(({ toolCallId }) => toolCallId);
     const { step } = next;
-    if (current !== undefined && (waiting.length === 0 || current.step !== step)) {
+    if (current !== undefined && (people.length === 0 || current.step !== step)) {
       const { machine = [] } = next.do === 'open' ? next : {};
       const approved = [...current.known].filter((id) => machine.includes(id));
       const stopped = next.do === 'done' && next.status !== 'completed';
@@ -92,13 +90,13 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
     }
     const id = takeId(step);
     const ready = beside(() => start(step, id));
-    current = { step, id, ready, known: new Set(waiting.map(({ toolCallId }) => toolCallId)) };
+    current = { step, id, ready, known: new Set(people.map(({ toolCallId }) => toolCallId)) };
   }
 
   return {
     show,
     end: async (next) => {
-      show({ next, working: [], people: [], asking: [], asleep: [] });
+      show({ next, working: [], people: [], asleep: [] });
       const { status, error } = next;
       // A sub-agent's end is its parent's matter.
       if (parent === undefined && status !== 'superseded' && notify?.ends.includes(status)) {

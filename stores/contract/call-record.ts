@@ -1,16 +1,16 @@
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { Approvers } from '../../protocol/roles.js';
-import type { CallKind, ChildRef, OnExpiry, WaitKind } from '../../protocol/run.js';
+import type { CallKind, ChildRef, OnExpiry } from '../../protocol/run.js';
 import type { CallDescription, CallEdit } from '../../session/input.js';
 
-export type { CallDescription, CallEdit, NewCall, WaitCall } from '../../session/input.js';
+export type { CallDescription, CallEdit, NewCall } from '../../session/input.js';
 export type { Wake } from '../../session/resume.js';
 
 /** What the model asked for, as committed. Only this record authorises an execution. */
 export interface CallSpec {
   toolCallId: string;
   toolName: string;
-  kind: CallKind | WaitKind;
+  kind: CallKind;
   input: unknown;
   runId: string;
   step: number;
@@ -25,15 +25,13 @@ export interface CallSpec {
   approvers?: Approvers;
   /** The run that carries out a call of kind `subagent`. */
   child?: ChildRef;
-  /** The call whose tool waits for this one. */
-  of?: string;
   /** Of a call that people answer. */
   about?: CallDescription;
   /** Who has changed `input` since, when, and from what; kept beside the call. */
   edited?: Omit<CallEdit, 'input'> & { from: unknown };
 }
 
-/** `suspended`: its tool waits for another call of the step, and holds no process. */
+/** `suspended`: its tool waits for its webhook, and holds no process. */
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'suspended' | 'settled';
 
 /** A call of the newest committed step whose result no later step has read yet. */
@@ -47,6 +45,8 @@ export interface OpenCall {
   askedAt?: number;
   /** ms since the epoch by the store's clock. */
   deadline?: number;
+  /** What the address of its webhook holds. */
+  hook?: string;
   /** True while people have not been asked: they are asked when the conversation pauses. */
   held?: boolean;
   /** Never stored: false if the one for whom the call was read may not approve it. */

@@ -8,19 +8,14 @@ import type {
   LeaseCallReply,
   NotStarted,
   StartCall,
+  SuspendCall,
+  SuspendReply,
   TakeCallId,
   TakeCallIdReply,
 } from '../../session/calls.js';
 import type { CustomState } from '../../session/input.js';
-import type {
-  RecordStep,
-  RecordStepReply,
-  SuspendCall,
-  SuspendCallReply,
-} from '../../session/journal.js';
 import type { Noted } from './due.js';
 import type { CallSpec, OpenCall } from './call-record.js';
-import type { Journal } from './journal.js';
 
 export type {
   SettleCall as SettleCallInput,
@@ -36,10 +31,8 @@ export type {
 export interface Calls {
   /** Requests permission to execute a tool. */
   start: (input: StartCallInput) => Promise<StartCallResult>;
-  /** Notes in a call's journal that a step of its tool begins, or the step's result. */
-  recordStep: (input: RecordStep) => Promise<RecordStepReply>;
-  /** Lets a call wait for another one, which becomes a call of the same step. */
-  suspend: (input: SuspendCall) => Promise<SuspendCallReply>;
+  /** Lets a call wait for its webhook. */
+  suspend: (input: SuspendCall) => Promise<SuspendReply>;
   /** Stores the one result of a call, or a person's decision about it. The first one wins. */
   settle: (input: SettleCall, noted?: Noted) => Promise<SettleReply>;
   /** Gives people more time to answer a waiting call. */
@@ -88,8 +81,8 @@ export interface CallPermission {
   shownIn?: number;
   /** The agent's own state including staged changes of settled calls, if it was wanted. */
   state?: CustomState;
-  /** What the tool has done in earlier executions; absent if it has recorded nothing. */
-  journal?: Journal;
+  /** What the address of its webhook holds. */
+  hook?: string;
 }
 
 export type StartCallResult = CallPermission | NotStarted;

@@ -29,18 +29,19 @@ export async function expireCalls(
   now: number,
 ): Promise<Expiry> {
   const expiry: Expiry = { settled: [] };
-  for (const { spec, state, deadline } of calls) {
+  for (const call of calls) {
+    const { spec, state, deadline } = call;
     const { toolCallId, runId, deadlineMs } = spec;
-    if (state !== 'waiting' || deadlineMs === undefined) continue;
+    if (state !== 'suspended' && (state !== 'waiting' || deadlineMs === undefined)) continue;
     if (deadline === undefined) {
-      expiry.unaskedMs = Math.min(expiry.unaskedMs ?? Infinity, deadlineMs);
+      expiry.unaskedMs = Math.min(expiry.unaskedMs ?? Infinity, deadlineMs ?? Infinity);
       continue;
     }
     const record = await store.sessions.read(sessionOfRun(runId));
     if (record === undefined) continue;
     // This process may die before the run resumes and the act is in the audit trail.
     if (deadline <= now) await store.due.note(rootOf(record.sessionId), CHECK_MS);
-    const result = await store.calls.settle(toExpiryInput(spec, record, now));
+    const result = await store.calls.settle(toExpiryInput(call, record, now));
     if (result.kind === 'stored') expiry.settled.push({ toolCallId, runId, result });
     if (result.kind === 'not_due' && result.dueInMs !== undefined) {
       expiry.nextDueMs = Math.min(expiry.nextDueMs ?? Infinity, result.dueInMs);

@@ -77,12 +77,10 @@ function toPendingCall({
 /** What a paused run waits for; null while it is not paused. */
 export function toSuspension({ record, openCalls }: SessionView): SuspensionContext | null {
   if (record.stream !== 'paused') return null;
-  const asked = openCalls.filter(
-    ({ state, spec }) => state === 'waiting' && spec.kind !== 'timer' && spec.kind !== 'webhook',
-  );
+  const asked = openCalls.filter(({ state }) => state === 'waiting');
   const own = openCalls.filter(({ spec }) => spec.runId === record.runId);
   const isPartial = own.some(({ state }) => state === 'settled');
-  const isAsking = own.some(({ state }) => state === 'waiting');
+  const isAsking = own.some(({ state }) => state === 'waiting' || state === 'suspended');
   const kind = isPartial ? 'suspended_step_partial' : 'suspended_client_tool';
   return {
     kind: isAsking ? kind : 'suspended_awaiting_children',

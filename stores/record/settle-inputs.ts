@@ -4,7 +4,7 @@ import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { KnownPerson } from '../../protocol/responder.js';
 import type { AnswerWay, Decision, ToolRow } from '../../protocol/rows.js';
-import type { CallSpec } from '../contract/call-record.js';
+import type { CallSpec, OpenCall } from '../contract/call-record.js';
 import type { SettleCallInput } from '../contract/calls.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import { toAct } from './acts.js';
@@ -77,25 +77,20 @@ export function toAnswerInput(
 }
 
 /** The outcome that the tool defines for a call without an answer. */
-export function toExpiryInput(spec: CallSpec, asker: Asker, now: number): SettleCallInput {
+export function toExpiryInput(call: OpenCall, asker: Asker, now: number): SettleCallInput {
+  const { spec, state } = call;
   const { toolCallId, toolName, runId } = spec;
   const asked = { tenant: asker.tenant, runId, toolCallId, toolName };
   const act = toAct('expire', { via: 'auto' }, asked, now);
   const base = { ...toBase(asker, spec, now), act };
   const { kind, onExpiry } = spec;
-  if (kind === 'timer') {
-    // It asks no person, and no message shows it.
-    const row: ToolRow = { role: 'tool', toolCallId, toolName, output: null };
-    return { source: 'expiry', ...toBase(asker, spec, now), row, chunks: [] };
+  if (state === 'suspended') {
+    return { source: 'expiry', ...base, ...toHookResult(call, asker, TIMED_OUT, now) };
   }
   if (kind === 'approval') {
     const approved = onExpiry === 'approve';
     const decision = { approved, reason: UNANSWERED, at: now, automatic: true };
     return { source: 'expiry', ...base, ...toDecided(asker, spec, decision, now) };
-  }
-  if (kind === 'webhook') {
-    const row: ToolRow = { role: 'tool', toolCallId, toolName, ...TIMED_OUT };
-    return { source: 'expiry', ...base, row, chunks: [] };
   }
   const outcome = typeof onExpiry === 'object' ? { output: onExpiry.result ?? null } : TIMED_OUT;
   return { source: 'expiry', ...base, ...toSettled(asker, spec, outcome, now) };
@@ -142,6 +137,22 @@ function toSettled(
     ...('error' in outcome ? { result: null, ...outcome } : { result: outcome.output }),
   };
   return { row, chunks: [chunk] };
+}
+
+/** The result of a call whose tool waited for its webhook. A call that a person approved counts as the client's. */
+export function toHookResult(
+  { spec, decision = spec.decision }: OpenCall,
+  asker: Asker,
+  outcome: Outcome,
+  now: number,
+): { row: ToolRow; chunks: ChunkOf<'tool_end'>[] } {
+  const { row, chunks } = toSettled(asker, spec, outcome, now);
+  const { sessionId: agentId, committedStep: step } = asker;
+  const own = { agentId, step, providerExecuted: true } as const;
+  return {
+    row: { ...row, decision },
+    chunks: spec.kind === 'server' ? chunks.map((chunk) => ({ ...chunk, ...own })) : chunks,
+  };
 }
 
 /** A sub-agent's questions are in the conversation's message. */

@@ -1,4 +1,4 @@
-import type { CallKind, WaitKind } from '../../protocol/run.js';
+import type { CallKind } from '../../protocol/run.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
 import type {
@@ -63,7 +63,7 @@ export async function readWaitingPage(
 }
 
 /** True for calls that people or their pages answer. */
-export function isQuestion({ kind }: { kind: CallKind | WaitKind }): boolean {
+export function isQuestion({ kind }: { kind: CallKind }): boolean {
   return kind === 'approval' || kind === 'client';
 }
 

@@ -13,7 +13,6 @@ import type {
   Stored,
   StoredCall,
   UserMessage,
-  WaitCall,
   WriterInput,
 } from '../../session/input.js';
 import type { BranchInput } from '../contract/sessions.js';
@@ -59,11 +58,8 @@ const STORED: Readonly<Record<string, (value: never, around: Around) => unknown>
     messages.map(({ id, hash, row, hidden }) => ({ id, hash, row: toStoredRow(row), hidden })),
   message: ({ id, hash, row }: UserMessage) => ({ id, hash, row: toStoredRow(row) }),
   calls: (calls: readonly NewCall[], { writer }) => calls.map((call) => toCall(call, writer)),
-  wait: (wait: WaitCall, { writer }) => toCall(wait, writer),
   usage: (usage: RunUsage) => toUsage(usage),
   changes: (patches: StateChanges, { toolCallId, now }) => toChanges(patches, toolCallId, now),
-  // Stored inside a list, and with a result inside.
-  operation: (operation: unknown) => toStoredJson(operation, { around: 2 }),
   act: (act: unknown) => toStoredJson(act),
   state: (state: unknown) => toStoredJson(state),
   output: (output: unknown) => toStoredJson(output),
@@ -91,7 +87,7 @@ export function sessionOf(input: Addressed): string {
   return 'writer' in input ? input.writer.sessionId : input.child.sessionId;
 }
 
-function toCall(call: NewCall | WaitCall, writer: WriterInput): StoredCall {
+function toCall(call: NewCall, writer: WriterInput): StoredCall {
   const {
     toolCallId: id,
     toolName: name,
@@ -213,7 +209,7 @@ export function branchOf(input: BranchInput): Branch {
 /** What is kept of a call that a step opens; the only authority for its execution. Pure. */
 export function toCallSpec(
   { runId, step }: Pick<WriterInput, 'runId' | 'step'>,
-  call: NewCall | WaitCall,
+  call: NewCall,
 ): CallSpec {
   const { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision, approvers } = call;
   const { child, about } = call;
@@ -230,7 +226,6 @@ export function toCallSpec(
     decision,
     approvers,
     ...(child !== undefined && { child: toChildRef(child) }),
-    ...('of' in call && { of: call.of }),
     about,
   };
 }
@@ -241,10 +236,8 @@ function toBriefRow(toolCallId: string, { message }: NonNullable<NewCall['child'
 }
 
 /** A call that was kept back, as the conversation's history shows it. */
-function toShownPart(call: NewCall | WaitCall, runId: string): AssistantPart {
-  const { toolCallId, toolName, input, kind } = call;
-  const { ask } = call as NewCall;
-  if (kind === 'timer' || kind === 'webhook') throw new Error('no person is shown such a wait');
+function toShownPart(call: NewCall, runId: string): AssistantPart {
+  const { toolCallId, toolName, input, kind, ask } = call;
   return {
     type: 'tool-call',
     toolCallId,

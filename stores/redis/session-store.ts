@@ -1,12 +1,17 @@
 import { childPartOf } from '../../protocol/ids.js';
 import { settleCall } from '../../session/answers.js';
 import { begin, beginQueued } from '../../session/begin.js';
-import { extendDeadline, leaseCall, startCall, takeCallId } from '../../session/calls.js';
+import {
+  extendDeadline,
+  leaseCall,
+  startCall,
+  suspendCall,
+  takeCallId,
+} from '../../session/calls.js';
 import { beginChild } from '../../session/children.js';
 import { branch } from '../../session/copy.js';
 import { end } from '../../session/end.js';
 import type { Addressed, Stored } from '../../session/input.js';
-import { recordStep, suspendCall } from '../../session/journal.js';
 import { atOf } from '../../session/next.js';
 import { editQueued, removeQueued } from '../../session/queue.js';
 import { resumeRun, rewind } from '../../session/rerun.js';
@@ -19,7 +24,7 @@ import { checkSessionId, checkStreamId } from '../record/checked-ids.js';
 import { fitChanges } from '../record/apply-changes.js';
 import { fromUsage } from '../record/run-usage.js';
 import { isQuestion } from '../record/waiting-page.js';
-import type { CallPermission, StartCallInput, StartCallResult } from '../contract/calls.js';
+import type { CallPermission, StartCallInput } from '../contract/calls.js';
 import type { StateRead } from '../contract/staging.js';
 import type { ClaimInput } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
@@ -32,10 +37,7 @@ import { createDueLists } from './due-lists.js';
 import { branchOf, sessionOf, toSettle, toStored } from './inputs.js';
 import { createErasures, eraseSession } from './erasures.js';
 import { createFiles } from './files.js';
-import { callRedis } from './errors.js';
-import { resolveRows, type ReadResults } from './large-results.js';
-import type { Compaction, Row, ToolRow } from '../../protocol/rows.js';
-import type { Journal, Operation } from '../contract/journal.js';
+import type { Compaction } from '../../protocol/rows.js';
 import { createLeases } from './leases.js';
 import { checked, createMake, type Make } from './make-change.js';
 import { createRequests } from './known-requests.js';
@@ -199,7 +201,6 @@ function changesOf(
   noteAsking: (sessionId: string) => Promise<void>,
 ): Changes {
   const { toRows } = createStoredRows(context);
-  const withAnswers = createJournalReads(context);
 
   async function change<Input extends Addressed, Reply>(
     decide: (session: Session, input: Stored<Input>) => Reply,
@@ -277,20 +278,15 @@ function changesOf(
         const { reply, state } = await change(startWith, input);
         if (!('texts' in reply)) return reply;
         const { texts, ...rest } = reply;
-        return withAnswers(input.writer.sessionId, {
+        return {
           ...rest,
           call: parse(texts.call),
           ...(texts.decision !== undefined && { decision: parse(texts.decision) }),
           ...(texts.approver !== undefined && { approver: parse(texts.approver) }),
-          ...(texts.journal !== undefined && { journal: parse(texts.journal) }),
           ...(state !== undefined && { state: fitChanges(state.customState, state.staged) }),
-        } as CallPermission);
+        } as CallPermission;
       },
-      recordStep: (input) => change(recordStep, input),
-      suspend: async (input) => {
-        if (isQuestion(input.wait)) await noteAsking(input.writer.sessionId);
-        return change(suspendCall, input);
-      },
+      suspend: (input) => change(suspendCall, input),
       settle: async (input, noted) => {
         const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
         return make(sessionId, settleCall, toSettle(input), { ...FREEING, noted });
@@ -309,34 +305,4 @@ function changesOf(
 
 function parse(text: string | undefined): unknown {
   return text === undefined ? undefined : JSON.parse(text);
-}
-
-/** Adds to a permission the large answers in its journal, which are stored apart. */
-function createJournalReads({
-  redis,
-  keys,
-}: Pick<RedisContext, 'redis' | 'keys'>): <Reply extends StartCallResult>(
-  sessionId: string,
-  reply: Reply,
-) => Promise<Reply> {
-  return async (sessionId, reply) => {
-    if (!('journal' in reply) || reply.journal === undefined) return reply;
-    const readResults: ReadResults = (ids) =>
-      callRedis(redis.hmget(keys.session(sessionId).results, ...ids));
-    const rows = reply.journal.flatMap((operation): Row[] => {
-      const row = rowOf(operation);
-      return row === undefined ? [] : [row];
-    });
-    const resolved = await resolveRows(rows, readResults);
-    const journal: Journal = reply.journal.map((operation) => {
-      const row = rowOf(operation);
-      if (operation === null || row === undefined) return operation;
-      return { ...operation, row: resolved[rows.indexOf(row)] as ToolRow } as Operation;
-    });
-    return { ...reply, journal };
-  };
-}
-
-function rowOf(operation: Operation | null): ToolRow | undefined {
-  return operation === null || operation.kind === 'step' ? undefined : operation.row;
 }

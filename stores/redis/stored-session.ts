@@ -17,7 +17,7 @@ const ACTIVE_SNAPSHOT_MS = 60_000;
 
 /** A call as it is stored, with its content. */
 export function toOpenCall({ content }: Session, call: Call): OpenCall {
-  const { id, state, asked, deadline, isHeld } = call;
+  const { id, state, asked, deadline, hook, isHeld } = call;
   const made = parseStored(content.get(ofCall('spec', id)) ?? '{}', `call ${id}`) as CallSpec;
   const edit = call.edits && content.get(ofCall('edit', id));
   const row = state === 'settled' ? content.get(ofCall('row', id)) : undefined;
@@ -31,6 +31,7 @@ export function toOpenCall({ content }: Session, call: Call): OpenCall {
     }),
     ...(asked !== undefined && { askedAt: asked }),
     ...(deadline !== undefined && { deadline }),
+    ...(hook !== undefined && { hook }),
     ...(isHeld === true && { held: true }),
   };
 }

@@ -20,7 +20,7 @@ async function logOf(thrown: unknown): Promise<{ logged: string; outcome: unknow
     } as never,
     signal: new AbortController().signal,
     context: { runId: 'r', toolCallId: 'c' } as ToolContext,
-    journal: { interruption: new Promise(() => undefined) },
+    webhookUrl: '',
     logger: { info: (...line) => void lines.push(line), warn: () => undefined },
   });
   return { logged: JSON.stringify(lines), outcome };

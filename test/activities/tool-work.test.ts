@@ -4,7 +4,7 @@ import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 
-it('an attempt that takes over does not start what the lost one has recorded as started', async () => {
+it('an attempt that takes over long after the lost one starts nothing that may be forgotten by now', async () => {
   const ship = activityTool({
     name: 'ship',
     description: 'Ships.',
@@ -14,30 +14,30 @@ it('an attempt that takes over does not start what the lost one has recorded as 
   });
   let noteStarted = (): void => undefined;
   const started = new Promise<void>((resolve) => (noteStarted = resolve));
-  let starts = 0;
-  let attempts = 0;
+  const attempts: unknown[] = [];
   const model = fakeModel(
     sayInTurn([...parts.call('c1', 'ship', {}), ...parts.finish('tool-calls')]),
   );
   const { begin, step, tool } = createHarness(await openTestStores(), {
     model,
     tools: [ship],
-    toolWork: async (_request, { once }) => {
-      attempts += 1;
-      const isLost = attempts === 1;
-      await once(() => {
-        starts += 1;
-        return Promise.resolve();
-      });
+    toolWork: (_request, { isRepeated, mayBeGone }) => {
+      attempts.push([isRepeated, mayBeGone]);
       noteStarted();
-      return isLost ? new Promise(() => undefined) : 'shipped';
+      return attempts.length < 3 ? new Promise(() => undefined) : Promise.resolve('shipped');
     },
   });
   const run = await begin();
   await step(run, 1);
-  const lost = tool(run, 1, 'c1').catch(() => undefined);
+  void tool(run, 1, 'c1').catch(() => undefined);
   await started;
-  expect(await tool(run, 1, 'c1', 2)).toBe('settled');
-  expect([starts, attempts]).toEqual([1, 2]);
-  void lost;
+  const again = new Promise<void>((resolve) => (noteStarted = resolve));
+  void tool(run, 1, 'c1', 2, { ageMs: 3_000_000 }).catch(() => undefined);
+  await again;
+  expect(await tool(run, 1, 'c1', 3, { ageMs: 4_000_000 })).toBe('settled');
+  expect(attempts).toEqual([
+    [false, false],
+    [true, false],
+    [true, true],
+  ]);
 });

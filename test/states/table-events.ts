@@ -2,7 +2,7 @@ import { decideSweep, type SweepDecision } from '../../executor/sweep-session.js
 import type { EndInput } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { userMessage, type SessionDriver } from '../support/session-driver.js';
-import { TOKEN } from './table-states.js';
+import { SECRET, TOKEN } from './table-states.js';
 import { SESSION } from './model/plan.js';
 import { storedIn, storeOf, type World } from './world.js';
 
@@ -126,8 +126,17 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
     happen: (session, world) => session.expire(runIdOf(world), 'c', later(world)),
   },
   {
-    name: 'end of a sleep',
-    happen: (session, world) => session.expire(runIdOf(world), 't', later(world)),
+    name: 'request to the webhook',
+    happen: (_, world) =>
+      storeOf(world).calls.settle({
+        ...{ source: 'webhook', sessionId: SESSION, agentType: 'tester', secret: SECRET },
+        ...{ toolCallId: 's', runId: runIdOf(world), chunks: [], now: world.clock.now },
+        row: { role: 'tool', toolCallId: 's', toolName: 'server-tool', output: 'sent' },
+      }),
+  },
+  {
+    name: 'deadline of the webhook',
+    happen: (session, world) => session.expire(runIdOf(world), 's', later(world)),
   },
   { name: 'stop', happen: (session) => session.stop() },
   { name: 'abort', happen: (session) => session.stop({ mode: 'abort' }) },

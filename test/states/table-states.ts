@@ -1,6 +1,4 @@
 import { newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
-import { AGENT } from '../../stores/conformance/fixtures.js';
-import { SESSION } from './model/plan.js';
 import { storeOf, type World } from './world.js';
 
 /** A state of a conversation, and the steps that lead to it. Calls are named `s`, `a` and `c` after their kinds. */
@@ -11,6 +9,8 @@ export interface TableState {
 
 /** Steps of model attempts; a zombie's is lower. */
 export const TOKEN = 5;
+/** What the address of the webhook holds. */
+export const SECRET = 'secret-of-s';
 
 async function begin(session: SessionDriver): Promise<string> {
   const result = await session.begin({ nonce: 'n', messages: [userMessage('u1')] });
@@ -34,63 +34,17 @@ async function ask(
   return runId;
 }
 
-/** What a person sees of the call that a tool waits for. */
-const QUESTION = {
-  type: 'tool_start',
-  agentId: SESSION,
-  agentType: AGENT,
-  step: 1,
-  timestamp: 1,
-  toolCallId: 'c',
-  toolName: 'ask',
-  arguments: {},
-} as const;
-
-async function suspend(session: SessionDriver, world: World): Promise<void> {
-  const runId = await ask(session, 'server');
-  await session.start(runId, 1, 's', TOKEN);
-  await storeOf(world).calls.suspend({
-    writer: session.callWriter(runId, 1, 's', TOKEN),
-    toolCallId: 's',
-    at: 0,
-    now: Date.now(),
-    operation: { kind: 'suspend', name: 'ask' },
-    wait: {
-      toolCallId: 'c',
-      toolName: 'ask',
-      kind: 'client',
-      input: {},
-      of: 's',
-      ask: QUESTION,
-      deadlineMs: 60_000,
-    },
-  });
-}
-
-/** The tool of call `s` sleeps, by the timer `t`. */
-async function sleep(
+/** The call `s` waits for its webhook, for a minute. */
+async function waitForHook(
   session: SessionDriver,
   world: World,
   ...beside: 'approval'[]
-): Promise<string> {
+): Promise<void> {
   const runId = await ask(session, 'server', ...beside);
-  await session.start(runId, 1, 's', TOKEN);
-  await storeOf(world).calls.suspend({
-    writer: session.callWriter(runId, 1, 's', TOKEN),
-    toolCallId: 's',
-    at: 0,
-    now: Date.now(),
-    operation: { kind: 'sleep', name: 'sleep' },
-    wait: { toolCallId: 't', toolName: 'sleep', kind: 'timer', input: {}, of: 's' },
-    dueInMs: 30_000,
-  });
-  return runId;
-}
-
-async function wakeBesideApproval(session: SessionDriver, world: World): Promise<void> {
-  const runId = await sleep(session, world, 'approval');
-  world.clock.now += 30_000;
-  await session.expire(runId, 't', world.clock.now);
+  const writer = session.callWriter(runId, 1, 's', TOKEN);
+  const base = { writer, toolCallId: 's', now: Date.now() };
+  await storeOf(world).calls.start({ ...base, hook: SECRET });
+  await storeOf(world).calls.suspend(base);
 }
 
 export const TABLE_STATES: readonly TableState[] = [
@@ -104,18 +58,10 @@ export const TABLE_STATES: readonly TableState[] = [
   },
   { name: 'waiting_approval', reach: (session) => ask(session, 'approval') },
   { name: 'waiting_tool', reach: (session) => ask(session, 'client') },
+  { name: 'waits for a webhook', reach: (session, world) => waitForHook(session, world) },
   {
-    name: 'tool is suspended',
-    reach: suspend,
-  },
-  { name: 'tool sleeps', reach: (session, world) => sleep(session, world) },
-  {
-    name: 'tool sleeps, approval asked',
-    reach: (session, world) => sleep(session, world, 'approval'),
-  },
-  {
-    name: 'tool woken, approval asked',
-    reach: wakeBesideApproval,
+    name: 'waits for a webhook, approval asked',
+    reach: (session, world) => waitForHook(session, world, 'approval'),
   },
   { name: 'waiting, tool active', reach: (session) => ask(session, 'server', 'approval') },
   {

@@ -69,16 +69,3 @@ export function plantSilence(redis: Redis, sessionId: string, since: number): Pr
     record.updated = since;
   });
 }
-
-/** The same for a call of the conversation. */
-export async function plantCall(
-  redis: Redis,
-  sessionId: string,
-  toolCallId: string,
-  change: (call: Call) => void,
-): Promise<void> {
-  await swap<Call>(redis, sessionId, `call:${toolCallId}`, (call) => {
-    change(call);
-    return [];
-  });
-}

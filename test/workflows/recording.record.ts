@@ -6,7 +6,7 @@ import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import type { TemporalServer } from '../support/temporal-server.js';
 import { createRecordedAgents } from './recording/agents.js';
-import { askedLater, asking, notified } from './recording/asking.js';
+import { asking, notified } from './recording/asking.js';
 import { batch } from './recording/batches.js';
 import { historiesFolder, KEPT } from './recording/histories.js';
 import { recordLong } from './recording/long.js';
@@ -93,17 +93,10 @@ describe('a run with receivers', () => {
     const history = await notified(stage);
     expect(startedIn(history).map(([type]) => type)).toEqual(['notifyWaiting', 'notifyEnd']);
     await take('notified', history);
-  }, 60_000);
-
-  it('notices that stay while a tool sleeps and asks as well replay as they went', async () => {
-    const history = await askedLater(stage);
-    await take('notified-of-a-tool', history);
-    expect(JSON.stringify(history)).toContain('waitGrown');
     const [[, first] = []] = startedIn(history);
     const notices = stage.runs.client.workflow.getHandle(first ?? '');
     await notices.result();
     await take('notices', await notices.fetchHistory());
-    expect(startedIn(history).map(([type]) => type)).toEqual(['notifyWaiting', 'notifyEnd']);
   }, 60_000);
 });
 

@@ -231,7 +231,7 @@ describe('work of a tool that Temporal executes', () => {
     signal: new AbortController().signal,
     isHandedOver: () => false,
     isRepeated: false,
-    once: (start: () => Promise<void>) => start(),
+    mayBeGone: false,
   });
   const newCall = (): ToolWorkCall => ({
     sessionId: 's',
@@ -247,6 +247,16 @@ describe('work of a tool that Temporal executes', () => {
     expect(await Promise.all([ask(), ask()])).toEqual([{ shipped: 'o2' }, { shipped: 'o2' }]);
     expect(await ask()).toEqual({ shipped: 'o2' });
     expect(executionsOf(call.runId)).toHaveLength(1);
+  });
+
+  it('what may be forgotten by now is not started again', async () => {
+    const call = newCall();
+    const ask = (mayBeGone: boolean): Promise<unknown> =>
+      workOf()({ work: shipping, input, call }, { ...how(), isRepeated: true, mayBeGone });
+    await expect(ask(true)).rejects.toMatchObject({ code: 'tool_outcome_unknown' });
+    expect(executionsOf(call.runId)).toEqual([]);
+    expect(await ask(false)).toEqual({ shipped: 'o2' });
+    expect(await ask(true)).toEqual({ shipped: 'o2' });
   });
 
   it.each([

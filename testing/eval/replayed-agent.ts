@@ -48,7 +48,8 @@ function toReplayedTool(tool: ToolDefinition, options: ReplayOptions): ToolDefin
   const { execute, name } = tool;
   if (execute === 'client') return tool;
   // Results were checked when they were recorded, and settings of activities mean nothing here.
-  const { outputSchema, subAgent, verify, retry, activity, timeoutMs, idempotent, ...rest } = tool;
+  const { outputSchema, subAgent, verify, retry, activity, timeoutMs, idempotent, send, ...rest } =
+    tool;
   const isLive = options.live.has(name) && typeof execute === 'function';
   return { ...rest, execute: toReplay(name, options, isLive ? execute : undefined) };
 }

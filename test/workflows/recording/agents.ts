@@ -27,17 +27,6 @@ const locate = (name: string, deadlineMs?: number) =>
     deadlineMs,
   });
 
-/** Sleeps, and asks people then. */
-const nap = defineTool({
-  name: 'nap',
-  description: 'Sleeps.',
-  inputSchema: nothing,
-  execute: async (_, { sleep, suspend }) => {
-    await sleep(Date.now() + 200);
-    return suspend({ name: 'awake', schema: nothing });
-  },
-});
-
 /** A tool that waits for a person; without a deadline it waits indefinitely. */
 const asking = (name: string, deadlineMs?: number) =>
   defineTool({
@@ -71,7 +60,6 @@ export function createRecordedAgents(activities?: RunShape): RecordedAgents {
     systemPrompt: '',
     tools: [
       note,
-      nap,
       locate('locate'),
       locate('locateSoon', 600_000),
       asking('pay'),

@@ -1,6 +1,4 @@
 import type { RunRecord } from '../../../stores/contract/runs.js';
-import { asks } from '../../../stores/record/waiting-page.js';
-import { until } from '../../support/until.js';
 import type { History, Scenario, Stage } from './stage.js';
 
 const calls = (tool: string): object => ({ calls: [{ tool, id: 'c1' }] });
@@ -20,21 +18,6 @@ async function asked(
 /** A run whose receivers are notified. */
 export const notified: Scenario = (stage) =>
   asked(stage, 'pay', (run) => stage.runs.decide(run, 'c1', true));
-
-/** A run of which a tool sleeps beside a question to people, and asks them itself then. */
-export const askedLater: Scenario = async (stage) => {
-  const calls = ['pay', 'nap'].map((tool, n) => ({ tool, id: `c${String(n)}` }));
-  const run = await stage.play([{ calls }]);
-  const { sessionId } = run;
-  const toolCallId = await until('the tool asks', async () => {
-    const view = await stage.stores.store.sessions.withCalls(sessionId);
-    return view?.openCalls.find((call) => call.spec.of === 'c1' && asks(call))?.spec.toolCallId;
-  });
-  await stage.untilWaits(run);
-  await stage.runs.decide(run, 'c0', true);
-  await stage.runs.executor.submitToolResult({ sessionId, toolCallId, result: {} });
-  return stage.history(run.runId);
-};
 
 /** Runs that wait for people. */
 export const asking: Record<string, Scenario> = {

@@ -15,7 +15,6 @@ export const KEPT: readonly string[] = [
   'goes-on-as-new',
   'gone-on-as-new',
   'leg-tools-beside-people',
-  'notified-of-a-tool',
   'notices',
   'batch',
 ];

@@ -28,11 +28,11 @@ export const STATUS = [
     const isPaused = conversation.record.stream === 'paused';
     const busy = liveAgents(after).flatMap((agent) => agent.busy);
     const calls = liveAgents(after).flatMap((agent) => agent.calls);
-    const waiting = calls.filter(({ state }) => state === 'waiting');
+    const waiting = calls.filter(waits);
     if (isPaused) {
       if (busy.length > 0) return `it is paused, and ${busy.join()} is busy`;
       const isDue = waiting.length > 0 || hasLostSubAgent(after);
-      return isDue ? undefined : 'it is paused, and no person is asked';
+      return isDue ? undefined : 'it is paused, and waits for nothing';
     }
     const isDue = liveAgents(after).some(canClaim);
     return busy.length === 0 && !isDue ? 'nothing is busy, and it is not paused' : undefined;
@@ -70,7 +70,7 @@ export const STATUS = [
       ({ asked, ask, isHeld }) => asked === undefined || ask !== undefined || isHeld === true,
     );
     if (unasked !== undefined) return `${unasked.id} was not`;
-    const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []);
+    const deadlines = calls.filter(waits).flatMap(({ deadline }) => deadline ?? []);
     const timeless = waiting.find(
       ({ waitMs, deadline }) => waitMs !== undefined && deadline === undefined,
     );
@@ -102,6 +102,10 @@ export const STATUS = [
     return expiring.includes(':log') ? undefined : 'it does not';
   }),
 ];
+
+function waits({ state }: { state: string }): boolean {
+  return state === 'waiting' || state === 'suspended';
+}
 
 const MAY_BE_BUSY = new Set(['open', 'approved', 'started']);
 

@@ -104,8 +104,8 @@ function projectRecord(record: SessionRecord): string {
 
 /** Other parts of a settled call are never read again. */
 function projectCall(call: Call): string {
-  const { id, kind, state, isLate, isTold, child, of } = call;
-  const read = state === 'settled' ? { id, kind, state, isLate, isTold, child, of } : call;
+  const { id, kind, state, isLate, isTold, child, isCalled } = call;
+  const read = state === 'settled' ? { id, kind, state, isLate, isTold, child, isCalled } : call;
   return textWithout(['since'], { ...read, asked: call.asked !== undefined });
 }
 

@@ -37,7 +37,7 @@ export function result(id: string, clock: Clock): Request {
 
 export function expire(id: string, clock: Clock): Request {
   return settle('expire', id, clock, ({ agent, call }) => {
-    return toExpiryInput(call, agent, timeAt(clock));
+    return toExpiryInput({ spec: call, state: 'waiting' }, agent, timeAt(clock));
   });
 }
 

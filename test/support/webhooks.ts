@@ -1,20 +1,9 @@
-import type { Redis } from 'ioredis';
 import type { ChatClient } from './chat-client.js';
 import { until } from './until.js';
 
-/** A call of the lab agent's tool that carries out steps and waits. */
-export function waits(...plan: object[]): object {
-  return { tool: 'wait', id: 'w1', args: { plan } };
-}
-
-/** How often each step of a session's tools was executed. */
-export async function readExecutions(
-  redis: Pick<Redis, 'hgetall'>,
-  sessionId: string,
-): Promise<Record<string, number>> {
-  const all = Object.entries(await redis.hgetall('lab:charges'));
-  const own = all.filter(([key]) => key.startsWith(`${sessionId}:`));
-  return Object.fromEntries(own.map(([key, count]) => [key.split('#')[1] ?? '', Number(count)]));
+/** A call of the lab agent's tool that a webhook answers. */
+export function waits(tool: 'wait' | 'waitBriefly' = 'wait'): object {
+  return { tool, id: 'w1', args: {} };
 }
 
 /** The address that a tool has given out, as an event. */

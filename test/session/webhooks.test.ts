@@ -1,0 +1,181 @@
+import { equal, includes } from '../../stores/conformance/assertions.js';
+import { AGENT, approval, client, server } from '../../stores/conformance/fixtures.js';
+import type { SessionDriver } from '../../stores/conformance/session-driver.js';
+import type { Case } from '../../stores/conformance/suite.js';
+import { childAt, grow, heldCall, settleChild } from '../../stores/conformance/tree.js';
+import type { SettleCallResult } from '../../stores/contract/calls.js';
+import type { Store } from '../../stores/contract/store.js';
+import { it } from './rules.js';
+
+const SECRET = 'secret-of-s';
+
+/** The tool of call `s` has passed its address on, and the call waits. */
+async function waitForHook(
+  { store }: Pick<Case, 'store'>,
+  session: SessionDriver,
+  runId: string,
+  toolCallId = 's',
+): Promise<void> {
+  const writer = session.callWriter(runId, 1, toolCallId, 1);
+  const base = { writer, toolCallId, now: Date.now() };
+  includes(await store.calls.start({ ...base, hook: SECRET }), { kind: 'execute', hook: SECRET });
+  equal(await store.calls.suspend(base), { kind: 'suspended' });
+}
+
+function callHook(
+  store: Store,
+  sessionId: string,
+  runId: string,
+  { toolCallId = 's', secret = SECRET } = {},
+): Promise<SettleCallResult> {
+  return store.calls.settle({
+    ...{ source: 'webhook', sessionId, agentType: AGENT, toolCallId, runId, secret },
+    row: { role: 'tool', toolCallId, toolName: 'server-tool', output: 'sent' },
+    chunks: [],
+    now: Date.now(),
+  });
+}
+
+describe('the webhook of a call', () => {
+  it('takes one request with its secret, which is the result, and none after its end', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, [server('s')]);
+    equal(await callHook(store, session.id, runId), { kind: 'not_pending' });
+    await waitForHook(setup, session, runId);
+    includes(await store.sessions.read(session.id), { status: 'waiting_tool', stream: 'paused' });
+    equal(await session.start(runId, 1, 's', 2), { kind: 'suspended' });
+    const wrong = { secret: 'secret-of-t' };
+    equal(await callHook(store, session.id, runId, wrong), { kind: 'not_pending' });
+    equal(await callHook(store, session.id, runId, { toolCallId: 't' }), { kind: 'not_pending' });
+    includes(await session.answer(runId, 's', { output: 1 }), { kind: 'kind_mismatch' });
+    includes(await callHook(store, session.id, runId), {
+      kind: 'stored',
+      resume: { step: 1, approved: [] },
+    });
+    for (let step = 1; step < 3; step += 1) {
+      equal(await callHook(store, session.id, runId), { kind: 'already_completed' });
+      equal(await callHook(store, session.id, runId, wrong), { kind: 'not_pending' });
+      if (step === 1) await session.ask(runId, 2, [server('t')]);
+    }
+    const rows = await store.sessions.rows(session.id, 2);
+    includes(rows.slice(0, 1), [{ role: 'tool', toolCallId: 's', output: 'sent' }]);
+  });
+
+  it('is called too early while its tool runs, whose next attempt gets the same address', async ({
+    store,
+    session,
+  }) => {
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, [server('s', { idempotent: true })]);
+    const start = (token: number, hook: string) =>
+      store.calls.start({
+        writer: session.callWriter(runId, 1, 's', token),
+        ...{ toolCallId: 's', now: Date.now(), hook },
+      });
+    await start(1, SECRET);
+    equal(await callHook(store, session.id, runId), { kind: 'not_due' });
+    includes(await start(2, 'another'), { kind: 'execute', hook: SECRET });
+    const suspend = (token: number) =>
+      store.calls.suspend({
+        writer: session.callWriter(runId, 1, 's', token),
+        ...{ toolCallId: 's', now: Date.now() },
+      });
+    equal(await suspend(1), { kind: 'fenced' });
+    await session.stop();
+    includes(await suspend(2), { kind: 'superseded' });
+    equal(await callHook(store, session.id, runId), { kind: 'expired' });
+  });
+
+  it('ends by the clock of the store, and never by a person', async (setup) => {
+    const { store, session } = setup;
+    for (const [messageId, deadlineMs] of [['u1', 60_000] as const, ['u2', 1] as const]) {
+      const { runId } = await session.newRun(messageId);
+      await session.ask(runId, 1, [server('s', { deadlineMs })]);
+      await waitForHook(setup, session, runId);
+      const { deadline = 0 } = (await store.sessions.read(session.id)) ?? {};
+      equal(deadline, (await store.calls.read(session.id, 's'))?.deadline);
+      while (deadlineMs === 1 && Date.now() <= deadline) await Promise.resolve();
+      const expired = await session.expire(runId, 's');
+      equal(expired.kind, deadlineMs === 1 ? 'stored' : 'not_due');
+      if (deadlineMs === 1) {
+        equal(await callHook(store, session.id, runId), { kind: 'expired' });
+        // Nobody is told of what comes after it.
+        includes(await session.answer(runId, 's', { output: 1 }), { kind: 'already_completed' });
+      } else await session.stop();
+    }
+    includes(await session.messages('tool_end'), [{ toolCallId: 's', errorCode: 'run_stopped' }]);
+  });
+
+  it('asks no person: a pause names the questions beside it', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, [server('s'), approval('a')]);
+    await waitForHook(setup, session, runId);
+    includes(await store.calls.suspension(session.id), { toolCallIds: ['a'] });
+    includes(await session.messages('run_paused'), [{ pendingToolCallId: 'a' }]);
+    equal('resume' in (await callHook(store, session.id, runId)), false);
+    includes(await store.sessions.read(session.id), {
+      status: 'waiting_approval',
+      stream: 'paused',
+    });
+    includes(await session.decide(runId, 'a', true), { resume: { approved: ['a'] } });
+  });
+
+  it('holds no approved call back, and is waited for', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, [server('s'), approval('a')]);
+    await waitForHook(setup, session, runId);
+    includes(await session.decide(runId, 'a', true), { resume: { step: 1, approved: ['a'] } });
+    includes(await session.start(runId, 1, 'a', 1), { kind: 'execute' });
+    await session.finishCall(runId, 1, 'a', 'done', 1);
+    includes(await store.sessions.read(session.id), { status: 'waiting_tool', stream: 'paused' });
+    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'not_ready' });
+    includes(await callHook(store, session.id, runId), { resume: { approved: [] } });
+    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+  });
+
+  it('answers that release nothing leave a run asleep', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, [server('s'), client('c')]);
+    await waitForHook(setup, session, runId);
+    equal('resume' in (await session.answer(runId, 'c', { output: 1 })), false);
+    includes(await store.sessions.read(session.id), { stream: 'paused' });
+    includes(await callHook(store, session.id, runId), { resume: { approved: [] } });
+  });
+
+  it('of a sub-agent lets it go on while others ask; one that is lost then releases what was approved', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'own')]);
+    const { root, runId } = tree;
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    await one.driver.ask(one.ref.runId, 1, [server('s')]);
+    await waitForHook(setup, one.driver, one.ref.runId);
+    await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'x')]);
+    equal('resume' in (await root.decide(runId, 'own', true)), false);
+    includes(await callHook(store, one.driver.id, one.ref.runId), { resume: { approved: [] } });
+    includes(await store.sessions.read(root.id), { status: 'running', stream: 'active' });
+    includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
+    equal(await root.start(runId, 1, 'own'), { kind: 'refused' });
+    await two.driver.end(two.ref.runId, 'failed');
+    includes(await settleChild(setup, root, runId, two.callId), {
+      kind: 'stored',
+      resume: { step: 1, approved: ['own'] },
+    });
+    includes(await root.start(runId, 1, 'own', 1), { kind: 'execute' });
+  });
+
+  it('a sub-agent that ends releases nothing where no people were asked, or others are', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'own')]);
+    const { root, runId } = tree;
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    equal('resume' in (await settleChild(setup, root, runId, one.callId)), false);
+    await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'x')]);
+    await root.decide(runId, 'own', true);
+    includes(await store.sessions.read(root.id), { stream: 'paused' });
+    equal(await root.start(runId, 1, 'own'), { kind: 'refused' });
+  });
+});
