@@ -9,8 +9,10 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0', MAX_OPEN_STREAMS: '0' } });
+const product = useProduct();
 const { helix, read } = useCommandLine(product);
+// Other files come after this one.
+afterAll(() => helix(['agent', 'unpause', 'lab', '--all-tenants']));
 
 const lab = async (): Promise<OperatorAgent | undefined> =>
   (await read<OperatorAgent[]>('agent', 'list')).find(({ name }) => name === 'lab');

@@ -6,7 +6,9 @@ import { newSessionId, sharedTemporal, startProduct } from '../support/product.j
 import { filesIn, makeCertificate } from '../support/redis-certificate.js';
 import { dataArguments, startRedisProcess, type RedisProcess } from '../support/redis-process.js';
 import { createRedisUser } from '../support/redis-user.js';
+import { CERTIFICATES, startTlsProxy } from '../support/tls-proxy.js';
 
+let temporal: Awaited<ReturnType<typeof startTlsProxy>>;
 let server: RedisProcess;
 let url: string;
 let authority: string;
@@ -14,6 +16,7 @@ let authority: string;
 let files: string;
 
 beforeAll(async () => {
+  temporal = await startTlsProxy(Number(sharedTemporal().split(':')[1]));
   server = await startRedisProcess(dataArguments);
   const made = await makeCertificate(server.folder);
   const { key, certificate } = made;
@@ -45,7 +48,17 @@ beforeAll(async () => {
     redis.disconnect();
   }
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await temporal.close();
+});
+
+/** A client without a certificate trusts the server, and is refused by it. */
+const trusting = (): Record<string, string> => ({
+  TEMPORAL_ADDRESS: `127.0.0.1:${String(temporal.port)}`,
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: CERTIFICATES.authority,
+  TEMPORAL_TLS_SERVER_NAME: 'temporal.test',
+});
 
 const doctor = (env: Record<string, string>) =>
   runCommand(['doctor', '--engines-only'], {
@@ -61,23 +74,54 @@ const requireCertificates = async (which: 'yes' | 'no'): Promise<void> => {
   }
 };
 
-describe('a Redis with TLS and a user of its own, which demands certificates', () => {
-  it.concurrent('API and worker with one carry out a run, by the documented rights', async () => {
-    const env = { REDIS_URL: `${url}${files}` };
-    const product = await startProduct({ env });
-    try {
-      const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } }),
-      });
-      expect(await response.text()).toContain('"type":"finish"');
-    } finally {
-      await product.stop();
-    }
-    const { stdout } = await doctor(env);
-    expect(stdout).toContain('The user of REDIS_URL may use every command.');
+/** A process that cannot start, to its end: what it wrote, but for the line that says so. */
+async function linesOf(role: 'api' | 'worker', env: Record<string, string>): Promise<string[]> {
+  const started = startProcess(role, {
+    TEMPORAL_ADDRESS: sharedTemporal(),
+    PORT: '0',
+    HELIX_ALLOW_UNAUTHENTICATED: '1',
+    LOG_LEVEL: 'fatal',
+    ...env,
   });
+  expect(await started.exitCode).toBe(1);
+  return started.log().trim().split('\n').slice(0, -1);
+}
+
+describe('a Temporal server that demands certificates', () => {
+  it.concurrent('a worker without one ends with one line', async () => {
+    const env = { ...trusting(), REDIS_URL: process.env['TEST_REDIS_URL'] ?? '' };
+    expect(await linesOf('worker', env)).toEqual([
+      expect.stringMatching(
+        `Temporal at 127.0.0.1:${String(temporal.port)} refuses the TLS connection.*TEMPORAL_TLS_CLIENT_CERT_PATH`,
+      ),
+    ]);
+  });
+});
+
+describe('a Redis with TLS and a user of its own, which demands certificates', () => {
+  it.concurrent(
+    'with one for each engine a run is carried out, by the documented rights',
+    async () => {
+      const env = { REDIS_URL: `${url}${files}` };
+      const certificates = {
+        TEMPORAL_TLS_CLIENT_CERT_PATH: CERTIFICATES.client,
+        TEMPORAL_TLS_CLIENT_KEY_PATH: CERTIFICATES.clientKey,
+      };
+      const product = await startProduct({ env: { ...env, ...trusting(), ...certificates } });
+      try {
+        const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } }),
+        });
+        expect(await response.text()).toContain('"type":"finish"');
+      } finally {
+        await product.stop();
+      }
+      const { stdout } = await doctor(env);
+      expect(stdout).toContain('The user of REDIS_URL may use every command.');
+    },
+  );
 
   it.concurrent(
     'doctor names the setting for a certificate that is missing, or whose file cannot be read',
@@ -118,22 +162,11 @@ describe('a Redis with TLS and a user of its own', () => {
     expect(stdout).not.toContain('secret');
   });
 
-  it.concurrent.each(['api', 'worker'] as const)(
-    'the %s without the authority ends with one line',
-    async (role) => {
-      const started = startProcess(role, {
-        REDIS_URL: url,
-        TEMPORAL_ADDRESS: sharedTemporal(),
-        PORT: '0',
-        HELIX_ALLOW_UNAUTHENTICATED: '1',
-        LOG_LEVEL: 'fatal',
-      });
-      expect(await started.exitCode).toBe(1);
-      const line = started.log().trim().split('\n')[0] ?? '';
-      expect(line).toMatch(
-        /^Redis at rediss:.* cannot be reached by TLS: .*REDIS_URL.*NODE_EXTRA_CA_CERTS/,
-      );
-      expect(line).not.toContain('secret');
-    },
-  );
+  it.concurrent('an API without the authority ends with one line', async () => {
+    const [line = ''] = await linesOf('api', { REDIS_URL: url });
+    expect(line).toMatch(
+      /^Redis at rediss:.* cannot be reached by TLS: .*REDIS_URL.*NODE_EXTRA_CA_CERTS/,
+    );
+    expect(line).not.toContain('secret');
+  });
 });
