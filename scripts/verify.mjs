@@ -15,7 +15,6 @@ const ROWS = [
     'vulnerabilities',
     'format:check',
     'lint',
-    'site',
   ],
 ];
 

@@ -4,7 +4,7 @@ import { CHAT_ROUTES } from './chat.js';
 import { OPERATOR_BATCH_ROUTES } from './operator-batches.js';
 import { OPERATOR_RECEIVER_ROUTES } from './operator-receivers.js';
 import { OPERATOR_SCHEDULE_ROUTES } from './operator-schedules.js';
-import { OPERATOR_TIMELINE_ROUTES } from './operator-timeline.js';
+import { OPERATOR_STEP_ROUTE } from './operator-step.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
 import { OPERATOR_CODEC_ROUTES } from './operator-codec.js';
@@ -28,7 +28,7 @@ const CORE: readonly Route[] = [
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
   ...OPERATOR_CODEC_ROUTES,
-  ...OPERATOR_TIMELINE_ROUTES,
+  OPERATOR_STEP_ROUTE,
   ...OPERATOR_BATCH_ROUTES,
   ...OPERATOR_RECEIVER_ROUTES,
   ...OPERATOR_SCHEDULE_ROUTES,

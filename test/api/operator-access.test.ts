@@ -133,7 +133,6 @@ const NEEDS: Record<string, Role> = {
   readTenantSession: 'viewer',
   listRunEvents: 'viewer',
   forkRun: 'operator',
-  getRunTimeline: 'viewer',
   getRunStep: 'viewer',
   listAgents: 'viewer',
   startBatch: 'operator',

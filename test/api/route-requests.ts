@@ -49,7 +49,6 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   listRuns: {},
   countRuns: {},
   getRun: {},
-  getRunTimeline: {},
   getRunStep: {},
   stopRun: { body: {} },
   resumeRun: { body: {} },

@@ -1,11 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HTTP_STATUS } from '../../protocol/errors.js';
-import { documentsOf, toPage } from '../../scripts/site/pages.mjs';
-import { toSearched } from '../../scripts/site/searched.mjs';
-import { SIDEBAR } from '../../scripts/site/sidebar.mjs';
 
-const root = process.cwd();
 const read = (file) => readFileSync(file, 'utf8');
 
 const WITH_CODES = [
@@ -44,21 +40,13 @@ function codesOf(source) {
 }
 
 describe('the documentation', () => {
-  it('what the list of the site and llms.txt name are documents, each once', () => {
-    const documents = documentsOf(root);
-    const listed = SIDEBAR.flatMap(({ pages }) => pages.map(([page]) => `${page}.md`));
-    const made = listed.filter((page) => !page.startsWith('reference/'));
-    expect([...documents.keys()]).toEqual(expect.arrayContaining(made));
-    expect(new Set(made).size).toBe(made.length);
-    const named = [...read('llms.txt').matchAll(/\]\(([^)]+)\)/g)].map(([, file]) => file);
-    expect([...documents.values()]).toEqual(expect.arrayContaining(named));
-    expect(new Set(named).size).toBe(named.length);
+  it('llms.txt names every document once', () => {
+    const documents = ['README.md', 'PROTOCOL.md', ...markdownIn('docs')];
     // Decisions are reached from their first page.
-    const own = [...documents.values()].filter(
-      (file) => !/^docs\/decisions\/(?!README)/.test(file),
-    );
-    const beside = ['CHANGELOG.md', 'SECURITY.md'];
-    expect(own.filter((file) => ![...named, ...beside].includes(file))).toEqual([]);
+    const own = documents.filter((file) => !/^docs\/decisions\/(?!README)/.test(file));
+    const named = [...read('llms.txt').matchAll(/\]\(([^)]+)\)/g)].map(([, file]) => file);
+    expect(named).toEqual(expect.arrayContaining(own));
+    expect(new Set(named).size).toBe(named.length);
   });
 
   it('every error code has its line, with its status', () => {
@@ -125,44 +113,5 @@ describe('the documentation', () => {
     expect(read('skills/helix-temporal/SKILL.md')).toMatch(
       /^---\nname: helix-temporal\ndescription: /,
     );
-  });
-});
-
-describe('the pages of the site', () => {
-  it('links lead from page to page, those to sources are text, and braces are text', () => {
-    const of = {
-      file: 'docs/a.md',
-      page: 'docs/a.md',
-      pageOf: new Map([
-        ['README.md', 'index.md'],
-        ['docs/b.md', 'docs/b.md'],
-      ]),
-    };
-    const text = [
-      '[b](b.md#part) [start](../README.md) [`x`](../test/x.ts) [out](https://x.y) ![m](media/c.png)',
-      'a {{ b }} `{{ c }}`',
-      '```ts',
-      'const d = `[b](../x.ts) {{ e }}`;',
-      '```',
-    ].join('\n');
-    expect(toPage(text, of)).toBe(
-      [
-        '[b](./b.md#part) [start](../index.md) `x` [out](https://x.y) ![m](./media/c.png)',
-        'a &#123;&#123; b }} `{{ c }}`',
-        '```ts',
-        'const d = `[b](../x.ts) {{ e }}`;',
-        '```',
-      ].join('\n'),
-    );
-  });
-
-  it('the search knows what readers look for: no decisions, and no declarations', () => {
-    const text = '# a\n\nProse.\n\n```ts\nconst a = 1;\n```\n\nMore.\n';
-    expect(toSearched(text, 'docs/agents.md')).toBe(text);
-    expect(toSearched(text, 'docs/decisions/README.md')).toBe(text);
-    expect(toSearched(text, 'reference/main.md')).toBe('# a\n\nProse.\n\n\n\nMore.\n');
-    for (const page of ['changelog.md', 'docs/decisions/costs.md']) {
-      expect(toSearched(text, page)).toBe('');
-    }
   });
 });

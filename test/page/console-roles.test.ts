@@ -49,7 +49,7 @@ it('a viewer sees what waits and what ran, and no button that acts', async () =>
   for (const act of ['stop', 'retry', 'resume', 'fork']) {
     expect(await console.at(`run-${act}`).count()).toBe(0);
   }
-  await console.at('timeline').waitFor();
+  await console.at('steps').waitFor();
   await console.open('/console/runs');
   await console.at('run-row').first().waitFor();
   expect(await console.at('choose-page').count()).toBe(0);

@@ -1,9 +1,7 @@
 import type { Browser } from 'playwright-core';
 import type { OperatorRunDetail, OperatorRuns } from '../../protocol/operator.js';
-import type { OperatorTimeline } from '../../protocol/timeline.js';
 import { findProblems } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
-import { delegate } from '../support/lab-calls.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { shareBrowser } from '../support/page-driver.js';
 import { newSessionId, useProduct } from '../support/product.js';
@@ -21,14 +19,6 @@ const CHARGE = [{ say: 'I would charge it.', ...ask('charge', { amount: 5 }) }, 
 async function readRun(runId: string): Promise<OperatorRunDetail> {
   const path = `/api/operator/runs/${encodeURIComponent(runId)}`;
   return (await (await fetch(product.url + path)).json()) as OperatorRunDetail;
-}
-
-/** How long a run waited for people, as its timeline has it. */
-async function readWait(runId: string): Promise<number> {
-  const path = `/api/operator/runs/${encodeURIComponent(runId)}/timeline`;
-  const { spans } = (await (await fetch(product.url + path)).json()) as OperatorTimeline;
-  const wait = spans.find(({ kind }) => kind === 'wait');
-  return (wait?.endedAt ?? Infinity) - (wait?.startedAt ?? 0);
 }
 
 /** Begins a run and leaves it: a connection that is closed stops nothing. */
@@ -84,27 +74,22 @@ it('a question for the client is answered with a value', async () => {
   await console.click('give-result');
   await until('the run is over', async () => (await readRun(runId)).status === 'completed');
   await console.open(`/console/runs/${encodeURIComponent(runId)}`);
-  await console.page.locator('[data-testid=span][data-kind=wait] button').click();
-  expect(await console.at('tool-output').textContent()).toContain('Basel');
+  await console.at('open-step').first().click();
+  await console.at('contents').getByText('Basel').waitFor();
   await console.close();
 });
 
-it('a run is followed, stopped, continued; its waits are as long as they were', async () => {
+it('a run is followed; its steps show what was decided and written', async () => {
   const runId = await runLab(product, CHARGE);
   const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
   await untilStatus(console, 'Waits for approval');
-  const wait = console.page.locator('[data-testid=span][data-kind=wait]');
-  await wait.waitFor();
-  expect(await wait.getAttribute('data-state')).toBe('open');
   await console.click('to-waiting');
   await console.click('deny');
   await console.page.goBack();
   await untilStatus(console, 'Completed');
-  await until('the wait is over', async () => (await wait.getAttribute('data-state')) === 'denied');
-  expect(Number(await wait.getAttribute('data-ms'))).toBe(await readWait(runId));
-  expect(await wait.textContent()).toContain('denied');
-
-  await console.page.locator('[data-testid=span][data-kind=model] button').first().click();
+  expect(await console.at('call').first().textContent()).toContain('denied by');
+  await console.at('open-step').first().click();
+  await console.at('contents').waitFor();
   expect(await console.at('contents').textContent()).toContain('I would charge it.');
   expect(console.faults).toEqual([]);
   await console.close();
@@ -116,7 +101,7 @@ it('an active run is stopped with a reason, forked and repeated', async () => {
     { say: 'slow'.repeat(600), deltas: 600, everyMs: 100 },
   ]);
   const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
-  await console.page.locator('[data-testid=span][data-kind=model][data-state=open]').waitFor();
+  await console.at('step').first().waitFor();
   await console.click('run-stop');
   await console.at('reason').fill('too slow');
   await console.click('confirm');
@@ -180,18 +165,6 @@ it('runs are filtered, paged and stopped together; the address keeps the filter'
   const statuses = await Promise.all(runs.map(async (runId) => (await readRun(runId)).status));
   expect(new Set(statuses)).toEqual(new Set(['interrupted']));
   expect(console.faults).toEqual([]);
-  await console.close();
-});
-
-it("a sub-agent's work and its question stand in the timeline of the run", async () => {
-  const child = delegate('d1', ask('echo', { value: 'below' }), { say: 'done below' });
-  const runId = await runLab(product, [{ calls: [child] }, { say: 'well' }]);
-  const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
-  await untilStatus(console, 'Completed');
-  const echo = console.page.locator('[data-testid=span][data-name=echo]');
-  expect(await echo.textContent()).toContain('lab-child');
-  await echo.getByRole('button').click();
-  expect(await console.at('contents').textContent()).toContain('below');
   await console.close();
 });
 

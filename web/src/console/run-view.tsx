@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { OperatorRunDetail } from '../../../protocol/operator.js';
-import type { OperatorTimeline } from '../../../protocol/timeline.js';
 import { toWords } from '../../../protocol/to-words.js';
 import type { PageConfig } from '../api-client.js';
 import { formatWhen } from '../format-when.js';
@@ -11,7 +10,7 @@ import { REFRESH_MS } from './queries.js';
 import { RunActs } from './run-acts.js';
 import { RunFacts } from './run-facts.js';
 import { hasEnded } from './status-words.js';
-import { Timeline } from './timeline.js';
+import { StepContents } from './step-contents.js';
 
 /** One run: what it is, what it did and when, and what can be done about it. */
 export function RunView({ runId, config }: { runId: string; config: PageConfig }): ReactElement {
@@ -22,13 +21,6 @@ export function RunView({ runId, config }: { runId: string; config: PageConfig }
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && hasEnded(data.status) ? REFRESH_MS.seldom : REFRESH_MS.soon,
   });
-  const isOver = run.data !== undefined && hasEnded(run.data.status);
-  const timeline = useQuery({
-    queryKey: ['timeline', runId, isOver],
-    queryFn: ({ signal }) => read<OperatorTimeline>(runPath(runId, '/timeline'), { signal }),
-    refetchInterval: isOver ? false : REFRESH_MS.soon,
-  });
-
   if (run.data === undefined) {
     return run.error === null ? (
       <p role="status">Loading…</p>
@@ -36,39 +28,29 @@ export function RunView({ runId, config }: { runId: string; config: PageConfig }
       <ProblemNote error={run.error} what="This run" />
     );
   }
-  const spans = timeline.data?.spans ?? [];
   return (
     <>
       {run.error !== null && <ProblemNote error={run.error} what="This run" />}
       <RunFacts run={run.data} config={config} />
       <RunActs run={run.data} roles={config.roles} />
-      <h2>Timeline</h2>
-      {timeline.error !== null && <ProblemNote error={timeline.error} what="The timeline" />}
-      {timeline.data !== undefined && spans.length > 0 && <Timeline timeline={timeline.data} />}
-      {timeline.data !== undefined && !timeline.data.isWhole && (
-        <p className="soft" data-testid="not-whole">
-          {spans.length === 0
-            ? 'The log of this run has expired. Its record is below.'
-            : 'The log of this run is not whole: it was trimmed, or is too long to show.'}
-        </p>
-      )}
-      {spans.length === 0 && <RecordedSteps run={run.data} />}
+      <h2>Steps</h2>
+      <Steps run={run.data} />
     </>
   );
 }
 
-/** The steps of a run as its record has them, without their times. */
-function RecordedSteps({ run }: { run: OperatorRunDetail }): ReactElement {
+/** The steps of a run as its record has them; each opens what was written, given and returned. */
+function Steps({ run }: { run: OperatorRunDetail }): ReactElement {
   if (run.steps.length === 0) return <p data-testid="no-steps">It has finished no step yet.</p>;
   return (
-    <ol className="plain-list" data-testid="recorded-steps">
+    <ol className="plain-list" data-testid="steps">
       {run.steps.map(({ step, calls }) => (
-        <li key={step}>
+        <li key={step} className="card" data-testid="step">
           Step {step}
           {calls.length > 0 && (
             <ul>
               {calls.map(({ toolCallId, toolName, state, decision }) => (
-                <li key={toolCallId}>
+                <li key={toolCallId} data-testid="call" data-state={state}>
                   {toWords(toolName)}: {state}
                   {decision !== undefined &&
                     `, ${decision.approved ? 'approved' : 'denied'} by ${decision.by ?? 'the tool’s rule'} (${formatWhen(decision.at)})`}
@@ -76,6 +58,12 @@ function RecordedSteps({ run }: { run: OperatorRunDetail }): ReactElement {
               ))}
             </ul>
           )}
+          <StepContents
+            runId={run.runId}
+            step={step}
+            // A call that is settled meanwhile has another state, and the step is read again.
+            states={calls.map(({ state }) => state).join()}
+          />
         </li>
       ))}
     </ol>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useState, type SyntheticEvent, type ReactElement } from 'react';
 import type { OperatorQuestion, OperatorRunDetail } from '../../../protocol/operator.js';
-import type { OperatorStep } from '../../../protocol/timeline.js';
+import type { OperatorStep } from '../../../protocol/operator-step.js';
 import { SchemaForm } from '../form/schema-form.js';
 import { useEditedInput } from '../form/use-edited-input.js';
 import { FieldList } from '../field-list.js';

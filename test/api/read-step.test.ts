@@ -1,5 +1,5 @@
 import { listRuns } from '../../api/list-runs.js';
-import { readStep, readTimeline } from '../../api/read-timeline.js';
+import { readStep } from '../../api/read-step.js';
 import type { RouteDeps } from '../../api/deps.js';
 import type { RunFilter, RunPage } from '../../executor/run-list.js';
 import type { NewCall } from '../../stores/contract/call-record.js';
@@ -33,52 +33,25 @@ async function twoTurns() {
   await session.end(first.runId, 'completed');
   const second = await session.newRun('u2');
   await ask(second.runId, newCall('c2', 'approval'));
-  const deps = { stateStore: stores.store, streamManager: stores.streamManager };
-  return { deps: deps as unknown as RouteDeps, session, stores, first, second };
+  return { deps: { stateStore: stores.store }, session, first, second };
 }
-
-describe('readTimeline', () => {
-  it('a run has what it did in its own turn', async () => {
-    const { deps, first, second } = await twoTurns();
-    const timeline = await readTimeline(deps, first.runId);
-    expect(timeline?.isWhole).toBe(true);
-    expect(timeline?.endedAt).toBeDefined();
-    const asked = timeline?.spans.map(({ kind, toolCallId }) => [kind, toolCallId]);
-    expect(asked).toEqual([
-      ['model', undefined],
-      ['wait', 'c1'],
-    ]);
-    expect(timeline?.spans.every(({ endedAt }) => endedAt !== undefined)).toBe(true);
-    const open = (await readTimeline(deps, second.runId))?.spans.at(-1);
-    expect(open).toMatchObject({ kind: 'wait', toolCallId: 'c2', state: 'open' });
-    expect(open?.endedAt).toBeUndefined();
-  });
-
-  it('a run whose log was trimmed has nothing of the turns after it', async () => {
-    const { deps, stores, first, second } = await twoTurns();
-    const read: RouteDeps['streamManager']['read'] = (id, from, limit) =>
-      stores.streamManager.read(id, Math.max(from, second.startSequence), limit);
-    const trimmed = { ...deps, streamManager: { ...deps.streamManager, read } };
-    expect(await readTimeline(trimmed, first.runId)).toMatchObject({ spans: [], isWhole: false });
-  });
-
-  it('an unknown run has none', async () => {
-    const { deps, session } = await twoTurns();
-    expect(await readTimeline(deps, `${session.id}:9-x`)).toBeUndefined();
-    expect(await readTimeline(deps, 'unknown:1-x')).toBeUndefined();
-  });
-});
 
 describe('readStep', () => {
   it('a step has the inputs and outputs of its calls', async () => {
-    const { deps, first, second } = await twoTurns();
+    const { deps, session, first, second } = await twoTurns();
     const step = await readStep(deps, first.runId, 1);
     expect(step?.calls).toEqual([
       expect.objectContaining({ toolCallId: 'c1', output: { charged: 5 } }),
     ]);
     const open = await readStep(deps, second.runId, 1);
     expect(open?.calls[0]).not.toHaveProperty('output');
-    expect(await readStep(deps, first.runId, 2)).toBeUndefined();
+    for (const [runId, step] of [
+      [first.runId, 2],
+      [`${session.id}:9-x`, 1],
+      ['unknown:1-x', 1],
+    ] as const) {
+      expect(await readStep(deps, runId, step)).toBeUndefined();
+    }
   });
 
   it('a step was asked by the messages of its own turn', async () => {

@@ -1,2 +1,0 @@
-export const TASK_QUEUE = 'peer-turns';
-export const TOPIC = 'reply';
