@@ -6,10 +6,9 @@ import {
   type LlmSettings,
 } from '../../agents/index.js';
 import { RULE_PRICES } from '../rule-prices.js';
-import { askCustomer } from './ask-customer.js';
 import { createResearch } from './researcher.js';
 import { toSupportReply } from './support-reply.js';
-import { lookupOrder, refund, searchArticles, sendReplacement } from './tools.js';
+import { askCustomer, lookupOrder, refund, searchArticles, sendReplacement } from './tools.js';
 
 const SYSTEM_PROMPT = `You are the help desk of a small online shop for household goods.
 

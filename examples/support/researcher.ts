@@ -12,11 +12,32 @@ import {
   type Reply,
 } from '../../agents/index.js';
 import { RULE_PRICES } from '../rule-prices.js';
-import { findProducts, findReviews } from './products.js';
-import { toAmount } from './request.js';
-import { Finding, ProductList, RESEARCH_TOOL, ReviewList } from './research-results.js';
-import { findOutcome, findResults } from './results.js';
-import { call, callAll, type Named } from './say.js';
+import { call, callAll, findOutcome, findResults } from './results.js';
+import { findProducts, findReviews } from './shop.js';
+import { toAmount } from './wish.js';
+
+/** The tool by which the help desk delegates to the researcher. */
+export const RESEARCH_TOOL = 'research';
+
+const ProductList = z.object({
+  products: z.array(z.object({ productId: z.string(), name: z.string(), price: z.number() })),
+});
+type ProductList = z.infer<typeof ProductList>;
+
+const ReviewList = z.object({
+  productId: z.string(),
+  reviews: z.array(z.object({ stars: z.number(), text: z.string() })),
+});
+
+/** The result of a research. */
+export const Finding = z.object({
+  /** Absent if nothing fits. */
+  recommended: z.object({ name: z.string(), price: z.number() }).optional(),
+  why: z.string(),
+  /** Names of what else was looked at. */
+  alternatives: z.array(z.string()).default([]),
+});
+export type Finding = z.infer<typeof Finding>;
 
 const SYSTEM_PROMPT = `You research products of a small shop for a colleague of the help desk.
 
@@ -83,8 +104,6 @@ function createResearchModel(): LanguageModelV4 {
   });
 }
 
-type Product = ProductList['products'][number];
-
 /** How many products are looked at closely. */
 const CLOSELY = 2;
 
@@ -99,15 +118,19 @@ export function toResearchReply({ prompt }: LanguageModelV4CallOptions): Reply {
   const products = found.ok ? found.value.products : [];
   const reviewed = findResults(since, 'readReviews', ReviewList);
   if (products.length > 0 && reviewed.length === 0)
-    return callAll('', products.slice(0, CLOSELY).map(toReading));
+    return callAll(
+      '',
+      ...products
+        .slice(0, CLOSELY)
+        .map(({ productId }) => ({ tool: 'readReviews', args: { productId } })),
+    );
   return call('', FINISH_TOOL_NAME, toFinding(products, reviewed));
 }
 
-function toReading({ productId }: Product): Named {
-  return { tool: 'readReviews', args: { productId } };
-}
-
-function toFinding(products: readonly Product[], reviewed: readonly ReviewList[]): Finding {
+function toFinding(
+  products: ProductList['products'],
+  reviewed: readonly z.infer<typeof ReviewList>[],
+): Finding {
   const [best] = reviewed
     .map(({ productId, reviews }) => ({
       product: products.find((product) => product.productId === productId),

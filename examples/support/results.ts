@@ -1,6 +1,6 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { z } from 'zod';
-import { readChangedInput } from '../../agents/index.js';
+import { createReply, cutWords, readChangedInput, type Reply } from '../../agents/index.js';
 
 /** What a person made of a call's input before agreeing to it. */
 export interface Change {
@@ -84,4 +84,34 @@ function toValue(output: LanguageModelV4ToolResultPart['output'], outcome?: stri
 
 function toReason(output: LanguageModelV4ToolResultPart['output'], text: string): string {
   return output.type === 'execution-denied' ? (output.reason ?? '') : text;
+}
+
+/** A pace at which one can read along, in ms a word. */
+const WORD_MS = 25;
+
+/** A call that is to be made. */
+export interface Named {
+  readonly tool: string;
+  readonly args: object;
+}
+
+/** Words at a reader's pace. */
+export function say(text: string): Reply {
+  return createReply({ pieces: cutWords(text), everyMs: WORD_MS });
+}
+
+/** Words, then calls that are made at once. */
+export function callAll(text: string, ...calls: readonly Named[]): Reply {
+  return {
+    ...say(text),
+    calls: calls.map(({ tool, args }) => {
+      const input = JSON.stringify(args);
+      return { tool, id: `call-${crypto.randomUUID()}`, input, inputPieces: [input] };
+    }),
+  };
+}
+
+/** Words, then one call. */
+export function call(text: string, tool: string, args: object): Reply {
+  return callAll(text, { tool, args });
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
-import { findArticles } from './articles.js';
-import { findOrder } from './orders.js';
+import { findArticles, findOrder } from './shop.js';
 
 /** What `lookupOrder` returns. */
 export const OrderResult = z.discriminatedUnion('found', [
@@ -22,7 +21,6 @@ export type OrderResult = z.infer<typeof OrderResult>;
 export const ArticleResult = z.object({
   articles: z.array(z.object({ title: z.string(), body: z.string() })),
 });
-export type ArticleResult = z.infer<typeof ArticleResult>;
 
 /** What `refund` returns; the amount in dollars. */
 export const RefundResult = z.object({
@@ -36,7 +34,6 @@ export type RefundResult = z.infer<typeof RefundResult>;
 export const ReplacementResult = z.object({
   replacementId: z.string(),
   orderId: z.string(),
-  workingDays: z.number(),
 });
 export type ReplacementResult = z.infer<typeof ReplacementResult>;
 
@@ -50,7 +47,6 @@ export const RefundInput = z.object({
     .meta({ format: 'currency:USD' }),
   reason: z.string().describe('Why, in one sentence, for the colleague who decides'),
 });
-export type RefundInput = z.infer<typeof RefundInput>;
 
 export const lookupOrder = defineTool({
   name: 'lookupOrder',
@@ -110,9 +106,35 @@ export const sendReplacement = defineTool({
     return {
       replacementId: toNumber('P', idempotencyKey),
       orderId: order.orderId,
-      workingDays: 3,
     };
   },
+});
+
+/** What the page sends back: the id of an option. */
+export const CustomerChoice = z.object({ chosen: z.string() });
+
+/** Carried out by the page, so it needs no server and survives a reload. */
+export const askCustomer = defineTool({
+  name: 'askCustomer',
+  title: 'A question for you',
+  description:
+    'Shows the customer a question with two to six options and returns the id of the one they choose.',
+  inputSchema: z.object({
+    question: z.string(),
+    options: z
+      .array(
+        z.object({
+          id: z.string().describe('Short and unique, for the answer'),
+          label: z.string().describe('What the button says'),
+          detail: z.string().optional().describe('What choosing it means, in a few words'),
+        }),
+      )
+      .min(2)
+      .max(6),
+  }),
+  outputSchema: CustomerChoice,
+  execute: 'client',
+  deadlineMs: 600_000,
 });
 
 /** Short enough to be read out, and the same if the call is made again. */

@@ -1,6 +1,6 @@
-import { countWords, playResearch, playTurn, readAgent } from './support-turns.js';
+import { playResearch, playTurn, readAgent } from './support-turns.js';
 import { resolveModel } from '../../agents/index.js';
-import { toWish } from '../../examples/support/request.js';
+import { toWish } from '../../examples/support/wish.js';
 import { toSupportReply } from '../../examples/support/support-reply.js';
 import { fromUser, readParts, toDeltas } from './streams.js';
 
@@ -19,14 +19,12 @@ describe('the support agent without a key', () => {
     const { text, calls } = await playTurn([], 'Hello!');
     expect(calls).toEqual([]);
     expect(text).toContain('refund');
-    expect(countWords(text)).toBeGreaterThanOrEqual(60);
   });
 
-  it('the support agent looks up an order and answers at length', async () => {
+  it('the support agent looks up an order and answers', async () => {
     const { text, calls } = await playTurn([], 'Where is my order #1043?');
     expect(calls).toEqual([{ name: 'lookupOrder', input: { orderId: '1043' } }]);
     expect(text).toContain('in transit');
-    expect(countWords(text)).toBeGreaterThanOrEqual(60);
   });
 
   it('the support agent reports an unknown order', async () => {
@@ -44,9 +42,6 @@ describe('the support agent without a key', () => {
     expect(approved.text).toMatch(/R-[0-9A-F]{8}/);
     const denied = await playTurn([], wish, { refund: 'deny' });
     expect(denied.text).toContain('Too late.');
-    for (const { text } of [approved, denied]) {
-      expect(countWords(text)).toBeGreaterThanOrEqual(60);
-    }
   });
 
   it('the support agent reports the amount that a colleague changed, and names the colleague', async () => {
@@ -69,7 +64,6 @@ describe('the support agent without a key', () => {
       const turn = await playTurn([], 'My order 1042 arrived broken', { chosen });
       expect(turn.calls.map(({ name }) => name)).toEqual(['lookupOrder', 'askCustomer', ...then]);
       expect(turn.text).toMatch(text);
-      expect(countWords(turn.text)).toBeGreaterThanOrEqual(60);
     },
   );
 
@@ -83,10 +77,8 @@ describe('the support agent without a key', () => {
     const { calls, text } = await playTurn([], 'Can you recommend a gift for coffee lovers?');
     expect(calls.map(({ name }) => name)).toEqual(['research']);
     expect(text).toContain('recommends this one: Ceramic pour-over coffee set, for $48.50.');
-    expect(countWords(text)).toBeGreaterThanOrEqual(60);
     const nothing = await playTurn([], 'Can you recommend a submarine?');
     expect(nothing.text).toContain('found nothing that fits');
-    expect(countWords(nothing.text)).toBeGreaterThanOrEqual(60);
   });
 
   it('the support agent never asks for more than was paid', async () => {

@@ -1,8 +1,7 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { FINISH_TOOL_NAME, type AgentDefinition, type ToolContext } from '../../agents/index.js';
 import { createSupportAgent } from '../../examples/index.js';
-import { toResearchReply } from '../../examples/support/researcher.js';
-import { Finding } from '../../examples/support/research-results.js';
+import { Finding, toResearchReply } from '../../examples/support/researcher.js';
 import { toSupportReply } from '../../examples/support/support-reply.js';
 import { writeChangedInput } from '../../protocol/changed-input.js';
 import { fromUser } from './streams.js';
@@ -129,8 +128,4 @@ export async function playResearch(
       });
     }
   }
-}
-
-export function countWords(text: string): number {
-  return text.split(/\s+/).length;
 }

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { ask } from '../support/lab-run.js';

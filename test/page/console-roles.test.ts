@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
-import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { shareBrowser } from '../support/page-driver.js';
 import { createSignIn, json, outcome, signToken } from '../support/people.js';

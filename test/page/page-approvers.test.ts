@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';
 import { createSignIn, json, outcome, signToken } from '../support/people.js';

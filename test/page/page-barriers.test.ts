@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { findProblems } from '../support/axe.js';
 import { ask } from '../support/lab-run.js';
 import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';

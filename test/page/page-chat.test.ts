@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { Browser } from 'playwright-core';
-import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';
 import { newSessionId, sharedTemporal, TEMPORAL_UI, useProduct } from '../support/product.js';

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { delegate } from '../support/lab-calls.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';
