@@ -9,17 +9,10 @@ import { cacheFolder } from './cache-folder.mjs';
 
 const LONGEST_MS = 1_800_000;
 
-/** The path of the program in the cache; undefined if it is not built. */
-export function findBuilt({ name, version }, env = process.env) {
-  return findOnPath([name], { PATH: folderOf({ name, version }, env) });
-}
-
-const folderOf = ({ name, version }, env) => join(cacheFolder(env), `${name}-${version}`);
-
 /** `{ path }` of the program, or `{ reason }` why this machine cannot have it. */
 export async function findGoProgram({ name, module, version }, env = process.env) {
-  const folder = folderOf({ name, version }, env);
-  const found = () => findOnPath([name], env) ?? findBuilt({ name, version }, env);
+  const folder = join(cacheFolder(env), `${name}-${version}`);
+  const found = () => findOnPath([name], env) ?? findOnPath([name], { PATH: folder });
   if (found()) return { path: found() };
   const go = findOnPath(['go'], env);
   if (!go) return { reason: `neither ${name} nor Go, which could build it, is on the PATH` };
