@@ -8,7 +8,7 @@ import { lastLines, runCommand } from '../system/run-command.mjs';
 const LONGEST_MS = 900_000;
 const BACK_WITHIN_MS = 60_000;
 
-export async function openComposition(engine, { folder, file, name }) {
+export async function openComposition(engine, { folder, name }) {
   const port = await anyFreePort();
   const env = { ...engine.env, COMPOSE_PROJECT_NAME: name };
   const attempt = (command, ...args) =>
