@@ -1,14 +1,13 @@
 import {
+  type ReactElement,
   useEffect,
   useMemo,
+  useRef,
   useState,
   useSyncExternalStore,
-  useRef,
-  type ReactElement,
 } from 'react';
 import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
 import { toWords } from '../../protocol/to-words.js';
-import { AgentChoice } from './agent-choice.js';
 import type { PageConfig } from './api-client.js';
 import { CheckpointsDialog } from './checkpoints-dialog.js';
 import { Composer } from './composer.js';
@@ -17,11 +16,10 @@ import { mayAs } from './console/roles.js';
 import type { Conversation } from './conversation.js';
 import {
   CurrentConversation,
-  usePageState,
   useCurrentConversation,
+  usePageState,
 } from './current-conversation.js';
 import { describeStatus } from './describe-status.js';
-import { ErrorLine } from './error-line.js';
 import { InboxDialog } from './inbox-dialog.js';
 import { createInbox } from './inbox.js';
 import { filesOf, textOf } from './message-text.js';
@@ -35,7 +33,8 @@ import { Value } from './tool-values.js';
 import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
 import { usePageChat } from './use-page-chat.js';
-import { Welcome } from './welcome.js';
+import type { AgentCard } from '../../protocol/agent-card.js';
+import type { Notice } from './page-store.js';
 
 interface Props {
   conversation: Conversation;
@@ -321,4 +320,96 @@ function useWaitingCount(version: unknown): string {
     };
   }, [version]);
   return count;
+}
+
+interface AgentChoiceProps {
+  agents: readonly AgentCard[];
+  agent: string;
+  onChoose: (agent: string) => void;
+}
+
+/** The agent answers a whole conversation, so it is chosen before the first message. */
+function AgentChoice({ agents, agent, onChoose }: AgentChoiceProps): ReactElement {
+  return (
+    <label className="agent">
+      Agent
+      <select
+        data-testid="agent"
+        value={agent}
+        onChange={(event) => {
+          onChoose(event.target.value);
+        }}
+      >
+        {agents
+          .filter(({ listed, name }) => listed || name === agent)
+          .map(({ name, title }) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+      </select>
+    </label>
+  );
+}
+
+interface ErrorLineProps {
+  notice: Notice | undefined;
+  onRetry: () => void;
+  onDismiss: () => void;
+}
+
+function ErrorLine({ notice, onRetry, onDismiss }: ErrorLineProps): ReactElement | null {
+  if (notice === undefined) return null;
+  return (
+    <div className="error-line" role="alert" data-testid="error-line">
+      <span>{notice.text}</span>
+      {notice.retry && (
+        <button type="button" data-testid="retry" onClick={onRetry}>
+          Retry
+        </button>
+      )}
+      <button type="button" className="plain" aria-label="Dismiss" onClick={onDismiss}>
+        ×
+      </button>
+    </div>
+  );
+}
+
+interface WelcomeProps {
+  agent: AgentCard | undefined;
+  /** False if the address came from elsewhere and nothing was found there. */
+  isFound: boolean;
+  onSend: (text: string) => void;
+}
+
+function Welcome({ agent, isFound, onSend }: WelcomeProps): ReactElement {
+  return (
+    <div className="welcome">
+      <h2>{agent?.title ?? 'New conversation'}</h2>
+      {agent?.description !== undefined && <p className="about">{agent.description}</p>}
+      {isFound ? (
+        <p>
+          The conversation is kept on the server: reload at any moment, or open this address
+          elsewhere.
+        </p>
+      ) : (
+        <p data-testid="nothing-here">
+          There is nothing at this address yet, or it belongs to someone else.
+        </p>
+      )}
+      <div className="openers">
+        {agent?.openers.map(({ label, text }) => (
+          <button
+            type="button"
+            key={label}
+            onClick={() => {
+              onSend(text);
+            }}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
 }

@@ -1,15 +1,13 @@
 import {
-  useEffect,
-  useRef,
   type KeyboardEvent,
   type ReactElement,
   type SyntheticEvent,
+  useEffect,
+  useRef,
 } from 'react';
-import { AttachButton } from './attach-button.js';
-import { AttachmentList } from './attachment-list.js';
 import type { Attachment } from './attachment.js';
-import { BusyChoice } from './busy-choice.js';
 import type { WhenBusy } from './page-store.js';
+import { FileView } from './file-view.js';
 
 interface Props {
   draft: string;
@@ -107,5 +105,108 @@ export function Composer(props: Props): ReactElement {
       )}
       {busy && !isEmpty && <BusyChoice chosen={whenBusy} onChoose={onWhenBusy} />}
     </form>
+  );
+}
+
+interface AttachButtonProps {
+  /** Types for the chooser. */
+  accept: string;
+  onFiles: (files: readonly File[]) => void;
+}
+
+function AttachButton({ accept, onFiles }: AttachButtonProps): ReactElement {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        accept={accept}
+        data-testid="file-input"
+        onChange={(event) => {
+          onFiles([...(event.target.files ?? [])]);
+          // The same file may be chosen again.
+          event.target.value = '';
+        }}
+      />
+      <button
+        type="button"
+        data-testid="attach"
+        aria-label="Attach files"
+        title="Attach files"
+        onClick={() => input.current?.click()}
+      >
+        +
+      </button>
+    </>
+  );
+}
+
+interface AttachmentListProps {
+  attachments: readonly Attachment[];
+  onRemove: (key: string) => void;
+}
+
+/** The files of the message that is being written. */
+function AttachmentList({ attachments, onRemove }: AttachmentListProps): ReactElement | null {
+  if (attachments.length === 0) return null;
+  return (
+    <ul className="attachments" aria-label="Files of your message" data-testid="attachments">
+      {attachments.map(({ key, name, part, fault }) => (
+        <li key={key} data-testid="attachment" data-state={fault ?? (part ? 'ready' : 'sending')}>
+          {part === undefined ? <span className="file">{name}</span> : <FileView file={part} />}
+          {fault !== undefined && (
+            <span className="fault" role="alert">
+              {fault}
+            </span>
+          )}
+          {fault === undefined && part === undefined && <span role="status">Sending…</span>}
+          <button
+            type="button"
+            aria-label={`Remove ${name}`}
+            onClick={() => {
+              onRemove(key);
+            }}
+          >
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const WORDS: Record<WhenBusy, string> = {
+  queue: 'after this reply',
+  steer: 'into the next step',
+  interrupt: 'now, stopping the reply',
+};
+
+interface BusyChoiceProps {
+  chosen: WhenBusy;
+  onChoose: (chosen: WhenBusy) => void;
+}
+
+/** Lets the person choose when a message is answered that is sent while a reply is being written. */
+function BusyChoice({ chosen, onChoose }: BusyChoiceProps): ReactElement {
+  return (
+    <label className="busy-choice">
+      Your next message goes{' '}
+      <select
+        data-testid="when-busy"
+        value={chosen}
+        onChange={(event) => {
+          onChoose(event.target.value as WhenBusy);
+        }}
+      >
+        {Object.entries(WORDS).map(([mode, words]) => (
+          <option key={mode} value={mode}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -1,29 +1,36 @@
 import { getToolName } from 'ai';
-import { useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
 import { ApprovalCard } from './approval-card.js';
-import { ChoiceCard } from './choice-card.js';
 import type { ClientCall } from './client-call.js';
-import { usePageState, useToolNames, useCurrentConversation } from './current-conversation.js';
-import { labelOf, toCustomerQuestion } from './customer-question.js';
+import { useCurrentConversation, usePageState, useToolNames } from './current-conversation.js';
+import {
+  type CustomerQuestion,
+  labelOf,
+  toChoice,
+  toCustomerQuestion,
+} from './customer-question.js';
 import { DeadlineNote } from './deadline-note.js';
-import { DecisionNote } from './decision-note.js';
 import { FieldList } from './field-list.js';
 import { DECLINED, ResultForm } from './form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
 import { InboxApproval } from './inbox-approval.js';
-import { decisionOf } from './shown-decision.js';
+import { decisionOf, describeDecision, type ShownDecision } from './shown-decision.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import {
   findChanged,
   isPageCall,
+  readable,
   toolCardState,
-  waitsForColleague,
   type ToolCardState,
   type ToolPart,
+  waitsForColleague,
 } from './tool-state.js';
 import { ToolValues } from './tool-values.js';
-import { WithheldCard } from './withheld-card.js';
+import { ChoiceList } from './choice-list.js';
+import { toWords } from '../../protocol/to-words.js';
+import { describeApprovers } from './describe-approvers.js';
+import { EditedNote } from './question-notes.js';
 
 const WORDS: Record<ToolCardState | 'left' | 'withheld', string> = {
   withheld: 'waiting for a colleague',
@@ -148,6 +155,108 @@ function ClientToolCard(call: ClientCall): ReactElement {
         }}
       />
       {open && <DeadlineNote toolCallId={toolCallId} />}
+    </div>
+  );
+}
+
+interface ChoiceCardProps extends ClientCall {
+  asked: CustomerQuestion;
+}
+
+/** The tool `askCustomer`, carried out. */
+function ChoiceCard({ asked, toolCallId, tool, open }: ChoiceCardProps): ReactElement {
+  const { giveResult } = useCurrentConversation();
+  const [answered, setAnswered] = useState(false);
+  return (
+    <ChoiceList
+      asked={asked}
+      disabled={answered || !open}
+      onChoose={(optionId) => {
+        setAnswered(true);
+        giveResult(toolCallId, tool, { output: toChoice(optionId) });
+      }}
+    >
+      {open ? <DeadlineNote toolCallId={toolCallId} /> : <p>No longer needed.</p>}
+    </ChoiceList>
+  );
+}
+
+interface DecisionNoteProps {
+  /** What the model asked for. */
+  input: unknown;
+  decision: ShownDecision;
+}
+
+/** What people decided about a call, and what they changed of it. */
+function DecisionNote({ input, decision }: DecisionNoteProps): ReactElement {
+  const { changed } = decision;
+  const changes = changed === undefined ? [] : describeChanges(input, changed.input);
+  return (
+    <div className="decision" data-testid="decision">
+      <p>{describeDecision(decision)}</p>
+      {changes.length > 0 && (
+        <ul>
+          {changes.map(({ name, before, after }) => (
+            <li key={name}>
+              {toWords(name)}: <del>{before}</del> <ins>{after}</ins>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** The fields of an input that were changed, as people read them. Pure. */
+function describeChanges(
+  asked: unknown,
+  given: unknown,
+): { name: string; before: string; after: string }[] {
+  const [old, now] = [toFields(asked), toFields(given)];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  return names.flatMap((name) => {
+    const [before, after] = [readable(old[name]), readable(now[name])];
+    return before === after ? [] : { name, before, after };
+  });
+}
+
+function toFields(value: unknown): Readonly<Record<string, unknown>> {
+  const isFields = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isFields ? (value as Record<string, unknown>) : { value };
+}
+
+interface WithheldCardProps {
+  toolCallId: string;
+  input: unknown;
+}
+
+/** An approval that another person has to give; the one who asked may withdraw it. */
+function WithheldCard({ toolCallId, input }: WithheldCardProps): ReactElement {
+  const { controls } = useCurrentConversation();
+  const question = usePageState(({ pending }) =>
+    pending.find((each) => each.toolCallId === toolCallId),
+  );
+  const [withdrawn, setWithdrawn] = useState(false);
+  return (
+    <div className="approval" data-testid="withheld-card">
+      <p>{describeApprovers(question ?? {})} You may close this page; the answer will be here.</p>
+      <EditedNote edited={question?.edited} />
+      <FieldList value={question?.input ?? input} />
+      <DeadlineNote toolCallId={toolCallId} />
+      <div className="approval-tools">
+        <button
+          type="button"
+          data-testid="withdraw"
+          disabled={withdrawn || question === undefined}
+          onClick={() => {
+            if (question === undefined) return;
+            setWithdrawn(true);
+            void controls.withdraw(question).then(setWithdrawn);
+          }}
+        >
+          Withdraw
+        </button>
+      </div>
     </div>
   );
 }

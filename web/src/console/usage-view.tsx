@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import type { UsageReply } from '../../../protocol/usage.js';
+import type { UsageReply, UsageRow } from '../../../protocol/usage.js';
 import { read } from './console-api.js';
 import type { Place } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { UsageTable } from './usage-table.js';
-import { groupLabel, MEASURES, toRange, type Measure } from './usage.js';
+import { groupLabel, type Measure, MEASURES, toRange } from './usage.js';
 import { useSettings } from './use-place.js';
 
 const GROUPS = { day: 'Day', agent: 'Agent', owner: 'User', model: 'Model' } as const;
@@ -135,5 +134,52 @@ function UsageChart({ title, bars, format }: Props): ReactElement {
         ))}
       </ul>
     </figure>
+  );
+}
+
+interface UsageTableProps {
+  rows: readonly UsageRow[];
+  by: 'day' | 'agent' | 'owner' | 'model';
+  heading: string;
+}
+
+function UsageTable({ rows, by, heading }: UsageTableProps): ReactElement {
+  const sum = (of: (row: UsageRow) => number): number =>
+    rows.reduce((total, row) => total + of(row), 0);
+  const cells = (of: (value: (row: UsageRow) => number) => number): ReactElement => (
+    <>
+      <td data-label="Runs">{of(({ runs }) => runs).toLocaleString()}</td>
+      <td data-label="Tokens in">{of(({ inputTokens }) => inputTokens).toLocaleString()}</td>
+      <td data-label="Tokens out">{of(({ outputTokens }) => outputTokens).toLocaleString()}</td>
+      <td data-label="Cost">{MEASURES.cost.format(of(MEASURES.cost.of))}</td>
+    </>
+  );
+  return (
+    <table className="rows" data-testid="usage-table">
+      <caption className="hidden">Usage of ended runs; days are UTC</caption>
+      <thead>
+        <tr>
+          <th scope="col">{heading}</th>
+          <th scope="col">Runs</th>
+          <th scope="col">Tokens in</th>
+          <th scope="col">Tokens out</th>
+          <th scope="col">Cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row[by] ?? ''}>
+            <th scope="row">{groupLabel(row[by])}</th>
+            {cells((value) => value(row))}
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row">All</th>
+          {cells(sum)}
+        </tr>
+      </tfoot>
+    </table>
   );
 }

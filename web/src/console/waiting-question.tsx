@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useLayoutEffect, useState, type SyntheticEvent, type ReactElement } from 'react';
+import { type ReactElement, type SyntheticEvent, useLayoutEffect, useState } from 'react';
 import type { OperatorQuestion, OperatorRunDetail } from '../../../protocol/operator.js';
 import type { OperatorStep } from '../../../protocol/operator-step.js';
 import { SchemaForm } from '../form/schema-form.js';
@@ -12,7 +12,6 @@ import { ChangeLabel, EditedNote } from '../question-notes.js';
 import { ReasonInput } from '../reason-input.js';
 import { toWords } from '../../../protocol/to-words.js';
 import type { Answer } from './answer.js';
-import { AnswerForm } from './answer-form.js';
 import { read, runPath } from './console-api.js';
 import { ProblemNote } from './problem-note.js';
 import { keyOf } from './waiting-choice.js';
@@ -247,4 +246,58 @@ function WhyAsked({ runId }: { runId: string }): ReactElement {
       )}
     </details>
   );
+}
+
+interface AnswerFormProps {
+  title: string;
+  busy: boolean;
+  onAnswer: (answer: Answer) => void;
+}
+
+/** Answers a call that the client would carry out: as JSON, or as text. */
+function AnswerForm({ title, busy, onAnswer }: AnswerFormProps): ReactElement {
+  const [text, setText] = useState('');
+  return (
+    <form
+      className="acts"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAnswer({ result: toValue(text) });
+      }}
+    >
+      <input
+        aria-label={`Result of ${title}`}
+        placeholder="The result, as text or JSON"
+        data-testid="result"
+        value={text}
+        disabled={busy}
+        required
+        onChange={(event) => {
+          setText(event.target.value);
+        }}
+      />
+      <button type="submit" className="primary" data-testid="give-result" disabled={busy}>
+        Answer
+      </button>
+      <button
+        type="button"
+        data-testid="refuse-result"
+        disabled={busy}
+        onClick={() => {
+          onAnswer({ error: 'The people in charge would not say.' });
+        }}
+      >
+        Rather not
+      </button>
+    </form>
+  );
+}
+
+/** `{"a":1}` and `3` are values; other texts stay text. Pure. */
+function toValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
 }

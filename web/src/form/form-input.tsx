@@ -1,9 +1,6 @@
-import type { ReactElement } from 'react';
-import { toLocalTime } from './is-shown-by.js';
-import { JsonInput } from './json-input.js';
-import { LongInput } from './long-input.js';
-import { NumberInput } from './number-input.js';
-import type { Shape } from './shape.js';
+import { type KeyboardEvent, type ReactElement, useLayoutEffect, useRef, useState } from 'react';
+import { escapeHidden, toLocalTime } from './is-shown-by.js';
+import type { NumberLimits, OneLine, Shape } from './shape.js';
 
 interface Props {
   shape: Exclude<Shape, { kind: 'group' } | { kind: 'list' }>;
@@ -105,4 +102,151 @@ export function FormInput(props: Props): ReactElement {
     case 'json':
       return <JsonInput {...common} required={required} value={value} onChange={onChange} />;
   }
+}
+
+/** What each control gets. */
+interface Control<Value, Sent> {
+  id: string;
+  required: boolean;
+  value: Value;
+  disabled: boolean;
+  onChange: (value: Sent) => void;
+  'aria-describedby': string | undefined;
+  'data-testid': string;
+}
+
+/** A value that has no control of its own, as JSON. While the text is not JSON, the form is not sent. */
+function JsonInput({ value, onChange, ...common }: Control<unknown, unknown>): ReactElement {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const [typed, setTyped] = useState<{ text: string; stands: string }>();
+  // What is typed stays as it is typed, unless the value became another: of an item that took this place.
+  const text = typed?.stands === toText(value) ? typed.text : toText(value);
+  const parsed = parse(text, common.required);
+  const fault = 'fault' in parsed ? `This is not JSON: ${parsed.fault}` : '';
+  useLayoutEffect(() => {
+    area.current?.setCustomValidity(fault);
+  }, [fault]);
+  return (
+    <textarea
+      {...common}
+      ref={area}
+      className="json"
+      spellCheck={false}
+      rows={Math.min(10, text.split('\n').length + 1)}
+      value={text}
+      onChange={(event) => {
+        const next = event.target.value;
+        const read = parse(next, common.required);
+        const stands = 'value' in read ? read.value : value;
+        setTyped({ text: next, stands: toText(stands) });
+        if ('value' in read) onChange(read.value);
+      }}
+    />
+  );
+}
+
+function parse(text: string, isRequired: boolean): { value: unknown } | { fault: string } {
+  if (text.trim() === '') return isRequired ? { fault: 'it is blank' } : { value: undefined };
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function toText(value: unknown): string {
+  return value === undefined ? '' : escapeHidden(JSON.stringify(value, null, 2));
+}
+
+interface LongInputProps extends Control<string, string> {
+  /** Undefined: the text may have line breaks. */
+  oneLine: OneLine | undefined;
+  pattern: string | undefined;
+  title: string | undefined;
+  minLength: number | undefined;
+  maxLength: number | undefined;
+}
+
+/**
+ * A text on as many lines as it needs. One that is only too long for one line is otherwise as in a control
+ * of one line: Enter sends the form, what is pasted brings no line breaks, and browsers check it.
+ */
+function LongInput({ oneLine, pattern, value, onChange, ...common }: LongInputProps): ReactElement {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    area.current?.setCustomValidity(oneLine === undefined ? '' : faultOf(value, oneLine, pattern));
+  }, [value, oneLine, pattern]);
+  const onKey = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    // Enter also ends the composition of a character in many scripts.
+    if (oneLine === undefined || event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    event.currentTarget.form?.requestSubmit();
+  };
+  return (
+    <textarea
+      {...common}
+      ref={area}
+      // For browsers in which it does not grow with its text.
+      rows={Math.min(6, Math.max(1, Math.ceil(value.length / 30), value.split('\n').length))}
+      value={value}
+      onKeyDown={onKey}
+      onChange={({ target }) => {
+        onChange(oneLine === undefined ? target.value : toLine(target.value, oneLine));
+      }}
+    />
+  );
+}
+
+/** As controls of one line do it. */
+function toLine(text: string, oneLine: OneLine): string {
+  const line = text.replace(/[\r\n]+/g, '');
+  return oneLine === 'text' ? line : line.trim();
+}
+
+const FAULTS: Record<OneLine, string> = {
+  text: 'This does not match what is asked for.',
+  email: 'This is not an e-mail address.',
+  url: 'This is not a URL.',
+};
+
+/** Asks a control of one line, since one of several has no such checks. Blank texts are left to `required`. */
+function faultOf(text: string, oneLine: OneLine, pattern: string | undefined): string {
+  const line = document.createElement('input');
+  line.type = oneLine;
+  if (pattern !== undefined) line.pattern = pattern;
+  line.value = text;
+  return line.checkValidity() ? '' : FAULTS[oneLine];
+}
+
+/** A number with its unit. What is typed stays as it is typed: `1.50` is not rewritten to `1.5`. */
+function NumberInput({
+  limits,
+  value,
+  onChange,
+  ...common
+}: Control<unknown, number | undefined> & { limits: NumberLimits }): ReactElement {
+  const { unit, min, max, step } = limits;
+  const [typed, setTyped] = useState<string>();
+  const known = typeof value === 'number' ? String(value) : '';
+  const isTyped = typed !== undefined && (typed === '' ? undefined : Number(typed)) === value;
+  return (
+    <span className="with-unit">
+      {unit !== undefined && <span className="unit">{unit}</span>}
+      <input
+        {...common}
+        type="number"
+        inputMode="decimal"
+        aria-label={undefined}
+        min={min}
+        max={max}
+        step={step}
+        value={isTyped ? typed : known}
+        onChange={(event) => {
+          const { value: text } = event.target;
+          setTyped(text);
+          onChange(text === '' ? undefined : Number(text));
+        }}
+      />
+    </span>
+  );
 }

@@ -1,8 +1,8 @@
-import { useId, type ReactElement } from 'react';
-import { FormBoundary } from './form-boundary.js';
+import { Component, type ReactElement, type ReactNode, useId } from 'react';
 import { FormInput } from './form-input.js';
 import { MOST_ITEMS, type Shape } from './shape.js';
 import { startValue } from './start-value.js';
+import { escapeHidden } from './is-shown-by.js';
 
 interface FieldProps {
   shape: Shape;
@@ -177,4 +177,24 @@ function toFields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : {};
+}
+
+interface FormBoundaryProps {
+  value: unknown;
+  children: ReactNode;
+}
+
+/** Where a form cannot be drawn, the value is shown as it is sent: one question does not take the page away. */
+class FormBoundary extends Component<FormBoundaryProps, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children;
+    const json = JSON.stringify(this.props.value, null, 2) as string | undefined;
+    return <pre data-testid="plain-input">{escapeHidden(json ?? '')}</pre>;
+  }
 }
