@@ -42,6 +42,20 @@ describe('model step', () => {
     expect(textIn(await session.log())).toBe('Once.');
   });
 
+  it('a reply is in the log before its step is committed, however slow the log is', async () => {
+    const stores = await openTestStores();
+    const { streamManager } = stores;
+    const slow = Object.create(streamManager) as typeof streamManager;
+    slow.append = async (...batch) => {
+      for (let turn = 0; turn < 1_000; turn += 1) await new Promise(setImmediate);
+      return streamManager.append(...batch);
+    };
+    const model = fakeModel(sayInTurn([...text('Hello.'), ...finish()]));
+    const given = createHarness({ ...stores, streamManager: slow }, { model });
+    expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
+    expect(textIn(await given.session.log())).toBe('Hello.');
+  });
+
   it('a call after a retry has an id that no call of the dropped reply had', async () => {
     const stores = await openTestStores();
     const replies = () => [
