@@ -85,6 +85,10 @@ export type {
   Summary,
   ToSummarize,
   ToolDefinition,
+  SourcedTool,
+  ToolHost,
+  ToolSource,
+  ToModelOutput,
   Verification,
 } from './agents/index.js';
 

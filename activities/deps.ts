@@ -1,5 +1,5 @@
-import type { McpConnections } from '../agents/mcp/mcp-connections.js';
 import type { AgentRegistry } from '../agents/registry.js';
+import type { ToolHost } from '../agents/tool-source.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { ExecuteToolWork } from '../protocol/tool-work.js';
 import type { Tracer } from '../protocol/tracer.js';
@@ -62,8 +62,8 @@ export interface ActivityDeps {
   fileHosts?: readonly string[] | undefined;
   /** Stores files that models make. Default: those that are too large for the stream are not kept. */
   uploads?: MadeFiles | undefined;
-  /** To the servers of agents' tools, closed by the worker. Default: of its own. */
-  mcp?: McpConnections;
+  /** For the sources of agents' tools, closed by the worker. Default: of its own. */
+  toolHost?: ToolHost;
   /** Counts what happens, except what changes tell (`listenToChanges`). Default: nothing. */
   meter?: RunMeter;
   /** Writes traces. Default: none. */

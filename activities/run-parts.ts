@@ -1,4 +1,3 @@
-import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
 import type {
   AnswerActivities,
   ChildActivities,
@@ -20,7 +19,7 @@ import { createLeg, type Leg } from './leg/run-leg.js';
 import { createTellAgent } from './model/finish-hooks.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
 import { createAgentLookup, createOwnerLookup } from './run-agent.js';
-import { createRunTools } from './run-tools.js';
+import { createRunTools, createToolHost } from './run-tools.js';
 import { createSettleChild } from './settle-child.js';
 import { createToolCall, type ToolCall } from './tool-call.js';
 
@@ -39,8 +38,8 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const { meter = NO_METER, tracer } = options;
   const traces = tracer && createLegTraces(options.store, tracer);
   const store = listenToChanges(options.store, { ...options, meter, traces });
-  const mcp = options.mcp ?? createMcpConnections(options.logger);
-  const deps = { ...options, mcp, store, traces };
+  const toolHost = options.toolHost ?? createToolHost(options.logger);
+  const deps = { ...options, toolHost, store, traces };
   // The steps of a run and its calls use the same definition, and so the same connections.
   const runTools = createRunTools(deps);
   const modelStep = createModelStep(deps, runTools);

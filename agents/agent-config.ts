@@ -18,10 +18,10 @@ import {
 } from './fields.js';
 import type { Instructions } from './instructions.js';
 import { Llm } from './llm-settings.js';
-import { McpServers } from './mcp/mcp-servers.js';
 import { isInstructions, ToolChoice, ToolNames, type PrepareStep } from './prepared-step.js';
 import type { OnFinish, OnStepFinish, RepairToolCall, StopWhen } from './step-hooks.js';
 import { isAgent, isWhole } from './tool-config.js';
+import type { ToolSource } from './tool-source.js';
 
 /** Names of the field in the AI SDK and elsewhere. */
 const INSTEAD_OF = {
@@ -111,11 +111,11 @@ const fields = {
     (value) => isInstructions(value) || isFunction(value),
   ),
   tools: Tools.optional(),
-  /**
-   * Servers of the Model Context Protocol, by name, whose tools the agent has as well. They are listed
-   * when a run begins, and stay the same until it ends. Needs the package `@modelcontextprotocol/sdk`.
-   */
-  mcpServers: (McpServers as z.ZodType<McpServers>).optional(),
+  /** Where further tools come from: they are listed when a run begins, and the same until it ends. */
+  toolSources: must<readonly ToolSource[]>(
+    'a list of sources with different names, such as mcpServers({ … })',
+    isToolSources,
+  ).optional(),
   stateSchema: State.optional(),
   outputSchema: SchemaForModel.optional(),
   llmConfig: Llm,
@@ -204,4 +204,12 @@ function findStateFault(schema: z.ZodType): string | undefined {
   } catch (error) {
     return `cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+function isToolSources(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  const names = value.map(
+    (each: unknown) => isObject(each) && 'list' in each && 'name' in each && each.name,
+  );
+  return !names.includes(false) && new Set(names).size === names.length;
 }

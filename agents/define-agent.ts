@@ -86,12 +86,12 @@ export function defineAgent<
   } as TypedAgent<Tools, z.output<Output>, Name>);
 }
 
-/** A name that no tool has would silently leave the model without it. Those of servers are not known yet. */
+/** A name that no tool has would silently leave the model without it. Those of sources are not known yet. */
 function assertNames(
-  { name: agent, mcpServers, outputSchema, activeTools = [], toolChoice }: NamedTools,
+  { name: agent, toolSources, outputSchema, activeTools = [], toolChoice }: NamedTools,
   names: ReadonlySet<string>,
 ): void {
-  if (mcpServers !== undefined) return;
+  if (toolSources !== undefined) return;
   const chosen = typeof toolChoice === 'object' ? [toolChoice.toolName] : [];
   for (const [field, listed] of Object.entries({ activeTools, toolChoice: chosen })) {
     const unknown = listed.find(
@@ -105,7 +105,7 @@ function assertNames(
 
 type NamedTools = Pick<
   AgentConfig<z.ZodType, z.ZodType>,
-  'name' | 'mcpServers' | 'outputSchema' | 'activeTools' | 'toolChoice'
+  'name' | 'toolSources' | 'outputSchema' | 'activeTools' | 'toolChoice'
 >;
 
 /** How many model calls a turn of this agent may take. */

@@ -27,6 +27,7 @@ export type {
   ApprovalVerdict,
   ProviderTool,
   RetryPolicy,
+  ToModelOutput,
 } from './tool-config.js';
 export type {
   AgentModel,
@@ -59,15 +60,11 @@ export type {
   StopWhen,
 } from './step-hooks.js';
 export type { Instructions } from './instructions.js';
-export type {
-  HttpMcpServer,
-  McpAuthProvider,
-  McpHeaders,
-  McpServer,
-  McpServers,
-  StdioMcpServer,
-} from './mcp/mcp-servers.js';
-export { DefinitionError } from './definition-error.js';
+export type { SourcedTool, ToolHost, ToolSource } from './tool-source.js';
+export { guardedLookup, isPermitted, type HostRule } from './guarded-lookup.js';
+export { toModelNames } from './tool-names.js';
+export { Callback, Duration, Flag, isFunction, isTexts, must, settings, Text } from './fields.js';
+export { assertSettings, DefinitionError } from './definition-error.js';
 export { modelFromSpec, modelsFromSpec } from './model-spec.js';
 export { ModelConfigurationError, type ModelEnvironment } from './providers/configuration-error.js';
 export { resolveModel } from './model.js';

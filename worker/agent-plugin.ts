@@ -16,9 +16,8 @@ import {
   type WorkerPlugin,
   type ActivityInterceptorsFactory,
 } from '@temporalio/worker';
-import { createActivities, type ActivityDeps } from '../activities/index.js';
+import { createActivities, createToolHost, type ActivityDeps } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
 import { createDeliveries } from '../executor/deliveries.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { startSweeper } from '../executor/sweep.js';
@@ -157,7 +156,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   let createBeside: (() => Promise<Worker>)[] = [];
   let isDraining = (): boolean => false;
   let held: BegunLease | undefined;
-  const mcp = createMcpConnections(logger);
+  const toolHost = createToolHost(logger);
   let untilIdle = (): Promise<void> => Promise.resolve();
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
@@ -238,7 +237,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       toolSlots,
       fileHosts: options.fileHosts,
       tracer: options.tracer,
-      mcp,
+      toolHost,
       lease,
       meter,
       logger,
@@ -315,7 +314,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         await held?.lease.close();
         notices?.close();
         await withTimeout(SWEEP_END_MS, closeAll(parts)).catch(() => undefined);
-        await withTimeout(SWEEP_END_MS, mcp.close()).catch(() => undefined);
+        await withTimeout(SWEEP_END_MS, toolHost.close()).catch(() => undefined);
       }
     },
   };

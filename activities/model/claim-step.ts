@@ -1,4 +1,5 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
+import { ToolError } from '../../agents/tool-error.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import { isCut } from '../attempt.js';
 import { createChunkWriter } from '../chunk-writer.js';
@@ -16,7 +17,17 @@ export type Claimed =
   | { kind: 'done'; agent: AgentDefinition; outcome: StepOutcome }
   | { kind: 'not_ready' };
 
-/** Claims a step, and loads what its model is asked about. @throws AttemptOver, McpError, StateError */
+/** A source of tools cannot be used. */
+export class ToolsAway extends Error {
+  override readonly name = 'ToolsAway';
+  declare readonly cause: ToolError;
+
+  constructor(cause: ToolError) {
+    super(cause.message, { cause });
+  }
+}
+
+/** Claims a step, and loads what its model is asked about. @throws AttemptOver, ToolsAway, StateError */
 export function createClaimStep(
   deps: ActivityDeps,
   runTools: RunTools,
@@ -71,7 +82,7 @@ export function createClaimStep(
     if (begun.kind !== 'begun') throw new AttemptOver({ kind: 'superseded' });
   }
 
-  /** Servers may take their time: what cuts the attempt ends the wait for them. */
+  /** Sources may take their time: what cuts the attempt ends the wait for them. */
   async function chooseTools(
     agent: AgentDefinition,
     { ref, attempt }: StepAttempt,
@@ -81,7 +92,7 @@ export function createClaimStep(
       chosen = await runTools.choose(agent, ref, attempt.signal);
     } catch (error) {
       const reason = isCut(attempt) ? attempt.cutReason() : undefined;
-      if (reason === undefined) throw error;
+      if (reason === undefined) throw ToolError.isInstance(error) ? new ToolsAway(error) : error;
       if (reason !== 'stop') throw new AttemptOver({ kind: reason });
       const { stop = { mode: 'interrupt' } } = (await store.sessions.read(ref.sessionId)) ?? {};
       throw new AttemptOver({ kind: 'stopped', stop });

@@ -1,7 +1,7 @@
 import https from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { guardedLookup, isPermitted } from '../../agents/mcp/guarded-lookup.js';
+import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
 import { LIMITS } from '../../protocol/limits.js';
 
 /** A file that cannot be had: the message goes to the log only. */

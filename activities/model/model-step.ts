@@ -1,4 +1,3 @@
-import { McpError } from '../../agents/mcp/mcp-error.js';
 import { StateError } from '../../agents/tool-error.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StepOutcome } from '../../protocol/run.js';
@@ -9,7 +8,7 @@ import { createStepEndings } from '../endings.js';
 import { createRunTools } from '../run-tools.js';
 import { prompts } from './call-options.js';
 import { callModel, failures } from './call-model.js';
-import { createClaimStep } from './claim-step.js';
+import { createClaimStep, ToolsAway } from './claim-step.js';
 import { compaction } from './compaction.js';
 import { easing } from './eased-prompt.js';
 import { fallback, toRequest } from './fallback.js';
@@ -37,7 +36,7 @@ export type ModelStep = (
   progress: StepProgress,
 ) => Promise<StepOutcome>;
 
-/** The servers may be there again for the next run. */
+/** The sources may be there again for the next run. */
 const TOOLS_AWAY = { message: 'Tools of the agent are not available.', retryable: true };
 
 /** What stands around each request to a model, the first outermost. */
@@ -77,8 +76,8 @@ export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps
       return await endings.orEnded(ref, attempt, () => runStep(current));
     } catch (error) {
       const { runId, step } = ref;
-      if (error instanceof McpError) {
-        const { code, message } = error;
+      if (error instanceof ToolsAway) {
+        const { code, message } = error.cause;
         logger.warn({ code, runId, step }, message);
         return await endings.poisoned(ref, code, TOOLS_AWAY);
       }

@@ -86,7 +86,7 @@ export function fromAgent<
   const contexts = contextsOf(settings);
   const given = (own.tools ?? settings['tools']) as AgentConfig<State, Output>['tools'];
   const approval = settings['toolApproval'] as ToolApproval | undefined;
-  checkServers(own.mcpServers, approval, name);
+  checkSources(own.toolSources, approval, name);
   const limits = toTimeLimits(settings['timeout'], name);
   const { maxRetries, stopWhen } = settings as { maxRetries?: number; stopWhen?: unknown };
   const config = {
@@ -176,14 +176,14 @@ function endHookOf(settings: Record<string, unknown>, ofSix: boolean): OnFinish 
   };
 }
 
-/** Tools of servers are known only as a run begins, when no rule is put on them. */
-function checkServers(
-  servers: object | undefined,
+/** Tools of sources are known only as a run begins, when no rule is put on them. */
+function checkSources(
+  sources: object | undefined,
   approval: ToolApproval | undefined,
   agent: string,
 ): void {
-  if (typeof approval !== 'function' || servers === undefined) return;
-  const fault = 'toolApproval as a function does not rule on the tools of mcpServers';
+  if (typeof approval !== 'function' || sources === undefined) return;
+  const fault = 'toolApproval as a function does not rule on the tools of toolSources';
   const instead = 'name the tools in toolApproval, and those of a server in its approve';
   throw new DefinitionError(`${fault}; ${instead}`, { agent });
 }

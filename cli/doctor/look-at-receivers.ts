@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { guardedLookup, isPermitted } from '../../agents/mcp/guarded-lookup.js';
+import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
 import type { Config } from '../../config/env.js';
 import { readNotify } from '../../config/notify.js';
 import { toNotifySettings, type NotifySettings } from '../../notify/settings.js';

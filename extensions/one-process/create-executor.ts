@@ -1,7 +1,7 @@
 import { createRunParts } from '../../activities/run-parts.js';
+import { createToolHost } from '../../activities/run-tools.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
 import { createRuns } from '../../executor/create-runs.js';
 import type { RunsExtension } from '../../executor/extension.js';
 import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
@@ -87,7 +87,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const { meter, fileHosts } = options;
-  const mcp = createMcpConnections(logger);
+  const toolHost = createToolHost(logger);
   const local = createLocalRuns({
     name,
     clock,
@@ -106,7 +106,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
         services,
         meter,
         logger,
-        mcp,
+        toolHost,
         fileHosts,
         streamManager: stores.streamManager,
         startNext: runs.startNext,
@@ -161,7 +161,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     close: async () => {
       upkeep.stop();
       await local.leave();
-      await mcp.close();
+      await toolHost.close();
       await runs.idle();
     },
   };

@@ -7,6 +7,7 @@ import { createSubAgentTool, defineAgent, fromAgent, fromAiSdkTool } from '../..
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { plain } from './compare-prompts.js';
 import { asksFor, REPLIES, serve, SHAPES, tools } from './serve-agent.js';
+import { mcpServers } from '../../extensions/mcp/index.js';
 
 const { call } = parts;
 const HELPER = defineAgent({
@@ -286,11 +287,11 @@ describe('agents of the AI SDK as definitions', () => {
     expect(fromAgent(named).tools).toHaveLength(4);
   });
 
-  it('toolApproval as a function is refused beside mcpServers', () => {
-    const mcpServers = { files: { url: 'https://mcp.example' } };
+  it('toolApproval as a function is refused beside toolSources', () => {
+    const toolSources = [mcpServers({ files: { url: 'https://mcp.example' } })];
     const base = { id: 'a', model: 'm', tools };
-    const make = (toolApproval: unknown) => fromAgent({ ...base, toolApproval }, { mcpServers });
-    expect(() => make(() => 'denied')).toThrow('does not rule on the tools of mcpServers');
-    expect(make({ echo: 'denied' }).mcpServers).toEqual(mcpServers);
+    const make = (toolApproval: unknown) => fromAgent({ ...base, toolApproval }, { toolSources });
+    expect(() => make(() => 'denied')).toThrow('does not rule on the tools of toolSources');
+    expect(make({ echo: 'denied' }).toolSources).toEqual(toolSources);
   });
 });

@@ -11,6 +11,7 @@ import {
   type PrepareStep,
   type PrepareStepOptions,
 } from '../../agents/index.js';
+import { mcpServers } from '../../extensions/mcp/index.js';
 
 const inputSchema = z.object({ city: z.string() });
 const execute = () => 1;
@@ -161,8 +162,8 @@ describe('names of tools that an agent does not have', () => {
       expect(() => defineAgent({ ...base, tools, ...settings })).toThrow(
         `Agent "a": ${field} names "wether", which is no tool; its tools are weather`,
       );
-      const mcpServers = { files: { url: 'https://mcp.example' } };
-      expect(defineAgent({ ...base, tools, mcpServers, ...settings }).name).toBe('a');
+      const toolSources = [mcpServers({ files: { url: 'https://mcp.example' } })];
+      expect(defineAgent({ ...base, tools, toolSources, ...settings }).name).toBe('a');
     }
     expect(() => defineAgent({ ...base, activeTools: ['weather'] })).toThrow('it has no tools');
   });

@@ -20,8 +20,8 @@ import {
   type AgentConfig,
   type LlmSettings,
   type ToolDefinition,
+  type ToolHost,
 } from '../../agents/index.js';
-import type { McpConnections } from '../../agents/mcp/mcp-connections.js';
 import type { z } from 'zod';
 import type { ExecuteToolWork } from '../../protocol/tool-work.js';
 import type { StepOutcome } from '../../protocol/run.js';
@@ -40,8 +40,8 @@ export interface AgentUnderTest {
   lease?: Lease;
   toolWork?: ExecuteToolWork;
   unansweredMs?: () => number;
-  /** Connections to its servers of tools; default: ones that are never closed. */
-  mcp?: McpConnections;
+  /** For its sources of tools; default: one that is never closed. */
+  toolHost?: ToolHost;
   /** Stores files that its model makes. */
   uploads?: MadeFiles;
   /** Makes it by a factory, and is called with what that is given. */
@@ -134,7 +134,7 @@ export function createHarness(
     lease: agent.lease,
     toolWork: agent.toolWork,
     uploads: agent.uploads,
-    ...(agent.mcp !== undefined && { mcp: agent.mcp }),
+    ...(agent.toolHost !== undefined && { toolHost: agent.toolHost }),
     unansweredMs: agent.unansweredMs,
     logger: { info: () => undefined, warn: () => undefined },
   };

@@ -12,6 +12,7 @@ export const HANGING_AGENTS = `
 import { appendFileSync, readFileSync } from 'node:fs';
 import { APICallError } from 'ai';
 import { compaction, defineAgent, defineTool } from 'helix-temporal';
+import { mcpServers } from 'helix-temporal/mcp';
 import { z } from 'zod';
 
 const hang = () => new Promise(() => undefined);
@@ -55,7 +56,7 @@ async function* callsBoth({ prompt, tools }) {
 }
 const servers = (name, more) => defineAgent({
   name, systemPrompt: 'Call.', llmConfig: { model: model('calls', callsBoth) },
-  mcpServers: { s: { url: process.env.MCP_URL, allow: ['change'] } }, ...more,
+  toolSources: [mcpServers({ s: { url: process.env.MCP_URL, allow: ['change'] } })], ...more,
 });
 
 async function* callsThrice({ prompt }) {
@@ -66,7 +67,8 @@ async function* callsThrice({ prompt }) {
 }
 const flaky = (name, more) => defineAgent({
   name, systemPrompt: 'Call.', llmConfig: { model: model('calls', callsThrice) },
-  mcpServers: { p: JSON.parse(process.env.MCP_PROGRAM), h: { url: process.env.MCP_FLAKY_URL } }, ...more,
+  toolSources: [mcpServers({ p: JSON.parse(process.env.MCP_PROGRAM), h: { url: process.env.MCP_FLAKY_URL } })],
+  ...more,
 });
 
 const models = (name, more) => {

@@ -11,7 +11,7 @@ import {
   AgentRegistry,
   defineAgent,
   type AgentDefinition,
-  type McpServers,
+  type ToolSource,
   type ToolDefinition,
 } from '../../agents/index.js';
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
@@ -79,12 +79,12 @@ interface AgentInLegs {
   model: LanguageModel;
   tools?: readonly ToolDefinition[];
   outputSchema?: z.ZodType;
-  mcpServers?: McpServers;
+  toolSources?: readonly ToolSource[];
 }
 
 /** The loop of a leg over the memory store, with real steps and calls and without Temporal. */
 export function createLegHarness(
-  { model, tools = [], outputSchema, mcpServers }: AgentInLegs,
+  { model, tools = [], outputSchema, toolSources }: AgentInLegs,
   parts: Partial<LegParts> = {},
 ): LegHarness {
   const stores = createMemoryStores();
@@ -93,7 +93,7 @@ export function createLegHarness(
     systemPrompt: '',
     activities: 'leg',
     tools,
-    ...(mcpServers !== undefined && { mcpServers }),
+    ...(toolSources !== undefined && { toolSources }),
     ...(outputSchema !== undefined && { outputSchema }),
     llmConfig: { model },
   });

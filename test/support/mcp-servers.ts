@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { HttpMcpServer, StdioMcpServer } from '../../agents/index.js';
+import type { HttpMcpServer, StdioMcpServer } from '../../extensions/mcp/index.js';
 // @ts-expect-error A program without types.
 import { answerOf as answerOfAny } from './hostile-mcp.mjs';
 

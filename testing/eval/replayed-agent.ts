@@ -4,8 +4,8 @@ import {
   type AgentDefinition,
   type LlmConfig,
   type ToolDefinition,
+  type ToolSource,
 } from '../../agents/index.js';
-import { toMcpModelOutput } from '../../agents/mcp/model-output.js';
 import type { RecordedCalls } from './recorded-calls.js';
 import { wasLeft } from './was-left.js';
 
@@ -25,21 +25,23 @@ export interface ReplayOptions {
 
 /**
  * The agent with its prompt and its schemas, and with tools that give what was recorded. It has no
- * servers, which would execute calls, and no `onStepFinish` and `onFinish`, which tell others.
+ * sources of tools, which would execute calls, and no `onStepFinish` and `onFinish`, which tell others.
  */
 export function toReplayedAgent(agent: AgentDefinition, options: ReplayOptions): AgentDefinition {
-  const { mcpServers = {}, onStepFinish, onFinish, ...rest } = agent;
+  const { toolSources = [], onStepFinish, onFinish, ...rest } = agent;
   const { model = agent.llmConfig.model } = options;
   const { models, ...llmConfig } = agent.llmConfig;
   const own = agent.tools.map((tool) => toReplayedTool(tool, options));
   const names = new Set(own.map(({ name }) => name));
-  const ofServers = options.recorded.tools
+  const ofSources = options.recorded.tools
     .filter((name) => !names.has(name))
-    .filter((name) => Object.keys(mcpServers).some((server) => name.startsWith(`${server}_`)))
-    .map((name) => toServerTool(name, options));
+    .flatMap((name) => {
+      const source = toolSources.find((each) => each.owns(name));
+      return source === undefined ? [] : [toSourceTool(name, source, options)];
+    });
   return Object.freeze({
     ...rest,
-    tools: [...own, ...ofServers],
+    tools: [...own, ...ofSources],
     llmConfig: { ...llmConfig, ...(options.model === undefined && models && { models }), model },
   });
 }
@@ -54,17 +56,21 @@ function toReplayedTool(tool: ToolDefinition, options: ReplayOptions): ToolDefin
   return { ...rest, execute: toReplay(name, options, isLive ? execute : undefined) };
 }
 
-/** A tool that a server offered then: a recording knows its calls, and nothing else of it. */
-function toServerTool(name: string, options: ReplayOptions): ToolDefinition {
+/** A tool that a source offered then: a recording knows its calls, and nothing else of it. */
+function toSourceTool(
+  name: string,
+  { toModelOutput }: ToolSource,
+  options: ReplayOptions,
+): ToolDefinition {
   return {
     name,
-    description: `${name}, a tool of a server`,
+    description: `${name}, a tool of a source`,
     inputSchema: z.looseObject({}),
     requireApproval: (input) => {
       const call = options.recorded.peek(name, input);
       return call !== undefined && (call.decision !== undefined || wasLeft(call, 'approval'));
     },
-    toModelOutput: toMcpModelOutput,
+    ...(toModelOutput !== undefined && { toModelOutput }),
     execute: toReplay(name, options),
   };
 }

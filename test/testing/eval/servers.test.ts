@@ -4,8 +4,8 @@ import {
   defineTool,
   type AgentDefinition,
   type ScriptStep,
-  type StdioMcpServer,
 } from '../../../agents/index.js';
+import { mcpServers, type StdioMcpServer } from '../../../extensions/mcp/index.js';
 import {
   createScriptedModel,
   createTestRuntime,
@@ -35,7 +35,7 @@ function agentOf(
     name: 'sea',
     systemPrompt: 'Help.',
     tools: [own],
-    mcpServers: { s: server },
+    toolSources: [mcpServers({ s: server })],
     onStepFinish: () => void called.push('step'),
     onFinish: () => void called.push('finish'),
     llmConfig: { model: createScriptedModel(script) },

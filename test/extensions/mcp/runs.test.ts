@@ -1,11 +1,11 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { McpServers } from '../../agents/index.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { createLegHarness } from '../support/leg-harness.js';
-import { byHttp, byStdio } from '../support/mcp-servers.js';
-import { openTestStores } from '../support/test-stores.js';
-import { until } from '../support/until.js';
+import { mcpServers, type McpServers } from '../../../extensions/mcp/index.js';
+import { createHarness } from '../../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
+import { createLegHarness } from '../../support/leg-harness.js';
+import { byHttp, byStdio } from '../../support/mcp-servers.js';
+import { openTestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
 
 const open: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
@@ -18,12 +18,13 @@ const calling = (name: string, input: object = {}) =>
 const offered = ({ tools = [] }: LanguageModelV4CallOptions): string[] =>
   tools.map(({ name }) => name);
 
-async function startRun(mcpServers: McpServers, model = calling('s_look')) {
+async function startRun(servers: McpServers, model = calling('s_look')) {
+  const more = { toolSources: [mcpServers(servers)] };
   const stores = await openTestStores();
-  const harness = createHarness(stores, { model, more: { mcpServers } });
+  const harness = createHarness(stores, { model, more });
   const run = await harness.begin();
   /** A worker that knows nothing of the first. */
-  const another = () => createHarness(stores, { model, more: { mcpServers } }, harness.session);
+  const another = () => createHarness(stores, { model, more }, harness.session);
   const row = async () => (await stores.store.calls.read(harness.session.id, 'c1'))?.row;
   return { ...harness, harness, model, stores, run, another, row };
 }
@@ -142,7 +143,10 @@ describe('tools of servers in a run', () => {
     const http = await byHttp('changing');
     open.push(http);
     const model = calling('s_look1');
-    const { begin, leg, rows } = createLegHarness({ model, mcpServers: { s: http.server } });
+    const { begin, leg, rows } = createLegHarness({
+      model,
+      toolSources: [mcpServers({ s: http.server })],
+    });
     await leg(await begin());
     expect(model.doStreamCalls.map(offered)).toEqual([['s_look1'], ['s_look1']]);
     expect(await rows(0)).toMatchObject([

@@ -1,4 +1,4 @@
-import type { McpServer } from './mcp-servers.js';
+import type { McpServer } from './servers.js';
 
 /** Shorter values are no secrets, and stand in any text. */
 const LEAST_CHARS = 6;

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { Callback, Duration, Flag, isFunction, must, settings, Text } from '../fields.js';
+import {
+  Callback,
+  Duration,
+  Flag,
+  isFunction,
+  isTexts,
+  must,
+  settings,
+  Text,
+} from '../../agents/index.js';
 
 /**
  * Servers of the Model Context Protocol whose tools an agent uses, by name. The name is the beginning of
@@ -124,8 +133,8 @@ const Http = settings(
 /** Short, since the names of tools begin with it, and all that a provider accepts. */
 const SERVER_NAME = /^[A-Za-z0-9-]{1,24}$/;
 
-/** What `mcpServers` of an agent accepts. */
-export const McpServers = z
+/** What `mcpServers` accepts. */
+export const ServersByName = z
   .custom<Record<string, unknown>>(isObject, { error: 'must be an object of servers by name' })
   .superRefine((servers, context) => {
     for (const [name, server] of Object.entries(servers)) {
@@ -140,10 +149,6 @@ export const McpServers = z
       }
     }
   });
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

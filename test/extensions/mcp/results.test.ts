@@ -1,9 +1,10 @@
-import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { byHttp, byStdio } from '../support/mcp-servers.js';
-import { openTestStores } from '../support/test-stores.js';
-import { until } from '../support/until.js';
+import { createToolHost } from '../../../activities/index.js';
+import { mcpServers } from '../../../extensions/mcp/index.js';
+import { createHarness } from '../../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
+import { byHttp, byStdio } from '../../support/mcp-servers.js';
+import { openTestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
 
 const open: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
@@ -19,9 +20,10 @@ async function call(tools: string[], http?: Awaited<ReturnType<typeof byHttp>>) 
     ...parts.finish('tool-calls'),
   ]);
   const model = fakeModel(sayInTurn(...asks));
-  const mcp = createMcpConnections({ info: () => undefined, warn: () => undefined });
-  open.push(mcp);
-  const harness = createHarness(stores, { model, mcp, more: { mcpServers: { s: server } } });
+  const toolHost = createToolHost({ info: () => undefined, warn: () => undefined });
+  open.push(toolHost);
+  const more = { toolSources: [mcpServers({ s: server })] };
+  const harness = createHarness(stores, { model, toolHost, more });
   const run = await harness.begin();
   const outcome = await harness.play(run);
   const rows = await stores.store.sessions.rows(harness.session.id, 0);

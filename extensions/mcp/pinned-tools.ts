@@ -1,36 +1,28 @@
 import { z } from 'zod';
+import { toModelNames, type ToolHost } from '../../agents/index.js';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { toModelNames } from '../tool-names.js';
-import type { McpServer } from './mcp-servers.js';
-import type { McpLogger } from './mcp-transport.js';
-import { permissionOf } from './permissions.js';
+import type { McpServer } from './servers.js';
 
-/** A tool of a server as a run keeps it, from its first step to its end. */
-export interface PinnedTool {
-  server: string;
-  /** Its name at the server. */
-  tool: string;
-  /** The name under which the model calls it. */
-  name: string;
-  description: string;
-  inputSchema: Readonly<Record<string, unknown>>;
-  /** What the server says of it. */
-  isReadOnly: boolean;
-  isIdempotent: boolean;
-}
+type McpLogger = ToolHost['logger'];
 
 const PinnedTools = z.array(
   z.object({
     server: z.string(),
+    /** Its name at the server. */
     tool: z.string(),
+    /** The name under which the model calls it. */
     name: z.string(),
     description: z.string(),
     inputSchema: z.record(z.string(), z.unknown()),
+    /** What the server says of it. */
     isReadOnly: z.boolean(),
     isIdempotent: z.boolean(),
   }),
 );
+
+/** A tool of a server as a run keeps it, from its first step to its end. */
+export type PinnedTool = z.output<typeof PinnedTools>[number];
 
 /** Of a name in the log. */
 const LOGGED_CHARS = 64;
@@ -125,6 +117,25 @@ function findFault({ inputSchema }: z.output<typeof Listed>): string | undefined
   const json = JSON.stringify(inputSchema);
   if (Buffer.byteLength(json) > LIMITS.mcpSchemaBytes) return 'its schema is too large';
   return isDeeperThan(SCHEMA_DEPTH, json) ? 'its schema is nested too deeply' : undefined;
+}
+
+type Lists = Pick<McpServer, 'allow' | 'approve' | 'deny'>;
+
+/** `never`: the model is not offered the tool. */
+type Permission = 'run' | 'ask' | 'never';
+
+/** Whether a call needs a person. A server's own word for a tool counts only where no list names it. Pure. */
+export function permissionOf(
+  { allow, approve, deny }: Lists,
+  tool: string,
+  isReadOnly: boolean,
+): Permission {
+  for (const name of [tool, '*']) {
+    if (deny?.includes(name) === true) return 'never';
+    if (approve?.includes(name) === true) return 'ask';
+    if (allow?.includes(name) === true) return 'run';
+  }
+  return isReadOnly ? 'run' : 'ask';
 }
 
 /** A name that is spelt wrongly in `deny` or `approve` would protect nothing. */

@@ -1,13 +1,25 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
 import { ReadableStream } from 'node:stream/web';
+import { guardedLookup, isPermitted, type HostRule } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { guardedLookup, isPermitted, refusedAddress, type HostRule } from './guarded-lookup.js';
-import { inFlight, type InFlight } from './in-flight.js';
-import { McpError } from './mcp-error.js';
-import type { HttpMcpServer } from './mcp-servers.js';
+import { McpError, tooLarge } from './errors.js';
 import { isPlain } from './secrets.js';
+import type { HttpMcpServer } from './servers.js';
+
+/** A request of which its transport may learn that no answer can come any more. */
+export interface InFlight {
+  fail: (error: McpError) => void;
+  /** Its answer may come on another connection. */
+  isResumable: boolean;
+  /** Aborted once its caller waits for its answer no more. */
+  over: AbortSignal;
+}
+
+/** The request on whose behalf something is sent: the SDK's client does not say. */
+export const inFlight = new AsyncLocalStorage<InFlight>();
 
 export interface GuardedFetch {
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -71,7 +83,7 @@ export function createGuardedFetch(
       const answer = await send(url, init, flight?.over, {
         method: init.method ?? 'GET',
         headers: await headersOf(url, init),
-        lookup: guardedLookup(rule) as never,
+        lookup: guardedLookup(rule, refusedAddress) as never,
         agent: agents[protocol],
       });
       const status = answer.statusCode ?? 500;
@@ -178,8 +190,8 @@ async function* readBounded(
   });
 }
 
-export function tooLarge(): McpError {
-  return new McpError('tool_result_too_large', 'The result is too large.');
+function refusedAddress(): McpError {
+  return new McpError('mcp_address_refused', 'Its address must not be connected to.');
 }
 
 function broken(cause?: unknown): McpError {

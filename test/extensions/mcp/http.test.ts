@@ -1,9 +1,10 @@
-import { defineAgent, type McpServer, type ToolContext } from '../../agents/index.js';
-import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
-import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';
-import { createRedact, keepSecret } from '../../agents/mcp/secrets.js';
-import { byHttp } from '../support/mcp-servers.js';
-import { until } from '../support/until.js';
+import { createToolHost } from '../../../activities/index.js';
+import type { ToolContext } from '../../../agents/index.js';
+import { connectionsOf } from '../../../extensions/mcp/connections.js';
+import { mcpServers, type McpServer } from '../../../extensions/mcp/index.js';
+import { createRedact, keepSecret } from '../../../extensions/mcp/secrets.js';
+import { byHttp } from '../../support/mcp-servers.js';
+import { until } from '../../support/until.js';
 
 const never = new AbortController().signal;
 const quiet = { info: () => undefined, warn: () => undefined };
@@ -14,20 +15,10 @@ afterEach(async () => {
 });
 
 /** Calls a tool of the server named `s`. */
-async function callerOf(server: McpServer, connections = createMcpConnections(quiet)) {
-  open.push(connections);
-  const agent = defineAgent({
-    name: 'a',
-    systemPrompt: '',
-    mcpServers: { s: server },
-    llmConfig: { model: 'scripted' },
-  });
-  if (!hasServers(agent)) throw new Error('it has a server');
-  const { tools } = withMcpTools(
-    agent,
-    await listMcpTools(agent, connections, quiet, never),
-    connections,
-  );
+async function callerOf(server: McpServer, host = createToolHost(quiet)) {
+  open.push(host);
+  const source = mcpServers({ s: server });
+  const tools = source.toTools(await source.list(new Set(), host, never), host);
   return async (name: string, signal = never): Promise<unknown> => {
     const execute = tools.find((each) => each.name === `s_${name}`)?.execute;
     if (typeof execute !== 'function') throw new Error(`no tool ${name}`);
@@ -102,16 +93,17 @@ describe('servers of tools by HTTP', () => {
     });
     open.push(http);
     const left = () => http.seen.filter(({ method }) => method === 'DELETE').length;
-    const connections = createMcpConnections(quiet, 1);
-    const one = await callerOf({ ...http.server }, connections);
+    const host = createToolHost(quiet);
+    connectionsOf(host, 1);
+    const one = await callerOf({ ...http.server }, host);
     expect(left()).toBe(0);
-    const other = await callerOf({ ...http.server, connectTimeoutMs: 500 }, connections);
+    const other = await callerOf({ ...http.server, connectTimeoutMs: 500 }, host);
     await until('the unused one is closed', () => left() === 1);
     const stop = new AbortController();
     const slow = one('slow', stop.signal);
     await until('it has begun', async () => (await http.notes()).includes('slow key'));
     await expect(other('look')).rejects.toMatchObject({ code: 'mcp_unavailable' });
-    const third = callerOf({ ...http.server }, connections);
+    const third = callerOf({ ...http.server }, host);
     stop.abort(new Error('stopped'));
     await expect(slow).rejects.toThrow('stopped');
     expect(await (await third)('look')).toMatchObject({ content: [{ text: 'did look ' }] });

@@ -1,7 +1,6 @@
-import { createMcpConnection, type McpConnection } from './mcp-connection.js';
-import type { McpServer } from './mcp-servers.js';
-import type { McpLogger } from './mcp-transport.js';
-import { createPlaces } from './places.js';
+import type { ToolHost } from '../../agents/index.js';
+import { createMcpConnection, createPlaces, type McpConnection } from './connection.js';
+import type { McpServer } from './servers.js';
 
 /** Connections and programs that one process has open; agents of factories have some for each run. */
 const MOST_OPEN = 100;
@@ -13,7 +12,19 @@ export interface McpConnections {
   close: () => Promise<void>;
 }
 
-export function createMcpConnections(logger: McpLogger, mostOpen = MOST_OPEN): McpConnections {
+const byHost = new WeakMap<ToolHost, McpConnections>();
+
+/** Those of a process, which are closed with it. */
+export function connectionsOf(host: ToolHost, mostOpen = MOST_OPEN): McpConnections {
+  const known = byHost.get(host);
+  if (known !== undefined) return known;
+  const connections = createConnections(host.logger, mostOpen);
+  byHost.set(host, connections);
+  host.onClose(connections.close);
+  return connections;
+}
+
+function createConnections(logger: ToolHost['logger'], mostOpen: number): McpConnections {
   const places = createPlaces(mostOpen);
   const open = new Map<McpServer, McpConnection>();
   return {

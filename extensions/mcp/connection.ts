@@ -1,17 +1,14 @@
+import { EventEmitter, once } from 'node:events';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
+import type { ToolHost } from '../../agents/index.js';
 import { sleep } from '../../protocol/time.js';
-import { toFailure } from './failures.js';
-import { inFlight, type InFlight } from './in-flight.js';
-import { McpError } from './mcp-error.js';
-import type { McpServer } from './mcp-servers.js';
-import type { McpLogger } from './mcp-transport.js';
-import { openMcpServer, unavailable, type Opened } from './open-mcp-server.js';
-import { orAborted } from './or-aborted.js';
-import type { Holder, Places } from './places.js';
+import { McpError, toFailure, unavailable } from './errors.js';
+import { inFlight, type InFlight } from './guarded-fetch.js';
+import { CONNECT_MS, openMcpServer, orAborted, type Opened } from './open-server.js';
 import { createRedact } from './secrets.js';
+import type { McpServer } from './servers.js';
 
-const CONNECT_MS = 10_000;
 const CALL_MS = 60_000;
 /** The runtime's own limits end a request before that of the SDK. */
 const LATER_MS = 30_000;
@@ -60,7 +57,7 @@ export interface McpConnection {
 export function createMcpConnection(
   name: string,
   server: McpServer,
-  { logger, places }: { logger: McpLogger; places: Places },
+  { logger, places }: { logger: ToolHost['logger']; places: Places },
   onIdle: () => void,
 ): McpConnection {
   const { connectTimeoutMs = CONNECT_MS, callTimeoutMs = CALL_MS } = server;
@@ -146,7 +143,7 @@ export function createMcpConnection(
       const isGone = failure.code === 'mcp_connection_lost';
       // Other requests may still be answered there.
       if (isGone) opened.retire();
-      return { failure, isSent: failure.isUnsent !== true };
+      return { failure, isSent: !failure.isUnsent };
     } finally {
       exit();
       setTimeout(() => {
@@ -279,4 +276,48 @@ async function listPages(
     params = { cursor };
   }
   return tools.slice(0, LISTED);
+}
+
+/** Something open that can be closed while it is unused. */
+interface Holder {
+  isIdle: () => boolean;
+  close: () => void;
+}
+
+/** A bounded number of places, for which the holder that was unused longest makes room. */
+export interface Places {
+  /** @throws AbortError if all are in use until then */
+  take: (holder: Holder, signal: AbortSignal) => Promise<void>;
+  /** Used again, or used no more. */
+  touch: (holder: Holder) => void;
+  giveBack: (holder: Holder) => void;
+}
+
+const CHANGE = 'change';
+
+export function createPlaces(most: number): Places {
+  /** Least recently used first. */
+  const held = new Set<Holder>();
+  const changes = new EventEmitter().setMaxListeners(0);
+  return {
+    take: async (holder, signal) => {
+      while (held.size >= most) {
+        const idle = [...held].find((each) => each.isIdle());
+        if (idle === undefined) await once(changes, CHANGE, { signal });
+        else {
+          held.delete(idle);
+          idle.close();
+        }
+      }
+      held.add(holder);
+    },
+    touch: (holder) => {
+      if (held.delete(holder)) held.add(holder);
+      changes.emit(CHANGE);
+    },
+    giveBack: (holder) => {
+      held.delete(holder);
+      changes.emit(CHANGE);
+    },
+  };
 }

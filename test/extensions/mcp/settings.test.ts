@@ -1,11 +1,8 @@
 import fc from 'fast-check';
-import { defineAgent, type McpServers } from '../../agents/index.js';
-import { isPermitted } from '../../agents/mcp/guarded-lookup.js';
-import { permissionOf } from '../../agents/mcp/permissions.js';
-import { toModelName, toModelNames } from '../../agents/tool-names.js';
-
-const agentWith = (mcpServers: McpServers) =>
-  defineAgent({ name: 'a', systemPrompt: '', mcpServers, llmConfig: { model: 'scripted' } });
+import { isPermitted } from '../../../agents/index.js';
+import { toModelName, toModelNames } from '../../../agents/tool-names.js';
+import { mcpServers, type McpServers } from '../../../extensions/mcp/index.js';
+import { permissionOf } from '../../../extensions/mcp/pinned-tools.js';
 
 describe('what an agent says of a server of tools', () => {
   it('addresses: public ones, those that are named, and never those of a link', () => {
@@ -68,7 +65,7 @@ describe('what an agent says of a server of tools', () => {
   it('settings that cannot work are refused when the agent is defined', () => {
     const wrong: [object, string][] = [
       [{ 'a b': { command: 'x' } }, '1 to 24 letters'],
-      [{ s: { url: 'ftp://x' } }, 'mcpServers.s.url must be an address'],
+      [{ s: { url: 'ftp://x' } }, 's.url must be an address'],
       [{ s: { url: 'https://x', token: 'y' } }, 'use headers'],
       [{ s: { command: 'x', url: 'https://x' } }, 'no field "url"'],
       [{ s: { command: 'x', allow: 'all' } }, 'must be a list of names'],
@@ -76,7 +73,7 @@ describe('what an agent says of a server of tools', () => {
       [{ s: 'npx server' }, 'must be an object'],
     ];
     for (const [servers, text] of wrong) {
-      expect(() => agentWith(servers as McpServers)).toThrow(text);
+      expect(() => mcpServers(servers as McpServers)).toThrow(text);
     }
   });
 });

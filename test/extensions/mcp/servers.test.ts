@@ -1,15 +1,10 @@
-import {
-  defineAgent,
-  type McpServer,
-  type McpServers,
-  type ToolContext,
-} from '../../agents/index.js';
-import { createMcpConnections, type McpConnections } from '../../agents/mcp/mcp-connections.js';
-import { guardedLookup } from '../../agents/mcp/guarded-lookup.js';
-import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';
-import { toModelName } from '../../agents/tool-names.js';
-import { byHttp, byStdio } from '../support/mcp-servers.js';
-import { until } from '../support/until.js';
+import { createToolHost } from '../../../activities/index.js';
+import { guardedLookup, type ToolContext } from '../../../agents/index.js';
+import { toModelName } from '../../../agents/tool-names.js';
+import { mcpServers, type McpServer } from '../../../extensions/mcp/index.js';
+import type { PinnedTool } from '../../../extensions/mcp/pinned-tools.js';
+import { byHttp, byStdio } from '../../support/mcp-servers.js';
+import { until } from '../../support/until.js';
 
 const never = new AbortController().signal;
 const logged: string[] = [];
@@ -35,21 +30,17 @@ afterEach(async () => {
   logged.length = 0;
 });
 
-const agentWith = (mcpServers: McpServers, tools = {}) =>
-  defineAgent({ name: 'a', systemPrompt: '', tools, mcpServers, llmConfig: { model: 'scripted' } });
-
-function connect(): McpConnections {
-  const connections = createMcpConnections({ info: log, warn: log });
-  open.push(connections);
-  return connections;
+function openHost() {
+  const host = createToolHost({ info: log, warn: log });
+  open.push(host);
+  return host;
 }
 
 /** What an agent with this server named `s` has. */
-async function toolsOf(server: McpServer, connections = connect()) {
-  const agent = agentWith({ s: server });
-  if (!hasServers(agent)) throw new Error('it has a server');
-  const pinned = await listMcpTools(agent, connections, { info: log, warn: log }, never);
-  const { tools } = withMcpTools(agent, pinned, connections);
+async function toolsOf(server: McpServer, host = openHost(), own = new Set<string>()) {
+  const source = mcpServers({ s: server });
+  const pinned = (await source.list(own, host, never)) as PinnedTool[];
+  const tools = source.toTools(pinned, host);
   const run = (name: string, input: object = {}, signal = never): Promise<unknown> => {
     const tool = tools.find((each) => each.name === `s_${name}`);
     if (typeof tool?.execute !== 'function') throw new Error(`no tool ${name}`);
@@ -283,12 +274,13 @@ describe('servers of tools', () => {
   it('a name is resolved to addresses that are permitted, and to no others', async () => {
     const resolve = (isNamed: boolean): Promise<unknown> =>
       new Promise((done) => {
-        const lookup = guardedLookup({ isNamed, isPrivate: false });
+        const refused = () => new Error('refused');
+        const lookup = guardedLookup({ isNamed, isPrivate: false }, refused);
         lookup('localhost', {}, (error, address) => {
           done(error ?? address);
         });
       });
-    expect(await resolve(false)).toMatchObject({ code: 'mcp_address_refused' });
+    expect(await resolve(false)).toMatchObject({ message: 'refused' });
     expect(['127.0.0.1', '::1']).toContain(await resolve(true));
   });
 
@@ -314,15 +306,11 @@ describe('servers of tools', () => {
     const { server } = await byStdio();
     const tool = { name: 's_look', description: 'x', inputSchema: {}, execute: 'client' };
     expect(tool.name).toBe(toModelName('look', 's_'));
-    const connections = connect();
-    const own = (await toolsOf(server, connections)).tools.filter(({ name }) => name === 's_look');
-    const agent = agentWith({ s: server }, own);
-    if (!hasServers(agent)) throw new Error('it has a server');
-    const pinned = await listMcpTools(agent, connections, { info: log, warn: log }, never);
+    const host = openHost();
+    const { pinned, names } = await toolsOf(server, host, new Set(['s_look']));
     const named = pinned.find((each) => each.tool === 'look')?.name;
     expect(named).toMatch(/^s_look_[0-9a-f]{8}$/);
-    expect(withMcpTools(agent, pinned, connections).tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['s_look', named]),
-    );
+    expect(names).toContain(named);
+    expect(names).not.toContain('s_look');
   });
 });

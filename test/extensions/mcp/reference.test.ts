@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineAgent, type AgentDefinition, type ToolContext } from '../../agents/index.js';
-import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
-import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';
-import { createLibrarian } from '../../examples/mcp/agent.js';
+import { createToolHost } from '../../../activities/index.js';
+import { defineAgent, type AgentDefinition, type ToolContext } from '../../../agents/index.js';
+import { mcpServers, type McpServers } from '../../../extensions/mcp/index.js';
+import { createLibrarian } from '../../../examples/mcp/agent.js';
 
 const { resolve } = createRequire(import.meta.url);
 const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js');
@@ -20,12 +20,11 @@ afterEach(async () => {
 });
 
 async function equip(agent: AgentDefinition) {
-  if (!hasServers(agent)) throw new Error('it has servers');
-  const connections = createMcpConnections(quiet);
-  undo.push(() => connections.close());
+  const host = createToolHost(quiet);
+  undo.push(() => host.close());
   const { signal } = new AbortController();
-  const pinned = await listMcpTools(agent, connections, quiet, signal);
-  const { tools } = withMcpTools(agent, pinned, connections);
+  const [source] = agent.toolSources ?? [];
+  const tools = source?.toTools(await source.list(new Set(), host, signal), host) ?? [];
   const find = (name: string) => tools.find((each) => each.name === name);
   const run = async (name: string, input: object): Promise<unknown> => {
     const tool = find(name);
@@ -37,8 +36,13 @@ async function equip(agent: AgentDefinition) {
   return { find, run };
 }
 
-const agentWith = (mcpServers: NonNullable<AgentDefinition['mcpServers']>) =>
-  defineAgent({ name: 'a', systemPrompt: '', mcpServers, llmConfig: { model: 'scripted' } });
+const agentWith = (servers: McpServers) =>
+  defineAgent({
+    name: 'a',
+    systemPrompt: '',
+    toolSources: [mcpServers(servers)],
+    llmConfig: { model: 'scripted' },
+  });
 
 async function freePort(): Promise<number> {
   const server = createServer();

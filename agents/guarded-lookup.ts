@@ -1,7 +1,6 @@
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { McpError } from './mcp-error.js';
 
 /** Networks that one may own; addresses of a link, such as those of a cloud's metadata, are never among them. */
 const PRIVATE: ReadonlySet<string> = new Set([
@@ -28,10 +27,6 @@ export function isPermitted(host: string, address: string, rule: HostRule): bool
   return rule.isPrivate && PRIVATE.has(range);
 }
 
-export function refusedAddress(): McpError {
-  return new McpError('mcp_address_refused', 'Its address must not be connected to.');
-}
-
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
 /**
@@ -41,7 +36,7 @@ type Callback = (error: Error | null, address?: string | LookupAddress[], family
  */
 export function guardedLookup(
   rule: HostRule,
-  refused: () => Error = refusedAddress,
+  refused: () => Error,
 ): (host: string, options: LookupOptions, callback: Callback) => void {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, found) => {

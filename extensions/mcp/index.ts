@@ -1,0 +1,74 @@
+import { assertSettings, type ToolHost, type ToolSource } from '../../agents/index.js';
+import { connectionsOf } from './connections.js';
+import { McpError } from './errors.js';
+import { parsePinnedTools, toPinnedTools, withinBounds, type PinnedTool } from './pinned-tools.js';
+import { ServersByName, type McpServers } from './servers.js';
+import { toMcpModelOutput, toTool } from './tool.js';
+
+export type {
+  HttpMcpServer,
+  McpAuthProvider,
+  McpHeaders,
+  McpServer,
+  McpServers,
+  StdioMcpServer,
+} from './servers.js';
+
+/**
+ * The tools of servers of the Model Context Protocol. Needs the package `@modelcontextprotocol/sdk`.
+ *
+ * @example
+ * import { defineAgent } from 'helix-temporal';
+ * import { mcpServers } from 'helix-temporal/mcp';
+ *
+ * export const librarian = defineAgent({
+ *   name: 'librarian',
+ *   systemPrompt: 'You know the documents.',
+ *   toolSources: [mcpServers({ docs: { url: 'https://docs.example/mcp' } })],
+ *   llmConfig: { model: 'openai/gpt-5' },
+ * });
+ *
+ * @throws DefinitionError that names each wrong setting
+ */
+export function mcpServers(servers: McpServers): ToolSource {
+  assertSettings(ServersByName, servers, { call: 'mcpServers' });
+  const named = new Map(Object.entries(servers));
+  return Object.freeze({
+    name: 'mcp',
+    list: (taken, host, signal) => listTools(servers, taken, host, signal),
+    toTools: (listed, host) => {
+      const connections = connectionsOf(host);
+      return parsePinnedTools(listed).flatMap((each) => {
+        // A release may have left the server out since.
+        const server = named.get(each.server);
+        return (server && toTool(each, server, connections)) ?? [];
+      });
+    },
+    owns: (tool) => [...named.keys()].some((server) => tool.startsWith(`${server}_`)),
+    toModelOutput: toMcpModelOutput,
+  } satisfies ToolSource);
+}
+
+/** What the servers offer now, in the order in which they are named. Those that are `optional` may be away. */
+async function listTools(
+  servers: McpServers,
+  taken: ReadonlySet<string>,
+  host: ToolHost,
+  signal: AbortSignal,
+): Promise<PinnedTool[]> {
+  const { logger } = host;
+  const lists = await Promise.all(
+    Object.entries(servers).map(async ([name, server]) => {
+      try {
+        const listed = await connectionsOf(host).to(name, server).listTools(signal);
+        return toPinnedTools(name, server, listed, taken, logger);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (server.optional !== true || !(error instanceof McpError)) throw error;
+        logger.warn({ server: name, code: error.code }, 'a run begins without these tools');
+        return [];
+      }
+    }),
+  );
+  return withinBounds(lists.flat(), logger);
+}

@@ -1,0 +1,216 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { ToolHost } from '../../agents/index.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { connectionLost, McpError, toFailure, tooLarge, unavailable } from './errors.js';
+import { createGuardedFetch } from './guarded-fetch.js';
+import { keepSecret, type Redact } from './secrets.js';
+import type { McpServer } from './servers.js';
+
+export const CONNECT_MS = 10_000;
+/** Faults of one connection that are logged. */
+const LOGGED = 20;
+const LOGGED_CHARS = 500;
+/** What one program may write to the log. */
+const STDERR_CHARS = 16 * 1024;
+const LEAVE_MS = 1_000;
+/** Messages that a server has not read yet. */
+const MOST_UNREAD = 1_000;
+/** An id of its own that an answer repeats. */
+const ID_CHARS = 1_000;
+
+export interface Surroundings {
+  logger: ToolHost['logger'];
+  redact: Redact;
+  /** Gets the secrets of headers. */
+  secrets: Set<string>;
+}
+
+/** A server that has agreed to talk. */
+export interface Opened {
+  client: Client;
+  /** Why it can be used no more. */
+  ended: () => McpError | undefined;
+  /** A request begins; returns what is to be called at its end. */
+  enter: () => () => void;
+  /** It is closed once its requests have ended. */
+  retire: () => void;
+  close: () => Promise<void>;
+}
+
+/**
+ * Starts a server, or connects to it.
+ *
+ * @param onEnd called when no further request is to be made
+ * @throws McpError
+ */
+export async function openMcpServer(
+  name: string,
+  server: McpServer,
+  surroundings: Surroundings,
+  onEnd: () => void,
+): Promise<Opened> {
+  const { logger, redact } = surroundings;
+  const { connectTimeoutMs = CONNECT_MS } = server;
+  const sdk = await loadSdk();
+  const { transport, leave, release } = createTransport(sdk, name, server, surroundings);
+  boundUnread(transport, name);
+  const client = new sdk.Client({ name: 'helix-temporal', version: '1' });
+  let ended: McpError | undefined;
+  let isRetired = false;
+  let requests = 0;
+  let logged = 0;
+
+  function end(why: McpError): void {
+    if (ended !== undefined) return;
+    ended = why;
+    onEnd();
+    client.close().catch(() => undefined);
+    release();
+  }
+
+  client.onclose = () => {
+    end(connectionLost(name));
+  };
+  client.onerror = ({ message }) => {
+    logged += 1;
+    if (logged <= LOGGED) {
+      const error = redact(message).slice(0, LOGGED_CHARS);
+      logger.info({ server: name, error }, 'a server of tools reports a fault');
+    }
+    // Where the next message begins cannot be seen any more.
+    if (message.startsWith('ReadBuffer exceeded')) end(tooLarge());
+  };
+  const limits = { timeout: connectTimeoutMs, maxTotalTimeout: connectTimeoutMs };
+  try {
+    const connecting = client.connect(transport, limits);
+    await orAborted(connecting, AbortSignal.timeout(connectTimeoutMs));
+  } catch (error) {
+    const failure = toFailure(name, error);
+    const text = redact(String(error)).slice(0, LOGGED_CHARS);
+    logger.warn({ server: name, code: failure.code, error: text }, 'a server of tools is away');
+    end(failure);
+    throw PASSING.has(failure.code) ? unavailable(name, failure) : failure;
+  }
+  return {
+    client,
+    ended: () => ended,
+    enter: () => {
+      requests += 1;
+      return () => {
+        requests -= 1;
+        if (isRetired && requests === 0) end(unavailable(name));
+      };
+    },
+    retire: () => {
+      isRetired = true;
+      onEnd();
+    },
+    close: async () => {
+      await leave();
+      end(unavailable(name));
+      await client.close();
+    },
+  };
+}
+
+/** A handshake that is refused or breaks off: the same for a run as a server that is away. */
+const PASSING: ReadonlySet<string> = new Set(['mcp_call_refused', 'mcp_connection_lost']);
+
+const PACKAGE = '@modelcontextprotocol/sdk';
+
+/** The SDK, an optional package. @throws McpError `mcp_unavailable` if it is not installed */
+async function loadSdk() {
+  try {
+    const [client, stdio, http] = await Promise.all([
+      import('@modelcontextprotocol/sdk/client/index.js'),
+      import('@modelcontextprotocol/sdk/client/stdio.js'),
+      import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+    ]);
+    return { ...client, ...stdio, ...http };
+  } catch (error) {
+    const isMissing = error instanceof Error && error.message.includes(PACKAGE);
+    if (!isMissing) throw error;
+    const text = `mcpServers needs a package that is not installed: npm install ${PACKAGE}`;
+    throw new McpError('mcp_unavailable', text, error);
+  }
+}
+
+interface OwnedTransport {
+  transport: Transport;
+  /** Tells the server that nothing follows, if it wants to know; takes a second at most. */
+  leave: () => Promise<void>;
+  /** Frees what closing the transport does not. */
+  release: () => void;
+}
+
+/** A transport that is not connected yet. */
+function createTransport(
+  sdk: Awaited<ReturnType<typeof loadSdk>>,
+  name: string,
+  server: McpServer,
+  { logger, redact, secrets }: Surroundings,
+): OwnedTransport {
+  if ('command' in server) {
+    const { command, args, env, cwd } = server;
+    const transport = new sdk.StdioClientTransport({
+      command,
+      ...(args !== undefined && { args: [...args] }),
+      ...(env !== undefined && { env: { ...env } }),
+      ...(cwd !== undefined && { cwd }),
+      stderr: 'pipe',
+      maxBufferSize: LIMITS.mcpMessageBytes,
+    });
+    let left = STDERR_CHARS;
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      if (left <= 0) return;
+      const text = redact(chunk.toString()).slice(0, left);
+      left -= text.length;
+      logger.info({ server: name, stderr: text }, 'a server of tools writes');
+    });
+    return { transport, leave: () => Promise.resolve(), release: () => undefined };
+  }
+  const { fetch, close } = createGuardedFetch(server, (value) => {
+    keepSecret(secrets, value);
+  });
+  const { url, authProvider } = server;
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(url), {
+    fetch,
+    ...(authProvider !== undefined && { authProvider: authProvider as never }),
+  });
+  const leave = async (): Promise<void> => {
+    const left = transport.terminateSession().catch(() => undefined);
+    await orAborted(left, AbortSignal.timeout(LEAVE_MS)).catch(() => undefined);
+  };
+  return { transport, leave, release: close };
+}
+
+/** Answers to a server that asks without end and reads nothing would fill the memory. */
+function boundUnread(transport: Transport, name: string): void {
+  const send = transport.send.bind(transport);
+  let unread = 0;
+  transport.send = async (message, options) => {
+    const isLong = 'id' in message && String(message.id).length > ID_CHARS;
+    if (unread >= MOST_UNREAD || isLong) throw connectionLost(name, undefined, true);
+    unread += 1;
+    try {
+      await send(message, options);
+    } finally {
+      unread -= 1;
+    }
+  };
+}
+
+/** What ignores its signal does not hold anything up. @throws the signal's reason */
+export function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', abort);
+    });
+  });
+}
