@@ -1,12 +1,12 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
 const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']];
-const COMPOSED = 'protocol|stores|executor|agents|config|notify|tracing|examples|extensions/index';
+const COMPOSED = 'protocol|stores|executor|agents|config|notify|examples|extensions';
 /** What extensions import of other rooms. */
 const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|executor|stores|worker)/(index|extension)';
 const MAY_IMPORT = {
-  protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', tracing: 'protocol', run: 'protocol',
+  protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', 'extensions/workflows': 'protocol|run|workflows',
-  extensions: `run|agents|stores|activities|executor|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|workflows|index).*': ENTRIES,
+  extensions: `run|agents|stores|activities|executor|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|workflows|index).*': ENTRIES,
   store: 'protocol|session', stores: 'protocol|session|store', notify: 'protocol|agents',
   'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
   activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores|notify',
@@ -27,13 +27,13 @@ const NEVER_LOAD = [
   ['stores/memory', 'stores/redis/(clients|connection|evaluate|open-stores|helix-classes|index)'],
   ['extensions/one-process', 'executor/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity|open-attempt)'],
   ['testing/(?!temporal).*', 'worker|executor/(agent-executor|run-workflows|index)'],
-  ['(?!tracing/|test/|bench/).*', 'tracing', '', LAZY],
+  ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe', '', LAZY],
   ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(audit-fault|ids|run|time)', LAZY],
 ];
 /** Packages that stand for one side, and where they are imported. */
 const PACKAGES = {
   'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'stores/redis',
-  '@opentelemetry/[^/]+': 'tracing', 'commander|cli-table3': 'cli', 'standardwebhooks|nodemailer': 'notify|examples',
+  '@opentelemetry/[^/]+': 'extensions/observe', 'commander|cli-table3': 'cli', 'standardwebhooks|nodemailer': 'notify|examples',
   'express|express-rate-limit|cors|helmet|prom-client': 'api|extensions', jose: 'api|notify',
   '@temporalio/[^/]+': 'workflows|extensions|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
@@ -58,6 +58,7 @@ module.exports = {
     never('ai-sdk/(client|react)', '.*node_modules/(ai|zod)'),
     { name: 'an extension imports no other', severity: 'error', from: { path: '^extensions/([^/]+)/' },
       to: { path: '^extensions/', pathNot: '^extensions/($1|workflows)/' } },
+    never('(?!extensions/|workflows/|testing/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
     never('session', '.*', '', { dependencyTypesNot: ['local'] }),
     never('ai-sdk/(client|react|parts)', '.*', '', { dependencyTypes: ['core'] }),
   ],

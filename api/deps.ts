@@ -1,6 +1,6 @@
+import type { PayloadCodec } from '@temporalio/common';
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { Authorize } from '../ai-sdk/index.js';
-import type { createPayloadCodec } from '../executor/payload-codec.js';
 import type { Runs } from '../executor/runs.js';
 import type { Role } from '../protocol/actor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
@@ -23,9 +23,6 @@ import type { ApiLogger } from './middleware/refusals.js';
  * while they are away.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
-
-/** A codec of Temporal's payloads. */
-export type PayloadCodecOf = ReturnType<typeof createPayloadCodec>;
 
 /** Settings of an API; each has a default. */
 export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
@@ -68,7 +65,7 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
    */
   authorize?: Authorize | undefined;
   /** `createPayloadCodec(…)`: serves it to Temporal's UI. Default: there is no such route. */
-  payloadCodec?: PayloadCodecOf | undefined;
+  payloadCodec?: PayloadCodec | undefined;
   /** Gives requests their traces, see `createTracing`. Default: none. */
   tracer?: Tracer | undefined;
   /** Keys of links in notices that decide, the newest first. Default: there are no such links. */

@@ -16,7 +16,7 @@ import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
 import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
-import { createPayloadCodec } from '../executor/payload-codec.js';
+import { createPayloadCodec } from '../extensions/codec/index.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
 import { withTimeout } from '../protocol/time.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const config = parseEnv(process.env);
   const { logger, tracing } = await startLogging(
     config,
-    () => import('../tracing/start-tracing.js'),
+    () => import('../extensions/observe/start-tracing.js'),
     'api',
   );
   const access = readAccess(config);

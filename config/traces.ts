@@ -2,7 +2,7 @@ import { createCollectorLines, type CollectorLines } from './collector-lines.js'
 import { ConfigError, type Config } from './env.js';
 import { createLogger, type Logger } from './logger.js';
 
-/** What `tracing/` is started with. */
+/** What `extensions/observe` starts traces with. */
 export interface TraceSettings {
   role: string;
   captureContent: boolean;

@@ -4,8 +4,6 @@ export type { ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js
 export type { AgentExecutor, ExecuteOptions } from './executor-of.js';
 export type { AgentInput } from './agent-input.js';
 export type { ExtendInput } from './answers.js';
-export { createPayloadCodec } from './payload-codec.js';
-export type { PayloadKey } from './payload-codec.js';
 export type { ResumeOptions } from './reruns.js';
 export type { RunStream } from './run-chunks.js';
 export type {

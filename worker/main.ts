@@ -7,7 +7,9 @@ import { endWithParent, startProcess } from '../config/startup.js';
 import { loadExtensions } from '../config/own-extensions.js';
 import type { WorkerExtension } from './extension.js';
 import { startLogging } from '../config/traces.js';
+import { readPayloadKeys } from '../config/payload-keys.js';
 import { readTemporal } from '../config/temporal.js';
+import { createPayloadCodec } from '../extensions/codec/index.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { beginLease } from './lease/lease-worker.js';
@@ -19,7 +21,7 @@ async function main(): Promise<void> {
   const temporal = readTemporal(process.env);
   const { logger, tracing } = await startLogging(
     config,
-    () => import('../tracing/start-tracing.js'),
+    () => import('../extensions/observe/start-tracing.js'),
     'worker',
   );
   const redis = createRedisStores({
@@ -64,6 +66,7 @@ async function main(): Promise<void> {
         agents,
         explainRedis: (address) => explainRedis(config.REDIS_URL, address),
         tracer: tracing?.tracer,
+        codec: codecOf(config),
         serveMetrics: serveMetricsWith(logger),
         onReady: () => process.send?.('ready'),
       });
@@ -76,6 +79,12 @@ async function main(): Promise<void> {
     await lease?.lease.close();
     throw error;
   }
+}
+
+function codecOf(config: Config): WorkerProcess['codec'] {
+  const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
+  if (keys === undefined) return undefined;
+  return { keyIds: keys.map(({ id }) => id), payloadCodecs: [createPayloadCodec(keys)] };
 }
 
 /** The agents of `AGENTS`, or the examples. */

@@ -1,3 +1,4 @@
+import type { PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Runtime, DefaultLogger, type Worker } from '@temporalio/worker';
 import type { AgentRegistry } from '../agents/index.js';
 import { createCollectorLines, type CollectorLines } from '../config/collector-lines.js';
@@ -5,12 +6,10 @@ import { consoleUrlOf } from '../config/console-url.js';
 import type { Config } from '../config/env.js';
 import { readMetricsCollector } from '../config/metrics.js';
 import { readNotify } from '../config/notify.js';
-import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
 import { explainTemporal, inNamespace } from '../executor/explain-temporal.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
-import { createPayloadCodec } from '../executor/payload-codec.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
@@ -34,6 +33,8 @@ export interface WorkerProcess {
   extensions: AgentPluginOptions['extensions'];
   agents: AgentRegistry;
   tracer: Tracer | undefined;
+  /** Encrypts what Temporal stores, with keys of these ids. */
+  codec: { keyIds: string[]; payloadCodecs: PayloadCodec[] } | undefined;
   /** Serves what the SDK exports at an address, with the state of this process. */
   serveMetrics: (
     at: { host: string; port: number },
@@ -55,6 +56,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     extensions,
     agents,
     tracer,
+    codec,
     serveMetrics,
     onReady,
   } = begun;
@@ -92,11 +94,10 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   void begun.explainRedis(redisAddress).then((fault) => {
     if (fault !== undefined) logger.warn({}, fault);
   });
-  const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   const { namespace } = temporal;
-  const keyIds = (payloadKeys ?? []).map(({ id }) => id);
   const { TASK_QUEUE: taskQueue } = config;
-  const explain = () => explainTemporal({ ...temporal, taskQueue, keyIds, isWorker: true });
+  const explain = () =>
+    explainTemporal({ ...temporal, taskQueue, keyIds: codec?.keyIds ?? [], isWorker: true });
   const connection = await untilReachable(
     `Temporal at ${temporal.address}`,
     async () => inNamespace(await NativeConnection.connect(temporal.connection), namespace),
@@ -127,7 +128,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     worker = await createAgentWorker({
       connection,
       namespace,
-      dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
+      dataConverter: codec && { payloadCodecs: codec.payloadCodecs },
       taskQueue,
       agents,
       stores: redis,

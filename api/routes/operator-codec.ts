@@ -1,11 +1,11 @@
 import { HelixError } from '../../protocol/errors.js';
 import { CodecPayloads } from '../../protocol/codec.js';
-import type { PayloadCodecOf } from '../deps.js';
+import type { PayloadCodec } from '@temporalio/common';
 import { requireNoTenant } from '../operator-access.js';
 import type { About } from '../record-access.js';
 import { defineRoute, type Route } from './route.js';
 
-type Payload = Parameters<PayloadCodecOf['decode']>[0][number];
+type Payload = Parameters<PayloadCodec['decode']>[0][number];
 
 const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
   defineRoute({
@@ -17,7 +17,7 @@ const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
     body: CodecPayloads,
     replies: { 200: { description: 'The payloads.', content: { json: CodecPayloads } } },
     refusals: ['not_allowed', 'not_found'],
-    about: async ({ deps, caller }): Promise<About & { payloadCodec: PayloadCodecOf }> => {
+    about: async ({ deps, caller }): Promise<About & { payloadCodec: PayloadCodec }> => {
       await requireNoTenant(deps, caller, 'The codec is');
       const { payloadCodec } = deps;
       if (payloadCodec === undefined) throw new HelixError('not_found', 'There is no codec here.');

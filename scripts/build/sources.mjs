@@ -16,7 +16,6 @@ const FOLDERS = [
   'store',
   'stores',
   'notify',
-  'tracing',
   'worker',
   'ai-sdk',
   'api',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Identity } from '../../api/identity.js';
-import { createPayloadCodec } from '../../executor/payload-codec.js';
+import { createPayloadCodec } from '../../extensions/codec/index.js';
 import type { CodecPayloads } from '../../protocol/codec.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { startApi, type ApiServer } from './api-server.js';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
-import { createPayloadCodec } from '../../executor/payload-codec.js';
+import { createPayloadCodec } from '../../extensions/codec/index.js';
 import {
   callsOf,
   CLIENT_7,

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, ScheduleNotFoundError } from '@temporalio/client';
-import { createPayloadCodec } from '../../executor/payload-codec.js';
+import { createPayloadCodec } from '../../extensions/codec/index.js';
 import { createSchedules, type Schedules } from '../../executor/schedules.js';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';

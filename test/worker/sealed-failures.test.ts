@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { AgentRegistry, defineAgent, type AgentDefinition } from '../../agents/index.js';
 import { createAgentExecutor } from '../../executor/index.js';
-import { createPayloadCodec } from '../../executor/payload-codec.js';
+import { createPayloadCodec } from '../../extensions/codec/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { SEALED_FAILURE } from '../../protocol/temporal-names.js';
 import { createAgentWorker } from '../../worker/create-worker.js';

@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { createJiti } from 'jiti';
-import { withTimeout } from '../protocol/time.js';
+import { withTimeout } from '../../protocol/time.js';
 import { createTracing, type Tracing, type TracingOptions } from './create-tracing.js';
 
 export interface TracingSettings {

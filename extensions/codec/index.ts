@@ -30,7 +30,8 @@ export interface PayloadKey {
  * @example
  * import { Connection } from '@temporalio/client';
  * import { AgentRegistry } from 'helix-temporal';
- * import { createAgentExecutor, createPayloadCodec } from 'helix-temporal/executor';
+ * import { createPayloadCodec } from 'helix-temporal/codec';
+ * import { createAgentExecutor } from 'helix-temporal/executor';
  * import { createRedisStores } from 'helix-temporal/store-redis';
  *
  * const codec = createPayloadCodec([

@@ -4,13 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCollectorLines } from '../../config/collector-lines.js';
-import { parseEnv } from '../../config/env.js';
-import { startLogging } from '../../config/traces.js';
-import type { Tracing } from '../../tracing/index.js';
-import * as tracingModule from '../../tracing/start-tracing.js';
-import { startSpanReceiver } from '../support/span-receiver.js';
-import { until } from '../support/until.js';
+import { createCollectorLines } from '../../../config/collector-lines.js';
+import { parseEnv } from '../../../config/env.js';
+import { startLogging } from '../../../config/traces.js';
+import type { Tracing } from '../../../extensions/observe/index.js';
+import * as tracingModule from '../../../extensions/observe/start-tracing.js';
+import { startSpanReceiver } from '../../support/span-receiver.js';
+import { until } from '../../support/until.js';
 
 const SPAN = {
   title: 'chat m',

@@ -6,8 +6,12 @@ import {
   TraceIdRatioBasedSampler,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-node';
-import type { FinishedSpan } from '../../protocol/tracer.js';
-import { createTracing, type Tracing, type TracingOptions } from '../../tracing/index.js';
+import type { FinishedSpan } from '../../../protocol/tracer.js';
+import {
+  createTracing,
+  type Tracing,
+  type TracingOptions,
+} from '../../../extensions/observe/index.js';
 
 const REQUEST = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -19,7 +19,7 @@ import {
   type NodeTracerConfig,
   type IdGenerator,
 } from '@opentelemetry/sdk-trace-node';
-import type { FinishedSpan, SpanName, Tracer, SpanAttributes } from '../protocol/tracer.js';
+import type { FinishedSpan, SpanName, Tracer, SpanAttributes } from '../../protocol/tracer.js';
 
 export interface TracingOptions extends Pick<
   NodeTracerConfig,
