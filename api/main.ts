@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
-import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
 import { readAuditTtl } from '../config/audit-ttl.js';
 import { consoleUrlOf } from '../config/console-url.js';
@@ -10,7 +9,13 @@ import { readNotify } from '../config/notify.js';
 import { loadExtensions } from '../config/own-extensions.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
-import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
+import {
+  closeOnSignal,
+  endWithParent,
+  startProcess,
+  untilReachable,
+  withoutSecrets,
+} from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
 import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
@@ -146,7 +151,7 @@ async function main(): Promise<void> {
   );
   process.send?.('ready');
 
-  closeWithGrace({ delay: CLOSE_MS, logger: toGraceLogger(logger) }, async ({ err }) => {
+  closeOnSignal(process, CLOSE_MS, async (err) => {
     if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
     await Promise.all([server.close(), metricsServer?.close()]);
     // A worker starts the others.
@@ -193,14 +198,6 @@ function describeRuns(config: Config): {
 } {
   const { MODEL, PUBLIC_URL } = config;
   return { modelName: MODEL, sessionUrl: consoleUrlOf(PUBLIC_URL) };
-}
-
-function toGraceLogger(logger: Logger): { error: (message?: unknown) => void } {
-  return {
-    error: (message) => {
-      logger.error({ err: message }, 'closing');
-    },
-  };
 }
 
 startProcess(main);

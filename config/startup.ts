@@ -59,6 +59,36 @@ export function endWithParent(proc: NodeJS.Process): void {
   proc.channel?.unref();
 }
 
+/**
+ * Closes what a process has open when it is told to end or fails unexpectedly, and ends it: at once if it is told
+ * again, or closing takes longer than `withinMs`.
+ */
+export function closeOnSignal(
+  proc: NodeJS.Process,
+  withinMs: number,
+  close: (error?: unknown) => Promise<void>,
+): void {
+  let isClosing = false;
+  const end = (error?: unknown): void => {
+    if (isClosing) proc.exit(1);
+    isClosing = true;
+    setTimeout(() => proc.exit(1), withinMs).unref();
+    close(error).then(
+      () => proc.exit(error === undefined ? 0 : 1),
+      () => proc.exit(1),
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
+    proc.on(signal, () => {
+      end();
+    });
+  for (const fault of ['uncaughtException', 'unhandledRejection']) {
+    proc.on(fault, (error: unknown) => {
+      end(error ?? new Error(fault));
+    });
+  }
+}
+
 /** Names of errors whose message says what the person who starts the process can do. */
 const EXPECTED = ['StartupError', 'ConfigError', 'ModelConfigurationError', 'AgentsFileError'];
 

@@ -1,35 +1,27 @@
-import Table from 'cli-table3';
+import { stripVTControlCharacters } from 'node:util';
 
-/** Columns with two spaces between them and no lines, for people and for `awk`. */
-const NO_LINES = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-};
+/** Characters of two columns in a terminal. */
+const WIDE =
+  /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{Emoji_Presentation}\uff01-\uff60]/gu;
+/** Characters of no column: marks, joiners and variation selectors. */
+const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/gu;
 
-/** Rows of text as a table; cells may carry colours. */
+/** Rows of text as columns with two spaces between them, for people and for `awk`; cells may carry colours. */
 export function drawTable(head: string[] | undefined, rows: string[][]): string {
-  const table = new Table({
-    head: head ?? [],
-    chars: NO_LINES,
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-  });
-  table.push(...rows);
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+  const all = head === undefined ? rows : [head, ...rows];
+  const widths: number[] = [];
+  for (const [at, cell] of all.flatMap((row) => [...row.entries()])) {
+    widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+  }
+  const draw = (row: string[]) =>
+    row
+      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell)))
+      .join('  ')
+      .trimEnd();
+  return all.map(draw).join('\n');
+}
+
+function widthOf(cell: string): number {
+  const text = stripVTControlCharacters(cell).replace(NARROW, '');
+  return [...text].length + (text.match(WIDE)?.length ?? 0);
 }

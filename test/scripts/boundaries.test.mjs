@@ -57,7 +57,7 @@ const FORBIDDEN = [
   ['executor/e.ts', 'commander'],
   ['executor/c.ts', 'express'],
   ['executor/f.ts', 'jose'],
-  ['executor/g.ts', 'standardwebhooks'],
+  ['executor/g.ts', 'nodemailer'],
   ['stores/record/c.ts', '@temporalio/client'],
   ['executor/d.ts', '@ai-sdk/provider'],
   ['workflows/c.ts', 'jose'],
