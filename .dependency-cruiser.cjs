@@ -6,7 +6,7 @@ const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|exe
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', 'extensions/workflows': 'protocol|run|workflows',
-  extensions: `run|agents|stores|activities|executor|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|workflows|index).*': ENTRIES,
+  extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|workflows|index).*': ENTRIES,
   store: 'protocol|session', stores: 'protocol|session|store', notify: 'protocol|agents',
   'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
   activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores|notify',

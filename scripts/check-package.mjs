@@ -17,7 +17,7 @@ import { runMain, UserError } from './system/user-error.mjs';
 const BESIDE = new Set([
   'dist/workflows/bundle.js',
   'dist/workflows/with-own.js',
-  'dist/worker/lease/thread.js',
+  'dist/extensions/leases/thread.js',
   'dist/stores/redis/open-leases.js',
 ]);
 /** Run by their paths, by the command line, or by browsers. */

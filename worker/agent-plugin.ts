@@ -41,8 +41,8 @@ import { HelixError } from '../protocol/errors.js';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { createCalledRunActivities } from './called-run-activities.js';
 import type { WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
-import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
-import { createTakeOver } from './lease/take-over.js';
+import type { Liveness, LivenessDeps } from './liveness.js';
+import { createTakeOver } from './take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
 import { createNoticeActivities, createNoticeWorker } from './notices/notice-worker.js';
 import { createSweeps } from './sweeps.js';
@@ -90,8 +90,8 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   toolSlots?: SlotLimits;
   /** Runs that one process keeps in memory between their tasks; 0: none. Default: by its heap limit, up to 500. */
   cachedRuns?: number | undefined;
-  /** Names of this process's lease and of its predecessor's; ignored if the store has no leases. */
-  lease?: LeaseOptions | BegunLease;
+  /** `leases()`; not used if the store has no leases. Default: others notice by heartbeats that this process has died. */
+  liveness?: Liveness | ((deps: LivenessDeps) => Liveness) | undefined;
   /** Counts what happens, and cost by tenant if asked. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
   meter?: MetricMeter;
   meterTenants?: boolean;
@@ -155,7 +155,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   let parts: readonly WorkerParts[] = [];
   let createBeside: (() => Promise<Worker>)[] = [];
   let isDraining = (): boolean => false;
-  let held: BegunLease | undefined;
+  let held: Liveness | undefined;
   const toolHost = createToolHost(logger);
   let untilIdle = (): Promise<void> => Promise.resolve();
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
@@ -170,12 +170,12 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const tenantsOf = options.meterTenants === true ? sessions : undefined;
     const meter = createCoreMeter(options.meter ?? Runtime.instance().metricMeter, tenantsOf);
     const { unansweredMs } = stores;
-    const given = options.lease;
+    const { liveness } = options;
     // It begins when the worker runs: `Worker.create` may fail after this.
     held =
-      given !== undefined && 'judge' in given
-        ? given
-        : leases && createLease({ ...given, namespace, unansweredMs, logger, leases });
+      typeof liveness === 'function'
+        ? leases && liveness({ namespace, unansweredMs, logger, leases })
+        : liveness;
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);

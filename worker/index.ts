@@ -16,7 +16,8 @@ export type { AgentState, CallRef, RunInput, RunSummary, Spent } from '../protoc
 export { workflowIdOf } from '../protocol/ids.js';
 export { createAgentPlugin } from './agent-plugin.js';
 export type { AgentPluginOptions, WorkerLogger } from './agent-plugin.js';
-export type { LeaseOptions } from './lease/lease-worker.js';
+export type { Liveness, LivenessDeps } from './liveness.js';
+export type { TakeOver } from './take-over.js';
 export { createAgentWorker } from './create-worker.js';
 export type { AgentWorkerOptions } from './create-worker.js';
 export { exportMetricsAt } from './metrics/exporter.js';

@@ -12,7 +12,7 @@ import { readTemporal } from '../config/temporal.js';
 import { createPayloadCodec } from '../extensions/codec/index.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
-import { beginLease } from './lease/lease-worker.js';
+import { beginLease } from '../extensions/leases/index.js';
 import type { WorkerProcess } from './run-worker.js';
 
 async function main(): Promise<void> {
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
         temporal,
         logger,
         redis,
-        lease,
+        liveness: lease,
         extensions: [
           ...allExtensions({ limits: limitsOfSettings(config) }),
           ...(await loadExtensions<WorkerExtension>(config.EXTENSIONS)),

@@ -13,7 +13,7 @@ import type { TemporalSettings } from '../config/temporal.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
-import type { BegunLease } from './lease/lease-worker.js';
+import type { Liveness } from './liveness.js';
 import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress } from './metrics/exporter.js';
 import { withDots } from './metrics/with-dots.js';
 
@@ -29,7 +29,7 @@ export interface WorkerProcess {
   };
   /** Why this Redis, at an address as it is shown, cannot be used; undefined if it can. */
   explainRedis: (address: string) => Promise<string | undefined>;
-  lease: BegunLease | undefined;
+  liveness: Liveness | undefined;
   extensions: AgentPluginOptions['extensions'];
   agents: AgentRegistry;
   tracer: Tracer | undefined;
@@ -52,7 +52,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     temporal,
     logger,
     redis,
-    lease,
+    liveness,
     extensions,
     agents,
     tracer,
@@ -137,7 +137,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       cachedRuns: config.CACHED_RUNS,
       notify: readNotify(config),
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
-      lease,
+      liveness,
       extensions,
       fileHosts: config.FILE_HOSTS,
       ...(deploymentName !== undefined &&
@@ -164,7 +164,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     await running;
   } catch (error) {
     // While the store is open: the worker may never have run.
-    await lease?.lease.close();
+    await liveness?.lease.close();
     throw error;
   } finally {
     await server?.close();

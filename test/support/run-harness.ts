@@ -22,6 +22,7 @@ import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
 import type { TestStores } from './test-stores.js';
 import { until } from './until.js';
+import { leases } from '../../extensions/leases/index.js';
 
 export function sharedTemporalAddress(): string {
   const address = process.env['TEST_TEMPORAL_ADDRESS'];
@@ -123,7 +124,9 @@ export async function createRunHarness(
     logger: quiet,
   });
 
-  async function startWorker({ lease }: Pick<AgentPluginOptions, 'lease'> = {}): Promise<{
+  async function startWorker({
+    liveness = leases(),
+  }: Pick<AgentPluginOptions, 'liveness'> = {}): Promise<{
     stop: () => Promise<void>;
   }> {
     const native = await NativeConnection.connect({ address });
@@ -133,7 +136,7 @@ export async function createRunHarness(
       taskQueue,
       agents: registry,
       stores,
-      ...(lease !== undefined && { lease }),
+      liveness,
       ...(notify !== undefined && { notify: { receivers: [QUIET] } }),
       // Tests sweep by hand.
       sweep: false,

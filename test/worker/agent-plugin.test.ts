@@ -14,6 +14,7 @@ import { drive } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { leases } from '../../extensions/leases/index.js';
 
 /** Sweeps look after every session that they find: a Redis of its own. */
 let redis: RedisServer;
@@ -123,7 +124,7 @@ describe('the plugin', () => {
 });
 
 it('the plugin begins no lease for a worker that could not be created', async () => {
-  const plugin = createAgentPlugin({ agents: [agent], stores });
+  const plugin = createAgentPlugin({ agents: [agent], stores, liveness: leases() });
   const taskQueue = `none-${runs.taskQueue}`;
   const unknown = 'test-no-such-file.ts';
   const made = Worker.create({ connection, taskQueue, workflowsPath: unknown, plugins: [plugin] });

@@ -9,7 +9,7 @@ import {
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunShape } from '../../protocol/run.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
-import { createTakeOver } from '../../worker/lease/take-over.js';
+import { createTakeOver } from '../../worker/take-over.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';

@@ -1,9 +1,9 @@
 import type { HeldWork } from '../../../stores/contract/leases.js';
 import { createMemoryData, createStoresOn } from '../../../stores/memory/index.js';
 import type { RunEvent } from '../../../protocol/run-meter.js';
-import { createJudge } from '../../../worker/lease/judge.js';
-import type { TakeOver } from '../../../worker/lease/take-over.js';
-import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
+import { createJudge } from '../../../extensions/leases/judge.js';
+import type { TakeOver } from '../../../worker/index.js';
+import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';
 
 const workOf = (id: string, isPatient?: true): HeldWork => ({
   id,

@@ -1,9 +1,9 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
-import { isRefusedForGood } from '../../executor/grpc-status.js';
-import { withinDeadline } from '../../executor/run-workflows.js';
-import { resetStickyQueue } from '../../executor/sticky-queue.js';
-import type { LostAttempt } from '../../protocol/activities.js';
-import type { HeldWork } from '../../stores/contract/leases.js';
+import { isRefusedForGood } from '../executor/grpc-status.js';
+import { withinDeadline } from '../executor/run-workflows.js';
+import { resetStickyQueue } from '../executor/sticky-queue.js';
+import type { LostAttempt } from '../protocol/activities.js';
+import type { HeldWork } from '../stores/contract/leases.js';
 
 /** A call to Temporal may take this long. */
 const CALL_MS = 5_000;

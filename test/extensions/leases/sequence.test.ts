@@ -1,4 +1,4 @@
-import { inSequence } from '../../../worker/lease/start-renewing.js';
+import { inSequence } from '../../../extensions/leases/start-renewing.js';
 
 const report = (sentAt: number, steadySince = sentAt) => ({
   holder: 'w',

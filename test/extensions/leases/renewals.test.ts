@@ -1,11 +1,11 @@
 import type { HeldWork } from '../../../stores/contract/leases.js';
-import { readPulse, startPulse } from '../../../worker/lease/pulse.js';
+import { readPulse, startPulse } from '../../../extensions/leases/pulse.js';
 import {
   createRenewals,
   type RenewalReport,
   type Suspect,
-} from '../../../worker/lease/renewals.js';
-import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
+} from '../../../extensions/leases/renewals.js';
+import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';
 
 /** A worker whose clock and engine the test holds. */
 function openWorker() {

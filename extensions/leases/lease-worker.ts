@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
 import { sleep } from '../../protocol/time.js';
-import type { Leases } from '../../stores/contract/leases.js';
+import type { Liveness, LivenessDeps, TakeOver } from '../../worker/index.js';
 import { monotonicMs } from './clock.js';
 import { createJudge } from './judge.js';
-import type { TakeOver } from './take-over.js';
 import { LEASE_TIMES } from './verdict.js';
 import { createWorkerLease, type WorkerLease } from './worker-lease.js';
 
@@ -15,22 +14,11 @@ export interface LeaseOptions {
   replaces?: string;
 }
 
-interface LeaseDeps extends LeaseOptions {
-  leases: Leases;
-  namespace: string;
-  unansweredMs: (() => number) | undefined;
-  logger: { info: Log; warn: Log };
-}
-type Log = (fields: object, message: string) => void;
+type LeaseDeps = LeaseOptions & LivenessDeps;
 
 /** The lease of a worker, and its part in judging the leases of others. */
-export interface BegunLease {
-  /** To be closed also if the worker never runs: its lease is taken for that of a dead one. */
+export interface BegunLease extends Liveness {
   lease: WorkerLease;
-  /** Watches the leases of others until the signal fires, and takes over what dead ones held. */
-  judge: (signal: AbortSignal, takeOver: TakeOver) => Promise<void>;
-  /** Counts what happens from now on. */
-  countWith: (meter: RunMeter) => void;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { HeldWork, Leases, LeaseThread } from '../../../stores/contract/leases.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
-import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
-import { createWorkerLease, type WorkerLease } from '../../../worker/lease/worker-lease.js';
+import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';
+import { createWorkerLease, type WorkerLease } from '../../../extensions/leases/worker-lease.js';
 import { until } from '../../support/until.js';
 
 const workOf = (id: string): HeldWork => ({

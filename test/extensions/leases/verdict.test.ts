@@ -1,4 +1,4 @@
-import { judgeLease, LEASE_TIMES, see, type Sighting } from '../../../worker/lease/verdict.js';
+import { judgeLease, LEASE_TIMES, see, type Sighting } from '../../../extensions/leases/verdict.js';
 
 const heldFor = (leftMs: number) => ({ leftMs, isEnded: false });
 const HELD = heldFor(1_500);

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../../protocol/run-meter.js';
 import type { Leases } from '../../../stores/contract/leases.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
-import { beginLease, createLease } from '../../../worker/lease/lease-worker.js';
+import { beginLease, createLease } from '../../../extensions/leases/lease-worker.js';
 import { until } from '../../support/until.js';
 
 const logger = { info: () => undefined, warn: () => undefined };
