@@ -1,5 +1,6 @@
 // A worker of your own that runs agents: node examples/embed/worker.mjs
 import { NativeConnection } from '@temporalio/worker';
+import { leases } from 'helix-temporal/leases';
 import { createAgentWorker } from 'helix-temporal/runtime-temporal';
 import { createRedisStores } from 'helix-temporal/store-redis';
 import { timekeeper } from './agent.mjs';
@@ -14,6 +15,7 @@ const worker = await createAgentWorker({
   taskQueue: TASK_QUEUE,
   agents: [timekeeper],
   stores,
+  liveness: leases(),
 });
 // Until SIGINT or SIGTERM; what is under way gets 30 s, the rest goes to another worker.
 await worker.run();

@@ -1,4 +1,5 @@
 import { createOutput, csvLine, type Kind, type OutputOptions } from '../../cli/output/output.js';
+import { drawTable } from '../../cli/output/draw-table.js';
 import { createTerminal } from '../../cli/terminal.js';
 import { shownJson, shownText } from '../../cli/output/shown-text.js';
 import { shownDuration, shownTime } from '../../cli/output/shown-time.js';
@@ -46,6 +47,16 @@ describe('results', () => {
     const { output, printed } = open();
     await output.list(THINGS, things);
     expect(printed).toEqual(['ID    AT\na     1m ago\nlong  0ms ago']);
+  });
+
+  it('columns stand below each other, whatever colours and wide letters are in them', () => {
+    const rows = [
+      ['\u001b[31mred\u001b[39m', 'x'],
+      ['京都', 'y'],
+      ['e\u0301', 'z'],
+    ];
+    const drawn = drawTable(['NAME', 'B'], rows).replaceAll(/\u001b\[\d+m/g, '');
+    expect(drawn).toBe('NAME  B\nred   x\n京都  y\ne\u0301     z');
   });
 
   it('a list without items says so on stderr', async () => {
