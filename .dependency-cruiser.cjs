@@ -1,21 +1,21 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
 const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']];
-const COMPOSED = 'protocol|stores|executor|agents|config|notify|examples|extensions';
+const COMPOSED = 'protocol|stores|executor|agents|config|examples|extensions';
 /** What extensions import of other rooms. */
 const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|executor|stores|worker)/(index|extension)';
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', 'extensions/workflows': 'protocol|run|workflows',
-  extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|workflows|index).*': ENTRIES,
-  store: 'protocol|session', stores: 'protocol|session|store', notify: 'protocol|agents',
+  extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|notify|leases|workflows|index).*': ENTRIES,
+  store: 'protocol|session', stores: 'protocol|session|store',
   'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
-  activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores|notify',
+  activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores',
   testing: 'protocol|agents|session|stores|executor|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|stores|executor', 'ai-sdk/parts': 'protocol|stores', 'ai-sdk/turns': 'protocol|stores|ai-sdk/parts',
   'ai-sdk/reply': 'protocol|stores|executor|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
   api: `${COMPOSED}|ai-sdk`, 'worker/(?!main).*': `${COMPOSED}|activities|worker`,
   worker: `${COMPOSED}|activities|api/(create-metrics-app|listen|readiness|deps)`,
-  cli: 'protocol|config|notify|agents|executor|stores|testing|extensions/[\\w-]+/index', 'cli/(?!doctor|eval).*': 'protocol|notify|testing|cli|config/own-extensions',
+  cli: 'protocol|config|agents|executor|stores|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|config/own-extensions',
   examples: 'agents|ai-sdk|api/index|extensions|protocol|stores|worker|workflows',
   'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
@@ -33,8 +33,8 @@ const NEVER_LOAD = [
 /** Packages that stand for one side, and where they are imported. */
 const PACKAGES = {
   'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'stores/redis',
-  '@opentelemetry/[^/]+': 'extensions/observe', commander: 'cli', nodemailer: 'notify|examples',
-  'express|express-rate-limit|cors|helmet|prom-client': 'api|extensions', jose: 'api|notify',
+  '@opentelemetry/[^/]+': 'extensions/observe', commander: 'cli', nodemailer: 'extensions/notify|examples',
+  'express|express-rate-limit|cors|helmet|prom-client': 'api|extensions', jose: 'api|protocol',
   '@temporalio/[^/]+': 'workflows|extensions|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
 };

@@ -23,6 +23,7 @@ import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
 import { createPayloadCodec } from '../extensions/codec/index.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
+import { notices } from '../extensions/notify/index.js';
 import { withTimeout } from '../protocol/time.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
@@ -104,7 +105,7 @@ async function main(): Promise<void> {
     stores: redis,
     agents,
     ...describeRuns(config),
-    notify,
+    notify: notify && notices(notify),
     meter: metrics.runs,
     tracer: tracing?.tracer,
     logger,

@@ -5,7 +5,6 @@ import {
   type ConnectionLike,
 } from '@temporalio/client';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import { toNotifySettings, type NotifyOptions } from '../notify/settings.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { Tracer } from '../protocol/tracer.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
@@ -13,7 +12,7 @@ import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createBatches } from './batches.js';
-import { createDeliveries } from './deliveries.js';
+import type { Notifier } from './deliveries.js';
 import { createRuns } from './create-runs.js';
 import type { RunsExtension } from './extension.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
@@ -61,7 +60,7 @@ interface ExecutorSettings {
   modelName?: string;
   sessionUrl?: (sessionId: string, runId: string) => string;
   /** Who is notified of waits and ends; workers need the same. Default: no receivers. */
-  notify?: NotifyOptions | undefined;
+  notify?: Notifier | undefined;
   /** Optional capabilities; workers need the same. Default: none. */
   extensions?: readonly RunsExtension[] | undefined;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
@@ -104,7 +103,6 @@ export async function createAgentExecutor(
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
   const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
-  const notify = options.notify && toNotifySettings(options.notify);
   const { batches: records } = stores.store;
   const created = createRuns({
     store: stores.store,
@@ -114,7 +112,7 @@ export async function createAgentExecutor(
     extensions: options.extensions,
     runList: createRunList(client, taskQueue),
     batches: records && createBatches(client, taskQueue, records),
-    deliveries: notify && createDeliveries(client, taskQueue, notify),
+    deliveries: options.notify?.deliveries(client, taskQueue),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     sealsFailures: hasCodec(client),

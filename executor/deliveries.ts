@@ -1,13 +1,7 @@
-import { WorkflowFailedError, type Client } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { wants, type Receiver } from '../notify/receivers.js';
-import { toRunNotices, type NotifySettings } from '../notify/settings.js';
-import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../protocol/ids.js';
-import type { Delivery, EndRef, Notice } from '../protocol/notices.js';
+import type { Client } from '@temporalio/client';
+import type { EndRef, Notice } from '../protocol/notices.js';
+import type { OperatorReceivers } from '../protocol/receivers.js';
 import type { RunNotices } from '../protocol/run.js';
-import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { toDeliveryId, toNoticeId, toWhose } from './delivery-ids.js';
-import { withinDeadline } from './run-workflows.js';
 
 /** What came of a test. */
 export interface TestOutcome {
@@ -23,7 +17,10 @@ export interface TestOutcome {
 export interface Deliveries {
   /** What workflows of runs start notices for. */
   readonly notify: RunNotices | undefined;
-  readonly receivers: readonly Receiver[];
+  readonly receivers: readonly (OperatorReceivers['receivers'][number] & {
+    /** Only what happens in conversations of this tenant; null: of none. */
+    tenant?: string | null | undefined;
+  })[];
   /**
    * Starts one delivery to each receiver that wants the notice; the same notice once.
    *
@@ -36,90 +33,7 @@ export interface Deliveries {
   test: (receiver: string, tenant: string | undefined) => Promise<TestOutcome>;
 }
 
-const START_MS = 5_000;
-const TEST_MS = 12_000;
-/** A test that no worker takes in this time has failed. */
-const TEST_WAIT_MS = TEST_MS + 8_000;
-
-export function createDeliveries(
-  client: Client,
-  taskQueue: string,
-  settings: NotifySettings,
-): Deliveries {
-  const { connection, workflow } = client;
-  const call = <T>(work: () => Promise<T>, deadlineMs?: number): Promise<T> =>
-    withinDeadline(connection, work, deadlineMs);
-
-  async function begin(deliveryId: string, delivery: Delivery): Promise<void> {
-    try {
-      await call(
-        () =>
-          workflow.start(DELIVERY_WORKFLOW_TYPE, {
-            workflowId: deliveryWorkflowIdOf(deliveryId),
-            taskQueue,
-            args: [delivery],
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-            staticSummary: `${delivery.notice.type} to ${delivery.receiver}`,
-          }),
-        START_MS,
-      );
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
-  }
-
-  const wanting = (notice: Notice): string[] =>
-    settings.receivers
-      // The one that did not take a notice does not take this one either.
-      .filter(({ name }) => name !== notice.receiver)
-      .filter((each) => wants(each, notice.type, notice.tenant))
-      .map(({ name }) => name);
-
-  return {
-    notify: toRunNotices(settings),
-    receivers: settings.receivers,
-    announce: async (notice, owner) => {
-      const { retryForMs } = settings;
-      const { tenant } = notice;
-      const whose =
-        owner === undefined ? {} : { whose: toWhose({ owner, ...(tenant && { tenant }) }) };
-      await Promise.all(
-        wanting(notice).map((receiver) =>
-          begin(toDeliveryId(notice, receiver), { notice, receiver, retryForMs, ...whose }),
-        ),
-      );
-    },
-    announceEnd: async (end) => {
-      try {
-        await call(
-          () =>
-            workflow.start(END_WORKFLOW_TYPE, {
-              workflowId: endWorkflowIdOf(end.runId),
-              taskQueue,
-              args: [end],
-              workflowIdReusePolicy: 'REJECT_DUPLICATE',
-              workflowIdConflictPolicy: 'USE_EXISTING',
-            }),
-          START_MS,
-        );
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
-    },
-    test: async (receiver, tenant) => {
-      const at = Date.now();
-      const id = toNoticeId(`test ${receiver} ${String(at)} ${String(Math.random())}`);
-      const notice: Notice = { id, type: 'test', at, ...(tenant !== undefined && { tenant }) };
-      const deliveryId = toDeliveryId(notice, receiver);
-      await begin(deliveryId, { notice, receiver, retryForMs: TEST_MS });
-      const sent = workflow.getHandle(deliveryWorkflowIdOf(deliveryId));
-      try {
-        await call(() => sent.result(), TEST_WAIT_MS);
-        return { status: 'delivered' };
-      } catch (error) {
-        const problem = error instanceof WorkflowFailedError ? error.cause?.message : undefined;
-        return { status: 'failed', problem: problem ?? 'No worker has sent it in time.' };
-      }
-    },
-  };
+/** Notifies people and programs outside of conversations: `notices()`. */
+export interface Notifier {
+  readonly deliveries: (client: Client, taskQueue: string) => Deliveries;
 }

@@ -11,21 +11,19 @@ import {
   Runtime,
   type BundlerPlugin,
   type State,
-  type Worker,
+  Worker,
   type WorkerOptions,
   type WorkerPlugin,
   type ActivityInterceptorsFactory,
 } from '@temporalio/worker';
 import { createActivities, createToolHost, type ActivityDeps } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import { createDeliveries } from '../executor/deliveries.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { startSweeper } from '../executor/sweep.js';
 import { createToolWork } from '../executor/tool-work.js';
 import { hasCodec } from '../executor/has-codec.js';
 import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
-import { toNotifySettings, type NotifyOptions } from '../notify/settings.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
 import { joinParts } from '../stores/contract/shared-data.js';
@@ -44,9 +42,9 @@ import type { WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
 import type { Liveness, LivenessDeps } from './liveness.js';
 import { createTakeOver } from './take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
-import { createNoticeActivities, createNoticeWorker } from './notices/notice-worker.js';
+import type { WorkerNotifier } from './notifier.js';
 import { createSweeps } from './sweeps.js';
-import { createToolWorker, runBeside } from './tool-worker.js';
+import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
 import {
   makeCurrent,
   toDeploymentOptions,
@@ -81,7 +79,7 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
   /** Who is notified of waits and ends; executors need the same. Default: no receivers. */
-  notify?: NotifyOptions | undefined;
+  notify?: WorkerNotifier | undefined;
   /** Optional capabilities; executors need the same. Default: none. */
   extensions?: readonly WorkerExtension[] | undefined;
   /** Concurrent model calls in one process. Default: 300. */
@@ -148,9 +146,9 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const notify = options.notify && toNotifySettings(options.notify);
+  const { notify } = options;
   let createTools: (() => Promise<Worker>) | undefined;
-  let notices: ReturnType<typeof createNoticeActivities> | undefined;
+  let notices: ReturnType<WorkerNotifier['worker']> | undefined;
   let createNotices: (() => Promise<Worker>) | undefined;
   let parts: readonly WorkerParts[] = [];
   let createBeside: (() => Promise<Worker>)[] = [];
@@ -179,8 +177,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
-    const deliveries = notify && createDeliveries(client, taskQueue, notify);
-    notices = notify && createNoticeActivities(client, taskQueue, notify, stores, agents, meter);
+    const deliveries = notify?.deliveries(client, taskQueue);
+    notices = notify?.worker({ client, taskQueue, store: stores.store, agents, meter });
     const runs = createRuns({
       ...stores,
       workflows,
@@ -281,9 +279,9 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         activities: withActivities(worker.activities ?? {}, activities),
       };
       createTools = () => createToolWorker(configured, activities.toolCall, toolSlots.total);
-      const { activities: ofNotices } = notices ?? {};
       createBeside = parts.flatMap(({ beside }) => (beside ? [() => beside(configured)] : []));
-      createNotices = ofNotices && (() => createNoticeWorker(configured, ofNotices));
+      const ofNotices = notices?.options;
+      createNotices = ofNotices && (() => Worker.create({ ...besideOf(configured), ...ofNotices }));
       return withWorkflows(configured, options.workflows);
     },
     configureBundler: addAgentRun,

@@ -3,6 +3,7 @@ import { readAuditTtl } from '../config/audit-ttl.js';
 import { parseEnv, withoutBlank, type Config } from '../config/env.js';
 import type { Logger } from '../config/logger.js';
 import { isLoopback } from '../config/loopback.js';
+import { readNotify } from '../config/notify.js';
 import { endWithParent, startProcess } from '../config/startup.js';
 import { loadExtensions } from '../config/own-extensions.js';
 import type { WorkerExtension } from './extension.js';
@@ -13,6 +14,7 @@ import { createPayloadCodec } from '../extensions/codec/index.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { beginLease } from '../extensions/leases/index.js';
+import { notices } from '../extensions/notify/index.js';
 import type { WorkerProcess } from './run-worker.js';
 
 async function main(): Promise<void> {
@@ -52,6 +54,7 @@ async function main(): Promise<void> {
         import('../extensions/index.js'),
         loadAgents(config),
       ]);
+    const options = readNotify(config);
     try {
       await runWorker({
         config,
@@ -67,6 +70,7 @@ async function main(): Promise<void> {
         explainRedis: (address) => explainRedis(config.REDIS_URL, address),
         tracer: tracing?.tracer,
         codec: codecOf(config),
+        notify: options && notices(options),
         serveMetrics: serveMetricsWith(logger),
         onReady: () => process.send?.('ready'),
       });

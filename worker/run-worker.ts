@@ -5,7 +5,6 @@ import { createCollectorLines, type CollectorLines } from '../config/collector-l
 import { consoleUrlOf } from '../config/console-url.js';
 import type { Config } from '../config/env.js';
 import { readMetricsCollector } from '../config/metrics.js';
-import { readNotify } from '../config/notify.js';
 import type { Logger } from '../config/logger.js';
 import { explainTemporal, inNamespace } from '../executor/explain-temporal.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
@@ -14,6 +13,7 @@ import type { Tracer } from '../protocol/tracer.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
 import type { Liveness } from './liveness.js';
+import type { WorkerNotifier } from './notifier.js';
 import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress } from './metrics/exporter.js';
 import { withDots } from './metrics/with-dots.js';
 
@@ -33,6 +33,7 @@ export interface WorkerProcess {
   extensions: AgentPluginOptions['extensions'];
   agents: AgentRegistry;
   tracer: Tracer | undefined;
+  notify: WorkerNotifier | undefined;
   /** Encrypts what Temporal stores, with keys of these ids. */
   codec: { keyIds: string[]; payloadCodecs: PayloadCodec[] } | undefined;
   /** Serves what the SDK exports at an address, with the state of this process. */
@@ -135,7 +136,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       startWithinMs: config.START_WITHIN * 1000,
       modelSlots: config.MODEL_SLOTS,
       cachedRuns: config.CACHED_RUNS,
-      notify: readNotify(config),
+      notify: begun.notify,
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
       liveness,
       extensions,

@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
 import type { Config } from '../../config/env.js';
 import { readNotify } from '../../config/notify.js';
-import { toNotifySettings, type NotifySettings } from '../../notify/settings.js';
+import { toNotifySettings, type NotifySettings } from '../../extensions/notify/settings.js';
 
 /** How the host of a receiver answers; `fault` says why it does not. */
 export interface ReceiverLook {

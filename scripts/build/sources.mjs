@@ -15,7 +15,6 @@ const FOLDERS = [
   'session',
   'store',
   'stores',
-  'notify',
   'worker',
   'ai-sdk',
   'api',

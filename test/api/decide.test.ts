@@ -1,5 +1,5 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { toDecideUrl, type LinkClaims } from '../../notify/links.js';
+import { toDecideUrl, type LinkClaims } from '../../protocol/decide-links.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { until } from '../support/until.js';

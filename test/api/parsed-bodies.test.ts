@@ -1,5 +1,5 @@
 import express, { type Request, type RequestHandler } from 'express';
-import { toDecideUrl } from '../../notify/links.js';
+import { toDecideUrl } from '../../protocol/decide-links.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { say, startOnMemory, type ApiServer } from './api-server.js';

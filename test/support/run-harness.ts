@@ -13,7 +13,7 @@ import type { Runs } from '../../executor/runs.js';
 import { registerSearchAttributes } from '../../executor/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
-import type { Receiver } from '../../notify/receivers.js';
+import type { Receiver } from '../../extensions/notify/receivers.js';
 import type { Due } from '../../stores/contract/due.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
@@ -23,6 +23,7 @@ import { newSessionId, userMessage } from './session-driver.js';
 import type { TestStores } from './test-stores.js';
 import { until } from './until.js';
 import { leases } from '../../extensions/leases/index.js';
+import { notices } from '../../extensions/notify/index.js';
 
 export function sharedTemporalAddress(): string {
   const address = process.env['TEST_TEMPORAL_ADDRESS'];
@@ -137,7 +138,7 @@ export async function createRunHarness(
       agents: registry,
       stores,
       liveness,
-      ...(notify !== undefined && { notify: { receivers: [QUIET] } }),
+      ...(notify !== undefined && { notify: notices({ receivers: [QUIET] }) }),
       // Tests sweep by hand.
       sweep: false,
       workflows: { bundlePath },

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Deliveries } from '../../executor/deliveries.js';
+import type { Deliveries } from './deliveries.js';
 import { toNoticeId } from '../../executor/delivery-ids.js';
-import { LOOK_AGAIN_MS, lookAtSchedule } from '../../notify/schedule.js';
-import type { NotifySettings } from '../../notify/settings.js';
+import { LOOK_AGAIN_MS, lookAtSchedule } from './schedule.js';
+import type { NotifySettings } from './settings.js';
 import { rootOf } from '../../protocol/ids.js';
 import type {
   AskedCall,

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { guardedLookup, isPermitted } from '../agents/guarded-lookup.js';
+import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
 import { NotDelivered } from './not-delivered.js';
 
 /** A receiver has this long, ms, from the first packet to the last of its answer. */

@@ -1,5 +1,5 @@
-import type { NotDelivered } from '../../notify/not-delivered.js';
-import { createLane, type LaneLimits, type Waiting } from '../../notify/lanes.js';
+import type { NotDelivered } from '../../../extensions/notify/not-delivered.js';
+import { createLane, type LaneLimits, type Waiting } from '../../../extensions/notify/lanes.js';
 
 const SLACK: LaneLimits = { atOnce: 1, waiting: 20, paceMs: 1_000, joins: true, perHour: 60 };
 const HOOK: LaneLimits = { ...SLACK, atOnce: 4, waiting: 16, paceMs: 20, joins: false };

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
-import { readLink, toDecideUrl, type LinkClaims } from '../../notify/links.js';
-import { hashInput } from '../../protocol/shown-call.js';
+import { readLink, toDecideUrl, type LinkClaims } from '../../../protocol/decide-links.js';
+import { hashInput } from '../../../protocol/shown-call.js';
 
 const [KEY, OLD] = ['k'.repeat(32), 'o'.repeat(32)];
 const CLAIMS: LinkClaims = {

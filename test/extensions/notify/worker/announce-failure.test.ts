@@ -1,5 +1,5 @@
-import type { Notice } from '../../../protocol/notices.js';
-import { createAnnounceFailure } from '../../../worker/notices/notice-worker.js';
+import type { Notice } from '../../../../protocol/notices.js';
+import { createAnnounceFailure } from '../../../../extensions/notify/activities.js';
 
 it('others are notified of a delivery that failed, which is counted', async () => {
   const announced: Notice[] = [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ROLES } from '../protocol/actor.js';
-import { NOTICE_TYPES, type NoticeType } from '../protocol/notices.js';
+import { ROLES } from '../../protocol/actor.js';
+import { NOTICE_TYPES, type NoticeType } from '../../protocol/notices.js';
 
 /** Receivers of one installation. */
 export const MOST_RECEIVERS = 50;

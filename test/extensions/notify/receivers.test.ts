@@ -1,5 +1,9 @@
-import { approverIn, wants, type ReceiverInput } from '../../notify/receivers.js';
-import { toNotifySettings, toRunNotices, type NotifySettings } from '../../notify/settings.js';
+import { approverIn, wants, type ReceiverInput } from '../../../extensions/notify/receivers.js';
+import {
+  toNotifySettings,
+  toRunNotices,
+  type NotifySettings,
+} from '../../../extensions/notify/settings.js';
 
 const SECRET = `whsec_${'a'.repeat(32)}`;
 const hook: ReceiverInput = {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { toShownSessionId } from '../protocol/ids.js';
+import { toShownSessionId } from '../../protocol/ids.js';
 import { createLane, type LaneLimits, type Waiting } from './lanes.js';
 import { createMailer, type Mailer } from './mail.js';
 import { joinMessages, type Message } from './message.js';

@@ -1,5 +1,5 @@
-import type { RunNotices } from '../protocol/run.js';
-import type { NoticeType } from '../protocol/notices.js';
+import type { RunNotices } from '../../protocol/run.js';
+import type { NoticeType } from '../../protocol/notices.js';
 import { Receivers, wants, type Receiver, type ReceiverInput } from './receivers.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { createInterface } from 'node:readline';
-import { toServer } from '../../notify/mail.js';
-import { createSender } from '../../notify/sender.js';
-import { toNotifySettings } from '../../notify/settings.js';
+import { toServer } from '../../../extensions/notify/mail.js';
+import { createSender } from '../../../extensions/notify/sender.js';
+import { toNotifySettings } from '../../../extensions/notify/settings.js';
 
 let server: Server;
 let url: string;

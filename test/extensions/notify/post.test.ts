@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLane } from '../../notify/lanes.js';
-import { post, readRetryAfter } from '../../notify/post.js';
-import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
+import { createLane } from '../../../extensions/notify/lanes.js';
+import { post, readRetryAfter } from '../../../extensions/notify/post.js';
+import { startReceiver, type NoticeReceiver } from '../../support/notice-receiver.js';
 
 let receiver: NoticeReceiver;
 beforeEach(async () => {

@@ -1,59 +1,45 @@
-import type { Client } from '@temporalio/client';
-import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { createDeliveries, type Deliveries } from '../../executor/deliveries.js';
+import type { Deliveries } from '../../executor/deliveries.js';
+import { createDeliveries } from './deliveries.js';
 import { toDeliveryId, toNoticeId } from '../../executor/delivery-ids.js';
-import { createSender } from '../../notify/sender.js';
-import type { NotifySettings } from '../../notify/settings.js';
+import { createSender } from './sender.js';
+import type { NotifySettings } from './settings.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { NoticeActivities, FailedDelivery, Notice } from '../../protocol/notices.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import { noticeQueueOf } from '../../protocol/temporal-names.js';
-import type { Store } from '../../stores/contract/store.js';
-import { besideOf } from '../tool-worker.js';
+import type { NotifierHost, WorkerNotifier } from '../../worker/notifier.js';
 import { createAnnounce } from './announce.js';
-import { createSend, type SendDeps } from './send.js';
+import { createSend } from './send.js';
 
 /** Activities of one process: most of them wait for a receiver's turn. */
 const SLOTS = 300;
 /** Over all processes, so that a flood of questions reaches neither Temporal nor receivers at once. */
 const PER_SECOND = 50;
 
-/** The activities of notices; `close` ends connections to mail servers. */
-export function createNoticeActivities(
-  client: Client,
-  taskQueue: string,
+/** The worker for notices: its activities, its queue and its slots; `close` ends connections to mail servers. */
+export function createNoticeWork(
+  { client, taskQueue, store, agents, meter }: NotifierHost,
   settings: NotifySettings,
-  { store }: { store: Store },
-  agents: SendDeps['agents'],
-  meter: SendDeps['meter'],
-): { activities: NoticeActivities; close: () => void } {
+): ReturnType<WorkerNotifier['worker']> {
   const deliveries = createDeliveries(client, taskQueue, settings);
   const sender = createSender(settings);
   const announce = createAnnounce({ store, deliveries, settings });
+  const activities: NoticeActivities = {
+    announceWait: announce.wait,
+    announceEnd: announce.end,
+    announceFailure: createAnnounceFailure(deliveries, meter),
+    sendNotice: createSend({ agents, store, sender, settings, meter }),
+  };
   return {
-    activities: {
-      announceWait: announce.wait,
-      announceEnd: announce.end,
-      announceFailure: createAnnounceFailure(deliveries, meter),
-      sendNotice: createSend({ agents, store, sender, settings, meter }),
+    options: {
+      activities,
+      taskQueue: noticeQueueOf(taskQueue),
+      maxConcurrentActivityTaskExecutions: SLOTS,
+      maxTaskQueueActivitiesPerSecond: PER_SECOND,
+      maxConcurrentActivityTaskPolls: 2,
     },
     close: sender.close,
   };
-}
-
-/** The worker for notices, beside the one for workflows and models: it has its own queue and slots. */
-export function createNoticeWorker(
-  options: WorkerOptions,
-  activities: NoticeActivities,
-): Promise<Worker> {
-  return Worker.create({
-    ...besideOf(options),
-    taskQueue: noticeQueueOf(options.taskQueue),
-    activities,
-    maxConcurrentActivityTaskExecutions: SLOTS,
-    maxTaskQueueActivitiesPerSecond: PER_SECOND,
-    maxConcurrentActivityTaskPolls: 2,
-  });
 }
 
 /** Notifies the other receivers of a delivery that failed for good; of each delivery once. */

@@ -1,5 +1,5 @@
-import { toShownSessionId } from '../protocol/ids.js';
-import type { Notice } from '../protocol/notices.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import type { Notice } from '../../protocol/notices.js';
 
 /** A page of the product. */
 export interface Place {

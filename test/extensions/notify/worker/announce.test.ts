@@ -1,8 +1,8 @@
-import { toNotifySettings } from '../../../notify/settings.js';
-import type { Notice, WaitLook } from '../../../protocol/notices.js';
-import type { OpenCall } from '../../../stores/contract/call-record.js';
-import type { SessionCalls } from '../../../stores/contract/sessions.js';
-import { createAnnounce } from '../../../worker/notices/announce.js';
+import { toNotifySettings } from '../../../../extensions/notify/settings.js';
+import type { Notice, WaitLook } from '../../../../protocol/notices.js';
+import type { OpenCall } from '../../../../stores/contract/call-record.js';
+import type { SessionCalls } from '../../../../stores/contract/sessions.js';
+import { createAnnounce } from '../../../../extensions/notify/announce.js';
 
 const LOOK: WaitLook = { sessionId: 's', runId: 's:1-a', agent: 'desk', step: 1 };
 const settings = toNotifySettings({

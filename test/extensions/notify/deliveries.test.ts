@@ -1,6 +1,6 @@
-import { createDeliveries } from '../../executor/deliveries.js';
-import { toNotifySettings } from '../../notify/settings.js';
-import type { Delivery } from '../../protocol/notices.js';
+import { createDeliveries } from '../../../extensions/notify/deliveries.js';
+import { toNotifySettings } from '../../../extensions/notify/settings.js';
+import type { Delivery } from '../../../protocol/notices.js';
 
 it('the receiver that did not take a notice is not notified of it, the others are', async () => {
   const begun: string[] = [];

@@ -1,7 +1,7 @@
-import type { AskedCall, WaitOver } from '../../../protocol/notices.js';
-import type { ToolRow } from '../../../protocol/rows.js';
-import type { OpenCall } from '../../../stores/contract/call-record.js';
-import { outcomeOf } from '../../../worker/notices/announce.js';
+import type { AskedCall, WaitOver } from '../../../../protocol/notices.js';
+import type { ToolRow } from '../../../../protocol/rows.js';
+import type { OpenCall } from '../../../../stores/contract/call-record.js';
+import { outcomeOf } from '../../../../extensions/notify/announce.js';
 
 const MINUTE = 60_000;
 const LATER = 20 * MINUTE;

@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks';
-import { toDecisionPage } from '../../api/decide/pages.js';
-import { toMailText } from '../../notify/mail.js';
-import { joinMessages, toHeadline, type Message } from '../../notify/message.js';
-import { toPlace } from '../../notify/place.js';
-import { toSlackMessage } from '../../notify/slack.js';
-import { toBody } from '../../notify/sender.js';
-import type { Notice } from '../../protocol/notices.js';
+import { toDecisionPage } from '../../../api/decide/pages.js';
+import { toMailText } from '../../../extensions/notify/mail.js';
+import { joinMessages, toHeadline, type Message } from '../../../extensions/notify/message.js';
+import { toPlace } from '../../../extensions/notify/place.js';
+import { toSlackMessage } from '../../../extensions/notify/slack.js';
+import { toBody } from '../../../extensions/notify/sender.js';
+import type { Notice } from '../../../protocol/notices.js';
 
 const notice: Notice = {
   id: 'msg_1',
