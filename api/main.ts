@@ -8,7 +8,6 @@ import { ConfigError, parseEnv, withoutBlank, type Config } from '../config/env.
 import { readNotify } from '../config/notify.js';
 import { loadExtensions } from '../config/own-extensions.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
-import type { Logger } from '../config/logger.js';
 import {
   closeOnSignal,
   endWithParent,

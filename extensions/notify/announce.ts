@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Deliveries } from './deliveries.js';
+import type { Deliveries } from '../../executor/deliveries.js';
 import { toNoticeId } from '../../executor/delivery-ids.js';
 import { LOOK_AGAIN_MS, lookAtSchedule } from './schedule.js';
 import type { NotifySettings } from './settings.js';

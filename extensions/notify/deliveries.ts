@@ -4,7 +4,7 @@ import type { Deliveries } from '../../executor/deliveries.js';
 import { wants } from './receivers.js';
 import { toRunNotices, type NotifySettings } from './settings.js';
 import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../../protocol/ids.js';
-import type { Delivery, EndRef, Notice } from '../../protocol/notices.js';
+import type { Delivery, Notice } from '../../protocol/notices.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { toDeliveryId, toNoticeId, toWhose } from '../../executor/delivery-ids.js';
 import { withinDeadline } from '../../executor/run-workflows.js';

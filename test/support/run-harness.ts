@@ -51,7 +51,7 @@ export interface RunHarness {
   taskQueue: string;
   /** Starts a worker; without one nothing runs. */
   startWorker: (
-    options?: Pick<AgentPluginOptions, 'lease'>,
+    options?: Pick<AgentPluginOptions, 'liveness'>,
   ) => Promise<{ stop: () => Promise<void> }>;
   /** One sweep, with this session as a due one that has been silent if it is active. */
   sweep: (sessionId: string) => Promise<void>;
