@@ -6,6 +6,7 @@ const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|exe
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', 'extensions/workflows': 'protocol|run|workflows',
+  'extensions/one-process': 'protocol|run|agents|stores|activities|executor',
   extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|notify|leases|workflows|index).*': ENTRIES,
   store: 'protocol|session', stores: 'protocol|session|store',
   'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
