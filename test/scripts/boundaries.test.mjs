@@ -19,7 +19,7 @@ const FORBIDDEN = [
   ['store/a.ts', '../stores/contract/any.js'],
   ['stores/record/a.ts', '../../executor/any.js'],
   ['stores/memory/a.ts', '../redis/clients.js'],
-  ['extensions/notify/a.ts', '../../config/any.js'],
+  ['extensions/notify/a.ts', '../../cli/any.js'],
   ['worker/main.traced.ts', '../extensions/observe/a-start.js'],
   ['worker/extended.ts', '../extensions/remote/any.js'],
   ['workflows/a.ts', '../stores/contract/any.js'],
