@@ -1,5 +1,6 @@
 import { openBench, type Measurement } from './bench.js';
 import { answerLatency } from './measures/answer-latency.js';
+import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
 import { chunkLatency } from './measures/chunk-latency.js';
 import { concurrentRuns } from './measures/concurrent-runs.js';
@@ -30,6 +31,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   longConversation,
   concurrentRuns,
   waitingMemory,
+  appendRate,
   attachToLongTurn,
   sseClients,
 ];

@@ -1,10 +1,12 @@
 // `npm run rehearse:containers`: docker-compose.yml and an app of `init` on a Docker engine, as their heads say.
-// `--short`: the main file up, a reply, a kill, down. It leaves nothing but images and a picture behind.
+// `--short`: the main file up, a reply, a kill, down. It installs what it needs where this is root on Debian, and
+// leaves nothing but images, programs and a picture behind.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildFirst } from './build.mjs';
-import { findEngine } from './containers/engine.mjs';
+import { openEngine } from './containers/engine.mjs';
+import { fetchImages } from './containers/images.mjs';
 import { rehearseApp } from './containers/rehearse-app.mjs';
 import { rehearseProduct } from './containers/rehearse-product.mjs';
 import { installPackages } from './install.mjs';
@@ -24,21 +26,21 @@ await runMain(async () => {
   await installPackages();
   await buildFirst();
   const folder = mkdtempSync(join(tmpdir(), 'helix-containers-'));
-  const leave = () => rmSync(folder, { recursive: true, force: true });
+  const ends = [() => rmSync(folder, { recursive: true, force: true })];
+  const leave = async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
   for (const signal of ['SIGINT', 'SIGTERM'])
-    process.once(signal, () => {
-      leave();
-      process.exit(130);
-    });
+    process.once(signal, () => leave().then(() => process.exit(130)));
   try {
-    const engine = await findEngine();
-    say(await versions(engine));
+    const engine = await openEngine(ends);
+    say(`Images: ${await fetchImages(engine)}. ${await versions(engine)}`);
     const clone = join(folder, 'clone');
     await runCommand('git', ['clone', '-q', '--depth', '1', `file://${projectRoot}`, clone]);
     await part(rehearseProduct, engine, { folder: clone, step, isShort: option === '--short' });
     if (option === undefined) await part(rehearseApp, engine, { folder, step });
   } finally {
-    leave();
+    await leave();
   }
   const all = DOCUMENTED.length + FAULTS.length;
   say(

@@ -1,9 +1,10 @@
 // One Compose file in a folder of its own, as a person with `docker compose` has it.
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '../start/wait-until.mjs';
 import { anyFreePort } from '../system/ports.mjs';
 import { lastLines, runCommand } from '../system/run-command.mjs';
+import { hostOptions } from './images.mjs';
 
 const LONGEST_MS = 900_000;
 const BACK_WITHIN_MS = 60_000;
@@ -11,6 +12,12 @@ const BACK_WITHIN_MS = 60_000;
 export async function openComposition(engine, { folder, name }) {
   const port = await anyFreePort();
   const env = { ...engine.env, COMPOSE_PROJECT_NAME: name };
+  if (engine.isOwn) {
+    // JSON is YAML.
+    const override = { services: { api: { build: hostOptions() } } };
+    writeFileSync(join(folder, 'build.json'), JSON.stringify(override));
+    env.COMPOSE_FILE = `${file}:build.json`;
+  }
   const attempt = (command, ...args) =>
     runCommand(command, args, { cwd: folder, env, timeoutMs: LONGEST_MS });
   const run = async (command, ...args) => {
@@ -46,9 +53,12 @@ export async function openComposition(engine, { folder, name }) {
     kill: async (service) => {
       const { container, pid } = await processOf(service);
       if (!(pid > 1)) throw new Error(`${service} is not running`);
-      // Its processes may be another machine's.
-      await run('docker', 'kill', container);
-      await run('docker', 'start', container);
+      if (engine.isOwn) process.kill(pid, 'SIGKILL');
+      else {
+        // Its processes may be another machine's.
+        await run('docker', 'kill', container);
+        await run('docker', 'start', container);
+      }
       const isBack = async () => ![0, pid].includes((await processOf(service)).pid);
       if (!(await waitUntil(isBack, { withinMs: BACK_WITHIN_MS })))
         throw new Error(`${service} stays away`);

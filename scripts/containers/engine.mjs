@@ -1,14 +1,84 @@
-// The Docker engine that runs here, with Compose.
-import { runCommand } from '../system/run-command.mjs';
+// A Docker engine with Compose: the one that runs here, or, for root on Debian, one of this project's own.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { canInstallWithApt, installWithApt } from '../engines/apt.mjs';
+import { cacheFolder } from '../engines/cache-folder.mjs';
+import { waitUntil } from '../start/wait-until.mjs';
+import { tryLock } from '../system/file-lock.mjs';
+import { findOnPath } from '../system/find-on-path.mjs';
+import { withProgress } from '../system/progress.mjs';
+import { lastLines, runCommand } from '../system/run-command.mjs';
 import { UserError } from '../system/user-error.mjs';
 import { findCompose } from './compose.mjs';
 
-/** @returns `{ env }`: the environment for `docker` */
-export async function findEngine() {
-  if ((await runCommand('docker', ['info'])).code !== 0) {
-    throw new UserError('No Docker engine runs here: start yours.');
-  }
-  const { path, home, reason } = await findCompose(process.env);
+const UP_WITHIN_MS = 60_000;
+/** What a rehearsal that was cut off has left. */
+const CLEAR =
+  'docker ps -aq | xargs -r docker rm -f; docker volume ls -q | xargs -r docker volume rm; docker network prune -f';
+
+/**
+ * @param ends takes what closes it, as soon as there is something to close
+ * @returns `{ env, isOwn }`: the environment for `docker`, and whether the engine was started here
+ */
+export async function openEngine(ends) {
+  const runs = (await runCommand('docker', ['info'])).code === 0;
+  const engine = runs ? { env: process.env, isOwn: false } : await startOwn(ends);
+  const { path, home, reason } = await findCompose(engine.env);
   if (!path) throw new UserError(`${reason}.`);
-  return { env: { ...process.env, ...(home && { DOCKER_CONFIG: home }) } };
+  return { ...engine, env: { ...engine.env, ...(home && { DOCKER_CONFIG: home }) } };
+}
+
+/** Its images stay in the cache folder; the rest of it goes when it is closed. */
+async function startOwn(ends) {
+  const found = () => findOnPath(['dockerd'], { PATH: `${process.env.PATH}:/usr/sbin` });
+  if (!found() && canInstallWithApt()) {
+    await withProgress('Installing Docker with apt', () => installWithApt(['docker.io']));
+    // The package also enables a service at boot, which is not wanted here.
+    if (findOnPath(['systemctl'])) {
+      await runCommand('systemctl', ['disable', '--now', 'docker.socket', 'docker']);
+    }
+  }
+  const dockerd = found();
+  if (!dockerd || process.getuid?.() !== 0) {
+    throw new UserError(
+      'No Docker engine runs here, and only root on Debian gets one: start yours.',
+    );
+  }
+  const data = join(cacheFolder(), 'docker');
+  mkdirSync(data, { recursive: true });
+  const { release } = tryLock(`${data}.lock`);
+  if (!release) throw new UserError('Another rehearsal uses the engine in the cache folder.');
+  const folder = mkdtempSync(join(tmpdir(), 'helix-docker-'));
+  const socket = `unix://${join(folder, 'docker.sock')}`;
+  const args = [
+    ...['--data-root', data, '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
+    // Containers have networks of their own, and images are built in the host's.
+    ...['-H', socket, '--bridge', 'none'],
+  ];
+  const child = spawn(dockerd, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  let printed = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (printed = (printed + text).slice(-4_000)));
+  ends.push(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+    // dockerd leaves its mount of the host's network there.
+    await runCommand('umount', [join(folder, 'exec', 'netns', 'default')]);
+    rmSync(folder, { recursive: true, force: true });
+    release();
+  });
+  const env = { ...process.env, DOCKER_HOST: socket, DOCKER_BUILDKIT: '0' };
+  const answers = async () => (await runCommand('docker', ['info'], { env })).code === 0;
+  const isUp = await waitUntil(async () => child.exitCode !== null || (await answers()), {
+    withinMs: UP_WITHIN_MS,
+  });
+  if (!isUp || child.exitCode !== null) {
+    throw new UserError(`dockerd did not start:\n${lastLines(printed, 5)}`);
+  }
+  await runCommand('sh', ['-c', CLEAR], { env });
+  return { env, isOwn: true };
 }

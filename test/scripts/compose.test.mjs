@@ -61,6 +61,7 @@ it('every file that starts an engine is known here, and held to the rules below'
       // Its commands start the image of this repository alone.
       'docs/deploying.md',
       // Names of programs and images to look for.
+      'scripts/containers/images.mjs',
       'scripts/engines/redis.mjs',
       'scripts/engines/temporal.mjs',
       // Below, as a program.

@@ -1,0 +1,102 @@
+import type { CellName, Figure, Figures } from './measure-contender.js';
+import type { Resumed } from './works/resume.js';
+import type { Streams } from './works/streams.js';
+
+/** Versions by package. */
+type Versions = Readonly<Record<string, string>>;
+
+/** The figures as a Markdown table: a row for each work, a column for each contender. */
+export function toMarkdown(all: readonly Figures[], versions: Versions): string {
+  const reasons: string[] = [];
+  const footnote = (text: string): string => {
+    if (!reasons.includes(text)) reasons.push(text);
+    return `–<sup>${String(reasons.indexOf(text) + 1)}</sup>`;
+  };
+  const show = <T>(figure: Figure<T> | undefined, format: (value: T) => string): string => {
+    if (figure === undefined) return 'not measured';
+    return 'missing' in figure ? footnote(figure.missing) : format(figure.value);
+  };
+  const cell = (name: CellName, format: (value: Streams) => string) =>
+    all.map(({ cells }) => show(cells[name], format));
+  const rows: string[][] = [
+    ['', ...all.map(({ contender }) => withNote(contender))],
+    ['---', ...all.map(() => '---:')],
+    ['one reply × 50 words/s, p50 / p99 ms', ...cell('1 × 1', toLatency)],
+    ['50 replies', ...cell('50 × 1', toLatency)],
+    ['200 replies', ...cell('200 × 1', toLatency)],
+    ['one reply to 25 readers', ...cell('1 × 25', toLatency)],
+    ['CPU per word at 50 replies, µs: own + engines', ...cell('50 × 1', toCpuPerWord)],
+    ['step to step with a tool, p50 / p99 ms', ...all.map(({ stepGap }) => show(stepGap, toPair))],
+    [
+      'five-step turn with four tools: CPU ms, own + engines',
+      ...all.map(({ cost }) => show(cost, ({ cpu }) => toShares(cpu, 1))),
+    ],
+    [
+      'its history: events / bytes',
+      ...all.map(({ cost }) =>
+        show(cost, ({ history }) => `${String(history.events)} / ${String(history.bytes)}`),
+      ),
+    ],
+    [
+      '`kill -9` in the middle of a reply of 200 words: lost / shown twice',
+      ...all.map(({ resumed }) => show(resumed, toLoss)),
+    ],
+    [
+      'then the next new word after',
+      ...all.map(({ resumed }) => show(resumed, ({ nextWordMs }) => toSeconds(nextWordMs))),
+    ],
+  ];
+  const lines = rows.map((row) => `| ${row.join(' | ')} |`);
+  return [
+    ...lines,
+    '',
+    ...reasons.map((reason, index) => `<sup>${String(index + 1)}</sup> ${reason}.  `),
+    toSource(versions),
+  ].join('\n');
+
+  function withNote({ name, note }: Figures['contender']): string {
+    if (note === undefined) return name;
+    return `${name}${footnote(note).replace('–', '')}`;
+  }
+}
+
+function toSource(versions: Versions): string {
+  const used = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const day = new Date().toISOString().slice(0, 10);
+  return `Measured on ${day} by \`npm run bench:peers\` on one machine: ${used.join(', ')}.`;
+}
+
+function toLoss({ lost, doubled }: Resumed): string {
+  return `${String(lost)} / ${String(doubled)}`;
+}
+
+function toLatency({ latency, begun, arrived }: Streams): string {
+  if (begun === 0 || Number.isNaN(latency.p50)) return 'no word arrived';
+  // Fewer words than were due are late, or waited for by a slow process.
+  const share =
+    arrived < 0.95 ? ` (${String(Math.round(arrived * 100))} % of the words in time)` : '';
+  return `${toPair(latency)}${share}`;
+}
+
+function toCpuPerWord({ cpuPerWord }: Streams): string {
+  return toShares(cpuPerWord, 1);
+}
+
+/** What its own processes use, and the engines. */
+function toShares(cpu: Record<string, number>, digits: number): string {
+  const { redis = 0, temporal = 0, ...own } = cpu;
+  const sum = Object.values(own).reduce((total, each) => total + each, 0);
+  return `${toFigure(sum, digits)} + ${toFigure(redis + temporal, digits)}`;
+}
+
+function toPair({ p50, p99 }: { p50: number; p99: number }): string {
+  return `${toFigure(p50)} / ${toFigure(p99)}`;
+}
+
+function toFigure(value: number, digits = 2): string {
+  return value >= 10 ? String(Math.round(value)) : value.toFixed(digits);
+}
+
+function toSeconds(ms: number): string {
+  return Number.isNaN(ms) ? 'never' : `${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,2 @@
+export const TASK_QUEUE = 'peer-turns';
+export const TOPIC = 'reply';

@@ -1,0 +1,144 @@
+// The images that the compose files and Dockerfiles name: from their registry, or, where none is reached and the
+// engine is this project's own, stand-ins of the same name, made of Debian's packages and Go modules.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { installWithApt } from '../engines/apt.mjs';
+import { findGoProgram } from '../engines/go-program.mjs';
+import { findTemporalPrograms } from '../engines/temporal-programs.mjs';
+import { findTemporal } from '../engines/temporal.mjs';
+import { findOnPath } from '../system/find-on-path.mjs';
+import { withProgress } from '../system/progress.mjs';
+import { projectRoot } from '../system/project.mjs';
+import { lastLines, runCommand } from '../system/run-command.mjs';
+import { UserError } from '../system/user-error.mjs';
+
+const RECIPES = fileURLToPath(new URL('./stand-ins', import.meta.url));
+const SUITE = 'bookworm';
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
+const PROXIES = ['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [
+  name,
+  name.toUpperCase(),
+]);
+
+/** @returns where they are from, in words */
+export async function fetchImages({ env, isOwn }) {
+  const images = wantedImages();
+  const missing = [];
+  for (const image of images) {
+    const { code } = await runCommand('docker', ['image', 'inspect', image], { env });
+    if (code !== 0) missing.push(image);
+  }
+  if (missing.length === 0) return 'the images at hand';
+  const pulled = await withProgress(`Pulling ${missing[0]}`, () =>
+    runCommand('docker', ['pull', '-q', missing[0]], { env }),
+  );
+  // Compose pulls the others as it needs them.
+  if (pulled.code === 0) return 'the official images';
+  if (!isOwn) throw new UserError(`${missing[0]}: ${lastLines(pulled.stderr, 1)}`);
+  await makeStandIns(missing, env);
+  return 'stand-ins, since no image registry can be reached';
+}
+
+/** Without those of optional profiles. */
+function wantedImages() {
+  const texts = [
+    'docker-compose.yml',
+    'templates/app/compose.yaml',
+    'Dockerfile',
+    'templates/app/Dockerfile',
+  ];
+  const named = texts.flatMap((file) => [
+    ...readFileSync(join(projectRoot, file), 'utf8').matchAll(/^ *(?:image:|FROM) (\S+:\S+)/gm),
+  ]);
+  return [...new Set(named.map(([, image]) => image))].filter(
+    (image) => !/^(prom|grafana)\//.test(image),
+  );
+}
+
+/** What an image is built with where the engine is this project's own: the host's network and proxies. */
+export function hostOptions() {
+  const args = PROXIES.filter((name) => process.env[name]);
+  return {
+    network: 'host',
+    args: Object.fromEntries(args.map((name) => [name, process.env[name]])),
+  };
+}
+
+async function makeStandIns(images, env) {
+  const folder = mkdtempSync(join(tmpdir(), 'helix-stand-ins-'));
+  const [base, parts] = [join(folder, 'base'), join(folder, 'parts')];
+  const importAs = (name, from) =>
+    stdoutOf('sh', ['-c', 'tar -C "$1" -c . | docker import - "$2"', 'sh', from, name], { env });
+  try {
+    const made = await Promise.allSettled([makeBase(base), collect(parts)]);
+    for (const { reason } of made) if (reason) throw reason;
+    await importAs('helix-stand-in', base);
+    await importAs('helix-stand-in-parts', parts);
+    const registry = await stdoutOf('npm', ['config', 'get', 'registry']);
+    const { network, args } = hostOptions();
+    const options = Object.entries({ ...args, REGISTRY: registry }).flatMap((each) => [
+      ...['--build-arg', each.join('=')],
+    ]);
+    for (const image of images) {
+      const target = ['--target', image.split(':')[0].split('/').at(-1), '-t', image];
+      const build = ['build', '-q', '--network', network, ...options, ...target, RECIPES];
+      await withProgress(`Making a stand-in for ${image}`, () =>
+        stdoutOf('docker', build, { env }),
+      );
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A small Debian that trusts whom this machine trusts and reaches packages as it does. */
+async function makeBase(root) {
+  if (!findOnPath(['debootstrap'], { PATH: `${process.env.PATH}:/usr/sbin` })) {
+    await installWithApt(['debootstrap']);
+  }
+  const uris = await stdoutOf('apt-get', ['indextargets', '--format', '$(REPO_URI)']);
+  const mirror = uris.split('\n').filter((uri) => /\/debian\/?$/.test(uri));
+  const options = ['--variant=minbase', '--include=ca-certificates', SUITE, root];
+  await withProgress('Making a small Debian', () =>
+    stdoutOf('/usr/sbin/debootstrap', [...options, ...mirror.slice(0, 1)]),
+  );
+  cpSync(CERTIFICATES, join(root, CERTIFICATES));
+  const settings = await stdoutOf('apt-config', ['dump', 'Acquire']);
+  const kept = settings.split('\n').filter((line) => /^Acquire::.+ ".+";$/.test(line));
+  writeFileSync(join(root, 'etc/apt/apt.conf.d/99host'), `${kept.join('\n')}\n`);
+}
+
+/** Everything that stand-ins have beyond Debian, in one folder. */
+async function collect(folder) {
+  mkdirSync(folder);
+  const images = wantedImages();
+  const tagOf = (name) => images.find((image) => image.startsWith(`${name}:`)).split(':')[1];
+  const { server, sqlTool } = await findTemporalPrograms();
+  const ui = await findGoProgram({
+    ...{ name: 'ui-server', module: 'github.com/temporalio/ui-server/v2/cmd/server' },
+    version: `v${tagOf('temporalio/ui')}`,
+  });
+  if (!ui.path) throw new UserError(`${ui.reason}.`);
+  const module = `go.temporal.io/server@v${tagOf('temporalio/admin-tools')}`;
+  const { Dir } = JSON.parse(await stdoutOf('go', ['mod', 'download', '-json', module]));
+  const node = `node-linux-${process.arch}@${tagOf('node').split('-')[0]}`;
+  await stdoutOf('npm', ['pack', '--silent', node], { cwd: folder });
+  const unpack = 'tar -xzf *.tgz package/bin/node && mv package/bin/node . && rm -r package *.tgz';
+  await stdoutOf('sh', ['-c', unpack], { cwd: folder });
+  const parts = {
+    ...{ temporal: await findTemporal(), 'temporal-server': server, 'temporal-sql-tool': sqlTool },
+    ...{ 'ui-server': ui.path, schema: join(Dir, 'schema') },
+    npm: join(await stdoutOf('npm', ['root', '-g']), 'npm'),
+  };
+  for (const [name, path] of Object.entries(parts)) {
+    cpSync(path, join(folder, name), { recursive: true, dereference: true });
+  }
+}
+
+async function stdoutOf(file, args, options) {
+  const { code, stdout, stderr } = await runCommand(file, args, options);
+  if (code === 0) return stdout.trim();
+  throw new UserError(`${file} ${args[0]}: ${lastLines(stderr || stdout, 5)}`);
+}
