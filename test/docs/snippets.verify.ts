@@ -44,6 +44,10 @@ declare function archiveFor(id: string, approver: string | undefined): Promise<{
   'operating-2': `import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { createAgentWorker } from 'helix-temporal/runtime-temporal';
 declare const exporter: SpanExporter; declare const options: Parameters<typeof createAgentWorker>[0];`,
+  'extensions-1': `${CONNECTED}import { createApi, type ApiOptions } from 'helix-temporal/api';
+import { createAgentExecutor } from 'helix-temporal/executor';
+import { allExtensions, type Extension } from 'helix-temporal/extensions';
+declare const answered: () => Extension; declare const authenticate: NonNullable<ApiOptions['authenticate']>;`,
   'deploys-1': CONNECTED,
   'deploys-2':
     'declare function summarise(step: number): Promise<void>; declare const step: number;',
