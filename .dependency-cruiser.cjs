@@ -1,6 +1,5 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
-const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']];
-const COMPOSED = 'protocol|stores|executor|agents|config|examples|extensions';
+const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']]; const COMPOSED = 'protocol|stores|executor|agents|config|examples|extensions';
 /** What extensions import of other rooms. */
 const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|executor|stores|worker)/(index|extension)';
 const MAY_IMPORT = {
@@ -8,17 +7,13 @@ const MAY_IMPORT = {
   workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', 'extensions/workflows': 'protocol|run|workflows',
   'extensions/one-process': 'protocol|run|agents|stores|activities|executor',
   extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|notify|leases|workflows|index).*': ENTRIES,
-  store: 'protocol|session', stores: 'protocol|session|store',
-  'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
-  activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores',
-  testing: 'protocol|agents|session|stores|executor|extensions|worker|ai-sdk',
+  store: 'protocol|session', stores: 'protocol|session|store', 'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
+  activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores', testing: 'protocol|agents|session|stores|executor|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|stores|executor', 'ai-sdk/parts': 'protocol|stores', 'ai-sdk/turns': 'protocol|stores|ai-sdk/parts',
   'ai-sdk/reply': 'protocol|stores|executor|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
   api: `${COMPOSED}|ai-sdk`, 'worker/(?!main).*': `${COMPOSED}|activities|worker`,
-  worker: `${COMPOSED}|activities|api/(create-metrics-app|listen|readiness|deps)`,
-  cli: 'protocol|config|agents|executor|stores|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|config/own-extensions',
-  examples: 'agents|ai-sdk|api/index|extensions|protocol|stores|worker|workflows',
-  'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
+  worker: `${COMPOSED}|activities|api/(create-metrics-app|listen|readiness|deps)`, cli: 'protocol|config|agents|executor|stores|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|config/own-extensions',
+  examples: 'agents|ai-sdk|api/index|extensions|protocol|stores|worker|workflows', 'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
@@ -57,8 +52,7 @@ module.exports = {
     never('(?!extensions/|workflows/|testing/|cli/doctor/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
     never('workflows|extensions/workflows', '.*node_modules', '.*node_modules/@temporalio'),
     never('ai-sdk/(client|react)', '.*node_modules/(ai|zod)'),
-    { name: 'an extension imports no other', severity: 'error', from: { path: '^extensions/([^/]+)/' },
-      to: { path: '^extensions/', pathNot: '^extensions/($1|workflows)/' } },
+    { name: 'an extension imports no other', severity: 'error', from: { path: '^extensions/([^/]+)/' }, to: { path: '^extensions/', pathNot: '^extensions/($1|workflows)/' } },
     never('session', '.*', '', { dependencyTypesNot: ['local'] }),
     never('ai-sdk/(client|react|parts)', '.*', '', { dependencyTypes: ['core'] }),
   ],

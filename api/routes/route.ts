@@ -90,7 +90,23 @@ interface Declared<A, P, Q, B, T> extends Declaration {
   handle: (call: Call<A, P, Q, B> & { about: T }) => Promise<void> | void;
 }
 
-/** A route whose handler takes what its schemas parse. */
+/**
+ * A route whose handler takes what its schemas parse.
+ *
+ * @example
+ * import { defineRoute } from 'helix-temporal/api';
+ * import { z } from 'zod';
+ *
+ * export const who = defineRoute({
+ *   method: 'get',
+ *   path: '/api/who',
+ *   id: 'who',
+ *   audits: 'none',
+ *   summary: 'Say who asks',
+ *   replies: { 200: { description: 'The caller.', content: { json: z.object({ userId: z.string() }) } } },
+ *   handle: ({ response, caller }) => void response.json({ userId: caller.userId }),
+ * });
+ */
 export function defineRoute<
   A extends Access = 'caller',
   P extends z.ZodObject | undefined = undefined,
