@@ -1,7 +1,6 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
 const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']]; const COMPOSED = 'protocol|stores|executor|agents|config|examples|extensions';
-/** What extensions import of other rooms. */
-const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|executor|stores|worker)/(index|extension)';
+const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|executor|stores|worker)/(index|extension)'; // What extensions import of other rooms.
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', 'extensions/workflows': 'protocol|run|workflows',

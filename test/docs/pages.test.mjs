@@ -15,7 +15,6 @@ const WITH_CODES = [
   'extensions',
   'ai-sdk',
   'api',
-  'notify',
 ];
 /** Codes of errors that are made, of outcomes that name one, and of calls that are settled as failed. */
 const CODE =
