@@ -355,6 +355,6 @@ function keep(session: Session, call: Call, input: StoredAnswer): void {
     return;
   }
   const row = input.row ?? 'null';
-  const hasEvents = input.hasEvents || call.hook !== undefined;
+  const hasEvents = input.hasEvents === true || call.hook !== undefined;
   settleRow(session, call, hasEvents ? withEvents(session, call.id, row) : row);
 }

@@ -23,5 +23,5 @@ export function drawTable(head: string[] | undefined, rows: string[][]): string 
 
 function widthOf(cell: string): number {
   const text = stripVTControlCharacters(cell).replace(NARROW, '');
-  return [...text].length + (text.match(WIDE)?.length ?? 0);
+  return Array.from(text).length + (text.match(WIDE)?.length ?? 0);
 }

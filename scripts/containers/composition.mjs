@@ -9,7 +9,7 @@ import { hostOptions } from './images.mjs';
 const LONGEST_MS = 900_000;
 const BACK_WITHIN_MS = 60_000;
 
-export async function openComposition(engine, { folder, name }) {
+export async function openComposition(engine, { folder, file, name }) {
   const port = await anyFreePort();
   const env = { ...engine.env, COMPOSE_PROJECT_NAME: name };
   if (engine.isOwn) {

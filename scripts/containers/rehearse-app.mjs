@@ -25,6 +25,7 @@ export async function rehearseApp(engine, { folder, step }) {
   );
   const app = await openComposition(engine, {
     folder: home,
+    file: 'compose.yaml',
     name: 'helix-rehearsal-app',
   });
   try {

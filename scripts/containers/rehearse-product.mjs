@@ -19,8 +19,7 @@ const ASKS = JSON.stringify({
 /** @param folder of the clone */
 export async function rehearseProduct(engine, { folder, step, isShort }) {
   const product = await openComposition(engine, {
-    folder,
-    name: 'helix-rehearsal',
+    ...{ folder, file: 'docker-compose.yml', name: 'helix-rehearsal' },
   });
   const talk = await createTalk(product.url, { agent: 'lab' });
   const isReady = async () => {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { createOutput, csvLine, type Kind, type OutputOptions } from '../../cli/output/output.js';
 import { drawTable } from '../../cli/output/draw-table.js';
 import { createTerminal } from '../../cli/terminal.js';
@@ -55,7 +56,7 @@ describe('results', () => {
       ['京都', 'y'],
       ['e\u0301', 'z'],
     ];
-    const drawn = drawTable(['NAME', 'B'], rows).replaceAll(/\u001b\[\d+m/g, '');
+    const drawn = stripVTControlCharacters(drawTable(['NAME', 'B'], rows));
     expect(drawn).toBe('NAME  B\nred   x\n京都  y\ne\u0301     z');
   });
 
