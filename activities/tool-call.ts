@@ -175,6 +175,8 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     try {
       if (permitted.found !== undefined) {
         outcome = permitted.found;
+        // What `verify` has found is what `send` did: the answer is still to come.
+        waits = tool?.execute === 'webhook' && !('error' in outcome);
       } else if (ref.givenUp !== undefined) {
         outcome = toGivenUp(toolName, ref.givenUp);
       } else if (agent === undefined || tool === undefined) {

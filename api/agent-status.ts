@@ -33,7 +33,19 @@ export function toAgentStatus(
     messageId: record.messageId,
     turnStartSequence: record.turnStartSequence,
     pauseSequence: record.pauseSequence,
-    pending: pending.filter(({ response }) => response === undefined),
+    pending: pending
+      .filter(({ response }) => response === undefined)
+      .map((call) => ({
+        toolCallId: call.toolCallId,
+        toolName: call.toolName,
+        kind: call.kind,
+        input: call.input,
+        runId: call.runId,
+        approvalId: call.approvalId,
+        inputHash: call.inputHash,
+        deadline: call.deadline,
+        mayDecide: call.mayDecide,
+      })),
     text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     error,
     output,

@@ -93,7 +93,7 @@ export type MayStillDecide = (person: {
 export type ApiRuns = Omit<
   Runs,
   | ('idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession')
-  | ('adopt' | 'finishErasures' | 'finishErasuresOf' | 'mayApprove' | 'callWebhook')
+  | ('adopt' | 'finishErasures' | 'finishErasuresOf' | 'mayApprove' | 'callWebhook' | 'listeners')
 > &
   Partial<Pick<Runs, 'mayApprove' | 'callWebhook' | 'finishErasuresOf'>>;
 
@@ -136,6 +136,8 @@ export interface RouteDeps extends ApiDeps {
   countRead: CountRead;
   /** Which parts answer, and whether this process takes messages. */
   readReadiness: () => Promise<ReadinessReply>;
+  /** Whether a route takes files. */
+  takesFiles: boolean;
   /** The OpenAPI document as JSON. */
   readOpenApi: () => string;
 }

@@ -20,7 +20,6 @@ import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
 import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
-import { createPayloadCodec } from '../extensions/codec/index.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
 import { notices } from '../extensions/notify/index.js';
 import { withTimeout } from '../protocol/time.js';
@@ -61,7 +60,9 @@ async function main(): Promise<void> {
   });
   const temporal = readTemporal(process.env);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
-  const payloadCodec = payloadKeys && createPayloadCodec(payloadKeys);
+  // Only encrypted payloads need protobufjs, an optional peer.
+  const payloadCodec =
+    payloadKeys && (await import('../extensions/codec/index.js')).createPayloadCodec(payloadKeys);
   const keyIds = (payloadKeys ?? []).map(({ id }) => id);
   const explain = () => explainTemporal({ ...temporal, taskQueue: config.TASK_QUEUE, keyIds });
   const redisAddress = withoutSecrets(config.REDIS_URL);

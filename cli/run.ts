@@ -51,7 +51,16 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
   try {
     const own = env['EXTENSIONS']?.trim();
     const extensions = own
-      ? await (await import('../config/own-extensions.js')).loadExtensions(own)
+      ? await (
+          await import('../config/own-extensions.js')
+        )
+          .loadExtensions(own)
+          .catch((error: unknown) => {
+            throw new CliFailure(
+              error instanceof Error ? error.message : String(error),
+              EXIT.usage,
+            );
+          })
       : [];
     await createProgram(cli, { version, extensions }).parseAsync(withFileOfRecord(process.argv));
   } catch (error) {

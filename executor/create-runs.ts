@@ -323,6 +323,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     ...{ branch, adopt: createAdopt(store) },
     fork,
     uploads,
+    listeners: others,
     ...reruns,
     stop: (sessionId, { via, roles, actId, ...request }) => {
       const { by, reason } = request;

@@ -10,11 +10,13 @@ import { legSpan } from '../stores/record/leg-spans.js';
 import { startOf } from '../stores/record/run-standing.js';
 import type { Deliveries } from './deliveries.js';
 import type { ExecuteInput } from './runs.js';
+import type { RunWorkflows } from './run-workflows.js';
 import type { RunLabels } from './search-attributes.js';
 
 export interface RunStartDeps {
   store: Pick<Store, 'sessions' | 'leases'>;
   agents: AgentRegistry;
+  workflows: Pick<RunWorkflows, 'namespace'>;
   searchAttributes: boolean;
   deliveries?: Deliveries | undefined;
   sealsFailures?: boolean | undefined;
@@ -50,6 +52,7 @@ export type ToRunStart = (run: StartableRun, tenant?: string) => Promise<RunStar
 
 export function createRunStart(deps: RunStartDeps): ToRunStart {
   const { store, agents, tracer } = deps;
+  const leases = store.leases?.of(deps.workflows.namespace);
 
   return async ({ sessionId, runId, agent, turn, from, startAt }, tenant) => {
     const userId = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
@@ -68,7 +71,8 @@ export function createRunStart(deps: RunStartDeps): ToRunStart {
       searchAttributes: deps.searchAttributes,
       hasOutput: definition.outputSchema !== undefined,
       activities: definition.activities,
-      hasLeases: store.leases !== undefined,
+      // Workers hold them, or none does.
+      hasLeases: ((await leases?.holders()) ?? []).length > 0,
       notify: deps.deliveries?.notify,
       model: deps.modelName,
       sessionUrl,

@@ -11,6 +11,7 @@ import type {
 import type { ReadMeter } from '../stores/contract/log.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { StartNext } from '../stores/record/listeners.js';
+import type { Listener } from '../store/change.js';
 import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';
 import type { Batches } from './batches.js';
@@ -38,6 +39,8 @@ export interface Runs extends AnswerApi, Erasing, RunList {
   pauses?: AgentPauses | undefined;
   /** Files of conversations. Undefined for a store without them. */
   uploads?: Uploads | undefined;
+  /** Of extensions, for the work of runs, which changes conversations as well. */
+  listeners: readonly Listener[];
   /** Accepts user messages; the workflow of the run made for them is started in the background. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */

@@ -17,7 +17,7 @@ const MOST_TRIES = 15;
 
 export interface UnseenAttemptsDeps {
   /** Those of the workflows' namespace. */
-  leases: Pick<Leases, 'registered'>;
+  leases: Pick<Leases, 'holders' | 'registered'>;
   workflows: Pick<RunWorkflows, 'look' | 'retry'>;
   meter: RunMeter;
   logger: { warn: (fields: object, message: string) => void };
@@ -64,6 +64,8 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
     if (look.started.length === 0 || watched.has(runId) || watched.size >= MOST_WATCHED) return;
     watched.add(runId);
     try {
+      // Workers without leases register nothing: heartbeats tell of them.
+      if ((await leases.holders()).length === 0) return;
       await watch(runId, look);
     } finally {
       watched.delete(runId);

@@ -184,6 +184,8 @@ export const AgentStatus = z
         inputHash: z.string(),
         /** ms since the epoch by the store's clock. */
         deadline: count.optional(),
+        /** False where the caller may not answer. */
+        mayDecide: z.boolean().optional(),
       }),
     ),
     /** Text of the newest step. */

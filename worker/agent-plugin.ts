@@ -227,6 +227,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       services,
       publicUrl: options.publicUrl,
       startNext: runs.startNext,
+      others: runs.listeners,
       uploads: runs.uploads,
       wake: ({ runId }) => runs.wake(runId),
       workflowState: workflows.state,

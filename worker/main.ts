@@ -10,7 +10,6 @@ import type { WorkerExtension } from './extension.js';
 import { startLogging } from '../config/traces.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import { readTemporal } from '../config/temporal.js';
-import { createPayloadCodec } from '../extensions/codec/index.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { beginLease } from '../extensions/leases/index.js';
@@ -69,7 +68,7 @@ async function main(): Promise<void> {
         agents,
         explainRedis: (address) => explainRedis(config.REDIS_URL, address),
         tracer: tracing?.tracer,
-        codec: codecOf(config),
+        codec: await codecOf(config),
         notify: options && notices(options),
         serveMetrics: serveMetricsWith(logger),
         onReady: () => process.send?.('ready'),
@@ -85,9 +84,11 @@ async function main(): Promise<void> {
   }
 }
 
-function codecOf(config: Config): WorkerProcess['codec'] {
+async function codecOf(config: Config): Promise<WorkerProcess['codec']> {
   const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   if (keys === undefined) return undefined;
+  // Only encrypted payloads need protobufjs, an optional peer.
+  const { createPayloadCodec } = await import('../extensions/codec/index.js');
   return { keyIds: keys.map(({ id }) => id), payloadCodecs: [createPayloadCodec(keys)] };
 }
 

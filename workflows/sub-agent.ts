@@ -30,9 +30,10 @@ export async function runSubAgent(run: Run, step: number, call: CallRef): Promis
     ]);
   let ending: Promise<'ended' | 'lost' | 'started'> = carryOutChild(run, child, toolCallId);
   let againMs: number | undefined;
+  let { looks } = run;
   for (;;) {
-    const { looks } = run;
-    const isAsked = (): boolean => run.looks > looks;
+    const known = looks;
+    const isAsked = (): boolean => run.looks > known;
     const looked = againMs === undefined ? condition(isAsked) : condition(isAsked, againMs);
     const end = await Promise.race([ending, looked.then(() => 'look')]);
     if (end === 'ended') return (await settle({})).at;
@@ -43,6 +44,8 @@ export async function runSubAgent(run: Run, step: number, call: CallRef): Promis
       againMs = LOOK_AGAIN_MS;
       await say(child.runId, SIGNALS.reportEnd);
     }
+    // What is reported while the record is read is looked at again.
+    ({ looks } = run);
     // A run that was reset is not told of an end that came before. The record has it.
     const { at, isAtWork } = await settle({ started: true });
     if (isAtWork !== true) return at;

@@ -49,7 +49,9 @@ export async function verifyCall(lost: LostExecution): Promise<Verified> {
     if (verdict?.outcome === 'not_done') return { kind: 'not_done' };
     if (verdict?.outcome !== 'done') return { kind: 'unknown' };
     const { result } = verdict;
-    const checked = outputSchema === undefined ? result : await outputSchema.parseAsync(result);
+    // The result of a webhook's call comes later.
+    const schema = tool.execute === 'webhook' ? undefined : outputSchema;
+    const checked = schema === undefined ? result : await schema.parseAsync(result);
     return { kind: 'done', outcome: toOutcome(checked) };
   } catch (error) {
     if (attempt.cancelled()) throw new AttemptCancelled('the worker goes away');

@@ -18,7 +18,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     replies: { 200: { description: 'Agents and links.', content: { json: ConfigReply } } },
     handle: ({ deps, response, caller }) => {
       const { agents, defaultAgent, temporalUi, namespace } = deps;
-      const maxBytes = deps.executor.uploads === undefined ? 0 : maxFileBytes(deps.files);
+      const maxBytes = deps.takesFiles ? maxFileBytes(deps.files) : 0;
       const { types = FILE_TYPES } = deps.files ?? {};
       const cards = toAgentCards(agents);
       response.json({

@@ -110,6 +110,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
         fileHosts,
         streamManager: stores.streamManager,
         startNext: runs.startNext,
+        others: runs.listeners,
         uploads: runs.uploads,
         wake: ({ runId }) => runs.wake(runId),
         workflowState: local.state,

@@ -7,7 +7,7 @@ import { refusalOf, tool, weather } from './settings.js';
 const client = { execute: 'client', deadlineMs: 5 };
 const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
 const TOOL_FIELDS =
-  'name, title, description, inputSchema, outputSchema, execute, requireApproval, approvers, separateApprover, idempotent, verify, retry, finishWith, deadlineMs, onExpiry, timeoutMs, activity';
+  'name, title, description, inputSchema, outputSchema, execute, send, requireApproval, approvers, separateApprover, idempotent, verify, retry, finishWith, deadlineMs, onExpiry, timeoutMs, activity';
 
 describe('defineTool', () => {
   it.each<[object, string]>([
@@ -41,8 +41,8 @@ describe('defineTool', () => {
       { inputSchema: z.object({ at: z.date() }) },
       'inputSchema has no JSON Schema, which the model needs: Date cannot be represented in JSON Schema',
     ],
-    [{ execute: 'server' }, `execute must be a function, or 'client', not "server"`],
-    [{ execute: undefined }, `execute is missing; it must be a function, or 'client'`],
+    [{ execute: 'server' }, `execute must be a function, 'client' or 'webhook', not "server"`],
+    [{ execute: undefined }, `execute is missing; it must be a function, 'client' or 'webhook'`],
     [
       { parameters: {} },
       `it has no field "parameters" (use inputSchema); its fields are ${TOOL_FIELDS}`,
@@ -57,7 +57,7 @@ describe('defineTool', () => {
     ],
     [
       { deadlineMs: 5 },
-      `deadlineMs needs requireApproval or execute: 'client'; use timeoutMs for execute`,
+      `deadlineMs needs requireApproval, execute: 'client' or 'webhook'; use timeoutMs for execute`,
     ],
     ...['requireApproval', 'finishWith'].map((field): [object, string] => [
       { ...client, [field]: true },

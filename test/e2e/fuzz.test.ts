@@ -106,7 +106,7 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
     );
     // Both are met: who is only refused looks at nothing.
     const served = [...seen].map(([status, count]) => (status < 300 ? count : 0));
-    expect(served.reduce((sum, count) => sum + count)).toBeGreaterThan(runs / 5);
+    expect(served.reduce((sum, count) => sum + count)).toBeGreaterThan(runs / 8);
     expect(seen.get(400)).toBeGreaterThan(0);
     // Nothing is stored of sessions for which every request was refused.
     expect((await storedSessions()).filter((id) => !begun.has(id))).toEqual([]);

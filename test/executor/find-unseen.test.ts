@@ -1,5 +1,8 @@
+import { AgentRegistry } from '../../agents/index.js';
+import { createRunStart } from '../../executor/run-start.js';
 import { createFindUnseen } from '../../executor/unseen-attempts.js';
 import type { StartedAttempt, WorkflowLook } from '../../executor/workflow-look.js';
+import { createTestAgent } from '../support/test-agent.js';
 
 const GRACE_MS = 3_000;
 
@@ -29,6 +32,7 @@ function open(
   looks: Record<string, WorkflowLook[]>,
   registered: string[] = [],
   failing: { looks?: number; retries?: number } = {},
+  holders = ['worker'],
 ) {
   const [looked, retried]: [string[], string[]] = [[], []];
   const failAtFirst = (what: keyof typeof failing): void => {
@@ -37,7 +41,10 @@ function open(
     if (left > 0) throw new Error('Temporal does not answer');
   };
   const findUnseen = createFindUnseen({
-    leases: { registered: async (ids) => new Set(ids.filter((id) => registered.includes(id))) },
+    leases: {
+      holders: () => Promise.resolve(holders),
+      registered: async (ids) => new Set(ids.filter((id) => registered.includes(id))),
+    },
     workflows: {
       look: async (runId) => {
         looked.push(runId);
@@ -96,6 +103,13 @@ it('one that is registered, then or by now, is left alone', async () => {
   expect(looked).toHaveLength(1);
 });
 
+it('where no worker holds a lease, heartbeats tell of attempts', async () => {
+  const { find, after, retried } = open({ r: [lookOf([attempt('a:1')])] }, [], {}, []);
+  await find(lookOf([attempt('a:1')]));
+  await after(9);
+  expect(retried).toEqual([]);
+});
+
 it('one whose worker has no lease and sends heartbeats is left alone', async () => {
   const { find, after, retried } = open({
     r: [lookOf([attempt('a:1', 10)]), lookOf([attempt('a:1', 14)])],
@@ -147,4 +161,21 @@ it('a run is watched once at a time', async () => {
   await find(lookOf([attempt('a:1')]));
   await after(3);
   expect(retried).toEqual(['a:1']);
+});
+
+it.each([
+  [[], false],
+  [['worker'], true],
+])('with the holders %j of leases a run counts on them: %s', async (holders, hasLeases) => {
+  const toStart = createRunStart({
+    store: {
+      sessions: { read: () => Promise.resolve(undefined) },
+      leases: { of: () => ({ holders: () => Promise.resolve(holders) }) },
+    } as never,
+    workflows: { namespace: 'default' },
+    agents: new AgentRegistry([createTestAgent().agent]),
+    searchAttributes: false,
+  });
+  const run = { sessionId: 's-1', runId: 's-1:1-a', agent: 'tester', turn: 1, from: undefined };
+  expect(await toStart(run as never)).toMatchObject({ input: { hasLeases } });
 });

@@ -54,6 +54,25 @@ it('the example logs and counts what people answer, over HTTP and on the command
   await executor.close();
 });
 
+it('a listener is told of what activities change', async () => {
+  const kinds = new Set<string>();
+  const executor = createInProcessExecutor({
+    agents: new AgentRegistry([createLabAgent({})]),
+    stores: createMemoryStores(),
+    extensions: [
+      {
+        name: 'kinds',
+        listener: (_, events) => {
+          for (const { kind } of events) kinds.add(kind);
+        },
+      },
+    ],
+  });
+  await (await executor.execute('lab', JSON.stringify({ script: [{ say: 'hi' }] }))).result();
+  await executor.close();
+  expect([...kinds]).toEqual(expect.arrayContaining(['attempt_ended', 'run_ended']));
+});
+
 it('the file that EXTENSIONS names is loaded, and one without extensions is refused', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'helix-extension-')), 'mine.ts');
   writeFileSync(

@@ -73,7 +73,7 @@ it('an approver decides what the tool leaves to approvers', async () => {
   await console.open('/console/runs?owner=cora');
   await console.at('run-row').getByRole('link').click();
   await console.at('run-status').getByText('Completed').waitFor();
-  expect(await console.at('call').first().textContent()).toContain('by lea');
+  expect(await console.at('steps').textContent()).toContain('by lea');
 });
 
 it('someone without a role, of another tenant, or whose sign-in has expired reads why', async () => {

@@ -68,10 +68,11 @@ it('the menu closes at Escape, at a click outside, and after a choice', async ()
   await open();
   await chat.at('inbox').focus();
   await chat.page.keyboard.press('Enter');
-  await chat.at('inbox-empty').waitFor();
+  const inbox = chat.page.locator('dialog.inbox');
+  await inbox.waitFor();
   await untilClosed();
   await chat.page.keyboard.press('Escape');
-  await chat.at('inbox-empty').waitFor({ state: 'detached' });
+  await inbox.waitFor({ state: 'hidden' });
   await untilFocused(chat, 'more');
   expect(chat.faults).toEqual([]);
 });

@@ -9,6 +9,7 @@ import {
   type ToolContext,
 } from '../../../agents/index.js';
 import { createApi, type Identity } from '../../../api/index.js';
+import { allExtensions } from '../../../extensions/index.js';
 import {
   createInProcessExecutor,
   type InProcessExecutor,
@@ -65,6 +66,7 @@ beforeAll(async () => {
     executor,
     stores,
     agents: [agent],
+    extensions: allExtensions(),
     defaultAgent: 'actor',
     authenticate: (request) => PEOPLE[request.get('x-user') ?? ''],
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
