@@ -3,8 +3,7 @@ import type { ToolHost } from '../agents/tool-source.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { ExecuteToolWork } from '../protocol/tool-work.js';
 import type { Tracer } from '../protocol/tracer.js';
-import type { Listener } from '../store/change.js';
-import type { StartNext } from '../stores/record/listeners.js';
+import type { ListenersDeps, StartNext } from '../stores/record/listeners.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { StoredFile } from '../stores/contract/files.js';
 import type { Store } from '../stores/contract/store.js';
@@ -70,7 +69,7 @@ export interface ActivityDeps {
   /** Writes traces. Default: none. */
   tracer?: Tracer;
   /** Of extensions. Default: none. */
-  others?: readonly Listener[];
+  others?: ListenersDeps['others'];
   logger: ActivityLogger;
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../agents/index.js';
 import { createApi } from '../../../api/index.js';
 import { listen } from '../../../api/listen.js';
+import { allExtensions } from '../../../extensions/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { connectAgUi, run, shown, spoken } from '../../support/ag-ui-client.js';
@@ -64,6 +65,7 @@ beforeAll(async () => {
     executor,
     stores: { ...stores, store: { ...stores.store, sessions: { ...sessions, view } } },
     agents: [teller],
+    extensions: allExtensions(),
     allowUnauthenticated: true,
     logger: silent,
   });
