@@ -38,8 +38,7 @@ declare function show(...what: unknown[]): void;`,
 declare function archiveFor(id: string, approver: string | undefined): Promise<{ archived: boolean }>;`,
   'client-tools-2': 'declare function askForCity(): Promise<string>;',
   'waiting-1': `${AGENT}declare const bank: {
-  reserve: (amount: number, key: string) => Promise<string>;
-  send: (order: string, amount: number) => Promise<{ sent: number }>;
+  requestTransfer: (amount: number, key: string, answerTo: string) => Promise<void>;
 };`,
   'operating-2': `import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { createAgentWorker } from 'helix-temporal/runtime-temporal';
