@@ -5,7 +5,7 @@ export type InputHooks = Readonly<
   Partial<Record<'start' | 'delta' | 'available', (options: InputHookOptions) => unknown>>
 >;
 
-interface InputHookOptions {
+export interface InputHookOptions {
   readonly toolCallId: string;
   /** What the model was given, without the system prompt. */
   readonly messages: ModelMessage[];
