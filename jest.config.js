@@ -13,8 +13,8 @@ export default {
   globalSetup: '<rootDir>/test/runner/global-setup.mjs',
   globalTeardown: '<rootDir>/test/runner/global-teardown.mjs',
   testTimeout: 120_000,
-  // Tests wait for servers much of the time: two for each of two cores.
-  maxWorkers: 4,
+  // Tests wait for servers much of the time: one more than two cores.
+  maxWorkers: 3,
   // A worker keeps what its test files loaded, and gets slow by it (at 1 GB files take three times as long): a large
   // one is replaced between two files. The next one loads everything again, and starts a product of its own.
   workerIdleMemoryLimit: '600MB',

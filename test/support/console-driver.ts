@@ -34,6 +34,11 @@ export async function openConsole(
     at,
     open,
     click: (testId) => at(testId).click(),
-    close: () => context.close(),
+    close: async () => {
+      // A request that a test answers may be under way.
+      await context.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    },
   };
 }
