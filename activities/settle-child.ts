@@ -19,7 +19,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     return { at: await store.runs.next(ref), ...(isAtWork && { isAtWork }) };
   };
 
-  /** True while its sub-agent is at work; settles the call otherwise. */
+  /** Settles the call, unless its sub-agent is still at work: then true. */
   async function isUnsettled(ref: ChildEndRef): Promise<boolean> {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call === undefined || call.state === 'settled') return false;

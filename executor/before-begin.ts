@@ -33,7 +33,7 @@ export function createAdmit(extensions: readonly RunsExtension[], host: RunsHost
 
 export interface AdmissionDeps {
   admit: Admit;
-  /** Told of what goes on after its request. */
+  /** Takes work that continues after the request that began it. */
   inBackground: (work: Promise<void>) => void;
   logger: { warn: (fields: object, message: string) => void };
 }

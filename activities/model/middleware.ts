@@ -88,7 +88,7 @@ export interface TimedCall {
   usage: RunUsage | undefined;
 }
 
-/** Hears of a request as it goes on. */
+/** Gets the events of one request to a model. */
 export interface RequestListener {
   /** The model is asked now. */
   asked?: (call: ModelCall) => void;

@@ -1,7 +1,30 @@
+import type { ErrorCode } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
+
+/** How a post of messages or answers is refused, whatever the protocol. */
+export const POSTED_REFUSALS: readonly ErrorCode[] = [
+  'agent_mismatch',
+  'agent_already_running',
+  'not_found',
+  'quota_exceeded',
+  'budget_exceeded',
+  'message_conflict',
+  'nothing_to_do',
+  'message_too_large',
+  'answer_too_large',
+  'invalid_result',
+  'kind_mismatch',
+  'already_completed',
+  'not_pending',
+  'expired',
+  'stale_run',
+  'not_allowed',
+  'client_out_of_step',
+  'queue_full',
+];
 
 /** A person's decision about a call. */
 export interface Decided {

@@ -32,7 +32,7 @@ export interface LimitOptions {
   budgets?: Budgets | undefined;
 }
 
-/** As settings say; `isOpen` is for an API, and true where nobody is asked who they are. */
+/** Options from the settings of a process. @param isOpen true for an API where nobody signs in */
 export function limitsOfSettings(
   settings: QuotaSettings & BudgetSettings & { HOST: string },
   { isOpen }: { isOpen?: boolean } = {},

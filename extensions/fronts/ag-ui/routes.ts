@@ -4,7 +4,7 @@ import type { PostedMessage } from '../../../protocol/http.js';
 import type { SessionCalls } from '../../../stores/contract/sessions.js';
 import { beginRun, createRunFrames, toRunHeaders, type AgUiRun } from './reply-run.js';
 import { readInput } from './read-input.js';
-import { toPostedAnswers } from '../posted-answers.js';
+import { POSTED_REFUSALS, toPostedAnswers } from '../posted-answers.js';
 import { readOwnCalls } from '../session-standing.js';
 
 /** For front ends that speak AG-UI. */
@@ -24,28 +24,7 @@ export const AG_UI_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    refusals: [
-      'agent_not_found',
-      'agent_mismatch',
-      'agent_already_running',
-      'not_found',
-      'quota_exceeded',
-      'budget_exceeded',
-      'message_conflict',
-      'nothing_to_do',
-      'message_too_large',
-      'answer_too_large',
-      'invalid_result',
-      'kind_mismatch',
-      'already_completed',
-      'not_pending',
-      'expired',
-      'stale_run',
-      'not_allowed',
-      'client_out_of_step',
-      'queue_full',
-      'stream_truncated',
-    ],
+    refusals: ['agent_not_found', ...POSTED_REFUSALS, 'stream_truncated'],
     handle: async ({ deps, response, params, body, caller }) => {
       const { threadId: sessionId } = body;
       const { newest, fault, ...answers } = readInput(body);

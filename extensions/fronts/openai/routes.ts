@@ -16,7 +16,7 @@ import {
   ModelPath,
 } from '../../../protocol/openai.js';
 import { readOwnCalls } from '../session-standing.js';
-import { toPostedAnswers } from '../posted-answers.js';
+import { POSTED_REFUSALS, toPostedAnswers } from '../posted-answers.js';
 import { readAnswers } from './read-answers.js';
 import { readConversation, readEarlierSession, type Conversation } from './conversation.js';
 import { toPostedMessages } from './posted-messages.js';
@@ -40,27 +40,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    refusals: [
-      'model_not_found',
-      'agent_mismatch',
-      'agent_already_running',
-      'not_found',
-      'quota_exceeded',
-      'budget_exceeded',
-      'message_conflict',
-      'nothing_to_do',
-      'message_too_large',
-      'answer_too_large',
-      'invalid_result',
-      'kind_mismatch',
-      'already_completed',
-      'not_pending',
-      'expired',
-      'stale_run',
-      'not_allowed',
-      'client_out_of_step',
-      'queue_full',
-    ],
+    refusals: ['model_not_found', ...POSTED_REFUSALS],
     handle: async ({ deps, request, response, body, caller }) => {
       requireModel(deps, body.model);
       const session = request.get(HEADERS.sessionId);
