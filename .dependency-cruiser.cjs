@@ -23,7 +23,7 @@ const NEVER_LOAD = [
   ['extensions/one-process', 'executor/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity|open-attempt)'],
   ['testing/(?!temporal).*', 'worker|executor/(agent-executor|run-workflows|index)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe', '', LAZY],
-  ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(audit-fault|ids|run|time)', LAZY],
+  ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(act-on-each|audit-fault|ids|run|time)', LAZY],
 ];
 /** Packages that stand for one side, and where they are imported. */
 const PACKAGES = {

@@ -107,7 +107,6 @@ export interface ApiDeps extends ApiSettings {
     owners: Pick<Store['owners'], 'page' | 'repair' | 'usage'>;
     requests?: Store['requests'];
     files?: Store['files'];
-    batches?: Store['batches'];
     runs: Pick<Store['runs'], 'list'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;

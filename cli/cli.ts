@@ -21,8 +21,8 @@ export interface Cli {
   now: () => number;
   /** The exit code of a command that has done its work; default: 0. */
   exitWith: (code: ExitCode) => void;
-  /** From now on Ctrl-C is for the command, which stops what it has started and then ends. */
-  takeInterrupts: () => void;
+  /** From now on Ctrl-C is for the command, which stops what it has started and then ends. The second one kills it. */
+  takeInterrupts: (onInterrupt?: () => void) => void;
   /** The process ends with the command, whatever a file that it has loaded holds open. */
   endWithCommand: () => void;
 }

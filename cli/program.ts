@@ -2,7 +2,6 @@ import { Command, Option } from 'commander';
 import type { Cli } from './cli.js';
 import { createAgentCommands } from './commands/agent.js';
 import { createApprovalCommands } from './commands/approval/index.js';
-import { createBatchCommands } from './commands/batch/index.js';
 import { createAuditCommands } from './commands/audit.js';
 import { createDoctorCommand } from './commands/doctor.js';
 import { createEvalCommands } from './commands/eval.js';
@@ -73,7 +72,6 @@ export function createProgram(
     createApprovalCommands(cli),
     createSessionCommands(cli),
     createUserCommands(cli),
-    createBatchCommands(cli),
     createWebhookCommands(cli),
     createAgentCommands(cli),
     createAuditCommands(cli),

@@ -40,8 +40,9 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
     exitWith: (code) => {
       process.exitCode = code;
     },
-    takeInterrupts: () => {
+    takeInterrupts: (onInterrupt) => {
       process.off('SIGINT', interrupt);
+      if (onInterrupt !== undefined) process.once('SIGINT', onInterrupt);
       endsItself = true;
     },
     endWithCommand: () => {

@@ -11,7 +11,6 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import { createBatches } from './batches.js';
 import type { Notifier } from './deliveries.js';
 import { createRuns } from './create-runs.js';
 import type { RunsExtension } from './extension.js';
@@ -103,7 +102,6 @@ export async function createAgentExecutor(
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
   const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
-  const { batches: records } = stores.store;
   const created = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
@@ -111,7 +109,6 @@ export async function createAgentExecutor(
     temporal: { client, taskQueue },
     extensions: options.extensions,
     runList: createRunList(client, taskQueue),
-    batches: records && createBatches(client, taskQueue, records),
     deliveries: options.notify?.deliveries(client, taskQueue),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),

@@ -19,7 +19,6 @@ import { createLegTraces } from '../stores/record/leg-traces.js';
 import { createAdopt } from './adopt.js';
 import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
-import type { Batches } from './batches.js';
 import { admitBeforeBegin, createAdmit } from './before-begin.js';
 import { beginNoted, type SweepAfterBegin } from './begin-noted.js';
 import { createBranch } from './branch.js';
@@ -55,8 +54,6 @@ export interface RunsDeps {
   temporal?: RunsHost['temporal'];
   /** Absent: runs cannot be listed. */
   runList?: RunList;
-  /** Absent: there are no batches. */
-  batches?: Batches;
   /** Absent: there are no receivers. */
   deliveries?: Deliveries | undefined;
   agents: AgentRegistry;
@@ -337,7 +334,6 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     endLost,
     startNext,
     sweepSession,
-    batches: deps.batches,
     deliveries: deps.deliveries,
     pauses: pauses && createAgentPauses({ pauses, store: bare, logger }),
     list: (...wanted) => listed().list(...wanted),

@@ -41,5 +41,4 @@ export interface RunsExtension {
   before?: (begin: AdmitInput, host: RunsHost) => Promise<(() => void) | undefined>;
 }
 export type { AgentPauses, PauseRequest } from './agent-pauses.js';
-export type { Batches } from './batches.js';
 export type { ListedRun } from './run-list.js';

@@ -46,7 +46,7 @@ export interface RunWorkflows {
   erase: (sessionId: string, runs: RunsOfSession) => Promise<ErasedWorkflows>;
 }
 
-/** A list of closed workflows comes in pages; an operator's batch closes many at once. */
+/** A list of closed workflows comes in pages; an operator may stop many at once. */
 const LIST_MS = 10_000;
 const MOST_LISTED = 10_000;
 const PAGE = 500;

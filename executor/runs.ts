@@ -14,7 +14,6 @@ import type { StartNext } from '../stores/record/listeners.js';
 import type { Listener } from '../store/change.js';
 import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';
-import type { Batches } from './batches.js';
 import type { Deliveries } from './deliveries.js';
 import type { Erasing } from './erase.js';
 import type { RunList } from './run-list.js';
@@ -29,8 +28,6 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * if that fails.
  */
 export interface Runs extends AnswerApi, Erasing, RunList {
-  /** Acts on many runs or calls. Undefined where runs were composed without it. */
-  batches?: Batches | undefined;
   /** Runs that begin at set times. Undefined where runs were composed without them. */
   schedules?: Schedules | undefined;
   /** Notices to receivers. Undefined without receivers. */

@@ -25,7 +25,6 @@ export const AUDIT_ACTIONS = [
   'pause',
   'unpause',
   'schedule',
-  'batch',
   'notify',
   'edit',
   'open',

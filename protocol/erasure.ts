@@ -35,12 +35,10 @@ export type PersonPath = z.infer<typeof PersonPath>;
 /** Body of `DELETE /api/operator/users/:userId`. */
 export const PersonErasureReply = z
   .object({
-    /** False while conversations, workflows or running batches are left: the request is sent again. */
+    /** False while conversations or workflows are left: the request is sent again. */
     complete: z.boolean(),
     /** Conversations that this request has erased, and what was in them. */
     conversations: z.number(),
-    /** Batches that the person has begun, whose names this request has erased. */
-    batches: z.number(),
     sessions: z.number(),
     workflows: z.number(),
     rows: z.number(),

@@ -85,11 +85,6 @@ export function toolWorkflowIdOf(runId: string, toolCallId: string): string {
   return `call:${runId}:${toolCallId}`;
 }
 
-/** Temporal's workflow id for a batch; of a tenant's batch as it is stored. */
-export function batchWorkflowIdOf(batchId: string): string {
-  return `batch:${batchId}`;
-}
-
 /**
  * Temporal's id for a schedule, and how the ids of its workflows begin. No name has a full stop, so that
  * schedules without a tenant and those of tenants have different prefixes.

@@ -85,16 +85,8 @@ export const LIMITS = {
   waitingSessions: 100,
   /** Runs on one page of a tenant's. */
   operatorPage: 100,
-  /** Runs or calls on which one batch acts. */
-  batchItems: 5_000,
-  /** The names of those, as JSON. */
-  batchBytes: 1_500_000,
   /** How long the reply to a request with an `Idempotency-Key` is kept, ms. */
   idempotencyMs: 24 * 60 * 60 * 1000,
-  /** Acts of a batch a second. */
-  batchRps: { usual: 20, most: 200 },
-  /** Refused items that a batch names. */
-  batchProblems: 20,
   /** A filter of runs in Temporal's language. */
   runQueryChars: 4_096,
   /** A cursor into a list of Temporal's; its length is the server's choice. */

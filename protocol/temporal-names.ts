@@ -3,7 +3,6 @@ import type { RunActivities } from './activities.js';
 /** Names that Temporal sees. Plain constants, shared by workflow code, workers and clients. */
 export const WORKFLOW_TYPE = 'agentRun';
 /** One act on many runs or calls. */
-export const BATCH_WORKFLOW_TYPE = 'agentBatch';
 /** One firing of a schedule: a run of its agent. */
 export const FIRING_WORKFLOW_TYPE = 'agentFiring';
 /** Notices: of a wait, of the end of a run, and the delivery of one to one receiver. */

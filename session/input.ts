@@ -63,7 +63,7 @@ export interface AttemptBudget {
 export type AuditAction =
   | ('approve' | 'deny' | 'result' | 'error' | 'expire' | 'extend' | 'stop')
   | ('resume' | 'retry' | 'branch' | 'erase' | 'erased' | 'read' | 'export' | 'forget')
-  | ('pause' | 'unpause' | 'schedule' | 'batch' | 'notify' | 'edit' | 'open');
+  | ('pause' | 'unpause' | 'schedule' | 'notify' | 'edit' | 'open');
 
 /** Small facts about an act; never content of people, models or tools. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean>>;

@@ -30,12 +30,6 @@ import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
-import { createBatchPage, type BatchPageDeps } from '../executor/batch-page.js';
-import { createBatchWork } from '../executor/batch-work.js';
-import type { CalledRunsDeps } from '../executor/called-runs.js';
-import type { BatchActivities } from '../protocol/batch-run.js';
-import type { CalledRunActivities } from '../protocol/called-runs.js';
-import { HelixError } from '../protocol/errors.js';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { createCalledRunActivities } from './called-run-activities.js';
 import type { WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
@@ -242,7 +236,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       logger,
       eagerSlots: toEagerSlots(worker, options),
     });
-    const withRuns = createActivitiesWithRuns({ store: stores.store, agents, runs, logger });
+    const withRuns = createCalledRunActivities({ store: stores.store, agents, runs, logger });
     const others = parts.map((part) => part.activities ?? {});
     return { ...others.reduce(withActivities, { ...activities, ...withRuns }), ...activities };
   }
@@ -335,45 +329,6 @@ function withActivities(theirs: object, ours: object): object {
   if (twice !== undefined) throw new Error(`This worker already has an activity "${twice}".`);
   return { ...theirs, ...ours };
 }
-
-/** The activities that begin, stop and repeat runs, so they need more than the record of them. */
-function createActivitiesWithRuns(
-  deps: BatchPageDeps & CalledRunsDeps,
-): BatchActivities & CalledRunActivities {
-  return { ...createBatchActivities(deps), ...createCalledRunActivities(deps) };
-}
-
-/** The activity of batches: it acts as the API does, so it needs the runs and not only their record. */
-export function createBatchActivities(deps: BatchPageDeps): BatchActivities {
-  const { batches } = deps.store;
-  const act = createBatchWork({ act: createBatchPage(deps), batches });
-  return {
-    batchPage: async (ref) => {
-      const { cancellationSignal: signal, heartbeat } = Context.current();
-      const beating = setInterval(heartbeat, BEAT_MS);
-      try {
-        return await act(ref, { signal, beat: heartbeat });
-      } catch (error) {
-        deps.logger.warn({ err: error, batchId: ref.batchId }, 'a page of a batch failed');
-        throw toFailure(error);
-      } finally {
-        clearInterval(beating);
-      }
-    },
-    batchEnd: async (batchId) => batches?.end(batchId),
-  };
-}
-
-/** Temporal keeps failures as well, and texts of errors name runs; the log has the text. */
-function toFailure(error: unknown): ApplicationFailure {
-  const type = HelixError.isInstance(error) ? error.code : 'internal_error';
-  // No later attempt finds the work of a batch that has none any more.
-  const nonRetryable = type === 'not_found';
-  return ApplicationFailure.create({ message: 'The batch could not act.', type, nonRetryable });
-}
-
-/** A single act may take as long as a rule of the host. */
-const BEAT_MS = 2_000;
 
 /**
  * With a payload codec, failures of activities keep their texts in the details, which the codec

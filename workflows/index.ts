@@ -1,6 +1,5 @@
 /** The workflows of a worker, the entry of the bundle; and what your workflows call. */
 export { agentRun } from '../extensions/workflows/agent-run.js';
-export { agentBatch } from '../extensions/workflows/batch.js';
 export { deliver, notifyEnd, notifyWaiting } from '../extensions/workflows/notices.js';
 export { agentFiring } from '../extensions/workflows/firing.js';
 export { agentToolWork } from '../extensions/workflows/tool-work.js';

@@ -3,7 +3,6 @@
  * below by the owner's file or folder (`worker/workflow-source.ts`).
  */
 export { agentRun } from '../extensions/workflows/agent-run.js';
-export { agentBatch } from '../extensions/workflows/batch.js';
 export { agentFiring } from '../extensions/workflows/firing.js';
 export { agentToolWork } from '../extensions/workflows/tool-work.js';
 export { deliver, notifyEnd, notifyWaiting } from '../extensions/workflows/notices.js';

@@ -1,7 +1,6 @@
 import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { CHAT_ROUTES } from './chat.js';
-import { OPERATOR_BATCH_ROUTES } from './operator-batches.js';
 import { OPERATOR_RECEIVER_ROUTES } from './operator-receivers.js';
 import { OPERATOR_SCHEDULE_ROUTES } from './operator-schedules.js';
 import { OPERATOR_STEP_ROUTE } from './operator-step.js';
@@ -29,7 +28,6 @@ const CORE: readonly Route[] = [
   ...AGENT_ROUTES,
   ...OPERATOR_CODEC_ROUTES,
   OPERATOR_STEP_ROUTE,
-  ...OPERATOR_BATCH_ROUTES,
   ...OPERATOR_RECEIVER_ROUTES,
   ...OPERATOR_SCHEDULE_ROUTES,
   ...WEBHOOK_ROUTES,

@@ -47,7 +47,6 @@ function createDeleteCommand(cli: Cli): Command {
       await confirm(cli.terminal, `Erase everything of ${id} for good?`, options);
       const sums = {
         conversations: 0,
-        batches: 0,
         sessions: 0,
         workflows: 0,
         rows: 0,

@@ -1,5 +1,4 @@
 import type { RouteDeps } from '../../api/extension.js';
-import type { Batches } from '../../executor/extension.js';
 import type { Actor } from '../../protocol/actor.js';
 import type { PersonErasureReply } from '../../protocol/erasure.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -7,12 +6,12 @@ import { toAct } from '../../stores/record/acts.js';
 import { logEntries } from '../../stores/record/listeners.js';
 import type { SessionOwner } from '../../stores/contract/waiting.js';
 
-/** Conversations, and batches, that one request erases at most. */
+/** Conversations that one request erases at most. */
 const MOST = 100;
 const PAGE = 50;
 
 /**
- * Erases the schedules, the conversations and the batches of a person, then the name in the sums of usage and the key of the
+ * Erases the schedules and the conversations of a person, then the name in the sums of usage and the key of the
  * pseudonym. A request that was interrupted, or that found more than it erases at once, is repeated.
  */
 export async function erasePerson(
@@ -42,8 +41,6 @@ export async function erasePerson(
   }
   const { conversations } = await owners.page(who, { limit: 1 });
   complete &&= conversations.length === 0;
-  const batches = await eraseBatches({ executor, stateStore }, who);
-  complete &&= batches.left === 0;
   await owners.repair(who);
   // What a request has begun meanwhile counts in the name of the person.
   complete &&= (await owners.usage(who)).sessions === 0;
@@ -54,45 +51,12 @@ export async function erasePerson(
     const act = toAct('forget', actor, {
       tenant,
       owner: person,
-      detail: { conversations: found, batches: batches.erased },
+      detail: { conversations: found },
     });
     logEntries(logger, await audit.record(act, { person }));
     await audit.forget(tenant, person);
   }
-  return { complete, conversations: found, batches: batches.erased, ...erased };
-}
-
-/** Ends what the person's batches still do; a batch that acts needs its names until it has ended. */
-async function eraseBatches(
-  { executor, stateStore }: Pick<RouteDeps, 'executor' | 'stateStore'>,
-  who: SessionOwner,
-): Promise<{ erased: number; left: number }> {
-  const begun = (await stateStore.batches?.of(who)) ?? [];
-  let erased = 0;
-  for (const batchId of begun) {
-    // Those that still act do not count: what is behind them would never have its turn.
-    if (erased === MOST) break;
-    const state = await endBatch(executor.batches, batchId).catch(toAway);
-    // Each further request to Temporal would wait as long as this one.
-    if (state === 'away') break;
-    if (state === 'acts') continue;
-    await stateStore.batches?.forget(who, batchId);
-    erased += 1;
-  }
-  return { erased, left: begun.length - erased };
-}
-
-async function endBatch(batches: Batches | undefined, batchId: string): Promise<'ended' | 'acts'> {
-  const batch = await batches?.read(batchId);
-  if (batch?.status !== 'running') return 'ended';
-  await batches?.abort(batchId);
-  return 'acts';
-}
-
-/** What an error says of Temporal; others are thrown. */
-function toAway(error: unknown): 'away' {
-  isLeft(error);
-  return 'away';
+  return { complete, conversations: found, ...erased };
 }
 
 const COUNTED = ['sessions', 'workflows', 'rows', 'entries', 'bytes'] as const;

@@ -14,7 +14,6 @@ import { ownerUsageCases } from './documents/owner-usage.js';
 import { usageCases } from './documents/usage.js';
 import { workerLeaseCases } from './documents/leases.js';
 import { waitingSessionCases } from './documents/waiting-sessions.js';
-import { batchRecordCases } from './documents/batches.js';
 import { pauseCases } from './documents/pauses.js';
 import { requestCases } from './documents/requests.js';
 import { pendingCallCases } from './documents/pending-calls.js';
@@ -97,7 +96,6 @@ const DOCUMENTS = [
   ownerAdmissionCases,
   workerLeaseCases,
   auditCases,
-  batchRecordCases,
   pauseCases,
   requestCases,
   fileCases,

@@ -1,6 +1,5 @@
 import type { Listener } from '../../store/change.js';
 import type { Audit } from './audit.js';
-import type { Batches } from './batches.js';
 import type { Calls } from './calls.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Documents } from './documents.js';
@@ -50,8 +49,6 @@ export interface Store {
   audit: Audit;
   erasures: Erasures;
   usage: Usage;
-  /** Without batches each act is on one run. */
-  batches?: Batches;
   /** Without pauses no agent can be paused. */
   pauses?: Pauses;
   /** Without requests an `Idempotency-Key` has no effect. */

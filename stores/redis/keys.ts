@@ -89,10 +89,6 @@ export interface KeySpace {
   request: (name: string) => string;
   /** Paused agents of a fleet, the lists of held runs by name, and each of those lists; in one slot. */
   pauses: (fleet: string) => { paused: string; lists: string; held: (name: string) => string };
-  /** Who began a batch, its work and what of it was refused. */
-  batch: (batchId: string) => string;
-  /** Batches that a person has begun. */
-  batchesOf: (who: SessionOwner) => string;
   /** The audit trail of a tenant, or of all users without one, in one slot. */
   audit: (tenant: string) => AuditKeys;
   /** Tenants whose entries a fleet passes on, by the time of their next look, and the lease for a look; in one slot. */
@@ -236,9 +232,6 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       const tag = `${prefix}:pauses:{${toKeyPart(fleet)}}`;
       return { paused: tag, lists: `${tag}:lists`, held: (name) => `${tag}:held:${name}` };
     },
-    batch: (batchId) => `${prefix}:batch:${toKeyPart(batchId)}`,
-    batchesOf: ({ owner, tenant = '' }) =>
-      `${prefix}:batches-of:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
     audit: (tenant) => {
       const tag = `${prefix}:audit:{t:${toKeyPart(tenant)}}`;
       return {

@@ -42,7 +42,6 @@ import { createLeases } from './leases.js';
 import { checked, createMake, type Make } from './make-change.js';
 import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
-import { createBatchRecords } from './batches.js';
 import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
 import { toStateRead } from './stored-session.js';
@@ -97,7 +96,6 @@ export function createRedisSessionStore(context: RedisContext): Store {
     audit: createAudit(context),
     erasures: createErasures(context, { waiting, owners, read: reads.readRecord }),
     usage: createUsage(context),
-    batches: createBatchRecords(context),
     pauses: createPauses(context),
     requests: createRequests(context),
     files: createFiles(context),

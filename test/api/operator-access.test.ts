@@ -2,7 +2,6 @@ import type { Authorize } from '../../ai-sdk/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import type { Route } from '../../api/routes/route.js';
-import type { BatchState } from '../../executor/batches.js';
 import type { Role } from '../../protocol/actor.js';
 import type { AuditEntry } from '../../stores/contract/audit.js';
 import type { MemoryStores } from '../../stores/memory/index.js';
@@ -28,19 +27,6 @@ const nothing = (): Promise<void> => Promise.resolve();
 /** What stands in the conversation, and in nothing else that is stored. */
 const SECRET = 'xyzzy';
 
-const batch = (by: string): BatchState => ({
-  batchId: toStoredSessionId('b-1', 'acme'),
-  act: 'deny',
-  by,
-  status: 'running',
-  startedAt: 1,
-  total: 1,
-  done: 0,
-  skipped: 0,
-  failed: 0,
-  problems: [],
-});
-
 async function start(): Promise<void> {
   const server = await startOnMemory({
     runs: {
@@ -51,12 +37,6 @@ async function start(): Promise<void> {
         }),
         count: async ({ tenant, status }) =>
           tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
-      },
-      batches: {
-        start: async (asked) => ({ ...batch(asked.actor.userId), total: asked.items.length }),
-        read: async (id) => (id === batch('bob').batchId ? batch('bob') : undefined),
-        list: async (prefix) => (batch('bob').batchId.startsWith(prefix) ? [batch('bob')] : []),
-        abort: nothing,
       },
       deliveries: FAKE_DELIVERIES,
     },
@@ -96,7 +76,6 @@ async function ask(
   const path = route.path
     .replace(':sessionId', about)
     .replace(':toolCallId', 'c1')
-    .replace(':batchId', 'b-1')
     .replace(':receiver', 'ops')
     .replace(':name', 'daily')
     .replace(':agent', 'tester')
@@ -135,10 +114,6 @@ const NEEDS: Record<string, Role> = {
   forkRun: 'operator',
   getRunStep: 'viewer',
   listAgents: 'viewer',
-  startBatch: 'operator',
-  listBatches: 'viewer',
-  getBatch: 'viewer',
-  abortBatch: 'operator',
   listReceivers: 'viewer',
   testReceiver: 'operator',
   pauseAgent: 'operator',
@@ -239,21 +214,6 @@ describe('the rule of a host', () => {
       'answer',
       { session: about, call: expect.objectContaining({ toolCallId: 'c1', kind: 'approval' }) },
     ]);
-  });
-
-  it('a batch leaves out what a single act would be refused, and names it', async () => {
-    authorize = (_, action, { session: about }) => action === 'read' || about === undefined;
-    await start();
-    for (const act of ['stop', 'deny']) {
-      const body = { act, filter: { agent: 'tester' }, reason: 'all of them' };
-      const user = { 'x-user': 'col@acme@operator' };
-      const planned = await api.post('/api/operator/batches', body, user);
-      const target = act === 'stop' ? runId : `${runId}::c1`;
-      expect([planned.status, await planned.json()]).toEqual([
-        200,
-        { total: 0, targets: [], problems: [{ target, code: 'not_allowed' }] },
-      ]);
-    }
   });
 
   it("it may keep the owner from answering, and cannot open another tenant's sessions", async () => {

@@ -56,8 +56,6 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   readTenantSession: {},
   listRunEvents: {},
   forkRun: { body: { step: 0 } },
-  startBatch: { body: { act: 'stop', filter: { agent: 'tester' } } },
-  listBatches: {},
   createSchedule: {
     body: { name: 'daily', agent: 'tester', message: 'hi', owner: 'eve', cron: '@daily' },
   },
@@ -70,8 +68,6 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   listAgents: {},
   pauseAgent: { body: {} },
   unpauseAgent: { body: {} },
-  getBatch: {},
-  abortBatch: {},
   listReceivers: {},
   testReceiver: { body: {} },
   listAudit: {},

@@ -43,14 +43,14 @@ run count · query status agent since group-by
 run describe <run>
 run show <run> · follow events
 run watch <run> · timeout
-run stop [runs...] · query status agent since reason yes dry-run rps no-wait mode
-run retry [runs...] · query status agent since reason yes dry-run rps no-wait
+run stop [runs...] · query status agent since reason yes dry-run mode
+run retry [runs...] · query status agent since reason yes dry-run
 run resume [runs...] · query status agent since reason yes dry-run
 run fork <run> · step session reason
 approval list · older-than limit
 approval describe <call>
-approval approve [call] · input input-hash reason query status agent since tool yes dry-run rps no-wait
-approval deny [call] · input-hash reason query status agent since tool yes dry-run rps no-wait
+approval approve [call] · input input-hash reason query status agent since tool yes dry-run
+approval deny [call] · input-hash reason query status agent since tool yes dry-run
 approval answer <call> · result error input-hash yes reason
 approval extend <call> · by input-hash yes reason
 session show <session>
@@ -58,9 +58,6 @@ session export <session>
 session delete <session> · yes
 user export [user] · owner
 user delete [user] · owner yes
-batch list · limit
-batch describe <batch>
-batch terminate <batch>
 webhook list
 webhook test <receiver>
 agent list

@@ -5,13 +5,16 @@ import { EXIT } from '../../cli/exit-codes.js';
 import { CliFailure } from '../../cli/failure.js';
 import { createProgram } from '../../cli/program.js';
 
+/** What Ctrl-C does. */
+let interrupt: (() => void) | undefined;
+
 const away = (): CliFailure => new CliFailure('It is away.', EXIT.unavailable);
 
 /** The command line over an API that answers so. */
 async function run(
   args: string[],
-  post: (path: string) => Promise<unknown>,
-  get?: () => Promise<unknown>,
+  post: (path: string, body: object) => Promise<unknown>,
+  get?: (path: string) => Promise<unknown>,
   remove?: () => Promise<unknown>,
 ) {
   const printed: string[] = [];
@@ -22,6 +25,7 @@ async function run(
     now: () => 0,
     connect: () => ({ post, get, delete: remove }) as unknown as ApiClient,
     exitWith: (code: number) => (exitCode = code),
+    takeInterrupts: (stop?: () => void) => (interrupt = stop),
     terminal: {
       print: (text: string) => printed.push(text),
       note: (text: string) => noted.push(text),
@@ -31,6 +35,9 @@ async function run(
   return { outcomes: JSON.parse(printed.join('\n')) as object[], noted, exitCode };
 }
 
+const RUNS = Array.from({ length: 12 }, (_, n) => `r${String(n + 1)}`);
+const STOP = ['run', 'stop', '-o', 'json'];
+
 it('an act on many runs that breaks off says what was done', async () => {
   const asked: string[] = [];
   const post = async (path: string): Promise<unknown> => {
@@ -39,15 +46,81 @@ it('an act on many runs that breaks off says what was done', async () => {
     if (path.includes('/r3/')) throw away();
     return Promise.resolve({ result: 'stopped' });
   };
-  const args = ['run', 'stop', 'r1', 'r2', 'r3', 'r4', 'r5', '-o', 'json'];
-  const { outcomes, noted, exitCode } = await run(args, post);
-  expect(outcomes).toEqual([
+  const { outcomes, noted, exitCode } = await run([...STOP, ...RUNS], post);
+  expect(outcomes.slice(0, 3)).toEqual([
     { runId: 'r1', outcome: 'stopped' },
     { runId: 'r2', outcome: 'No.', code: 'run_ended' },
     { runId: 'r3', outcome: 'It is away.', code: 'unavailable' },
   ]);
-  expect({ exitCode, asked: asked.length }).toEqual({ exitCode: 69, asked: 3 });
-  expect(noted).toEqual(['2 more runs were not tried.']);
+  expect(exitCode).toBe(69);
+  expect(asked.length).toBeLessThan(8);
+  const [done, left] = [asked.length - 2, RUNS.length - asked.length].map(String);
+  expect(noted).toEqual([`${done ?? ''} done, 0 skipped, 2 refused, ${left ?? ''} left.`]);
+});
+
+it('of what a filter finds a few are asked for together, until Ctrl-C; who was faster is no failure', async () => {
+  let [open, most, asked] = [0, 0, 0];
+  const post = async (path: string): Promise<unknown> => {
+    [open, asked] = [open + 1, asked + 1];
+    most = Math.max(most, open);
+    await new Promise((resolve) => setImmediate(resolve));
+    open -= 1;
+    if (path.includes('/r1/')) throw new CliFailure('Answered.', EXIT.failed, 'stale_run');
+    if (path.includes('/r2/')) throw new CliFailure('No.', EXIT.notAllowed, 'not_allowed');
+    if (path.includes('/r6/')) interrupt?.();
+    return { result: 'stopped' };
+  };
+  const get = () =>
+    Promise.resolve({ runs: RUNS.map((runId) => ({ runId, agent: 'lab', status: 'running' })) });
+  const { outcomes, noted, exitCode } = await run([...STOP, '--agent', 'lab', '-y'], post, get);
+  expect(outcomes).toHaveLength(asked);
+  expect({ most, exitCode }).toEqual({ most: 4, exitCode: EXIT.interrupted });
+  expect(asked).toBeLessThan(RUNS.length);
+  const [done, left] = [asked - 2, RUNS.length - asked].map(String);
+  expect(noted).toEqual([`${done ?? ''} done, 1 skipped, 1 refused, ${left ?? ''} left.`]);
+});
+
+it('approvals that a filter finds are decided as they were shown; unseen ones with approvers are left out', async () => {
+  const sent: object[] = [];
+  const post = (path: string, body: object): Promise<unknown> => {
+    sent.push({ path, ...(JSON.parse(JSON.stringify(body)) as object) });
+    return Promise.resolve({ result: 'stored' });
+  };
+  const asked = (n: number, more: object) => ({
+    toolCallId: `c${String(n)}`,
+    toolName: 'charge',
+    kind: 'approval',
+    approvalId: `s1:1-a::c${String(n)}`,
+    inputHash: `h${String(n)}`,
+    mayDecide: true,
+    ...more,
+  });
+  const pending = [
+    asked(1, {}),
+    asked(2, { toolName: 'echo' }),
+    asked(3, { kind: 'client' }),
+    asked(4, { approvers: ['boss'] }),
+    asked(5, { mayDecide: false, mayWithdraw: true }),
+    // A sub-agent's, of a run that the filter finds, and one of a run that it does not.
+    asked(6, { approvalId: 's1.1:1-b::c6' }),
+  ];
+  const sessions = [
+    { sessionId: 's1', run: { runId: 's1:1-a' }, agent: 'lab', owner: 'ann', pending },
+    { sessionId: 's2', run: { runId: 's2:1-a' }, agent: 'lab', owner: 'ann', pending },
+  ];
+  const get = (path: string) =>
+    Promise.resolve(path.includes('waiting') ? { sessions } : { runs: [{ runId: 's1:1-a' }] });
+  const filter = ['--tool', 'charge', '--agent', 'lab', '--reason', 'x', '-y', '-o', 'json'];
+  const { noted } = await run(['approval', 'deny', ...filter], post, get);
+  const named = (n: number, approvalId = `s1:1-a::c${String(n)}`) => ({
+    path: `/api/operator/waiting/s1/c${String(n)}`,
+    ...{ approved: false, reason: 'x', approvalId, inputHash: `h${String(n)}` },
+  });
+  expect(sent).toEqual([named(1), named(5), named(6, 's1.1:1-b::c6')]);
+  expect(noted[0]).toContain('1 more match');
+  sent.length = 0;
+  const all = await run(['approval', 'approve', '--tool', 'echo', '-y', '-o', 'json'], post, get);
+  expect([sent.length, all.exitCode]).toEqual([2, 0]);
 });
 
 it('an act on one run fails with the reason', async () => {
@@ -91,24 +164,11 @@ it('a server that stays away, or was never there, is reported', async () => {
   expect(await watch([undefined, 'completed'])).toEqual(['failed']);
 });
 
-it('who waits for a batch does not notice that a server is replaced', async () => {
-  const batch = { id: 'b1', act: 'stop', total: 2, done: 0, skipped: 0, failed: 0, problems: [] };
-  const looks = [undefined, undefined, { ...batch, status: 'completed', done: 2 }];
-  const get = () => {
-    const next = looks.shift();
-    return next === undefined ? Promise.reject(away()) : Promise.resolve(next);
-  };
-  const post = () => Promise.resolve({ ...batch, status: 'running' });
-  const args = ['run', 'stop', '-q', 'agent=lab', '-y', '-o', 'json'];
-  const { outcomes, exitCode } = await run(args, post, get);
-  expect({ outcomes, exitCode }).toMatchObject({ outcomes: { status: 'completed' }, exitCode: 0 });
-});
-
 it('a person with more conversations than one request erases is erased by as many as it takes', async () => {
   let left = 3_000;
   const erase = (): Promise<unknown> => {
     left -= 100;
-    const none = { batches: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
+    const none = { workflows: 0, rows: 0, entries: 0, bytes: 0 };
     return Promise.resolve({ complete: left === 0, conversations: 100, sessions: 100, ...none });
   };
   const args = ['user', 'delete', 'ann', '--yes', '-o', 'jsonl'];
@@ -149,6 +209,7 @@ describe('a call with approvers', () => {
       now: () => 0,
       connect: () => ({ post, get: () => Promise.resolve(session) }) as unknown as ApiClient,
       exitWith: () => undefined,
+      takeInterrupts: () => undefined,
       terminal: {
         print: () => undefined,
         isInteractive,

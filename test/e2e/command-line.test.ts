@@ -1,4 +1,3 @@
-import type { OperatorBatch } from '../../protocol/batch.js';
 import type { OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';
 import { startCommand, useCommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
@@ -110,8 +109,10 @@ describe('helix-temporal run', () => {
     expect(listed.sort()).toEqual([one, two].sort());
     expect((await describeRun(one ?? '')).status).toBe('waiting_approval');
 
-    const stopped = await read<OperatorBatch>(...stop, '-y');
-    expect(stopped).toMatchObject({ status: 'completed', total: 2, done: 2, failed: 0 });
+    const stopped = await helix([...stop, '-y', '-o', 'json']);
+    expect(stopped.stderr).toBe('2 done, 0 skipped, 0 refused, 0 left.\n');
+    const outcome = expect.stringMatching(/^(stopping|ended)$/);
+    expect(JSON.parse(stopped.stdout)).toMatchObject([{ outcome }, { outcome }]);
     for (const id of [one, two]) {
       await until('it has stopped', async () => {
         return (await describeRun(id ?? '')).status === 'interrupted';

@@ -2,7 +2,6 @@ import { Client, Connection } from '@temporalio/client';
 import { SignJWT } from 'jose';
 import { ROUTES } from '../support/all-routes.js';
 import type { AuditReply } from '../../protocol/audit.js';
-import type { OperatorBatch } from '../../protocol/batch.js';
 import type { PersonErasureReply } from '../../protocol/erasure.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
 import { runCommand } from '../support/command-line.js';
@@ -350,96 +349,6 @@ describe('a person', () => {
     // A chat is always of the own tenant.
     const own = { authorization: `Bearer ${token}`, 'x-helix-tenant': 'acme' };
     expect((await ask(`/chat/${id}/snapshot`, own)).status).toBe(404);
-  });
-
-  it('a person who began a batch is in no history of it, nor in its record once erased', async () => {
-    // The run asks again, so it has not ended when the other batch begins.
-    const again = { calls: [{ tool: 'charge', id: 'c2', args: { amount: 6 } }] };
-    const script = JSON.stringify({ script: [askIn('charge', { amount: 5 }), again] });
-    const eva = 'canary-eva';
-    const evas = await say(eva, 'acme', script, `canary-of-eva-${newSessionId()}`);
-    const bobs = await say('bob', 'acme', script);
-    const [asEva, olga] = [await as(eva, 'acme', 'operator'), await as('olga', 'acme', 'operator')];
-    const runOf = async (id: string, headers: Record<string, string>): Promise<string> => {
-      const found = (await (await ask(`/chat/${id}/snapshot`, headers)).json()) as {
-        run?: { runId: string };
-      };
-      return found.run?.runId ?? '';
-    };
-    const targets = [
-      { runId: await runOf(evas, asEva), toolCallId: 'c1' },
-      { runId: await runOf(bobs, await as('bob', 'acme')), toolCallId: 'c1' },
-    ];
-    const begin = async (headers: Record<string, string>, body: object): Promise<OperatorBatch> => {
-      const named = { ...headers, 'idempotency-key': newSessionId() };
-      // Temporal may answer too late on a busy machine.
-      const { id } = await until('the batch has begun', async () => {
-        const response = await fetch(`${product.url}/api/operator/batches`, {
-          method: 'POST',
-          headers: named,
-          body: JSON.stringify(body),
-        });
-        return response.ok && ((await response.json()) as OperatorBatch);
-      });
-      return until('the batch has ended', async () => {
-        const read = await ask(`/operator/batches/${id}`, headers);
-        const batch = read.ok && ((await read.json()) as OperatorBatch);
-        return batch !== false && batch.status !== 'running' && batch;
-      });
-    };
-    const nothing = { runId: `${evas}:99-x`, toolCallId: 'canary-call' };
-    const ofEva = await begin(asEva, {
-      act: 'deny',
-      reason: 'canary-reason',
-      targets: [...targets, nothing],
-    });
-    expect(ofEva).toMatchObject({ status: 'completed', done: 2, by: eva });
-    const ofOlga = await begin(olga, { act: 'stop', reason: 'for canary-eva', targets });
-    expect(ofOlga).toMatchObject({ status: 'completed', by: 'olga' });
-
-    const sums = { conversations: 0, batches: 0 };
-    // Eva has answered what bob was asked: it takes two operators.
-    expect(
-      (await ask(`/operator/users/${eva}`, await as('otto', 'acme', 'operator'), 'DELETE')).status,
-    ).toBe(409);
-    await until('all is erased', async () => {
-      const response = await ask(`/operator/users/${eva}`, olga, 'DELETE');
-      if (!response.ok) return false;
-      const reply = (await response.json()) as PersonErasureReply;
-      sums.conversations += reply.conversations;
-      sums.batches += reply.batches;
-      return reply.complete;
-    });
-    expect(sums).toEqual({ conversations: 1, batches: 1 });
-    const connection = await Connection.connect({ address: sharedTemporal() });
-    try {
-      const { workflow } = new Client({ connection });
-      for (const { id } of [ofEva, ofOlga]) {
-        const found = await until('the batch is listed', async () => {
-          for await (const each of workflow.list({ query: "WorkflowType = 'agentBatch'" })) {
-            if (each.workflowId.endsWith(id)) return each;
-          }
-          return undefined;
-        });
-        const history = await workflow.getHandle(found.workflowId).fetchHistory();
-        const texts = `${textsOf(history)} ${textsOf(found.memo)}`;
-        expect(texts).toContain('batchPage');
-        for (const text of ['canary', evas, bobs, 'olga']) expect(texts).not.toContain(text);
-      }
-    } finally {
-      await connection.close();
-    }
-    const records = JSON.stringify(await dumpKeys(product.redis, 'hx:batch*'));
-    expect(records).toContain('olga');
-    expect(records).not.toContain('canary');
-    const { by: _by, ...rest } = ofEva;
-    const shown = await ask(`/operator/batches/${ofEva.id}`, olga);
-    expect(await shown.json()).toEqual({ ...rest, problems: [] });
-    expect(await (await ask(`/operator/batches/${ofOlga.id}`, olga)).json()).toEqual(ofOlga);
-    const audit = await ask('/operator/audit?limit=100&action=deny', olga);
-    const { entries } = (await audit.json()) as AuditReply;
-    const onBobs = entries.filter(({ target }) => target.sessionId === bobs);
-    expect(onBobs.map(({ name, via }) => [name, via])).toEqual([[undefined, 'api']]);
   });
 });
 

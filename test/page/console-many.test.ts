@@ -48,7 +48,7 @@ async function expectNoBarriers({ page }: ConsolePage): Promise<void> {
   await page.setViewportSize({ width, height: 800 });
 }
 
-it('several questions are denied together, with a reason, and one that was answered meanwhile is named', async () => {
+it('several questions are denied together, with a reason, and one that was answered meanwhile is skipped', async () => {
   const runs = [await begin(), await begin(), await begin(), await begin()];
   const [kept = '', answered = '', ...denied] = runs;
   const console = await openConsole(browser, product.url, '/console/waiting');
@@ -66,14 +66,12 @@ it('several questions are denied together, with a reason, and one that was answe
   await expectNoBarriers(console);
   await console.click('confirm');
   // Its reason is missing: nothing was sent.
-  expect(await console.at('batch').count()).toBe(0);
+  expect(await console.at('many').count()).toBe(0);
   expect((await answer(answered)).status).toBe(202);
   await console.at('reason').fill('not this month');
   await console.click('confirm');
-  await console.page.locator('[data-testid=batch][data-status=completed]').waitFor();
-  expect(await console.at('batch').textContent()).toBe(
-    '2 of 2 done, 0 skipped, 0 failed. 1 needed nothing any more when it began.',
-  );
+  await console.page.locator('[data-testid=many][data-status=over]').waitFor();
+  expect(await console.at('many').textContent()).toBe('2 of 3 done, 1 skipped, 0 failed.');
   await console.click('close');
   await until('one is left', async () => (await console.at('question').count()) === 1);
   expect(await console.at('choose').count()).toBe(0);
@@ -87,40 +85,34 @@ it('several questions are denied together, with a reason, and one that was answe
   await answer(kept);
 }, 60_000);
 
-it('calls that a batch could not decide are named, and a lost reply begins no second batch', async () => {
-  const runs = [await begin(), await begin()];
+it('calls that could not be decided are named, and those behind a server that is away are left', async () => {
+  const runs = [await begin(), await begin(), await begin(), await begin(), await begin()];
   const console = await openConsole(browser, product.url, '/console/waiting');
   const { page } = console;
-  await until('both are shown', async () => (await console.at('choose').count()) === 2);
-  const keys: (string | undefined)[] = [];
-  await page.route('**/api/operator/batches', async (route) => {
-    const request = route.request();
-    if ((request.postData() ?? '').includes('dryRun')) return route.continue();
-    keys.push(await request.headerValue('idempotency-key').then((key) => key ?? undefined));
-    const reply = await route.fetch();
-    return keys.length === 1 ? route.abort() : route.fulfill({ response: reply });
-  });
-  await page.route('**/api/operator/batches/b-*', async (route) => {
-    const response = await route.fetch();
-    const problems = [{ target: 'a call', code: 'expired' }];
-    const shown = { ...((await response.json()) as object), done: 1, failed: 1, problems };
-    await route.fulfill({ response, json: shown });
+  await until('all are shown', async () => (await console.at('choose').count()) === runs.length);
+  let asked = 0;
+  await page.route('**/api/operator/waiting/*/c1', async (route) => {
+    asked += 1;
+    if (asked === 1) {
+      const json = { error: 'No.', code: 'not_allowed' };
+      return route.fulfill({ status: 403, json });
+    }
+    return asked === 2 ? route.abort() : route.continue();
   });
   await console.click('choose-page');
   await console.click('approve-chosen');
-  await console.at('plan').getByText('This is about 2 calls.').waitFor();
+  await console.at('plan').getByText('This is about 5 calls.').waitFor();
   await console.click('confirm');
-  await console.at('problem').waitFor();
-  await console.click('confirm');
-  await console.at('batch-problems').waitFor();
-  expect(await console.at('batch-problems').textContent()).toBe(
-    'a call: the time to answer was over',
+  await console.page.locator('[data-testid=many][data-status=over]').waitFor();
+  const problems = (await console.at('many-problems').textContent()) ?? '';
+  expect(problems).toMatch(/not yours to decide.*the server did not answer/);
+  const decisions = await Promise.all(runs.map(decisionOf));
+  const done = decisions.filter((decision) => decision !== undefined).length;
+  expect(await console.at('many').textContent()).toContain(
+    `${String(done)} of 5 done, 0 skipped, 2 failed.`,
   );
-  expect(keys).toEqual([expect.any(String), keys[0]]);
-  const list = await (await fetch(`${product.url}/api/operator/batches`)).text();
-  expect(list.match(/"act":"approve"/g)).toHaveLength(1);
-  for (const runId of runs) expect(await decisionOf(runId)).toMatchObject({ approved: true });
   await console.close();
+  for (const runId of runs) await answer(runId);
 }, 60_000);
 
 it('nothing is decided together whose questions cannot be shown, and one alert says so', async () => {

@@ -158,8 +158,8 @@ it('runs are filtered, paged and stopped together; the address keeps the filter'
   expect(await console.at('plan').textContent()).toContain('This is about 27 runs.');
   await console.at('reason').fill('recalled');
   await console.click('confirm');
-  await console.page.locator('[data-testid=batch][data-status=completed]').waitFor();
-  expect(await console.at('batch').textContent()).toBe('27 of 27 done, 0 skipped, 0 failed.');
+  await console.page.locator('[data-testid=many][data-status=over]').waitFor();
+  expect(await console.at('many').textContent()).toBe('27 of 27 done, 0 skipped, 0 failed.');
   await console.click('close');
   await console.at('empty').waitFor();
   const statuses = await Promise.all(runs.map(async (runId) => (await readRun(runId)).status));

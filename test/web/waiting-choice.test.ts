@@ -1,7 +1,7 @@
 import type { OperatorWaitingSession } from '../../protocol/operator.js';
 import { findChoices, keyOf } from '../../web/src/console/waiting-choice.js';
 
-it('a batch has no call whose form a person has changed', () => {
+it('nothing is decided together whose form a person has changed', () => {
   const pending = ['c1', 'c2', 'c3'].map((toolCallId) => ({
     toolCallId,
     inputHash: 'h',

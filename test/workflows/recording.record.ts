@@ -7,7 +7,6 @@ import { openTestStores } from '../support/test-stores.js';
 import type { TemporalServer } from '../support/temporal-server.js';
 import { createRecordedAgents } from './recording/agents.js';
 import { asking, notified } from './recording/asking.js';
-import { batch } from './recording/batches.js';
 import { historiesFolder, KEPT } from './recording/histories.js';
 import { recordLong } from './recording/long.js';
 import { replay } from './recording/replay.js';
@@ -55,17 +54,6 @@ describe('a run', () => {
     },
     60_000,
   );
-});
-
-describe('a batch', () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await openStage();
-  }, 60_000);
-
-  it('replays as it went', async () => {
-    await take('batch', await batch(stage));
-  }, 60_000);
 });
 
 describe('a run in legs', () => {

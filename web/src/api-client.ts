@@ -11,10 +11,14 @@ export type PageConfig = ConfigReply;
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly statusCode: number;
+  /** The server's code, if it says one. */
+  readonly code: string | undefined;
 
   constructor(statusCode: number, body: string) {
-    super(readProblem(body)?.error ?? `The server answered with status ${String(statusCode)}.`);
+    const problem = readProblem(body);
+    super(problem?.error ?? `The server answered with status ${String(statusCode)}.`);
     this.statusCode = statusCode;
+    this.code = problem?.code;
   }
 }
 

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { OperatorAnswerReply, OperatorExtendReply } from '../../../protocol/operator.js';
+import { parseApprovalId } from '../../../protocol/ids.js';
 import type { ShownCall } from '../../../protocol/shown-call.js';
 import type { Cli } from '../../cli.js';
 import { confirm } from '../../confirm.js';
@@ -13,14 +14,23 @@ import {
   type ReasonOption,
   type Work,
 } from '../options.js';
-import { addBatchOptions, runBatch, type BatchOptions } from '../batch/run-batch.js';
-import { addRunFilter, isEmpty, toRunQuery, type RunFilter } from '../run/run-filter.js';
-import { ASKED, callPath, findAsked, isApprovalId, toDetails } from './calls.js';
+import { actOnFound, addManyOptions, type ManyOptions } from '../many.js';
+import { addRunFilter, isEmpty, readRuns, toRunQuery, type RunFilter } from '../run/run-filter.js';
+import {
+  ASKED,
+  callPath,
+  findAsked,
+  isApprovalId,
+  readWaiting,
+  toDetails,
+  WAITING,
+  type AskedCall,
+} from './calls.js';
 
 const CALL = ['<call>', 'as approval list prints it'] as const;
 const CALL_OR_FILTER = ['[call]', 'as approval list prints it'] as const;
 
-interface DecideOptions extends GlobalOptions, RunFilter, BatchOptions, ReasonOption {
+interface DecideOptions extends GlobalOptions, RunFilter, ManyOptions, ReasonOption {
   input?: string;
   tool?: string;
   inputHash?: string;
@@ -69,7 +79,7 @@ export function createDenyCommand(cli: Cli): Command {
 }
 
 function addFilter(command: Command): Command {
-  return addBatchOptions(
+  return addManyOptions(
     addRunFilter(command).option('--tool <name>', 'only calls of this tool', parseText),
   );
 }
@@ -90,9 +100,47 @@ async function decidedMany(
   if (call !== undefined) return false;
   if (input !== undefined) throw wrongUsage('--input is for one call.');
   if (inputHash !== undefined) throw wrongUsage('--input-hash is for one call.');
-  const filter = { ...toRunQuery(options, cli.now()), tool };
-  await runBatch(cli, work, { act, filter, reason });
+  const { yes } = options;
+  // Undefined: all runs.
+  const runs = isEmpty(options) ? undefined : new Set<string>();
+  if (runs !== undefined) {
+    const query = toRunQuery(options, cli.now());
+    for await (const { runId } of readRuns(work.api, query, undefined)) runs.add(runId);
+  }
+  const found = [];
+  let notYours = 0;
+  for await (const asked of readWaiting(work.api)) {
+    const { kind, toolName, mayDecide, approvalId } = asked;
+    const asker = parseApprovalId(approvalId)?.runId ?? '';
+    const isMeant = runs?.has(asked.runId) !== false || runs.has(asker);
+    if (kind !== 'approval' || (tool !== undefined && tool !== toolName) || !isMeant) continue;
+    // Nobody has seen what a call with approvers asks for.
+    const isUnseen = yes === true && hasApprovers(asked);
+    const mayAct = mayDecide || (act === 'deny' && asked.mayWithdraw === true);
+    if (mayAct && !isUnseen) found.push(asked);
+    else notYours += 1;
+  }
+  if (notYours > 0) {
+    cli.terminal.note(
+      `${String(notYours)} more match that you may not decide${yes === true ? ', or not unseen' : ''}.`,
+    );
+  }
+  await actOnFound(cli, work, {
+    act,
+    kind: WAITING,
+    found,
+    toTarget: ({ call, runId, toolCallId, approvalId, inputHash }) => ({
+      runId,
+      toolCallId,
+      path: callPath(call),
+      body: { approved: act === 'approve', reason, approvalId, inputHash },
+    }),
+  });
   return true;
+}
+
+function hasApprovers({ approvers, separateApprover }: AskedCall): boolean {
+  return approvers !== undefined || separateApprover === true;
 }
 
 interface AnswerOptions extends ReasonOption {
@@ -172,7 +220,7 @@ async function nameShown(
   if (asked === undefined) return { approvalId: named, inputHash };
   const approvalId = named ?? asked.approvalId;
   if (inputHash !== undefined) return { approvalId, inputHash };
-  if (asked.approvers === undefined && asked.separateApprover !== true) return { approvalId };
+  if (!hasApprovers(asked)) return { approvalId };
   const { terminal } = cli;
   if (options.yes === true || !terminal.isInteractive) {
     throw wrongUsage(

@@ -92,8 +92,8 @@ export const ASKED: Kind<AskedCall> = {
 /** Calls that wait, longest first. */
 export async function* readWaiting(
   api: ApiClient,
-  { olderThan, limit }: { olderThan?: number | undefined; limit: number },
-  onMore: () => void,
+  { olderThan, limit }: { olderThan?: number | undefined; limit?: number } = {},
+  onMore?: () => void,
 ): AsyncGenerator<WaitingCall, void> {
   const sessions = readPages(
     async (page) => {

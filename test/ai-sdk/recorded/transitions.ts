@@ -62,7 +62,7 @@ type Call = (...args: unknown[]) => Promise<unknown>;
 /** The call of that name on the stores that it belongs to. */
 export function callOf({ store, streamManager }: Stores, name: TransitionName): Call {
   const [noun, method] = name.split('.') as [
-    Exclude<keyof Store, 'batches' | 'leases' | 'pauses' | 'requests' | 'files'>,
+    Exclude<keyof Store, 'leases' | 'pauses' | 'requests' | 'files'>,
     string | undefined,
   ];
   return method === undefined

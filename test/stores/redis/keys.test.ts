@@ -108,8 +108,6 @@ describe('names of what belongs to somebody', () => {
     erasing: named(OWNERS, keys.erasing),
     request: named(IDS, keys.request),
     pauses: named(PAIRS, ([fleet, agent]) => keys.pauses(fleet).held(agent)),
-    batch: named(NAMES, keys.batch),
-    batchesOf: named(OWNERS, keys.batchesOf),
     audit: named(NAMES, keys.audit),
     'stored session': named(PAIRS, ([id, tenant]) => toStoredSessionId(id, tenant)),
     visitor: named(OWNERS, (of) => toVisitorName(callerOf(of))),

@@ -16,5 +16,4 @@ export const KEPT: readonly string[] = [
   'gone-on-as-new',
   'leg-tools-beside-people',
   'notices',
-  'batch',
 ];

@@ -164,7 +164,6 @@ const AUDIT_WORDS: Record<AuditEntryReply['action'], string> = {
   pause: 'Paused an agent',
   unpause: 'Resumed an agent',
   schedule: 'Changed a schedule',
-  batch: 'Began or ended a batch',
   notify: 'Sent a notice',
   edit: 'Edited what waits, or removed a file',
   open: 'Opened a sealed name',

@@ -1,5 +1,4 @@
 import { HEADERS } from '../../../protocol/headers.js';
-import type { OperatorBatch, OperatorBatchPlan } from '../../../protocol/batch.js';
 import { Refusal, request } from '../api-client.js';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
@@ -20,16 +19,6 @@ export async function act<Reply>(path: string, body: object = {}, key?: string):
   const headers: Record<string, string> =
     key === undefined ? {} : { [HEADERS.idempotencyKey]: key };
   return send<Reply>(path, { method: 'POST', headers, body: JSON.stringify(body) });
-}
-
-/** Ends a batch after the acts that are under way. @throws Refusal, TypeError */
-export async function endBatch(id: string): Promise<OperatorBatch> {
-  return send<OperatorBatch>(`/operator/batches/${encodeURIComponent(id)}`, { method: 'DELETE' });
-}
-
-/** The reply to a batch: what it would be, or what has begun. */
-export function isPlan(reply: OperatorBatch | OperatorBatchPlan): reply is OperatorBatchPlan {
-  return 'targets' in reply;
 }
 
 /** The address of a run among the routes of operators. */

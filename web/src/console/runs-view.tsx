@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import type { OperatorRuns } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
-import { BatchDialog } from './batch-dialog.js';
+import { ManyDialog } from './many-dialog.js';
 import { read } from './console-api.js';
 import { PageButtons } from './page-buttons.js';
 import type { Place } from './place.js';
@@ -88,12 +88,16 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
       )}
       <PageButtons pages={pages} next={runs.data?.cursor} />
       {act !== undefined && (
-        <BatchDialog
+        <ManyDialog
           act={act.act}
           of={
             act.all
               ? { filter: toRunFilter(settings, Date.now()) }
-              : { targets: [...chosen].map((runId) => ({ runId })) }
+              : {
+                  targets: [...chosen].map(
+                    (runId) => shown.find((run) => run.runId === runId) ?? { runId },
+                  ),
+                }
           }
           onClose={() => {
             setAct(undefined);

@@ -2,17 +2,23 @@ import { Suspense, useState, type ReactElement } from 'react';
 import type { OperatorQuestion, OperatorWaitingSession } from '../../../protocol/operator.js';
 import { lazyView } from './lazy-view.js';
 
-const BatchDialog = lazyView(async () => (await import('./batch-dialog.js')).BatchDialog);
+const ManyDialog = lazyView(async () => (await import('./many-dialog.js')).ManyDialog);
 
-/** A call that a batch can name. */
-export interface Choice {
+/** A call that is decided together with others. */
+export interface Choice extends Pick<OperatorQuestion, 'toolCallId' | 'toolName' | 'approvalId'> {
   runId: string;
-  toolCallId: string;
+  sessionId: string;
   /** Of the input that the page shows. */
   inputHash: string;
+  agent: string;
+  owner: string;
 }
 
-export const keyOf = ({ runId, toolCallId, inputHash }: Choice): string =>
+export const keyOf = ({
+  runId,
+  toolCallId,
+  inputHash,
+}: Pick<Choice, 'runId' | 'toolCallId' | 'inputHash'>): string =>
   `${runId} ${toolCallId} ${inputHash}`;
 
 /** Approvals are decided together; what a page would answer differs from one to the next. Pure. */
@@ -21,18 +27,19 @@ export function isChoosable({ kind, mayDecide }: OperatorQuestion): boolean {
 }
 
 /**
- * The calls among these that this person may decide, without those whose form was changed: a batch
- * decides about what the agents asked for. Pure.
+ * The calls among these that this person may decide, without those whose form was changed: they are
+ * decided as the agents asked for them. Pure.
  */
 export function findChoices(
   sessions: readonly OperatorWaitingSession[],
   changed: ReadonlySet<string>,
 ): Choice[] {
   return sessions
-    .flatMap(({ run: { runId }, pending }) =>
-      pending
-        .filter(isChoosable)
-        .map(({ toolCallId, inputHash }) => ({ runId, toolCallId, inputHash })),
+    .flatMap(({ run: { runId }, sessionId, agent, owner, pending }) =>
+      pending.filter(isChoosable).map(({ toolCallId, toolName, approvalId, inputHash }) => ({
+        ...{ runId, sessionId, agent, owner },
+        ...{ toolCallId, toolName, approvalId, inputHash },
+      })),
     )
     .filter((choice) => !changed.has(keyOf(choice)));
 }
@@ -83,7 +90,7 @@ export function WaitingChoice({ choices, chosen, onChoose }: Props): ReactElemen
       )}
       {act !== undefined && (
         <Suspense>
-          <BatchDialog
+          <ManyDialog
             act={act}
             of={{ targets }}
             onClose={() => {

@@ -1,6 +1,12 @@
-import type { OperatorBatchBody, OperatorBatchPlan } from '../../../protocol/batch.js';
+import { isTerminal, type RunStatus } from '../../../protocol/run.js';
 
-type Act = OperatorBatchBody['act'];
+export type ManyAct = 'stop' | 'retry' | 'approve' | 'deny';
+
+/** The runs among those that a filter has found on which an act makes sense. */
+export const SUITS: Partial<Record<ManyAct, (status: RunStatus) => boolean>> = {
+  stop: (status) => !isTerminal(status),
+  retry: (status) => isTerminal(status) && status !== 'completed',
+};
 
 interface Words {
   title: string;
@@ -15,8 +21,8 @@ interface Words {
 const GONE = 'There is nothing to do: the runs have other statuses by now.';
 const ANSWERED = 'There is nothing to do: the questions are answered by now.';
 
-/** What a batch is called before it begins. */
-export const BATCH_WORDS: Record<Act, Words> = {
+/** What an act on many is called before it begins. */
+export const MANY_WORDS: Record<ManyAct, Words> = {
   stop: { title: 'Stop these runs?', verb: 'Stop', things: ['run', 'runs'], nothing: GONE },
   retry: {
     title: 'Repeat the turns of these runs?',
@@ -44,10 +50,7 @@ export const BATCH_WORDS: Record<Act, Words> = {
 /** Codes of refusals as people read them. */
 const PROBLEM_WORDS: Record<string, string> = {
   not_allowed: 'not yours to decide',
-  already_completed: 'answered in the meantime',
-  not_pending: 'not asked any more',
-  stale_run: 'not asked any more',
-  expired: 'the time to answer was over',
+  unavailable: 'the server did not answer',
 };
 
 /** Pure. */
@@ -56,11 +59,7 @@ export function describeProblemCode(code: string): string {
 }
 
 /** Pure. */
-export function describePlan(act: Act, { total, problems }: OperatorBatchPlan): string {
-  const { things, nothing } = BATCH_WORDS[act];
-  const kept = problems.length;
-  return [
-    total === 0 ? nothing : `This is about ${String(total)} ${things[total === 1 ? 0 : 1]}.`,
-    ...(kept === 0 ? [] : [`${String(kept)} that match are not yours to act on.`]),
-  ].join(' ');
+export function describePlan(act: ManyAct, total: number): string {
+  const { things, nothing } = MANY_WORDS[act];
+  return total === 0 ? nothing : `This is about ${String(total)} ${things[total === 1 ? 0 : 1]}.`;
 }

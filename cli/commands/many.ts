@@ -1,0 +1,143 @@
+import type { Command } from 'commander';
+import { actOnEach, isNothingToDo } from '../../protocol/act-on-each.js';
+import type { ApiClient } from '../api/client.js';
+import type { Cli } from '../cli.js';
+import { confirm } from '../confirm.js';
+import { EXIT } from '../exit-codes.js';
+import { CliFailure } from '../failure.js';
+import type { Kind } from '../output/output.js';
+import { shownText } from '../output/shown-text.js';
+import { yesOption, type Work } from './options.js';
+
+/** What an act did to a run, or to a call. */
+interface Outcome {
+  runId: string;
+  toolCallId?: string | undefined;
+  outcome: string;
+  /** The server's code, if it refused. */
+  code?: string;
+}
+
+const OUTCOMES: Kind<Outcome> = {
+  fields: ['runId', 'toolCallId', 'outcome', 'code'],
+  columns: [
+    { title: 'RUN', show: ({ runId }) => runId },
+    { title: 'CALL', show: ({ toolCallId }) => toolCallId },
+    {
+      title: 'OUTCOME',
+      show: ({ outcome }) => outcome,
+      style: ({ code }) => (code === undefined ? undefined : 'red'),
+    },
+  ],
+  none: 'No run matches.',
+};
+
+export interface ManyOptions {
+  yes?: boolean;
+  dryRun?: boolean;
+}
+
+export function addManyOptions(command: Command): Command {
+  return command.addOption(yesOption()).option('--dry-run', 'only print which they would be');
+}
+
+/** A run or a call, and the request that acts on it. */
+export interface Target {
+  runId: string;
+  toolCallId?: string;
+  path: string;
+  body: object;
+}
+
+/** Acts on what a filter has found: shows it, asks, and sends a request for each. */
+export async function actOnFound<T extends object>(
+  cli: Cli,
+  work: Work<ManyOptions>,
+  {
+    act,
+    kind,
+    found,
+    toTarget,
+  }: {
+    act: string;
+    kind: Kind<T>;
+    found: readonly T[];
+    toTarget: (item: T) => Target;
+  },
+): Promise<void> {
+  const { output, options } = work;
+  if (options.dryRun === true || found.length === 0) {
+    await output.list(kind, found);
+    return;
+  }
+  if (options.yes !== true) cli.terminal.note(await output.draw(kind, found));
+  await confirm(cli.terminal, `${act} ${String(found.length)}?`, options);
+  await actOnAll(cli, work, found.map(toTarget), { isFound: true });
+}
+
+/**
+ * Sends a request for each target and prints what became of it. Ctrl-C, or a server that is away, ends it behind the
+ * requests that are under way.
+ *
+ * @param isFound true if a filter has found them: others may act on them meanwhile, which is no failure
+ * @throws CliFailure if the only target was not acted upon for another reason than a refusal
+ */
+export async function actOnAll(
+  cli: Cli,
+  { api, output }: Work<object>,
+  targets: readonly Target[],
+  { isFound = false }: { isFound?: boolean } = {},
+): Promise<void> {
+  const sums = { done: 0, skipped: 0, refused: 0 };
+  let isOver = false as boolean;
+  let isInterrupted = false as boolean;
+  cli.takeInterrupts(() => {
+    isOver = true;
+    isInterrupted = true;
+  });
+
+  async function perform(target: Target): Promise<Outcome> {
+    const { outcome, failure } = await send(api, target);
+    const isOwn = failure === undefined || failure.exitCode === EXIT.failed;
+    if (!isOwn && targets.length === 1) throw failure;
+    // The next request would not be answered either.
+    isOver ||= !isOwn && failure.code !== 'not_allowed';
+    if (failure === undefined) sums.done += 1;
+    else if (isFound && isNothingToDo(failure.code)) sums.skipped += 1;
+    else {
+      sums.refused += 1;
+      cli.exitWith(failure.exitCode);
+    }
+    return outcome;
+  }
+
+  await output.list(
+    OUTCOMES,
+    actOnEach(targets, perform, () => isOver),
+  );
+  if (isInterrupted) cli.exitWith(EXIT.interrupted);
+  if (targets.length === 1) return;
+  const { done, skipped, refused } = sums;
+  const left = targets.length - done - skipped - refused;
+  cli.terminal.note(
+    `${String(done)} done, ${String(skipped)} skipped, ${String(refused)} refused, ${String(left)} left.`,
+  );
+}
+
+/** A refusal is an outcome, as is a server that cannot be reached: `failure` says which. */
+async function send(
+  api: ApiClient,
+  { path, body, runId, toolCallId }: Target,
+): Promise<{ outcome: Outcome; failure?: CliFailure }> {
+  const named = { runId, ...(toolCallId !== undefined && { toolCallId }) };
+  try {
+    const reply = await api.post<{ result?: string; runId?: string }>(path, body);
+    return {
+      outcome: { ...named, outcome: reply.result ?? `continues as ${reply.runId ?? runId}` },
+    };
+  } catch (error) {
+    if (!(error instanceof CliFailure)) throw error;
+    const { code = error.exitCode === EXIT.unavailable ? 'unavailable' : 'unknown' } = error;
+    return { outcome: { ...named, outcome: shownText(error.message), code }, failure: error };
+  }
+}

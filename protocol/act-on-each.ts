@@ -1,0 +1,45 @@
+/** Requests of one person's act on many runs or calls that are under way together. */
+const AT_ONCE = 4;
+
+/** Refusals that mean that others were faster, or that the conversation was erased. */
+const NOTHING_TO_DO: ReadonlySet<string | undefined> = new Set([
+  'not_found',
+  'not_pending',
+  'already_completed',
+  'stale_run',
+  'expired',
+  'late_answer_after_timeout',
+  'agent_already_running',
+  'nothing_to_do',
+  'message_not_found',
+]);
+
+export function isNothingToDo(code: string | undefined): boolean {
+  return NOTHING_TO_DO.has(code);
+}
+
+/**
+ * Acts on items, a few at a time, in their order. Once `isOver` says so none is begun any more; what is under way is
+ * waited for.
+ *
+ * @param act resolves for a refusal as well
+ * @returns the outcomes, in the order of the items; fewer than all after an early end
+ */
+export async function* actOnEach<Item, Outcome>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<Outcome>,
+  isOver: () => boolean,
+): AsyncGenerator<Outcome, void> {
+  const rest = items.values();
+  const underWay: Promise<Outcome>[] = [];
+  for (;;) {
+    while (underWay.length < AT_ONCE && !isOver()) {
+      const { done, value } = rest.next();
+      if (done === true) break;
+      underWay.push(act(value));
+    }
+    const first = underWay.shift();
+    if (first === undefined) return;
+    yield await first;
+  }
+}

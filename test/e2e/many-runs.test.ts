@@ -1,0 +1,54 @@
+import type { AuditReply } from '../../protocol/audit.js';
+import { useCommandLine, startCommand } from '../support/command-line.js';
+import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
+import { useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const CROWD = 30;
+const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0' } });
+const { helix } = useCommandLine(product);
+const WAITING = "AgentName = 'lab' AND AgentStatus = 'waiting_approval'";
+
+const countWaiting = async (): Promise<number> => {
+  const query = new URLSearchParams({ query: WAITING }).toString();
+  return (await readOperator<{ total: number }>(product, `runs/count?${query}`)).total;
+};
+
+const entriesOf = async (action: string): Promise<AuditReply['entries']> =>
+  (await readOperator<AuditReply>(product, `audit?action=${action}&limit=500`)).entries;
+
+it('many waiting runs are denied by one command that Ctrl-C ends and the next one completes, each once', async () => {
+  const script = [ask('charge', { amount: 5 }), { say: 'well' }];
+  const runs = await Promise.all(Array.from({ length: CROWD }, () => runLab(product, script)));
+  await until('all are listed', async () => (await countWaiting()) === CROWD);
+  const deny = ['approval', 'deny', '-q', WAITING, '--tool', 'charge', '--reason', 'recalled'];
+  const plan = await helix([...deny, '--dry-run', '-o', 'json']);
+  expect(JSON.parse(plan.stdout)).toHaveLength(CROWD);
+  expect(await entriesOf('deny')).toEqual([]);
+
+  const denying = startCommand([...deny, '-y', '-o', 'json'], { env: { HELIX_URL: product.url } });
+  await until('some are denied', async () => (await entriesOf('deny')).length > 0);
+  denying.kill('SIGINT');
+  const { code, stdout, stderr } = await denying.ended;
+  const first = (JSON.parse(stdout) as object[]).length;
+  expect(stderr).toContain(
+    `${String(first)} done, 0 skipped, 0 refused, ${String(CROWD - first)} left.`,
+  );
+  expect(code).toBe(130);
+
+  const rest = await helix([...deny, '-y', '-o', 'json']);
+  expect({ code: rest.code, found: (JSON.parse(rest.stdout) as object[]).length }).toEqual({
+    code: 0,
+    found: CROWD - first,
+  });
+  const entries = await entriesOf('deny');
+  expect(entries).toHaveLength(CROWD);
+  expect(new Set(entries.map(({ target }) => target.sessionId))).toEqual(
+    new Set(runs.map(sessionOf)),
+  );
+  for (const entry of entries) expect(entry).toMatchObject({ via: 'cli', outcome: 'stored' });
+}, 120_000);
+
+it('a filter that has nothing in it is refused', async () => {
+  expect((await helix(['approval', 'deny', '--reason', 'x', '-y'])).code).toBe(64);
+});

@@ -1,0 +1,229 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { actOnEach, isNothingToDo } from '../../../protocol/act-on-each.js';
+import type { OperatorRuns } from '../../../protocol/operator.js';
+import { sleep } from '../../../protocol/time.js';
+import { toWords } from '../../../protocol/to-words.js';
+import { Refusal } from '../api-client.js';
+import { ConfirmDialog } from './confirm-dialog.js';
+import { act as post, read, runPath } from './console-api.js';
+import {
+  describePlan,
+  describeProblemCode,
+  MANY_WORDS,
+  SUITS,
+  type ManyAct,
+} from './many-words.js';
+import { ProblemNote } from './problem-note.js';
+import type { Choice } from './waiting-choice.js';
+
+const SHOWN = 20;
+const PROBLEMS_SHOWN = 20;
+const PAGE = 100;
+/** Limits count requests per minute. */
+const WAIT_MS = 5_000;
+
+/** A run, or a call of it, to act on. */
+export type Target = { [K in keyof Choice]?: Choice[K] | undefined } & { runId: string };
+
+interface Props {
+  act: ManyAct;
+  of: { filter: Record<string, string> } | { targets: readonly Target[] };
+  onClose: () => void;
+}
+
+/** One act on many runs or calls, a request for each: which they are, whether it shall be, and how far it is. */
+export function ManyDialog({ act, of, onClose }: Props): ReactElement {
+  const [reason, setReason] = useState<{ text: string | undefined }>();
+  // What was there when the dialog opened is what is confirmed.
+  const [asked] = useState(of);
+  const plan = useQuery({
+    queryKey: ['plan', act, asked],
+    queryFn: ({ signal }) =>
+      'targets' in asked ? asked.targets : findRuns(act, asked.filter, signal),
+    refetchOnWindowFocus: false,
+    placeholderData: undefined,
+    gcTime: 0,
+    staleTime: Infinity,
+  });
+  const targets = plan.data;
+  const { title, verb, caution } = MANY_WORDS[act];
+
+  if (reason !== undefined && targets !== undefined) {
+    return <ManyProgress act={act} targets={targets} reason={reason.text} onClose={onClose} />;
+  }
+  return (
+    <ConfirmDialog
+      title={title}
+      verb={targets === undefined ? verb : `${verb} ${String(targets.length)}`}
+      ready={targets !== undefined && targets.length > 0}
+      needsReason={act === 'deny'}
+      stays
+      onConfirm={async (text) => {
+        setReason({ text });
+        return Promise.resolve();
+      }}
+      onClose={onClose}
+    >
+      {plan.isPending && <p role="status">Counting…</p>}
+      {plan.error !== null && <ProblemNote error={plan.error} what="The list" />}
+      {targets !== undefined && (
+        <div data-testid="plan">
+          <p>{describePlan(act, targets.length)}</p>
+          {caution !== undefined && <p>{caution}</p>}
+          <ul className="plain-list">
+            {targets.slice(0, SHOWN).map((target) => (
+              <li key={nameOf(target)}>{describeTarget(target)}</li>
+            ))}
+          </ul>
+          {targets.length > SHOWN && <p>… and {targets.length - SHOWN} more.</p>}
+        </div>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+interface Counts {
+  done: number;
+  skipped: number;
+  problems: { target: string; code: string }[];
+}
+
+/** Sends the requests while it is shown; it ends behind those that are under way. */
+function ManyProgress({
+  act,
+  targets,
+  reason,
+  onClose,
+}: {
+  act: ManyAct;
+  targets: readonly Target[];
+  reason: string | undefined;
+  onClose: () => void;
+}): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const over = useRef(false);
+  const queries = useQueryClient();
+  const [counts, setCounts] = useState<Counts>({ done: 0, skipped: 0, problems: [] });
+  const [isRunning, setRunning] = useState(true);
+  const { done, skipped, problems } = counts;
+  const tried = done + skipped + problems.length;
+
+  useEffect(() => {
+    dialog.current?.showModal();
+    over.current = false;
+    const sums: Counts = { done: 0, skipped: 0, problems: [] };
+    const sendAll = async (): Promise<void> => {
+      // The first turn is behind this effect: one that is cleaned up at once sends nothing.
+      await Promise.resolve();
+      const isOver = (): boolean => over.current;
+      const send = (target: Target) => perform(act, target, { reason, isOver });
+      const outcomes = actOnEach(targets, send, isOver);
+      for await (const { target, code, isAway } of outcomes) {
+        if (code === undefined) sums.done += 1;
+        else if (isNothingToDo(code)) sums.skipped += 1;
+        else sums.problems.push({ target, code });
+        over.current ||= isAway;
+        setCounts({ ...sums, problems: [...sums.problems] });
+      }
+      setRunning(false);
+      for (const list of ['runs', 'waiting']) void queries.invalidateQueries({ queryKey: [list] });
+    };
+    void sendAll();
+    return () => {
+      over.current = true;
+    };
+  }, [act, targets, reason, queries]);
+
+  return (
+    <dialog ref={dialog} className="confirm" aria-labelledby="many-title" onClose={onClose}>
+      <h2 id="many-title">{isRunning ? 'Under way' : 'It is over'}</h2>
+      <progress max={Math.max(targets.length, 1)} value={tried} aria-label="Progress" />
+      <p role="status" data-testid="many" data-status={isRunning ? 'running' : 'over'}>
+        {done} of {targets.length} done, {skipped} skipped, {problems.length} failed.
+        {!isRunning && tried < targets.length && ` ${String(targets.length - tried)} are left.`}
+      </p>
+      {problems.length > 0 && (
+        <ul className="plain-list" data-testid="many-problems">
+          {problems.slice(0, PROBLEMS_SHOWN).map(({ target, code }) => (
+            <li key={target}>
+              {target}: {describeProblemCode(code)}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="acts">
+        {isRunning && (
+          <button
+            type="button"
+            data-testid="end-many"
+            onClick={() => {
+              over.current = true;
+            }}
+          >
+            End it here
+          </button>
+        )}
+        <button type="button" data-testid="close" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+async function findRuns(
+  act: ManyAct,
+  filter: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Target[]> {
+  const found: Target[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { ...filter, limit: PAGE, cursor };
+    const page = await read<OperatorRuns>('/operator/runs', { query, signal });
+    found.push(...page.runs.filter((run) => run.subAgent !== true && SUITS[act]?.(run.status)));
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return found;
+}
+
+async function perform(
+  act: ManyAct,
+  target: Target,
+  { reason, isOver }: { reason: string | undefined; isOver: () => boolean },
+): Promise<{ target: string; code?: string; isAway: boolean }> {
+  const named = nameOf(target);
+  for (;;) {
+    try {
+      const [path, body] = toRequest(act, target);
+      await post(path, { ...body, ...(reason !== undefined && { reason }) });
+      return { target: named, isAway: false };
+    } catch (error) {
+      if (!(error instanceof Refusal)) return { target: named, code: 'unavailable', isAway: true };
+      const { statusCode, code = 'unavailable' } = error;
+      const isAway = statusCode === 401 || statusCode === 429 || statusCode >= 500;
+      if (statusCode !== 429 || isOver()) return { target: named, code, isAway };
+      await sleep(WAIT_MS);
+    }
+  }
+}
+
+function toRequest(
+  act: ManyAct,
+  { runId, sessionId = '', toolCallId, approvalId, inputHash }: Target,
+): [path: string, body: object] {
+  if (toolCallId === undefined) return [runPath(runId, `/${act}`), {}];
+  const call = [sessionId, toolCallId].map(encodeURIComponent).join('/');
+  return [`/operator/waiting/${call}`, { approved: act === 'approve', approvalId, inputHash }];
+}
+
+function nameOf({ runId, toolCallId, approvalId }: Target): string {
+  return approvalId ?? (toolCallId === undefined ? runId : `${runId}::${toolCallId}`);
+}
+
+function describeTarget({ runId, toolName, agent, owner }: Target): string {
+  const whose = [agent, owner].filter((name) => name !== undefined).join(', ');
+  const what = toolName === undefined ? runId : `${toWords(toolName)}, ${runId}`;
+  return whose === '' ? what : `${what} – ${whose}`;
+}
