@@ -1,10 +1,5 @@
 import { hostname } from 'node:os';
-import {
-  ApplicationFailure,
-  Context,
-  CancelledFailure,
-  CompleteAsyncError,
-} from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, CompleteAsyncError } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { MetricMeter } from '@temporalio/common';
 import {
@@ -236,7 +231,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       logger,
       eagerSlots: toEagerSlots(worker, options),
     });
-    const withRuns = createCalledRunActivities({ store: stores.store, agents, runs, logger });
+    const withRuns = createCalledRunActivities({ store: stores.store, agents, runs });
     const others = parts.map((part) => part.activities ?? {});
     return { ...others.reduce(withActivities, { ...activities, ...withRuns }), ...activities };
   }

@@ -22,8 +22,6 @@ let runId: string;
 let sealed: string;
 let authorize: Authorize | undefined;
 
-const nothing = (): Promise<void> => Promise.resolve();
-
 /** What stands in the conversation, and in nothing else that is stored. */
 const SECRET = 'xyzzy';
 

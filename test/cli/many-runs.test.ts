@@ -104,9 +104,10 @@ it('approvals that a filter finds are decided as they were shown; unseen ones wi
     // A sub-agent's, of a run that the filter finds, and one of a run that it does not.
     asked(6, { approvalId: 's1.1:1-b::c6' }),
   ];
+  const others = pending.map((each) => ({ ...each, approvalId: `s2:1-a::${each.toolCallId}` }));
   const sessions = [
     { sessionId: 's1', run: { runId: 's1:1-a' }, agent: 'lab', owner: 'ann', pending },
-    { sessionId: 's2', run: { runId: 's2:1-a' }, agent: 'lab', owner: 'ann', pending },
+    { sessionId: 's2', run: { runId: 's2:1-a' }, agent: 'lab', owner: 'ann', pending: others },
   ];
   const get = (path: string) =>
     Promise.resolve(path.includes('waiting') ? { sessions } : { runs: [{ runId: 's1:1-a' }] });

@@ -6,7 +6,6 @@ import type { PersonErasureReply } from '../../protocol/erasure.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
 import { runCommand } from '../support/command-line.js';
 import { charge, delegate } from '../support/lab-calls.js';
-import { ask as askIn } from '../support/lab-run.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
 import { walkAs } from '../support/route-walk.js';

@@ -15,7 +15,6 @@ import {
   type ManyAct,
 } from './many-words.js';
 import { ProblemNote } from './problem-note.js';
-import type { Choice } from './waiting-choice.js';
 
 const SHOWN = 20;
 const PROBLEMS_SHOWN = 20;
@@ -24,7 +23,17 @@ const PAGE = 100;
 const WAIT_MS = 5_000;
 
 /** A run, or a call of it, to act on. */
-export type Target = { [K in keyof Choice]?: Choice[K] | undefined } & { runId: string };
+export interface Target {
+  runId: string;
+  agent?: string | undefined;
+  owner?: string | undefined;
+  sessionId?: string | undefined;
+  toolCallId?: string;
+  toolName?: string;
+  approvalId?: string;
+  /** Of the input that the page shows. */
+  inputHash?: string;
+}
 
 interface Props {
   act: ManyAct;
