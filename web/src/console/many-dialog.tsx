@@ -43,7 +43,7 @@ interface Props {
 
 /** One act on many runs or calls, a request for each: which they are, whether it shall be, and how far it is. */
 export function ManyDialog({ act, of, onClose }: Props): ReactElement {
-  const [reason, setReason] = useState<{ text: string | undefined }>();
+  const [confirmed, setConfirmed] = useState<Confirmed>();
   // What was there when the dialog opened is what is confirmed.
   const [asked] = useState(of);
   const plan = useQuery({
@@ -58,9 +58,7 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
   const targets = plan.data;
   const { title, verb, caution } = MANY_WORDS[act];
 
-  if (reason !== undefined && targets !== undefined) {
-    return <ManyProgress act={act} targets={targets} reason={reason.text} onClose={onClose} />;
-  }
+  if (confirmed !== undefined) return <ManyProgress confirmed={confirmed} onClose={onClose} />;
   return (
     <ConfirmDialog
       title={title}
@@ -68,8 +66,8 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
       ready={targets !== undefined && targets.length > 0}
       needsReason={act === 'deny'}
       stays
-      onConfirm={async (text) => {
-        setReason({ text });
+      onConfirm={(reason) => {
+        setConfirmed({ act, targets: targets ?? [], reason });
         return Promise.resolve();
       }}
       onClose={onClose}
@@ -92,6 +90,12 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
   );
 }
 
+interface Confirmed {
+  act: ManyAct;
+  targets: readonly Target[];
+  reason: string | undefined;
+}
+
 interface Counts {
   done: number;
   skipped: number;
@@ -100,18 +104,15 @@ interface Counts {
 
 /** Sends the requests while it is shown; it ends behind those that are under way. */
 function ManyProgress({
-  act,
-  targets,
-  reason,
+  confirmed,
   onClose,
 }: {
-  act: ManyAct;
-  targets: readonly Target[];
-  reason: string | undefined;
+  confirmed: Confirmed;
   onClose: () => void;
 }): ReactElement {
+  const { targets } = confirmed;
   const dialog = useRef<HTMLDialogElement>(null);
-  const over = useRef(false);
+  const end = useRef<() => void>(() => undefined);
   const queries = useQueryClient();
   const [counts, setCounts] = useState<Counts>({ done: 0, skipped: 0, problems: [] });
   const [isRunning, setRunning] = useState(true);
@@ -120,29 +121,33 @@ function ManyProgress({
 
   useEffect(() => {
     dialog.current?.showModal();
-    over.current = false;
+    let isOver = false as boolean;
+    let isShown = true as boolean;
+    end.current = () => {
+      isOver = true;
+    };
     const sums: Counts = { done: 0, skipped: 0, problems: [] };
     const sendAll = async (): Promise<void> => {
       // The first turn is behind this effect: one that is cleaned up at once sends nothing.
       await Promise.resolve();
-      const isOver = (): boolean => over.current;
-      const send = (target: Target) => perform(act, target, { reason, isOver });
-      const outcomes = actOnEach(targets, send, isOver);
+      const ended = (): boolean => isOver || !isShown;
+      const send = (target: Target) => perform(confirmed, target, ended);
+      const outcomes = actOnEach(confirmed.targets, send, ended);
       for await (const { target, code, isAway } of outcomes) {
         if (code === undefined) sums.done += 1;
         else if (isNothingToDo(code)) sums.skipped += 1;
         else sums.problems.push({ target, code });
-        over.current ||= isAway;
+        isOver ||= isAway;
         setCounts({ ...sums, problems: [...sums.problems] });
       }
-      setRunning(false);
+      if (isShown) setRunning(false);
       for (const list of ['runs', 'waiting']) void queries.invalidateQueries({ queryKey: [list] });
     };
     void sendAll();
     return () => {
-      over.current = true;
+      isShown = false;
     };
-  }, [act, targets, reason, queries]);
+  }, [confirmed, queries]);
 
   return (
     <dialog ref={dialog} className="confirm" aria-labelledby="many-title" onClose={onClose}>
@@ -167,7 +172,7 @@ function ManyProgress({
             type="button"
             data-testid="end-many"
             onClick={() => {
-              over.current = true;
+              end.current();
             }}
           >
             End it here
@@ -198,9 +203,9 @@ async function findRuns(
 }
 
 async function perform(
-  act: ManyAct,
+  { act, reason }: Confirmed,
   target: Target,
-  { reason, isOver }: { reason: string | undefined; isOver: () => boolean },
+  isOver: () => boolean,
 ): Promise<{ target: string; code?: string; isAway: boolean }> {
   const named = nameOf(target);
   for (;;) {
