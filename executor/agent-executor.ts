@@ -16,7 +16,6 @@ import { createRuns } from './create-runs.js';
 import type { RunsExtension } from './extension.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { hasCodec } from './has-codec.js';
-import { createSchedules } from './schedules.js';
 import { lastPoll, POLL_MS } from './pollers.js';
 import { createWorkerList } from './worker-list.js';
 import { createRunList } from './run-list.js';
@@ -102,7 +101,7 @@ export async function createAgentExecutor(
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
   const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
-  const created = createRuns({
+  const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
     workflows,
@@ -119,7 +118,6 @@ export async function createAgentExecutor(
     tracer: options.tracer,
     logger,
   });
-  const runs = { ...created, schedules: createSchedules({ client, taskQueue }) };
   const checks = createTemporalChecks(client, namespace, taskQueue);
   const { leases } = stores.store;
   const readWorkers = createWorkerList({ client, taskQueue, leases });

@@ -334,6 +334,10 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     endLost,
     startNext,
     sweepSession,
+    temporal,
+    forget: async (who) => {
+      for (const { forget } of extensions) await forget?.(who, host);
+    },
     deliveries: deps.deliveries,
     pauses: pauses && createAgentPauses({ pauses, store: bare, logger }),
     list: (...wanted) => listed().list(...wanted),

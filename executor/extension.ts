@@ -2,12 +2,16 @@ import type { Client } from '@temporalio/client';
 import type { AgentRegistry } from '../agents/index.js';
 import type { Notice } from '../protocol/notices.js';
 import type { RunMeter } from '../protocol/run-meter.js';
+import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { Event } from '../session/events.js';
 import type { AdmitInput } from '../stores/contract/owners.js';
 import type { Store } from '../stores/contract/store.js';
 import type { AuditLogger } from '../stores/record/listeners.js';
 
 export { toNoticeId } from './delivery-ids.js';
+export { codeOf, isRefusedForGood } from './grpc-status.js';
+export { hasCodec } from './has-codec.js';
+export { withinDeadline } from './run-workflows.js';
 
 /** What an extension works with in a process that begins and changes runs. */
 export interface RunsHost {
@@ -39,6 +43,12 @@ export interface RunsExtension {
    * @throws HelixError to refuse it; a message that was accepted before is not refused
    */
   before?: (begin: AdmitInput, host: RunsHost) => Promise<(() => void) | undefined>;
+  /**
+   * Forgets what it keeps of a person, before the person's conversations are erased.
+   *
+   * @throws HelixError `unavailable`: the erasure is not complete and sent again
+   */
+  forget?: (who: SessionOwner, host: RunsHost) => Promise<void>;
 }
 export type { AgentPauses, PauseRequest } from './agent-pauses.js';
 export type { ListedRun } from './run-list.js';

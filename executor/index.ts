@@ -24,10 +24,6 @@ export type {
   RetryInput,
   Runs,
 } from './runs.js';
-export { createSchedules } from './schedules.js';
-export type { Schedules } from './schedules.js';
-export type { DescribedSchedule, ScheduleState } from './schedule-state.js';
-export type { Firing, ScheduleInput } from '../protocol/scheduled-run.js';
 export { registerSearchAttributes } from './search-attributes.js';
 export type { RunEvent, RunMeter } from '../protocol/run-meter.js';
 export type { UserInputMessage } from '../protocol/agent-server.js';

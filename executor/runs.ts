@@ -17,7 +17,8 @@ import type { AgentPauses } from './agent-pauses.js';
 import type { Deliveries } from './deliveries.js';
 import type { Erasing } from './erase.js';
 import type { RunList } from './run-list.js';
-import type { Schedules } from './schedules.js';
+import type { RunsHost } from './extension.js';
+import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { Uploads } from './uploads.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
 
@@ -28,8 +29,10 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * if that fails.
  */
 export interface Runs extends AnswerApi, Erasing, RunList {
-  /** Runs that begin at set times. Undefined where runs were composed without them. */
-  schedules?: Schedules | undefined;
+  /** Absent where no Temporal carries the runs out. */
+  temporal?: RunsHost['temporal'];
+  /** Lets extensions forget what they keep of a person. @throws HelixError `unavailable` */
+  forget?: (who: SessionOwner) => Promise<void>;
   /** Notices to receivers. Undefined without receivers. */
   deliveries?: Deliveries | undefined;
   /** Paused agents. Undefined for a store without them. */

@@ -6,10 +6,14 @@ import { files } from './files/index.js';
 import { fronts } from './fronts/index.js';
 import { limits, limitsOfSettings, toQuotas, type LimitOptions } from './limits/index.js';
 import { people } from './people/index.js';
+import { createSchedules, schedules } from './schedules/index.js';
 
 export type { Extension } from '../extension.js';
+export type { DescribedSchedule, Schedules, ScheduleState } from './schedules/index.js';
+export type { Firing, ScheduleInput } from '../protocol/scheduled-run.js';
 export type { Budget, Budgets, LimitOptions, Quotas } from './limits/index.js';
 export { audit, files, fronts, limits, limitsOfSettings, operatorConsole, people, toQuotas };
+export { createSchedules, schedules };
 
 /** Options by extension. */
 export interface ExtensionOptions {
@@ -18,5 +22,5 @@ export interface ExtensionOptions {
 
 /** All of them, as the programs `api` and `worker` compose them. */
 export function allExtensions({ limits: most }: ExtensionOptions = {}): Extension[] {
-  return [files(), fronts(), operatorConsole(), audit(), people(), limits(most)];
+  return [files(), fronts(), operatorConsole(), audit(), people(), schedules(), limits(most)];
 }

@@ -2,7 +2,6 @@ import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { CHAT_ROUTES } from './chat.js';
 import { OPERATOR_RECEIVER_ROUTES } from './operator-receivers.js';
-import { OPERATOR_SCHEDULE_ROUTES } from './operator-schedules.js';
 import { OPERATOR_STEP_ROUTE } from './operator-step.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
@@ -29,7 +28,6 @@ const CORE: readonly Route[] = [
   ...OPERATOR_CODEC_ROUTES,
   OPERATOR_STEP_ROUTE,
   ...OPERATOR_RECEIVER_ROUTES,
-  ...OPERATOR_SCHEDULE_ROUTES,
   ...WEBHOOK_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,

@@ -11,7 +11,7 @@ const MOST = 100;
 const PAGE = 50;
 
 /**
- * Erases the schedules and the conversations of a person, then the name in the sums of usage and the key of the
+ * Erases what extensions keep of a person, the conversations, then the name in the sums of usage and the key of the
  * pseudonym. A request that was interrupted, or that found more than it erases at once, is repeated.
  */
 export async function erasePerson(
@@ -23,7 +23,7 @@ export async function erasePerson(
   const erased = { sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
   // First, so that none of them begins another conversation. While Temporal is away the rest is erased.
   let complete =
-    (await executor.schedules?.deleteOf(who.tenant, who.owner).then(isDone, isLeft)) ?? true;
+    (await executor.forget?.(who).then(isDone, isLeft)) ?? true;
   // Their conversations are listed no more, and their histories may be with Temporal still.
   const isFinished = await executor.finishErasuresOf?.(who);
   complete &&= isFinished ?? true;

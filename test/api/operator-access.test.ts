@@ -10,7 +10,7 @@ import { describedBody } from '../support/described-body.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
 import { FAKE_DELIVERIES } from './fake-deliveries.js';
-import { FAKE_SCHEDULES } from './fake-schedules.js';
+import { withSchedules } from '../extensions/schedules/fake-schedules.js';
 import { ASKED_BY_OPERATORS } from './route-requests.js';
 
 /** Every route of operators, requested with each role, in the session's tenant and in others. */
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
       },
       deliveries: FAKE_DELIVERIES,
     },
-    instead: { schedules: FAKE_SCHEDULES },
+    extensions: withSchedules(),
     authorize,
   });
   [api, stores] = [server, server.stores];

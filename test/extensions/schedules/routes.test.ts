@@ -1,12 +1,12 @@
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
-import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { HelixError } from '../../protocol/errors.js';
-import type { Schedules } from '../../executor/schedules.js';
-import type { ScheduleInput } from '../../protocol/scheduled-run.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { drive } from '../support/session-driver.js';
-import { startOnMemory, type ApiServer } from './api-server.js';
-import { FAKE_SCHEDULES } from './fake-schedules.js';
+import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import { toStoredSessionId } from '../../../ai-sdk/index.js';
+import { HelixError } from '../../../protocol/errors.js';
+import { schedules, type Schedules } from '../../../extensions/schedules/index.js';
+import type { ScheduleInput } from '../../../protocol/scheduled-run.js';
+import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { drive } from '../../support/session-driver.js';
+import { startOnMemory, type ApiServer } from '../../api/api-server.js';
+import { FAKE_SCHEDULES, withSchedules } from './fake-schedules.js';
 
 const PATH = '/api/operator/schedules';
 const BODY = { name: 'daily', agent: 'tester', message: 'hi', owner: 'ann', cron: '0 7 * * 1-5' };
@@ -31,7 +31,7 @@ beforeEach(async () => {
       }),
     ),
   );
-  const schedules: Schedules = {
+  const fake: Schedules = {
     ...FAKE_SCHEDULES,
     create: async (input) => {
       created.push(input);
@@ -46,7 +46,8 @@ beforeEach(async () => {
   api = await startOnMemory({
     stores,
     agents,
-    instead: { schedules },
+    extensions: withSchedules(fake),
+    runs: { extensions: [schedules(() => fake)] },
     authenticate: (request) => ({
       userId: request.get('x-user') ?? '',
       tenantId: 'acme',

@@ -1,6 +1,11 @@
-import type { DescribedSchedule, ScheduleState } from '../../executor/schedule-state.js';
-import type { Schedules } from '../../executor/schedules.js';
-import { HelixError } from '../../protocol/errors.js';
+import { allExtensions, type Extension } from '../../../extensions/index.js';
+import {
+  schedules,
+  type DescribedSchedule,
+  type Schedules,
+  type ScheduleState,
+} from '../../../extensions/schedules/index.js';
+import { HelixError } from '../../../protocol/errors.js';
 
 const state: ScheduleState = {
   name: 'daily',
@@ -41,3 +46,9 @@ export const FAKE_SCHEDULES: Schedules = {
   delete: async (...of) => act(...of).then(() => true),
   deleteOf: async () => Promise.resolve([]),
 };
+
+/** All extensions of the package, with these schedules. */
+export function withSchedules(fake = FAKE_SCHEDULES): Extension[] {
+  const others = allExtensions().filter(({ name }) => name !== 'schedules');
+  return [...others, schedules(() => fake)];
+}

@@ -8,21 +8,24 @@ import type {
 } from '@temporalio/client';
 import { ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { HelixError } from '../protocol/errors.js';
-import { scheduleIdOf } from '../protocol/ids.js';
-import { LIMITS } from '../protocol/limits.js';
-import type { ScheduledRun, ScheduleInput, Firing, FiringNote } from '../protocol/scheduled-run.js';
-import { OperatorScheduleBody } from '../protocol/schedules.js';
+import { HelixError } from '../../protocol/errors.js';
+import { scheduleIdOf } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type {
+  ScheduledRun,
+  ScheduleInput,
+  Firing,
+  FiringNote,
+} from '../../protocol/scheduled-run.js';
+import { OperatorScheduleBody } from '../../protocol/schedules.js';
 import {
   DEFAULT_TASK_QUEUE,
   FIRING_WORKFLOW_TYPE,
   WORKFLOW_TASK_TIMEOUT_MS,
-} from '../protocol/temporal-names.js';
-import { addTrigger, type Asker } from '../protocol/triggers.js';
-import { toStoredSessionId } from '../stores/record/stored-session-id.js';
-import { isRefusedForGood, codeOf } from './grpc-status.js';
-import { hasCodec } from './has-codec.js';
-import { withinDeadline } from './run-workflows.js';
+} from '../../protocol/temporal-names.js';
+import { addTrigger, type Asker } from '../../protocol/triggers.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import { codeOf, hasCodec, isRefusedForGood, withinDeadline } from '../../executor/extension.js';
 import {
   digestOf,
   memoOf,
@@ -31,7 +34,7 @@ import {
   type DescribedSchedule,
   type ScheduleMemo,
   type ScheduleState,
-} from './schedule-state.js';
+} from './state.js';
 
 /** Runs that begin at set times: each is a schedule of Temporal's. Names are unique within a tenant. */
 export interface Schedules {
@@ -72,7 +75,7 @@ const CALL_MS = 5_000;
  *
  * @example
  * import { Client } from '@temporalio/client';
- * import { createSchedules } from 'helix-temporal/executor';
+ * import { createSchedules } from 'helix-temporal/extensions';
  *
  * const schedules = createSchedules({ client: new Client(), taskQueue: 'agent-runs' });
  * await schedules.create({

@@ -1,0 +1,217 @@
+import type { Response } from 'express';
+import {
+  isOwner,
+  notFound,
+  requireAddressable,
+  requireAllowed,
+  toStoredSessionId,
+  type Action,
+} from '../../ai-sdk/index.js';
+import {
+  type About,
+  defineRoute,
+  type Identity,
+  mayRead,
+  type Route,
+  type RouteDeps,
+} from '../../api/extension.js';
+import type { RunsHost } from '../../executor/extension.js';
+import { HelixError } from '../../protocol/errors.js';
+import {
+  OperatorSchedule,
+  OperatorScheduleActBody,
+  OperatorScheduleBody,
+  OperatorScheduleDetail,
+  OperatorSchedulePath,
+  OperatorScheduleReply,
+  OperatorSchedules,
+} from '../../protocol/schedules.js';
+import type { Schedules } from './schedules.js';
+import type { DescribedSchedule } from './state.js';
+
+const one = {
+  params: OperatorSchedulePath,
+  refusals: ['not_found', 'not_allowed'],
+} as const;
+const REPLY = { content: { json: OperatorScheduleReply } };
+
+type Open = (temporal: RunsHost['temporal']) => Schedules | undefined;
+
+/** Runs of a tenant that begin at set times. */
+export function toScheduleRoutes(openSchedules: Open): readonly Route[] {
+  /** @throws HelixError `unavailable` */
+  function schedulesOf({ executor }: RouteDeps): Schedules {
+    const schedules = openSchedules(executor.temporal);
+    if (schedules !== undefined) return schedules;
+    throw new HelixError('unavailable', 'This server has no schedules.');
+  }
+
+  /** @throws HelixError `not_allowed`, `not_found` */
+  async function open(
+    { deps, params, caller }: { deps: RouteDeps; params: { name: string }; caller: Identity },
+    action: Action,
+    reason?: string,
+  ): Promise<
+    About & { schedules: Schedules; tenant: string | undefined; found: DescribedSchedule }
+  > {
+    const { tenantId: tenant } = caller;
+    await requireAllowed(deps, caller, action);
+    const schedules = schedulesOf(deps);
+    const found = await schedules.read(tenant, params.name);
+    if (found === undefined) throw notFound();
+    const detail = { schedule: found.name, agent: found.agent };
+    return { schedules, tenant, found, reason, detail };
+  }
+  return [
+    defineRoute({
+      method: 'post',
+      path: '/api/operator/schedules',
+      id: 'createSchedule',
+      audits: 'act',
+      summary: 'Create a schedule: runs of an agent that begin at set times',
+      body: OperatorScheduleBody,
+      replies: {
+        201: {
+          description: 'The schedule; also if there is the same one already.',
+          content: { json: OperatorSchedule },
+        },
+      },
+      refusals: [
+        'not_allowed',
+        'not_found',
+        'agent_not_found',
+        'schedule_exists',
+        'quota_exceeded',
+      ],
+      entry: 'schedule',
+      about: async ({ deps, caller, body }) => {
+        const { owner = caller.userId, sessionId, agent, name } = body;
+        await requireAllowed(deps, caller, 'schedule');
+        requireAddressable(deps.agents, agent);
+        if (sessionId !== undefined) await requireOf(deps, caller, { sessionId, owner });
+        return { schedules: schedulesOf(deps), detail: { schedule: name, agent } };
+      },
+      handle: async ({ response, caller, body, about: { schedules } }) => {
+        const { owner = caller.userId } = body;
+        const { tenantId: tenant, userId: by, personId } = caller;
+        const created = await schedules.create({ ...body, owner, tenant, by, personId });
+        response.status(201).json(toReply(created));
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: '/api/operator/schedules',
+      id: 'listSchedules',
+      audits: 'read',
+      summary: 'List the schedules of the tenant; Temporal lists them up to two seconds late',
+      replies: { 200: { description: 'By name.', content: { json: OperatorSchedules } } },
+      refusals: ['not_allowed'],
+      about: mayRead,
+      handle: async ({ deps, response, caller }) => {
+        const schedules = await schedulesOf(deps).list(caller.tenantId);
+        response.json({ schedules: schedules.map(toReply) } satisfies OperatorSchedules);
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'get',
+      path: '/api/operator/schedules/:name',
+      id: 'getSchedule',
+      audits: 'read',
+      summary: 'Get a schedule of the tenant with its newest firings',
+      replies: { 200: { description: 'The schedule.', content: { json: OperatorScheduleDetail } } },
+      about: (call) => open(call, 'read'),
+      handle: ({ response, about: { found } }) => {
+        response.json(toReply(found));
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'post',
+      path: '/api/operator/schedules/:name/pause',
+      id: 'pauseSchedule',
+      audits: 'act',
+      summary: 'Pause a schedule: runs that it has begun continue',
+      body: OperatorScheduleActBody,
+      replies: { 200: { description: 'It is paused.', ...REPLY } },
+      entry: 'schedule',
+      about: (call) => open(call, 'schedule', call.body.reason),
+      handle: async ({ response, body, about: { schedules, tenant, found } }) => {
+        await schedules.pause(tenant, found.name, body.reason);
+        reply(response, 'paused');
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'post',
+      path: '/api/operator/schedules/:name/resume',
+      id: 'resumeSchedule',
+      audits: 'act',
+      summary: 'Resume a schedule: what it has missed is not made up for',
+      body: OperatorScheduleActBody,
+      replies: { 200: { description: 'It is not paused.', ...REPLY } },
+      entry: 'schedule',
+      about: (call) => open(call, 'schedule', call.body.reason),
+      handle: async ({ response, body, about: { schedules, tenant, found } }) => {
+        await schedules.resume(tenant, found.name, body.reason);
+        reply(response, 'resumed');
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'post',
+      path: '/api/operator/schedules/:name/trigger',
+      id: 'triggerSchedule',
+      audits: 'act',
+      summary: 'Fire a schedule now, under its overlap policy, also while it is paused',
+      replies: { 202: { description: 'It fires.', ...REPLY } },
+      entry: 'schedule',
+      about: (call) => open(call, 'schedule'),
+      handle: async ({ response, caller, about: { schedules, tenant, found } }) => {
+        const { userId: by, personId } = caller;
+        await schedules.trigger(tenant, found.name, { by, personId });
+        reply(response.status(202), 'triggered');
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'delete',
+      path: '/api/operator/schedules/:name',
+      id: 'deleteSchedule',
+      audits: 'act',
+      summary: 'Delete a schedule: runs that it has begun continue',
+      replies: { 200: { description: 'It is deleted.', ...REPLY } },
+      entry: 'schedule',
+      about: (call) => open(call, 'schedule'),
+      handle: async ({ response, about: { schedules, tenant, found } }) => {
+        await schedules.delete(tenant, found.name);
+        reply(response, 'deleted');
+      },
+    }),
+  ];
+}
+
+/** A conversation that exists has to be the owner's, and the caller's to act on. */
+async function requireOf(
+  deps: RouteDeps,
+  caller: Identity,
+  { sessionId, owner }: { sessionId: string; owner: string },
+): Promise<void> {
+  const { tenantId } = caller;
+  const record = await deps.stateStore.sessions.read(toStoredSessionId(sessionId, tenantId));
+  if (record === undefined) return;
+  if (!isOwner(record, { ...caller, userId: owner })) throw notFound();
+  await requireAllowed(deps, caller, 'schedule', record);
+}
+
+/** Callers have one tenant. */
+function toReply<State extends { tenant?: unknown }>({
+  tenant: _tenant,
+  ...rest
+}: State): Omit<State, 'tenant'> {
+  return rest;
+}
+
+function reply(response: Response, result: OperatorScheduleReply['result']): void {
+  response.json({ result } satisfies OperatorScheduleReply);
+}
