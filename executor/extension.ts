@@ -9,9 +9,6 @@ import type { Store } from '../stores/contract/store.js';
 import type { AuditLogger } from '../stores/record/listeners.js';
 
 export { toNoticeId } from './delivery-ids.js';
-export { codeOf, isRefusedForGood } from './grpc-status.js';
-export { hasCodec } from './has-codec.js';
-export { withinDeadline } from './run-workflows.js';
 
 /** What an extension works with in a process that begins and changes runs. */
 export interface RunsHost {

@@ -6,14 +6,12 @@ import { files } from './files/index.js';
 import { fronts } from './fronts/index.js';
 import { limits, limitsOfSettings, toQuotas, type LimitOptions } from './limits/index.js';
 import { people } from './people/index.js';
-import { createSchedules, schedules } from './schedules/index.js';
+import { schedules } from './schedules/index.js';
 
 export type { Extension } from '../extension.js';
-export type { DescribedSchedule, Schedules, ScheduleState } from './schedules/index.js';
-export type { Firing, ScheduleInput } from '../protocol/scheduled-run.js';
 export type { Budget, Budgets, LimitOptions, Quotas } from './limits/index.js';
-export { audit, files, fronts, limits, limitsOfSettings, operatorConsole, people, toQuotas };
-export { createSchedules, schedules };
+export { audit, files, fronts, limits, limitsOfSettings, operatorConsole, people };
+export { schedules, toQuotas };
 
 /** Options by extension. */
 export interface ExtensionOptions {

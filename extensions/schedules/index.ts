@@ -1,26 +1,26 @@
 import type { Extension } from '../../extension.js';
 import type { RunsHost } from '../../executor/extension.js';
-import { toScheduleRoutes } from './routes.js';
-import { createSchedules, type Schedules } from './schedules.js';
-
-export { createSchedules, type Schedules } from './schedules.js';
-export type { DescribedSchedule, ScheduleState } from './state.js';
+import { toScheduleRoutes, type OpenSchedules } from './routes.js';
+import type { Schedules } from './schedules.js';
 
 /**
  * Runs that begin at set times.
  *
  * @param open default: schedules of the Temporal that carries out the runs
  */
-export function schedules(open = openSchedules): Extension {
+export function schedules(open: OpenSchedules = openSchedules): Extension {
   return {
     name: 'schedules',
     routes: toScheduleRoutes(open),
     forget: async ({ tenant, owner }, { temporal }) => {
-      await open(temporal)?.deleteOf(tenant, owner);
+      await (await open(temporal))?.deleteOf(tenant, owner);
     },
   };
 }
 
-function openSchedules(temporal: RunsHost['temporal']): Schedules | undefined {
-  return temporal && createSchedules(temporal);
+/** Loaded when it is needed: a program in one process has no client of Temporal. */
+async function openSchedules(temporal: RunsHost['temporal']): Promise<Schedules | undefined> {
+  if (temporal === undefined) return undefined;
+  const { createSchedules } = await import('./schedules.js');
+  return createSchedules(temporal);
 }

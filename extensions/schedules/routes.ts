@@ -35,13 +35,15 @@ const one = {
 } as const;
 const REPLY = { content: { json: OperatorScheduleReply } };
 
-type Open = (temporal: RunsHost['temporal']) => Schedules | undefined;
+export type OpenSchedules = (
+  temporal: RunsHost['temporal'],
+) => Promise<Schedules | undefined> | Schedules | undefined;
 
 /** Runs of a tenant that begin at set times. */
-export function toScheduleRoutes(openSchedules: Open): readonly Route[] {
+export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[] {
   /** @throws HelixError `unavailable` */
-  function schedulesOf({ executor }: RouteDeps): Schedules {
-    const schedules = openSchedules(executor.temporal);
+  async function schedulesOf({ executor }: RouteDeps): Promise<Schedules> {
+    const schedules = await openSchedules(executor.temporal);
     if (schedules !== undefined) return schedules;
     throw new HelixError('unavailable', 'This server has no schedules.');
   }
@@ -56,7 +58,7 @@ export function toScheduleRoutes(openSchedules: Open): readonly Route[] {
   > {
     const { tenantId: tenant } = caller;
     await requireAllowed(deps, caller, action);
-    const schedules = schedulesOf(deps);
+    const schedules = await schedulesOf(deps);
     const found = await schedules.read(tenant, params.name);
     if (found === undefined) throw notFound();
     const detail = { schedule: found.name, agent: found.agent };
@@ -89,7 +91,7 @@ export function toScheduleRoutes(openSchedules: Open): readonly Route[] {
         await requireAllowed(deps, caller, 'schedule');
         requireAddressable(deps.agents, agent);
         if (sessionId !== undefined) await requireOf(deps, caller, { sessionId, owner });
-        return { schedules: schedulesOf(deps), detail: { schedule: name, agent } };
+        return { schedules: await schedulesOf(deps), detail: { schedule: name, agent } };
       },
       handle: async ({ response, caller, body, about: { schedules } }) => {
         const { owner = caller.userId } = body;
@@ -108,7 +110,7 @@ export function toScheduleRoutes(openSchedules: Open): readonly Route[] {
       refusals: ['not_allowed'],
       about: mayRead,
       handle: async ({ deps, response, caller }) => {
-        const schedules = await schedulesOf(deps).list(caller.tenantId);
+        const schedules = await (await schedulesOf(deps)).list(caller.tenantId);
         response.json({ schedules: schedules.map(toReply) } satisfies OperatorSchedules);
       },
     }),

@@ -25,7 +25,9 @@ import {
 } from '../../protocol/temporal-names.js';
 import { addTrigger, type Asker } from '../../protocol/triggers.js';
 import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
-import { codeOf, hasCodec, isRefusedForGood, withinDeadline } from '../../executor/extension.js';
+import { codeOf, isRefusedForGood } from '../../executor/grpc-status.js';
+import { hasCodec } from '../../executor/has-codec.js';
+import { withinDeadline } from '../../executor/run-workflows.js';
 import {
   digestOf,
   memoOf,
@@ -35,6 +37,9 @@ import {
   type ScheduleMemo,
   type ScheduleState,
 } from './state.js';
+
+export type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
+export type { DescribedSchedule, ScheduleState } from './state.js';
 
 /** Runs that begin at set times: each is a schedule of Temporal's. Names are unique within a tenant. */
 export interface Schedules {
@@ -75,7 +80,7 @@ const CALL_MS = 5_000;
  *
  * @example
  * import { Client } from '@temporalio/client';
- * import { createSchedules } from 'helix-temporal/extensions';
+ * import { createSchedules } from 'helix-temporal/schedules';
  *
  * const schedules = createSchedules({ client: new Client(), taskQueue: 'agent-runs' });
  * await schedules.create({

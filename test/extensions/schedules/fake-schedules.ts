@@ -1,10 +1,10 @@
 import { allExtensions, type Extension } from '../../../extensions/index.js';
-import {
-  schedules,
-  type DescribedSchedule,
-  type Schedules,
-  type ScheduleState,
-} from '../../../extensions/schedules/index.js';
+import { schedules } from '../../../extensions/schedules/index.js';
+import type {
+  DescribedSchedule,
+  Schedules,
+  ScheduleState,
+} from '../../../extensions/schedules/schedules.js';
 import { HelixError } from '../../../protocol/errors.js';
 
 const state: ScheduleState = {

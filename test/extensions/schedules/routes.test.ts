@@ -1,7 +1,8 @@
 import { AgentRegistry, defineAgent } from '../../../agents/index.js';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
-import { schedules, type Schedules } from '../../../extensions/schedules/index.js';
+import { schedules } from '../../../extensions/schedules/index.js';
+import type { Schedules } from '../../../extensions/schedules/schedules.js';
 import type { ScheduleInput } from '../../../protocol/scheduled-run.js';
 import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
 import { drive } from '../../support/session-driver.js';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, ScheduleNotFoundError } from '@temporalio/client';
 import { createPayloadCodec } from '../../../extensions/codec/index.js';
-import { createSchedules, type Schedules } from '../../../extensions/schedules/index.js';
+import { createSchedules, type Schedules } from '../../../extensions/schedules/schedules.js';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../agents/index.js';
 import { findSession } from '../../../ai-sdk/reply/access.js';
