@@ -22,8 +22,7 @@ export async function erasePerson(
   const { owners, audit, usage } = stateStore;
   const erased = { sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
   // First, so that none of them begins another conversation. While Temporal is away the rest is erased.
-  let complete =
-    (await executor.forget?.(who).then(isDone, isLeft)) ?? true;
+  let complete = (await executor.forget?.(who).then(isDone, isLeft)) ?? true;
   // Their conversations are listed no more, and their histories may be with Temporal still.
   const isFinished = await executor.finishErasuresOf?.(who);
   complete &&= isFinished ?? true;

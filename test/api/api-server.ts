@@ -24,6 +24,7 @@ export interface ApiServer {
 /** Options of `createApi` that a test replaces. */
 export type StartOptions = Partial<Omit<ApiDeps, 'executor'>> & {
   executor?: ApiOptions['executor'];
+  extensions?: ApiOptions['extensions'];
   /** What the author's own app, in which the API is mounted then, does with requests before it. */
   before?: RequestHandler[];
 };
