@@ -1,6 +1,6 @@
 // What `npm test` has no time for. Further arguments are jest's.
 //   npm run matrix -- --all     every version of the clients, where `npm test` takes the newest of each major
-//   npm run explore -- --deep   every budget of the explorer, where `npm test` takes the two smallest
+//   npm run explore -- --deep   every budget of the explorer, where `npm test` takes the smallest ones
 //   npm run kill -- --all       every place at which a worker can die, where `npm test` takes a few
 //   npm run bodies -- --all     every body that could block the API, where `npm test` takes every fifth
 //   npm run fronts              the pages of examples/, installed and built by their own tools, in Chromium

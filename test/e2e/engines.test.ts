@@ -42,71 +42,57 @@ async function untilRecovered(): Promise<void> {
   expect(reader.text()).toBe('Back.');
 }
 
-describe('Temporal', () => {
-  it('killed: an answer is kept, and the run continues when it is back', async () => {
-    const { url } = product;
-    const { sessionId, client, id } = await openAsked(url, {
-      say: 'May I?',
-      calls: [charge('c1', 1)],
-    });
-    await temporal.kill9();
-    await client.chat.addToolApprovalResponse({ id, approved: true });
-    // The request itself cannot wake the run now.
-    await product.apiSays('the run could not be signalled');
-    await temporal.restart();
-    await untilRests(client, url);
-    expect(client.reply()).toBe('May I?done');
-    await expectStoredAsShown(client, url, sessionId);
+it('Temporal away: answers and messages are kept, runs stopped and erased; what is left goes on when it is back', async () => {
+  const { url } = product;
+  const { sessionId, client, id } = await openAsked(url, {
+    say: 'May I?',
+    calls: [charge('c1', 1)],
   });
+  const [late, stopped, erased] = [newSessionId(), newSessionId(), newSessionId()];
+  await temporal.kill9();
 
-  it('away: a message is accepted, shown as starting, and answered when it is back', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const message = { id: 'u1', text: toScript({ say: 'Late, but here.' }).text };
-    await temporal.stop();
-    const reader = await postMessage(url, sessionId, message);
-    expect(reader.status).toBe(200);
-    expect((await loadSnapshot(url, sessionId)).run).toMatchObject({ status: 'starting' });
-    const readiness = await fetch(`${url}/readyz`);
-    expect(readiness.status).toBe(200);
-    expect(await readiness.json()).toMatchObject({ status: 'ok', away: ['temporal', 'worker'] });
-    // Sent again it is the same message.
-    const again = await postMessage(url, sessionId, message);
-    expect(again.status).toBe(200);
+  await client.chat.addToolApprovalResponse({ id, approved: true });
+  // The request itself cannot wake the run now.
+  await product.apiSays('the run could not be signalled');
 
-    await temporal.restart();
-    for (const each of [reader, again]) {
-      expect(await each.done).toBe('ended');
-      expect(each.text()).toBe('Late, but here.');
-    }
-    const { messages } = await loadSnapshot(url, sessionId);
-    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-    await untilRecovered();
+  const message = { id: 'u1', text: toScript({ say: 'Late, but here.' }).text };
+  const reader = await postMessage(url, late, message);
+  expect(reader.status).toBe(200);
+  expect((await loadSnapshot(url, late)).run).toMatchObject({ status: 'starting' });
+  const readiness = await fetch(`${url}/readyz`);
+  expect(readiness.status).toBe(200);
+  expect(await readiness.json()).toMatchObject({ status: 'ok', away: ['temporal', 'worker'] });
+  // Sent again it is the same message.
+  const again = await postMessage(url, late, message);
+  expect(again.status).toBe(200);
+
+  for (const each of [stopped, erased]) {
+    expect((await postMessage(url, each, { id: 'u1', text: 'hello' })).status).toBe(200);
+  }
+  const stop = await fetch(`${url}/api/chat/${stopped}/stop`, { method: 'POST' });
+  expect(stop.status).toBe(202);
+  expect(await loadSnapshot(url, stopped)).toMatchObject({
+    status: 'ended',
+    run: { status: 'interrupted' },
   });
+  const erasure = await fetch(`${url}/api/chat/${erased}`, { method: 'DELETE' });
+  expect(erasure.ok).toBe(true);
+  expect((await fetch(`${url}/api/chat/${erased}/snapshot`)).status).toBe(404);
 
-  it('away: a run that is starting is stopped and erased without it', async () => {
-    const { url } = product;
-    const [stopped, erased] = [newSessionId(), newSessionId()];
-    await temporal.stop();
-    for (const sessionId of [stopped, erased]) {
-      const reader = await postMessage(url, sessionId, { id: 'u1', text: 'hello' });
-      expect(reader.status).toBe(200);
-    }
-    const stop = await fetch(`${url}/api/chat/${stopped}/stop`, { method: 'POST' });
-    expect(stop.status).toBe(202);
-    expect(await loadSnapshot(url, stopped)).toMatchObject({
-      status: 'ended',
-      run: { status: 'interrupted' },
-    });
-    const erasure = await fetch(`${url}/api/chat/${erased}`, { method: 'DELETE' });
-    expect(erasure.ok).toBe(true);
-    expect((await fetch(`${url}/api/chat/${erased}/snapshot`)).status).toBe(404);
-    await temporal.restart();
-    await untilRecovered();
-    expect((await fetch(`${url}/api/chat/${erased}/snapshot`)).status).toBe(404);
-    expect((await loadSnapshot(url, stopped)).run).toMatchObject({ status: 'interrupted' });
-  });
-});
+  await temporal.restart();
+  for (const each of [reader, again]) {
+    expect(await each.done).toBe('ended');
+    expect(each.text()).toBe('Late, but here.');
+  }
+  const { messages } = await loadSnapshot(url, late);
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  await untilRests(client, url);
+  expect(client.reply()).toBe('May I?done');
+  await expectStoredAsShown(client, url, sessionId);
+  await untilRecovered();
+  expect((await fetch(`${url}/api/chat/${erased}/snapshot`)).status).toBe(404);
+  expect((await loadSnapshot(url, stopped)).run).toMatchObject({ status: 'interrupted' });
+}, 120_000);
 
 describe('Redis', () => {
   it('a Redis that is killed in the middle of a reply leaves no gap and no duplicate in the same response', async () => {

@@ -75,31 +75,145 @@ const answer = (sessionId: string): Promise<Response> =>
     body: JSON.stringify({ approved: false, reason: 'no' }),
   });
 
-it('a question is notified, reminded of, and its notices end with the answer', async () => {
-  const session = sessionOf(await runLab(product, CHARGE));
-  const asked = await hook.untilTaken(session, 'approval.requested');
-  expect(asked.data).toMatchObject({
-    agent: 'lab',
-    toolName: 'charge',
-    toolCallId: 'c1',
-    url: `http://page.test/console/waiting/${session}`,
-  });
-  expect(asked.body).not.toContain('amount');
-  const reminder = await hook.untilTaken(session, 'approval.reminder');
-  expect(reminder.id).not.toBe(asked.id);
-  expect((await answer(session)).status).toBe(202);
-  const settled = await hook.untilTaken(session, 'approval.settled');
-  expect(settled.data).toMatchObject({ outcome: 'denied' });
-  const token = new URL(String(asked.data['decideUrl'])).searchParams.get('token') ?? '';
-  const late = await fetch(`${product.url}/api/decide`, {
-    method: 'POST',
-    body: new URLSearchParams({ token, decision: 'approve' }),
-  });
-  expect([late.status, await late.json()]).toMatchObject([409, { code: 'already_completed' }]);
-  await hook.untilTaken(session, 'run.completed');
-  const ids = hook.taken.map(({ id }) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-});
+/** What the form of a link gets: the status, and the code of a refusal. */
+async function decide(token: string, decision = 'approve'): Promise<[number, string?]> {
+  const body = new URLSearchParams({ token, decision });
+  const response = await fetch(`${product.url}/api/decide`, { method: 'POST', body });
+  const { code } = (await response.json()) as { code?: string };
+  return code === undefined ? [response.status] : [response.status, code];
+}
+
+it.concurrent(
+  'a question is notified, reminded of, and its notices end with the answer',
+  async () => {
+    const session = sessionOf(await runLab(product, CHARGE));
+    const asked = await hook.untilTaken(session, 'approval.requested');
+    expect(asked.data).toMatchObject({
+      agent: 'lab',
+      toolName: 'charge',
+      toolCallId: 'c1',
+      url: `http://page.test/console/waiting/${session}`,
+    });
+    expect(asked.body).not.toContain('amount');
+    const reminder = await hook.untilTaken(session, 'approval.reminder');
+    expect(reminder.id).not.toBe(asked.id);
+    expect((await answer(session)).status).toBe(202);
+    const settled = await hook.untilTaken(session, 'approval.settled');
+    expect(settled.data).toMatchObject({ outcome: 'denied' });
+    const token = new URL(String(asked.data['decideUrl'])).searchParams.get('token') ?? '';
+    const late = await fetch(`${product.url}/api/decide`, {
+      method: 'POST',
+      body: new URLSearchParams({ token, decision: 'approve' }),
+    });
+    expect([late.status, await late.json()]).toMatchObject([409, { code: 'already_completed' }]);
+    await hook.untilTaken(session, 'run.completed');
+    const ids = hook.taken.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  },
+);
+
+it.concurrent(
+  'the link of a notice shows the question, and its form lets the run go on',
+  async () => {
+    const runId = await runLab(product, CHARGE);
+    const { data } = await hook.untilTaken(sessionOf(runId), 'approval.requested');
+    const link = new URL(String(data['decideUrl']));
+    const url = product.url + link.pathname + link.search;
+    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+    expect(page).toContain('&quot;amount&quot;: 5');
+    expect(await statusOf(runId)).toBe('waiting_approval');
+    expect(await decide(link.searchParams.get('token') ?? '')).toEqual([200]);
+    await until('it has ended', async () => (await statusOf(runId)) === 'completed');
+  },
+);
+
+it.concurrent(
+  'an erased conversation leaves no workflow of its notices',
+  async () => {
+    const runId = await runLab(product, CHARGE);
+    const session = sessionOf(runId);
+    await hook.untilTaken(session, 'approval.reminder');
+    const about = async (): Promise<unknown[]> => {
+      const waits: unknown[] = [];
+      const query = `WorkflowId STARTS_WITH 'wait:${session}'`;
+      for await (const each of temporal.workflow.list({ query })) waits.push(each);
+      return [...waits, ...(await deliveriesAbout(temporal, session))];
+    };
+    await until('they are listed', async () => (await about()).length >= 3);
+    const erased = await fetch(`${product.url}/api/chat/${session}`, { method: 'DELETE' });
+    expect(erased.ok).toBe(true);
+    await until('they are deleted', async () => (await about()).length === 0, 120_000);
+    expect(hook.taken.filter(({ data }) => data['sessionId'] === session)).toHaveLength(2);
+  },
+  180_000,
+);
+
+it.concurrent(
+  'what is not taken is a failed workflow, and one that is reset is sent again under its id',
+  async () => {
+    gone.answer = () => ({ status: 410 });
+    const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
+    const { workflowId, reason } = await untilNotTaken(temporal, session, 'gone');
+    expect(reason).toBe('The receiver answered 410.');
+    const notified = await hook.untilTaken(session, 'delivery.failed');
+    const delivery = workflowId.replace('deliver:', '');
+    expect(notified.data).toMatchObject({ receiver: 'gone', code: 'http_410', delivery });
+    // That this one was not taken either fails a workflow, and no receiver is notified of it.
+    await untilNotTaken(temporal, session, 'deaf');
+    expect(hook.taken.filter(({ type }) => type === 'delivery.failed')).toHaveLength(1);
+    gone.answer = () => ({ status: 200 });
+    await sendAgain(temporal, workflowId);
+    await temporal.workflow.getHandle(workflowId).result();
+    expect(gone.taken).toHaveLength(1);
+  },
+);
+
+it.concurrent(
+  'a test says whether a receiver takes notices; a private address is not connected to',
+  async () => {
+    expect(await line.read<object>('webhook', 'test', 'hook')).toEqual({ status: 'delivered' });
+    expect(hook.taken.some(({ type }) => type === 'test')).toBe(true);
+    const { code, stdout } = await line.helix(['webhook', 'test', 'inside', '-o', 'json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'failed',
+      problem: expect.stringContaining('private network'),
+    });
+    expect((await line.helix(['webhook', 'test', 'unknown'])).code).toBe(1);
+    expect(await line.read<object[]>('webhook', 'list')).toHaveLength(4);
+  },
+);
+
+it.concurrent(
+  'a question whose time is over, and one of a sub-agent, are notified in both shapes',
+  async () => {
+    const child = { delegate: { script: [ask('charge', { amount: 7 })] } };
+    await Promise.all(
+      ['lab', 'lab-leg'].map(async (agent) => {
+        const timed = sessionOf(
+          await runLab(product, [ask('ask', { question: '?' })], undefined, agent),
+        );
+        const expired = await hook.untilTaken(timed, 'tool.expired');
+        expect(expired.data).toMatchObject({ toolName: 'ask', outcome: 'expired' });
+        const script = [ask('delegate', child.delegate)];
+        const ofChild = sessionOf(await runLab(product, script, undefined, agent));
+        const { data } = await hook.untilTaken(ofChild, 'approval.requested');
+        expect(data).toMatchObject({
+          toolName: 'charge',
+          agent: expect.stringMatching(/^lab(-leg)?-child$/),
+        });
+        const token = new URL(String(data['decideUrl'])).searchParams.get('token') ?? '';
+        expect(await decide(token)).toEqual([200]);
+        await hook.untilTaken(ofChild, 'run.completed');
+        expect(await decide(token, 'deny')).toEqual([409, 'already_completed']);
+        const ofEnds = hook.taken.filter(({ type }) => type === 'approval.expired');
+        expect(
+          ofEnds.some((each) => [timed, ofChild].includes(String(each.data['sessionId']))),
+        ).toBe(false);
+      }),
+    );
+  },
+);
 
 it('a question that a killed worker asked arrives, though the receiver was away, with one id', async () => {
   hook.answer = () => ({ status: 503, headers: { 'retry-after': '1' } });
@@ -120,99 +234,6 @@ it('a question that a killed worker asked arrives, though the receiver was away,
     expect(new Set(ids).size).toBe(1);
   }
 }, 120_000);
-
-/** What the form of a link gets: the status, and the code of a refusal. */
-async function decide(token: string, decision = 'approve'): Promise<[number, string?]> {
-  const body = new URLSearchParams({ token, decision });
-  const response = await fetch(`${product.url}/api/decide`, { method: 'POST', body });
-  const { code } = (await response.json()) as { code?: string };
-  return code === undefined ? [response.status] : [response.status, code];
-}
-
-it('the link of a notice shows the question, and its form lets the run go on', async () => {
-  const runId = await runLab(product, CHARGE);
-  const { data } = await hook.untilTaken(sessionOf(runId), 'approval.requested');
-  const link = new URL(String(data['decideUrl']));
-  const url = product.url + link.pathname + link.search;
-  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
-  expect(page).toContain('&quot;amount&quot;: 5');
-  expect(await statusOf(runId)).toBe('waiting_approval');
-  expect(await decide(link.searchParams.get('token') ?? '')).toEqual([200]);
-  await until('it has ended', async () => (await statusOf(runId)) === 'completed');
-});
-
-it('an erased conversation leaves no workflow of its notices', async () => {
-  const runId = await runLab(product, CHARGE);
-  const session = sessionOf(runId);
-  await hook.untilTaken(session, 'approval.reminder');
-  const about = async (): Promise<unknown[]> => {
-    const waits: unknown[] = [];
-    const query = `WorkflowId STARTS_WITH 'wait:${session}'`;
-    for await (const each of temporal.workflow.list({ query })) waits.push(each);
-    return [...waits, ...(await deliveriesAbout(temporal, session))];
-  };
-  await until('they are listed', async () => (await about()).length >= 3);
-  const erased = await fetch(`${product.url}/api/chat/${session}`, { method: 'DELETE' });
-  expect(erased.ok).toBe(true);
-  await until('they are deleted', async () => (await about()).length === 0, 120_000);
-  expect(hook.taken.filter(({ data }) => data['sessionId'] === session)).toHaveLength(2);
-}, 180_000);
-
-it('what is not taken is a failed workflow, and one that is reset is sent again under its id', async () => {
-  gone.answer = () => ({ status: 410 });
-  const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
-  const { workflowId, reason } = await untilNotTaken(temporal, session, 'gone');
-  expect(reason).toBe('The receiver answered 410.');
-  const notified = await hook.untilTaken(session, 'delivery.failed');
-  const delivery = workflowId.replace('deliver:', '');
-  expect(notified.data).toMatchObject({ receiver: 'gone', code: 'http_410', delivery });
-  // That this one was not taken either fails a workflow, and no receiver is notified of it.
-  await untilNotTaken(temporal, session, 'deaf');
-  expect(hook.taken.filter(({ type }) => type === 'delivery.failed')).toHaveLength(1);
-  gone.answer = () => ({ status: 200 });
-  await sendAgain(temporal, workflowId);
-  await temporal.workflow.getHandle(workflowId).result();
-  expect(gone.taken).toHaveLength(1);
-});
-
-it('a test says whether a receiver takes notices; a private address is not connected to', async () => {
-  expect(await line.read<object>('webhook', 'test', 'hook')).toEqual({ status: 'delivered' });
-  expect(hook.taken.at(-1)).toMatchObject({ type: 'test' });
-  const { code, stdout } = await line.helix(['webhook', 'test', 'inside', '-o', 'json']);
-  expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({
-    status: 'failed',
-    problem: expect.stringContaining('private network'),
-  });
-  expect((await line.helix(['webhook', 'test', 'unknown'])).code).toBe(1);
-  expect(await line.read<object[]>('webhook', 'list')).toHaveLength(4);
-});
-
-it('a question whose time is over, and one of a sub-agent, are notified in both shapes', async () => {
-  const child = { delegate: { script: [ask('charge', { amount: 7 })] } };
-  for (const agent of ['lab', 'lab-leg']) {
-    const timed = sessionOf(
-      await runLab(product, [ask('ask', { question: '?' })], undefined, agent),
-    );
-    const expired = await hook.untilTaken(timed, 'tool.expired');
-    expect(expired.data).toMatchObject({ toolName: 'ask', outcome: 'expired' });
-    const script = [ask('delegate', child.delegate)];
-    const ofChild = sessionOf(await runLab(product, script, undefined, agent));
-    const { data } = await hook.untilTaken(ofChild, 'approval.requested');
-    expect(data).toMatchObject({
-      toolName: 'charge',
-      agent: expect.stringMatching(/^lab(-leg)?-child$/),
-    });
-    const token = new URL(String(data['decideUrl'])).searchParams.get('token') ?? '';
-    expect(await decide(token)).toEqual([200]);
-    await hook.untilTaken(ofChild, 'run.completed');
-    expect(await decide(token, 'deny')).toEqual([409, 'already_completed']);
-    const ofEnds = hook.taken.filter(({ type }) => type === 'approval.expired');
-    expect(ofEnds.some((each) => [timed, ofChild].includes(String(each.data['sessionId'])))).toBe(
-      false,
-    );
-  }
-});
 
 it('a receiver that hangs delays neither chats nor other receivers, and gets everything later', async () => {
   hook.answer = () => undefined;

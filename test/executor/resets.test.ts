@@ -243,7 +243,7 @@ async function play(agent: string): Promise<{ id: string; run: RunRecord }> {
 async function resultOf(run: RunRecord): Promise<unknown> {
   const looks = setInterval(() => {
     void runs.workflows.wake(run.runId, { ended: true }).catch(() => undefined);
-  }, 1_000);
+  }, 200);
   try {
     return await runs.result(run);
   } finally {
@@ -265,18 +265,21 @@ it.each(DEEP.map(({ name }) => [name]))(
       .getHandle(workflowIdOf(run.runId))
       .describe();
     expect(executedOf(id)).toEqual([`${id}-below-1`, `${id}-below-2`, `${id}-p`]);
-    // Once it is over, to each of its tasks.
-    for (const to of all) {
+    // Each shape to every other task: what a task decides is the same in both, and tasks follow each other.
+    const odd = agent.endsWith('leg') ? 1 : 0;
+    // Once it is over.
+    for (const to of all.filter((_, at) => at % 2 === odd)) {
       await reset(run, false, to, execution);
       expect([to, await resultOf(run)]).toEqual([to, untouched]);
     }
     expect(executedOf(id)).toHaveLength(3);
-    // While it asks its own question, to each of the tasks before; then it is answered, or stopped.
+    // While it asks its own question; then it is answered, or stopped.
     await Promise.all(
       waiting.map(async (_, at) => {
+        if (at % 2 !== odd) return;
         const again = await play(agent);
         await reset(again.run, false, (await tasksOf(again.run))[at]);
-        const isStopped = at % 2 === 1;
+        const isStopped = at % 4 > 1;
         if (isStopped) await runs.executor.stop(again.id, { mode: 'interrupt' });
         else await runs.decide(again.run, `${again.id}-p`, true);
         await runs.sweepUntil(again.id, 'the run is over', ({ status }) => isTerminal(status));

@@ -5,6 +5,7 @@ import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { textIn } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
 
 const gated = createGatedAgent();
 const { agent } = createTestAgent();
@@ -74,9 +75,12 @@ describe('a worker that only registers late', () => {
     await attempts.reached(2);
     const first = attempts.release(1);
     await gated.reached('early');
+    const writers = async () => JSON.stringify(await stores.redis.hgetall(`hx:{${id}}:writers`));
+    const before = await writers();
     void attempts.release(2);
-    await first;
+    await until('the successor has claimed the step', async () => (await writers()) !== before);
     gated.open('early');
+    await first;
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     const rows = await stores.store.sessions.rows(id, 1);
     expect(JSON.stringify(rows)).toContain('Once upon a time');

@@ -25,7 +25,8 @@ export default class Reporter {
     const inTests = testResults.reduce((sum, { duration }) => sum + (duration ?? 0), 0);
     this.#files.push({ path, wall, inTests });
     if (numTotalTestSuites === 1) {
-      for (const { status, fullName } of testResults) write(`${status} ${fullName}`);
+      for (const { status, fullName, duration } of testResults)
+        write(`${status} ${fullName}, ${seconds(duration ?? 0)}`);
     }
     const verdict = failureMessage ? 'FAIL' : 'pass';
     const count = `${this.#files.length}/${numTotalTestSuites}`;

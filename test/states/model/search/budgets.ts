@@ -8,11 +8,15 @@ type NamedBudget = readonly [what: string, budget: Budget, atLeast: number];
 export const BUDGETS: readonly NamedBudget[] = [
   ['two faults and a jump', { ...ONE_MESSAGE, faults: 2, jumps: 1 }, 17_000],
   ['three messages and a stop', { ...ONE_MESSAGE, messages: 3, stops: 1 }, 31_000],
-  ['one of each', { ...ONE_MESSAGE, stops: 1, faults: 1, leases: 1, jumps: 1 }, 200_000],
+  ['a stop, a fault and a lease', { ...ONE_MESSAGE, stops: 1, faults: 1, leases: 1 }, 69_000],
+  ['a fault, a lease and a jump', { ...ONE_MESSAGE, faults: 1, leases: 1, jumps: 1 }, 17_000],
+  ['a stop, a fault and a jump', { ...ONE_MESSAGE, stops: 1, faults: 1, jumps: 1 }, 17_000],
+  ['a stop, a lease and a jump', { ...ONE_MESSAGE, stops: 1, leases: 1, jumps: 1 }, 8_000],
 ];
 
 /** What `npm run explore -- --deep` explores as well. */
 export const DEEP_BUDGETS: readonly NamedBudget[] = [
+  ['one of each', { ...ONE_MESSAGE, stops: 1, faults: 1, leases: 1, jumps: 1 }, 200_000],
   [
     'two messages and one of each, the jump aside',
     { messages: 2, stops: 1, faults: 1, leases: 1, jumps: 0 },
