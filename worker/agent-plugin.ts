@@ -35,6 +35,7 @@ import type { WorkerNotifier } from './notifier.js';
 import { createSweeps } from './sweeps.js';
 import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
 import {
+  createMoveWaiting,
   makeCurrent,
   toDeploymentOptions,
   type DeploymentConnection,
@@ -207,6 +208,9 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       ...(versioning?.makeCurrent === undefined || versioning.makeCurrent === false
         ? []
         : [announceVersion(connection, namespace, versioning, signal)]),
+      ...(versioning === undefined || versioning.behavior === 'AUTO_UPGRADE'
+        ? []
+        : [sweepUntil(signal, createMoveWaiting(connection, client, versioning, workflows.wake))]),
       ...parts.flatMap(({ whileItRuns: work }) => (work === undefined ? [] : [work(signal)])),
     ];
     const activities = createActivities({

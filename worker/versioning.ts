@@ -1,4 +1,7 @@
+import type { Client } from '@temporalio/client';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+import { runOfWorkflow } from '../protocol/ids.js';
+import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { sleep } from '../protocol/time.js';
 
 /** Opt-in worker versioning. */
@@ -6,8 +9,8 @@ export interface WorkerVersioning {
   deploymentName: string;
   buildId: string;
   /**
-   * `PINNED` (default): a run stays with the version that started it; `AUTO_UPGRADE`: it moves to
-   * the current one.
+   * `PINNED` (default): a run stays with the version that started it, and moves to the current one while
+   * it waits for people; `AUTO_UPGRADE`: it moves at any time, so that its history has to replay.
    */
   behavior?: 'PINNED' | 'AUTO_UPGRADE';
   /**
@@ -22,6 +25,12 @@ export type DeploymentConnection = Pick<NativeConnection, 'withDeadline' | 'work
 
 const CALL_MS = 5_000;
 const AGAIN_MS = 250;
+/** A worker asks this often whether another build is the current one. */
+const MOVE_EVERY_MS = 5_000;
+/** Runs that are at work move once they wait. */
+const WAKE_AGAIN_MS = 60_000;
+/** Twenty a second, as with other work that piled up. */
+const WAKE_GAP_MS = 50;
 
 export function toDeploymentOptions({
   deploymentName,
@@ -53,12 +62,8 @@ export async function makeCurrent(
   const from = typeof rule === 'object' ? rule.from : undefined;
 
   async function attempt(): Promise<string> {
-    const { workerDeploymentInfo, conflictToken } = await workflowService.describeWorkerDeployment({
-      namespace,
-      deploymentName,
-    });
-    const current = workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId;
-    if (current != null && current !== '' && current !== from) return current;
+    const { current, conflictToken } = await readDeployment(connection, namespace, deploymentName);
+    if (current !== undefined && current !== from) return current;
     await workflowService.setWorkerDeploymentCurrentVersion({
       namespace,
       deploymentName,
@@ -81,6 +86,58 @@ export async function makeCurrent(
     }
   }
   return undefined;
+}
+
+/** @returns its current build, if it has one, and what a change of it has to name */
+async function readDeployment(
+  { workflowService }: DeploymentConnection,
+  namespace: string,
+  deploymentName: string,
+): Promise<{ current: string | undefined; conflictToken: Uint8Array }> {
+  const { workerDeploymentInfo, conflictToken } = await workflowService.describeWorkerDeployment({
+    namespace,
+    deploymentName,
+  });
+  const current = workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId;
+  return { current: current || undefined, conflictToken };
+}
+
+/**
+ * A sweep of the workers of a build: when another build is the current one, runs of theirs look at
+ * their record, and those that wait continue on the current build. Then its workers can go.
+ */
+export function createMoveWaiting(
+  connection: DeploymentConnection,
+  { workflow, options: { namespace } }: Client,
+  { deploymentName, buildId }: WorkerVersioning,
+  wake: (runId: string) => Promise<void>,
+): () => Promise<void> {
+  const query = [
+    `WorkflowType = '${WORKFLOW_TYPE}'`,
+    "ExecutionStatus = 'Running'",
+    `TemporalWorkerDeploymentVersion = '${deploymentName}:${buildId}'`,
+  ].join(' AND ');
+  /** When they may be woken again; the list may be older than their move. */
+  const woken = new Map<string, number>();
+  let nextAt = 0;
+
+  return async () => {
+    const now = performance.now();
+    if (now < nextAt) return;
+    nextAt = now + MOVE_EVERY_MS;
+    for (const [runId, until] of woken) if (until < now) woken.delete(runId);
+    const { current } = await connection.withDeadline(Date.now() + CALL_MS, () =>
+      readDeployment(connection, namespace, deploymentName),
+    );
+    if (current === undefined || current === buildId) return;
+    for await (const { workflowId } of workflow.list({ query })) {
+      const runId = runOfWorkflow(workflowId);
+      if (runId === undefined || woken.has(runId)) continue;
+      woken.set(runId, now + WAKE_AGAIN_MS);
+      await wake(runId);
+      await sleep(WAKE_GAP_MS);
+    }
+  };
 }
 
 /**

@@ -70,7 +70,7 @@ function hostOf(run: Run): Host {
         ? condition(holds).then(() => true)
         : condition(holds, ms, { summary: `deadline of step ${String(view.state().step)}` }),
     between: (at) =>
-      workflowInfo().continueAsNewSuggested ? goOnAsNew(run, at) : Promise.resolve(),
+      workflowInfo().continueAsNewSuggested || mayMove(at) ? goOnAsNew(run, at) : Promise.resolve(),
     show: (shown) => {
       view.show(shown);
       beside.show(shown);
@@ -147,14 +147,22 @@ function eagerOf({ next }: At, places = 0): string[] {
 const untilSaid = (run: Run): Promise<void> =>
   condition(() => run.recording === 0 && allHandlersFinished());
 
+/** Another build is the current one, and the run waits: people may think longer than its own build has workers. */
+const mayMove = ({ next }: At): boolean =>
+  next.do === 'open' && workflowInfo().targetWorkerDeploymentVersionChanged;
+
 /** Nothing is in progress, so a new execution is not noticed; it begins by looking at the record. */
-async function goOnAsNew(run: Run, { next }: At): Promise<void> {
+async function goOnAsNew(run: Run, at: At): Promise<void> {
+  const { next } = at;
   await untilSaid(run);
   const { typedSearchAttributes } = workflowInfo();
   const { version, sequence: known } = run.loop.known();
   const { spent } = run.view.state();
   const step = next.do === 'model' ? next.step - 1 : next.step;
-  await makeContinueAsNewFunc<(input: RunInput) => Promise<RunSummary>>({ typedSearchAttributes })({
+  await makeContinueAsNewFunc<(input: RunInput) => Promise<RunSummary>>({
+    typedSearchAttributes,
+    ...(mayMove(at) && { initialVersioningBehavior: 'AUTO_UPGRADE' as const }),
+  })({
     ...run.input,
     startAt: undefined,
     from: { step, known, version, ...(spent && { spent }) },

@@ -16,8 +16,8 @@ const DEPLOYMENT = 'rehearsal';
 const BUILDS = ['former', 'today'] as const;
 const CURRENT_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 1_000;
-/** Runs of the former build end within this time, or are stuck. */
-const DRAINED_WITHIN_MS = 600_000;
+/** Runs of the former build have moved to the other or ended within this time. */
+const DRAINED_WITHIN_MS = 120_000;
 
 /** Another build beside this one on one queue, each with any run: the order is workers, then APIs. */
 export function onOneQueue(build: string): Rollout {
@@ -33,8 +33,8 @@ export function onOneQueue(build: string): Rollout {
 }
 
 /**
- * Two builds of a deployment, of which each keeps the runs that it began: new runs go to the other build
- * first, and the workers of the former one are replaced when no run of theirs is left.
+ * Two builds of a deployment: new runs go to the other build first, runs that wait move to it, and the
+ * workers of the former one are replaced when no run of theirs is left.
  */
 export function withWorkerVersions(): Rollout {
   const [former, today] = [toVersion(BUILDS[0]), toVersion(BUILDS[1])];
@@ -76,5 +76,8 @@ async function untilDrained({ workflow }: Client): Promise<void> {
       () => 1,
     );
   const giveUpAt = Date.now() + DRAINED_WITHIN_MS;
-  while ((await countOpen()) > 0 && Date.now() < giveUpAt) await sleep(LOOK_EVERY_MS);
+  while ((await countOpen()) > 0) {
+    if (Date.now() > giveUpAt) throw new Error('runs of the former build are left');
+    await sleep(LOOK_EVERY_MS);
+  }
 }

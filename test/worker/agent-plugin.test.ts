@@ -184,7 +184,7 @@ describe('versioning', () => {
     return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
   };
 
-  it('a waiting run stays with the version that began it, and new runs start on the new one', async () => {
+  it('a run that waits moves to the new version, whose workers finish it, and new runs start there', async () => {
     const deployment = `agents-${randomBytes(4).toString('hex')}`;
     const stopOld = await startVersion('v1', deployment);
     const id = runs.newSessionId();
@@ -195,10 +195,12 @@ describe('versioning', () => {
     const stopNew = await startVersion('v2', deployment, 'v1');
     const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
     expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
+    await until('it has moved', async () => (await versionOf(waiting.runId)) === 'v2');
+    await stopOld();
     await runs.decide(waiting, call, true);
     expect(await runs.result(waiting)).toMatchObject({ status: 'completed' });
-    expect([await versionOf(waiting.runId), await versionOf(fresh.runId)]).toEqual(['v1', 'v2']);
-    await Promise.all([stopOld(), stopNew()]);
+    expect([await versionOf(waiting.runId), await versionOf(fresh.runId)]).toEqual(['v2', 'v2']);
+    await stopNew();
   });
 
   it('an old version that is started again does not take new runs back', async () => {
