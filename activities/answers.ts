@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createAnswerCheck } from '../agents/check-answer.js';
 import type {
   AnswerActivities,
@@ -7,10 +8,11 @@ import type {
   OperatorAnswer,
   Refused,
 } from '../protocol/activities.js';
-import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
+import { parseToolAnswer, toAnswerError, type ToolAnswer } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { rootOf, runNumberOf, sessionOfRun } from '../protocol/ids.js';
 import type { PendingQuestion } from '../protocol/replies.js';
+import type { ToolRow } from '../protocol/rows.js';
 import { isTerminal, type At, type Next } from '../protocol/run.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
@@ -44,9 +46,14 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     });
     const { result, runId, record } = submitted;
     if (result.kind === 'already_completed' && record !== undefined) {
-      const { decision } = (await store.calls.read(sessionId, parsed.toolCallId)) ?? {};
-      // An attempt before this one has stored it, and its reply was lost.
+      const call = await store.calls.read(sessionId, parsed.toolCallId);
+      const { decision, row } = call ?? {};
       if (decision?.via === 'temporal' && decision.at === at) return stored(runId);
+      // The row of a client's result has no time: the same result again changes nothing.
+      if (call !== undefined && row?.role === 'tool' && row.via === 'temporal') {
+        const checked = await check(record, call.spec, parsed);
+        if (isResultOf(row, checked)) return stored(runId);
+      }
     }
     if (result.kind === 'edited') return result;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
@@ -128,6 +135,13 @@ function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string,
   }
   const outcome = 'error' in answer ? { error: answer.error } : { result: answer.result };
   return { ...base, kind: 'client-tool-result', ...outcome };
+}
+
+/** True if the row is what the answer of a client's tool became. */
+function isResultOf(row: ToolRow, answer: ToolAnswer): boolean {
+  if (answer.kind !== 'client-tool-result') return false;
+  if (answer.error !== undefined) return row.error === answer.error;
+  return row.error === undefined && isDeepStrictEqual(row.output, answer.result ?? null);
 }
 
 /** True if the record is older than a run that has seen more than it holds. One that was erased is not. */

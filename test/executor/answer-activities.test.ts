@@ -10,33 +10,40 @@ import { createAsker } from './asker.js';
 const quiet = { info: () => undefined, warn: () => undefined };
 
 describe('the activities of answers', () => {
-  it('report a decision as stored also where only the reply to it was lost', async () => {
-    const stores = await openTestStores();
-    const { agent } = createAsker();
-    const { answerCall } = createActivities({
-      ...stores,
-      agents: new AgentRegistry([agent]),
-      services: {},
-      startNext: () => Promise.resolve(),
-      logger: quiet,
-    });
-    const session = drive(stores);
-    const { runId } = await session.asked({
-      toolName: 'charge',
-      kind: 'approval',
-      input: { amount: 1 },
-      toolCallId: 'c',
-    });
-    const ref = { sessionId: session.id, runId, agent: agent.name, at: Date.now() };
-    const answer = { toolCallId: 'c', approved: true, by: 'ops' };
-    const first = await answerCall({ ...ref, answer });
-    expect(first).toMatchObject({ kind: 'stored', at: { next: { machine: ['c'] } } });
-    expect(await answerCall({ ...ref, answer })).toEqual(first);
-    expect(await answerCall({ ...ref, answer, at: ref.at + 1 })).toEqual({
-      kind: 'refused',
-      code: 'already_completed',
-    });
-  });
+  const approval = { toolName: 'charge', kind: 'approval' as const, input: { amount: 1 } };
+  const client = { toolName: 'hurry', kind: 'client' as const, input: {} };
+
+  it.each([
+    { call: approval, answer: { approved: true }, other: { approved: false } },
+    { call: approval, answer: { approved: false, reason: 'no' }, other: { approved: true } },
+    { call: client, answer: { result: { a: [1], b: 2 } }, other: { result: { a: [1], b: 3 } } },
+    { call: client, answer: { error: 'broken' }, other: { result: 'broken' } },
+  ])(
+    'report $answer as stored also where only the reply to it was lost',
+    async ({ call, answer, other }) => {
+      const stores = await openTestStores();
+      const { agent } = createAsker();
+      const { answerCall } = createActivities({
+        ...stores,
+        agents: new AgentRegistry([agent]),
+        services: {},
+        startNext: () => Promise.resolve(),
+        logger: quiet,
+      });
+      const session = drive(stores);
+      const { runId } = await session.asked({ ...call, toolCallId: 'c' });
+      const ref = { sessionId: session.id, runId, agent: agent.name, at: Date.now() };
+      const given = { toolCallId: 'c', by: 'ops', ...answer };
+      const first = await answerCall({ ...ref, answer: given });
+      expect(first).toMatchObject({ kind: 'stored', runId });
+      expect(await answerCall({ ...ref, answer: given })).toEqual(first);
+      const refused = { kind: 'refused', code: 'already_completed' };
+      const another = { toolCallId: 'c', by: 'ops', ...other };
+      expect(await answerCall({ ...ref, answer: another, at: ref.at + 1 })).toEqual(refused);
+      if (call === client) return;
+      expect(await answerCall({ ...ref, answer: given, at: ref.at + 1 })).toEqual(refused);
+    },
+  );
 
   it('the activities of answers accept, refuse with a code, and report the same end twice', async () => {
     const stores = await openTestStores();
