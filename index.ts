@@ -39,8 +39,6 @@ export type {
   ApprovalVerdict,
   ApproverRule,
   ApproverVerdict,
-  CallOptions,
-  CallOptionsScope,
   CompactedMessages,
   CompactionRecord,
   CompactionSettings,

@@ -4,7 +4,7 @@ import { StateError } from '../agents/tool-error.js';
 import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
-import { retryDelay } from '../protocol/time.js';
+import { endsWithin, retryDelay } from '../protocol/time.js';
 import type { CallPermission, StartCallInput } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
 import { callWriter, handOver, type Attempt } from './attempt.js';
@@ -283,8 +283,7 @@ function isRetry(error: unknown): boolean {
 }
 
 function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {
-  if (timeoutMs === undefined) return signal;
-  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  return timeoutMs === undefined ? signal : endsWithin(timeoutMs, signal);
 }
 
 /** Another worker may have a place; else it is this one's turn again. */

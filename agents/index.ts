@@ -6,7 +6,6 @@ export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
 export { fromAgent } from './ai-sdk/from-agent.js';
 export type { AgentSettings, AiSdkAgent } from './ai-sdk/from-agent.js';
-export type { CallOptions, CallOptionsScope } from './ai-sdk/prepare-call.js';
 export type { AgentTools } from './ai-sdk/agent-tools.js';
 export { defineTool } from './define-tool.js';
 export type { InferAgentTools, OutputOf, TypedAgent, TypedTool } from './tool-types.js';

@@ -1,3 +1,4 @@
+import { endsWithin } from '../../protocol/time.js';
 import https from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -36,7 +37,7 @@ export function createFetchFile({
   lookup = guardedLookup(PUBLIC, refusedAddress),
 }: FetchFileOptions): FetchFile {
   return async (address, signal) => {
-    const over = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
+    const over = endsWithin(WITHIN_MS, signal);
     let url = new URL(address);
     for (let hops = 0; hops <= REDIRECTS; hops += 1) {
       if (!isFetched(url, hosts)) throw new FileRefusedError('its host is not in the list');

@@ -1,3 +1,4 @@
+import { endsWithin } from '../../protocol/time.js';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
   asSchema,
@@ -41,7 +42,7 @@ export async function repairCalls(
   const repair = repairToolCall;
   const set = Object.fromEntries(tools.map((tool) => [tool.name, toSetTool(tool)])) as ToolSet;
   const messages = prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
-  const signal = AbortSignal.any([cut, AbortSignal.timeout(REPAIR_MS)]);
+  const signal = endsWithin(REPAIR_MS, cut);
 
   return Promise.all(
     calls.map(async (call) => {

@@ -1,3 +1,4 @@
+import { endsWithin } from '../../protocol/time.js';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import type { LostCall } from '../../agents/tool-context.js';
 import type { Attempt } from '../attempt.js';
@@ -33,7 +34,7 @@ export async function verifyCall(lost: LostExecution): Promise<Verified> {
   const { tool, input, attempt, call, logger } = lost;
   const { verify, inputSchema, outputSchema } = tool;
   if (verify === undefined) return { kind: 'unknown' };
-  const signal = AbortSignal.any([lost.signal, AbortSignal.timeout(VERIFY_MS)]);
+  const signal = endsWithin(VERIFY_MS, lost.signal);
   try {
     const parsed = await checkInput(inputSchema, { ok: true, value: input });
     if ('why' in parsed) return { kind: 'unknown' };

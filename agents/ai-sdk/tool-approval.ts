@@ -1,5 +1,4 @@
 import { DefinitionError } from '../definition-error.js';
-import type { AgentContexts } from './contexts.js';
 import type { ApprovalRule } from '../tool-config.js';
 import type { ToolDefinition } from '../definitions.js';
 
@@ -17,7 +16,6 @@ export function withApprovals(
   tools: readonly ToolDefinition[],
   approval: ToolApproval,
   agent: string,
-  contexts: AgentContexts = {},
 ): ToolDefinition[] {
   if (typeof approval !== 'function') {
     const unknown = Object.keys(approval).find(
@@ -30,8 +28,8 @@ export function withApprovals(
   return tools.map((tool) => {
     const rule =
       typeof approval === 'function'
-        ? forAll(approval, tool, contexts)
-        : ruleOf(approval[nameIn(tool)] ?? approval[tool.name], tool, contexts);
+        ? forAll(approval, tool)
+        : ruleOf(approval[nameIn(tool)] ?? approval[tool.name]);
     if (rule === undefined) return tool;
     if (typeof tool.execute !== 'function') {
       const fault = 'toolApproval cannot rule on it: it has no execute function on the server';
@@ -48,29 +46,19 @@ function nameIn({ listedAs, name }: ToolDefinition): string {
 
 type Rule = ApprovalRule<unknown>;
 
-function ruleOf(
-  status: ToolApprovalStatus,
-  tool: ToolDefinition,
-  { runtimeContext, toolsContext }: AgentContexts,
-): Rule | undefined {
+function ruleOf(status: ToolApprovalStatus): Rule | undefined {
   if (status === undefined) return undefined;
   if (typeof status !== 'function') return () => toVerdict(status);
   const decide = status as (input: unknown, options: object) => unknown;
-  const contexts = { toolContext: toolsContext?.[nameIn(tool)], runtimeContext };
   return async (input, { toolCallId, messages }) =>
-    toVerdict(await decide(input, { toolCallId, messages: [...messages], ...contexts }));
+    toVerdict(await decide(input, { toolCallId, messages: [...messages] }));
 }
 
-function forAll(
-  approval: (options: never) => unknown,
-  tool: ToolDefinition,
-  { runtimeContext, toolsContext }: AgentContexts,
-): Rule {
+function forAll(approval: (options: never) => unknown, tool: ToolDefinition): Rule {
   const decide = approval as (options: object) => unknown;
   return async (input, { toolCallId, messages }) => {
     const toolCall = { type: 'tool-call', toolCallId, toolName: nameIn(tool), input };
-    const asked = { toolCall, tools: undefined, messages: [...messages] };
-    return toVerdict(await decide({ ...asked, runtimeContext, toolsContext }));
+    return toVerdict(await decide({ toolCall, tools: undefined, messages: [...messages] }));
   };
 }
 

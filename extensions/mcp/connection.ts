@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
 import type { ToolHost } from '../../agents/index.js';
-import { sleep } from '../../protocol/time.js';
+import { endsWithin, sleep } from '../../protocol/time.js';
 import { McpError, toFailure, unavailable } from './errors.js';
 import { inFlight, type InFlight } from './guarded-fetch.js';
 import { CONNECT_MS, openMcpServer, orAborted, type Opened } from './open-server.js';
@@ -193,7 +193,7 @@ export function createMcpConnection(
   }
 
   async function list(signal: AbortSignal): Promise<unknown[]> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(2 * connectTimeoutMs)]);
+    const limited = endsWithin(2 * connectTimeoutMs, signal);
     const ask = (params: Params) =>
       repeat(limited, true, (client, options) =>
         client.request({ method: 'tools/list', params }, ToolsPage, options),

@@ -1,3 +1,4 @@
+import { endsWithin } from '../../protocol/time.js';
 import { EventSourceParserStream, ParseError } from 'eventsource-parser/stream';
 import { LIMITS } from '../../protocol/limits.js';
 import type { WireEvent } from '../../protocol/wire-events.js';
@@ -36,7 +37,7 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
   }
 
   async start(run: RemoteStart, signal: AbortSignal): Promise<void> {
-    await this.#post('start', run, AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]));
+    await this.#post('start', run, endsWithin(REQUEST_MS, signal));
   }
 
   async *follow(

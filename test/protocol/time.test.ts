@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { retryDelay, sleep, withTimeout } from '../../protocol/time.js';
+import { endsWithin, retryDelay, sleep, withTimeout } from '../../protocol/time.js';
 
 const never = new Promise<never>(() => undefined);
 
@@ -70,4 +72,30 @@ it('a retry delay leaves the given share to chance, and no more', () => {
       expect(Math.abs(shortest - whole * (1 - of.jitter))).toBeLessThanOrEqual(1);
     }),
   );
+});
+
+describe('a time limit within other signals', () => {
+  const heard = (signal: AbortSignal) =>
+    new Promise((resolve) => {
+      const hear = ({ target }: Event): void => {
+        resolve((target as AbortSignal).reason);
+      };
+      signal.addEventListener('abort', hear, { once: true });
+    });
+
+  it('fires also if nothing but its listener is left of it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const late = heard(endsWithin(100, new AbortController().signal));
+    await new Promise(setImmediate);
+    collect();
+    expect(await late).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('fires with the first of them, for its reason', async () => {
+    const other = new AbortController();
+    const cut = heard(endsWithin(60_000, new AbortController().signal, other.signal));
+    other.abort('cut');
+    expect(await cut).toBe('cut');
+  });
 });

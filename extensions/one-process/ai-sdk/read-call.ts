@@ -1,18 +1,14 @@
-import type { ModelMessage, ToolModelMessage, ToolSet } from 'ai';
+import { endsWithin } from '../../../protocol/time.js';
+import type { ModelMessage, ToolModelMessage } from 'ai';
 import { toPromptMessages } from '../../../activities/model/prepare-messages.js';
 import type { ToolAnswer } from '../../../executor/run-handle.js';
 import type { UserInputMessage } from '../../../protocol/agent-server.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../../protocol/ids.js';
-import type { CallCallbacks } from './call-hooks.js';
 import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
 
 /** What `generate` and `stream` are called with. */
-export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
-  CallCallbacks<TOOLS> &
-  ([CALL_OPTIONS] extends [never] ? { options?: never } : { options: CALL_OPTIONS });
-
-interface CallFields {
+export interface AgentCall {
   prompt?: string | ModelMessage[];
   messages?: ModelMessage[];
   /** Stops the run; the call rejects with the signal's reason. */
@@ -40,19 +36,7 @@ export type ReadCall = { results: ReadonlySet<string> } & (
   | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] }
 );
 
-const KNOWN = new Set([
-  'prompt',
-  'messages',
-  'abortSignal',
-  'timeout',
-  'sessionId',
-  'userId',
-  'options',
-  'onStepEnd',
-  'onStepFinish',
-  'onEnd',
-  'onFinish',
-]);
+const KNOWN = new Set(['prompt', 'messages', 'abortSignal', 'timeout', 'sessionId', 'userId']);
 
 /**
  * The signal of a call, which also ends it in time.
@@ -62,14 +46,13 @@ const KNOWN = new Set([
 export function withTimeout({
   abortSignal,
   timeout,
-}: Pick<CallFields, 'abortSignal' | 'timeout'>): AbortSignal | undefined {
+}: Pick<AgentCall, 'abortSignal' | 'timeout'>): AbortSignal | undefined {
   if (timeout === undefined) return abortSignal;
   const { totalMs, ...others } = typeof timeout === 'number' ? { totalMs: timeout } : timeout;
   const other = Object.keys(others)[0];
   if (other !== undefined) throw invalid(`"timeout.${other}" is a setting of the agent.`);
   if (!(totalMs > 0 && totalMs < 2 ** 31)) throw invalid('"timeout" is no number of milliseconds.');
-  const signals = [AbortSignal.timeout(totalMs), ...(abortSignal ? [abortSignal] : [])];
-  return AbortSignal.any(signals);
+  return endsWithin(totalMs, ...(abortSignal ? [abortSignal] : []));
 }
 
 /**
@@ -80,7 +63,7 @@ export function withTimeout({
  * @throws HelixError `validation_error`
  */
 export async function readCall(
-  call: CallFields,
+  call: AgentCall,
   sessionOf: (message: object) => string | undefined,
 ): Promise<ReadCall> {
   const unknown = Object.entries(call).find(
@@ -134,7 +117,7 @@ function resultsIn(messages: readonly ModelMessage[]): ReadonlySet<string> {
 
 const SYSTEM = 'A system message belongs to the instructions of the agent.';
 
-function toMessages({ prompt, messages }: CallFields): ModelMessage[] {
+function toMessages({ prompt, messages }: AgentCall): ModelMessage[] {
   if ((prompt === undefined) === (messages === undefined)) {
     throw invalid('Either prompt or messages is required.');
   }
