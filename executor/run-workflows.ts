@@ -8,7 +8,12 @@ import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { HelixError } from '../protocol/errors.js';
 import { runOfWorkflow, workflowIdOf } from '../protocol/ids.js';
 import type { Hint, RunInput } from '../protocol/run.js';
-import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import {
+  fairnessKeyOf,
+  SIGNALS,
+  WORKFLOW_TASK_TIMEOUT_MS,
+  WORKFLOW_TYPE,
+} from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
@@ -93,6 +98,7 @@ export function createRunWorkflows(
             workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
             staticSummary: `${input.agent}: turn ${String(input.turn)} of ${input.sessionId}`,
             staticDetails: labels.details,
+            priority: { fairnessKey: fairnessKeyOf(labels.tenant) },
             ...(input.searchAttributes && { typedSearchAttributes: toAttributes(input, labels) }),
           }),
         START_MS,

@@ -36,6 +36,18 @@ export function noticeQueueOf(taskQueue: string): string {
   return `${taskQueue}-notices`;
 }
 
+/** Tenants share fairly where work piles up. Temporal takes 64 bytes as a key. */
+export function fairnessKeyOf(tenant = ''): string {
+  let key = '';
+  let bytes = 0;
+  for (const character of tenant) {
+    bytes += character < '\u0080' ? 1 : 4;
+    if (bytes > 64) break;
+    key += character;
+  }
+  return key;
+}
+
 /** Activities whose attempts are registered under the lease of their worker. */
 export const LEASED_ACTIVITIES: ReadonlySet<string> = new Set<keyof RunActivities>([
   'modelStep',

@@ -99,7 +99,7 @@ async function readDeployment(
     deploymentName,
   });
   const current = workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId;
-  return { current: current || undefined, conflictToken };
+  return { current: current === '' ? undefined : (current ?? undefined), conflictToken };
 }
 
 /**

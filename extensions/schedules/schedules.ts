@@ -70,6 +70,8 @@ export interface Schedules {
   deleteOf: (tenant: string | undefined, owner: string) => Promise<string[]>;
 }
 
+/** Where work piles up, what people begin goes first (3, Temporal's default). The SDK's type lacks it. */
+const BEHIND_PEOPLE = { priority: { priorityKey: 4 } };
 /** Firings that were missed while Temporal was away are made up for this long. */
 const CATCH_UP_MS = 10 * 60_000;
 /** No reply of a chat waits for these calls, and Temporal carries each out by a workflow. */
@@ -205,6 +207,7 @@ export function createSchedules({
             args: [run],
             workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
             staticSummary: `${agent}: schedule ${name}`,
+            ...BEHIND_PEOPLE,
           },
           policies: { overlap: toPolicy(input.overlap), catchupWindow: CATCH_UP_MS },
           memo: { about },

@@ -23,7 +23,11 @@ import type {
   CalledRunResult,
 } from '../../protocol/called-runs.js';
 import { toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
-import { WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import {
+  fairnessKeyOf,
+  WORKFLOW_TASK_TIMEOUT_MS,
+  WORKFLOW_TYPE,
+} from '../../protocol/temporal-names.js';
 import { startAttributes } from '../../workflows/operators-view.js';
 import type { agentRun } from './agent-run.js';
 
@@ -184,6 +188,7 @@ async function startRun(
       cancellationType: ChildWorkflowCancellationType.ABANDON,
       staticSummary: `${input.agent}: turn ${String(input.turn)} of ${sessionId}`,
       staticDetails: details,
+      priority: { fairnessKey: fairnessKeyOf(tenant) },
       ...(input.searchAttributes && {
         typedSearchAttributes: startAttributes(input, { tenant, model: input.model }),
       }),

@@ -167,6 +167,7 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     );
     const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
     const described = await handle.describe();
+    expect(described.raw.workflowExecutionInfo?.priority).toMatchObject({ fairnessKey: 'acme' });
     expect(await described.staticSummary()).toBe(`${agent.name}: turn 1 of ${id}`);
     expect(await described.staticDetails()).toContain(`http://page/${id}`);
     await runs.executor.stop(id, { mode: 'interrupt' });

@@ -125,11 +125,13 @@ describe('runAgent in a workflow of its own', () => {
     expect(result).toMatchObject({ status: 'completed', text: 'You said hello', sessionId });
     expect(result).toHaveProperty('usage.inputTokens');
     const { runId } = result;
-    const { parentExecution, typedSearchAttributes } = (await runs.client.workflow
+    const { parentExecution, typedSearchAttributes, raw } = await runs.client.workflow
       .getHandle(workflowIdOf(runId))
-      .describe()) as never as Record<string, { workflowId?: string }>;
+      .describe();
     expect(parentExecution?.workflowId).toBe(handle.workflowId);
     expect(JSON.stringify(typedSearchAttributes)).toContain(owner.tenantId);
+    const { priority } = raw.workflowExecutionInfo ?? {};
+    expect(priority?.fairnessKey).toBe(owner.tenantId);
     const record = await stores.store.sessions.read(runId.slice(0, runId.lastIndexOf(':')));
     expect(record).toMatchObject({ owner: owner.userId, tenant: owner.tenantId });
   });

@@ -5,7 +5,7 @@ import { createSchedules, type Schedules } from '../../../extensions/schedules/s
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../agents/index.js';
 import { findSession } from '../../../ai-sdk/reply/access.js';
-import { scheduleIdOf } from '../../../protocol/ids.js';
+import { scheduleIdOf, workflowIdOf } from '../../../protocol/ids.js';
 import type { Firing, ScheduledRun, ScheduleInput } from '../../../protocol/scheduled-run.js';
 import { toStoredSessionId } from '../../../stores/record/stored-session-id.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
@@ -120,6 +120,9 @@ describe('a firing', () => {
     const { owner, tenant } = schedule;
     // The message is of who created it, so that person cannot approve alone what the run asks.
     expect(record).toMatchObject({ owner, tenant, runId, status: 'completed', runBy: 'olga' });
+    const { raw } = await runs.client.workflow.getHandle(workflowIdOf(runId)).describe();
+    const priority = { priorityKey: 4, fairnessKey: tenant };
+    expect(raw.workflowExecutionInfo?.priority).toMatchObject(priority);
     const history = await runs.client.workflow.getHandle(workflowId).fetchHistory();
     const payloads = Buffer.concat(
       (history.events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) =>
