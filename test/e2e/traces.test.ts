@@ -1,7 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
 import { workflowIdOf } from '../../protocol/ids.js';
+import type { OperatorRunDetail } from '../../protocol/operator.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge, delegate } from '../support/lab-calls.js';
+import { readOperator } from '../support/lab-run.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import {
   startSpanReceiver,
@@ -206,6 +208,9 @@ describe('traces', () => {
       const workflowId = String(one.attributes['temporalWorkflowId']);
       const result: unknown = await temporal.workflow.getHandle(workflowId).result();
       expect(result).toMatchObject({ trace: `https://traces.example/${one.traceId}` });
+      const path = `runs/${encodeURIComponent(workflowId.slice('run:'.length))}`;
+      const { traceUrl } = await readOperator<OperatorRunDetail>(product, path);
+      expect(traceUrl).toBe(`https://traces.example/${one.traceId}`);
     },
   );
 

@@ -1,10 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
-import { openConsole, type ConsolePage } from '../support/console-driver.js';
+import { openConsole, openTab, type ConsolePage } from '../support/page-driver.js';
 import { ask } from '../support/lab-run.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
-import { shareBrowser } from '../support/page-driver.js';
 import { createSignIn, json, SECRET, signToken } from '../support/people.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
@@ -14,11 +13,10 @@ import { until } from '../support/until.js';
 let channel: NoticeReceiver;
 let ann: NoticeReceiver;
 let product: Product;
-let browser: Browser;
 const open: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  [channel, ann, browser] = await Promise.all([startReceiver(), startReceiver(), shareBrowser()]);
+  [channel, ann] = await Promise.all([startReceiver(), startReceiver()]);
   const secrets = [`whsec_${'a'.repeat(32)}`];
   const approver = { userId: 'ann' };
   product = await startProduct({
@@ -84,7 +82,7 @@ async function channelLink(sessionId: string): Promise<string> {
 async function openAs(authorization: string, address: string): Promise<ConsolePage> {
   const proxy = await startSigningProxy(() => product.url, authorization);
   open.push(proxy.close);
-  return openConsole(browser, proxy.url, address);
+  return openConsole(proxy.url, address);
 }
 
 async function statusOf(sessionId: string): Promise<string> {
@@ -102,7 +100,7 @@ it("a colleague follows the channel's link, approves with one more click, and se
   await console.click('approve');
   await console.at('empty').waitFor();
   await until('the run is over', async () => (await statusOf(sessionId)) === 'completed');
-  expect(console.faults).toEqual([]);
+  await console.leave();
 });
 
 it('the owner, who has no role, may follow it too; another customer is shown nothing', async () => {
@@ -123,9 +121,8 @@ it('the page of a link that decides is accessible, small enough for phones, and 
   const sessionId = await begin('cleo', 'support', REFUND);
   const { data } = await ann.untilTaken(sessionId, 'approval.requested');
   const { pathname, search } = new URL(String(data['decideUrl']));
-  const context = await browser.newContext({ viewport: { width: 320, height: 640 } });
-  const page: Page = await context.newPage();
-  await page.goto(product.url + pathname + search);
+  const { page, leave } = await openTab(product.url + pathname + search);
+  await page.setViewportSize({ width: 320, height: 640 });
   expect(await findBarriers(page)).toEqual([]);
   expect(await findOverflow(page)).toEqual([]);
   expect(await page.locator('pre').textContent()).toContain(EXAMPLE_ORDER_ID);
@@ -136,5 +133,5 @@ it('the page of a link that decides is accessible, small enough for phones, and 
   await page.getByText('This question has been answered.').waitFor();
   expect(await findBarriers(page)).toEqual([]);
   await until('the run is over', async () => (await statusOf(sessionId)) === 'completed');
-  await context.close();
+  await leave();
 }, 60_000);

@@ -1,9 +1,7 @@
-import type { Browser } from 'playwright-core';
 import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
-import { openConsole, type ConsolePage } from '../support/console-driver.js';
-import { shareBrowser } from '../support/page-driver.js';
+import { openConsole, type ConsolePage } from '../support/page-driver.js';
 import { createSignIn, json, outcome, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
@@ -15,11 +13,9 @@ const product = useProduct('accounts');
 const TENANT = newSessionId();
 const signIn = createSignIn(() => product.url);
 const open: (() => Promise<void>)[] = [];
-let browser: Browser;
 let sessionId: string;
 
 beforeAll(async () => {
-  browser = await shareBrowser();
   sessionId = newSessionId();
   const cora = await signIn('cora', TENANT);
   const text = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
@@ -33,7 +29,7 @@ afterAll(async () => {
 async function openAs(authorization: string, address: string): Promise<ConsolePage> {
   const proxy = await startSigningProxy(() => product.url, authorization);
   open.push(proxy.close);
-  return openConsole(browser, proxy.url, address);
+  return openConsole(proxy.url, address);
 }
 
 it('a viewer sees what waits and what ran, and no button that acts', async () => {
@@ -53,7 +49,7 @@ it('a viewer sees what waits and what ran, and no button that acts', async () =>
   await console.open('/console/runs');
   await console.at('run-row').first().waitFor();
   expect(await console.at('choose-page').count()).toBe(0);
-  expect(console.faults).toEqual([]);
+  await console.leave();
 
   const lead = await signIn('olga', TENANT, 'operator');
   const { entries } = await json<AuditReply>(lead.get('operator/audit?action=read'));
@@ -88,7 +84,7 @@ it('someone without a role, of another tenant, or whose sign-in has expired read
   );
   const expired = await openAs('Bearer expired', '/console');
   expect(await expired.at('problem').textContent()).toContain('Your sign-in has expired.');
-  for (const each of [unnamed, other, expired]) expect(each.faults).toEqual([]);
+  for (const each of [unnamed, other, expired]) await each.leave();
 });
 
 it('who began a run again withdraws what it asks, and may not approve it', async () => {
@@ -117,5 +113,5 @@ it('who began a run again withdraws what it asks, and may not approve it', async
   expect(await console.at('approve').count()).toBe(0);
   await console.click('withdraw');
   await console.at('empty').waitFor();
-  expect(console.faults).toEqual([]);
+  await console.leave();
 });

@@ -1,25 +1,18 @@
-import type { Browser } from 'playwright-core';
 import type { OperatorRunDetail, OperatorRuns } from '../../protocol/operator.js';
 import { findProblems } from '../support/axe.js';
-import { openConsole, type ConsolePage } from '../support/console-driver.js';
-import { ask, runLab, sessionOf } from '../support/lab-run.js';
-import { shareBrowser } from '../support/page-driver.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
+import { openConsole, type ConsolePage } from '../support/page-driver.js';
+import { newSessionId } from '../support/product.js';
+import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** The console in Chromium, on a server of its own whose one user may do everything: other files leave runs. */
-const product = useProduct({});
-let browser: Browser;
-beforeAll(async () => {
-  browser = await shareBrowser();
-});
+/** The console in Chromium, in a tenant of its own whose one user may do everything. */
+const product = useOwnUser('operator');
 
 const CHARGE = [{ say: 'I would charge it.', ...ask('charge', { amount: 5 }) }, { say: 'well' }];
 
-async function readRun(runId: string): Promise<OperatorRunDetail> {
-  const path = `/api/operator/runs/${encodeURIComponent(runId)}`;
-  return (await (await fetch(product.url + path)).json()) as OperatorRunDetail;
-}
+const readRun = (runId: string): Promise<OperatorRunDetail> =>
+  readOperator(product, `runs/${encodeURIComponent(runId)}`);
 
 /** Begins a run and leaves it: a connection that is closed stops nothing. */
 async function beginLab(script: object[]): Promise<string> {
@@ -33,25 +26,23 @@ async function beginLab(script: object[]): Promise<string> {
   return response.headers.get('x-run-id') ?? '';
 }
 
-/** Temporal's list follows its workflows late: until it has these as those that wait, and no others. */
-const untilWaiting = (runs: readonly string[]): Promise<unknown> =>
-  until('exactly these are listed', async () => {
-    const path = '/api/operator/runs?status=waiting_approval&agent=lab&limit=100';
-    const { runs: found } = (await (await fetch(product.url + path)).json()) as OperatorRuns;
-    const ids = new Set(found.map(({ runId }) => runId));
-    return ids.size === runs.length && runs.every((runId) => ids.has(runId));
-  });
-
 const untilStatus = (console: ConsolePage, text: string): Promise<void> =>
   console.at('run-status').getByText(text, { exact: true }).waitFor();
+
+/** What has the focus when this is reached by the keyboard alone. */
+async function tabTo({ page }: ConsolePage, testId: string): Promise<unknown> {
+  const focused = (): Promise<unknown> =>
+    page.evaluate(() => document.activeElement?.getAttribute('data-testid'));
+  for (let at = 0; at < 40 && (await focused()) !== testId; at += 1)
+    await page.keyboard.press('Tab');
+  return focused();
+}
 
 it('a question is changed and approved on the spot, and another console sees that it is gone', async () => {
   const runId = await runLab(product, CHARGE);
   const address = `/console/waiting/${sessionOf(runId)}`;
-  const [one, two] = [
-    await openConsole(browser, product.url, address),
-    await openConsole(browser, product.url, address),
-  ];
+  const one = await openConsole(product.url, address);
+  const two = await openConsole(product.url, address);
   await two.at('question').waitFor();
   await one.click('why');
   expect(await one.at('why-text').textContent()).toContain('I would charge it.');
@@ -59,40 +50,36 @@ it('a question is changed and approved on the spot, and another console sees tha
   await one.at('answer-reason').fill('a discount');
   expect(await one.at('approve').textContent()).toBe('Approve with changes');
   await one.click('approve');
-  await Promise.all([one, two].map((each) => each.at('empty').waitFor({ timeout: 5_000 })));
+  for (const each of [one, two]) await each.at('empty').waitFor();
   await until('the run is over', async () => (await readRun(runId)).status === 'completed');
   const [call] = (await readRun(runId)).steps[0]?.calls ?? [];
   expect(call?.decision).toMatchObject({ approved: true, edited: true, reason: 'a discount' });
-  expect([...one.faults, ...two.faults]).toEqual([]);
-  await Promise.all([one.close(), two.close()]);
+  for (const each of [one, two]) await each.leave();
 });
 
-it('a question for the client is answered with a value', async () => {
-  const runId = await runLab(product, [ask('locate', { question: 'where?' }), { say: 'there' }]);
-  const console = await openConsole(browser, product.url, `/console/waiting/${sessionOf(runId)}`);
-  await console.at('result').fill('{"city":"Basel"}');
-  await console.click('give-result');
-  await until('the run is over', async () => (await readRun(runId)).status === 'completed');
-  await console.open(`/console/runs/${encodeURIComponent(runId)}`);
-  await console.at('open-step').first().click();
-  await console.at('contents').getByText('Basel').waitFor();
-  await console.close();
-});
-
-it('a run is followed; its steps show what was decided and written', async () => {
-  const runId = await runLab(product, CHARGE);
-  const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
+it('a run is followed, its questions are answered by keyboard, and its steps show what was decided and written', async () => {
+  const where = ask('locate', { question: 'where?' });
+  const runId = await runLab(product, [CHARGE[0] ?? {}, where, { say: 'there' }]);
+  const console = await openConsole(product.url, `/console/runs/${runId}`);
   await untilStatus(console, 'Waits for approval');
   await console.click('to-waiting');
-  await console.click('deny');
+  await console.at('deny').waitFor();
+  expect(await tabTo(console, 'deny')).toBe('deny');
+  await console.page.keyboard.press('Enter');
+  await console.at('result').waitFor();
+  expect(await tabTo(console, 'result')).toBe('result');
+  await console.page.keyboard.type('{"city":"Basel"}');
+  expect(await tabTo(console, 'give-result')).toBe('give-result');
+  await console.page.keyboard.press('Enter');
+  await console.at('empty').waitFor();
   await console.page.goBack();
   await untilStatus(console, 'Completed');
   expect(await console.at('call').first().textContent()).toContain('denied by');
-  await console.at('open-step').first().click();
-  await console.at('contents').waitFor();
-  expect(await console.at('contents').textContent()).toContain('I would charge it.');
-  expect(console.faults).toEqual([]);
-  await console.close();
+  for (const [step, text] of ['I would charge it.', 'Basel'].entries()) {
+    await console.at('open-step').nth(step).click();
+    await console.at('contents').getByText(text).first().waitFor();
+  }
+  await console.leave();
 });
 
 it('an active run is stopped with a reason, forked and repeated', async () => {
@@ -100,7 +87,7 @@ it('an active run is stopped with a reason, forked and repeated', async () => {
     ask('echo', { value: 1 }),
     { say: 'slow'.repeat(600), deltas: 600, everyMs: 100 },
   ]);
-  const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
+  const console = await openConsole(product.url, `/console/runs/${runId}`);
   await console.at('step').first().waitFor();
   await console.click('run-stop');
   await console.at('reason').fill('too slow');
@@ -131,45 +118,48 @@ it('an active run is stopped with a reason, forked and repeated', async () => {
   await console.click('run-stop');
   await console.click('confirm');
   await untilStatus(console, 'Stopped');
-  expect(console.faults).toEqual([]);
-  await console.close();
+  await console.leave();
 });
 
-it('runs are filtered, paged and stopped together; the address keeps the filter', async () => {
-  const runs = await Promise.all(Array.from({ length: 27 }, () => runLab(product, CHARGE)));
-  const console = await openConsole(browser, product.url, '/console/runs');
-  await untilWaiting(runs);
+it('runs are filtered and stopped together; the address keeps the filter', async () => {
+  const runs = await Promise.all([1, 2, 3].map(() => runLab(product, CHARGE)));
+  // Temporal's list follows its workflows late.
+  await until('exactly these are listed', async () => {
+    const path = 'runs?status=waiting_approval&agent=lab&limit=100';
+    const found = (await readOperator<OperatorRuns>(product, path)).runs.map(({ runId }) => runId);
+    return found.length === runs.length && runs.every((runId) => found.includes(runId));
+  });
+  const console = await openConsole(product.url, '/console/runs');
+  const untilShown = (count: number): Promise<unknown> =>
+    until(
+      `${String(count)} are shown`,
+      async () => (await console.at('run-row').count()) === count,
+    );
   await console.at('filter-status').selectOption('waiting_approval');
   await console.at('filter-agent').selectOption('lab');
   expect(new URL(console.page.url()).search).toBe('?status=waiting_approval&agent=lab');
-  await console.click('next');
-  await console.page.getByText('Page 2').waitFor();
-  await until('the second page is shown', async () => (await console.at('run-row').count()) === 2);
-  await console.click('previous');
-  await until('the first page is shown', async () => (await console.at('run-row').count()) === 25);
-
+  await untilShown(3);
   await console.at('filter-owner').fill('unknown');
   await console.click('filter');
   await console.at('empty').waitFor();
   await console.page.goBack();
-  await until('all are shown again', async () => (await console.at('run-row').count()) === 25);
+  await untilShown(3);
 
   await console.click('stop-all');
-  expect(await console.at('plan').textContent()).toContain('This is about 27 runs.');
+  expect(await console.at('plan').textContent()).toContain('This is about 3 runs.');
   await console.at('reason').fill('recalled');
   await console.click('confirm');
   await console.page.locator('[data-testid=many][data-status=over]').waitFor();
-  expect(await console.at('many').textContent()).toBe('27 of 27 done, 0 skipped, 0 failed.');
+  expect(await console.at('many').textContent()).toBe('3 of 3 done, 0 skipped, 0 failed.');
   await console.click('close');
   await console.at('empty').waitFor();
   const statuses = await Promise.all(runs.map(async (runId) => (await readRun(runId)).status));
   expect(new Set(statuses)).toEqual(new Set(['interrupted']));
-  expect(console.faults).toEqual([]);
-  await console.close();
+  await console.leave();
 });
 
 it('usage is a chart and the same as a table; an agent is paused and resumed', async () => {
-  const console = await openConsole(browser, product.url, '/console/usage?by=agent');
+  const console = await openConsole(product.url, '/console/usage?by=agent');
   await console.page.getByTestId('chart-bar').getByText('lab', { exact: true }).waitFor();
   await console.at('measure').selectOption('tokens');
   expect(await console.at('chart').textContent()).toContain('Tokens by agent');
@@ -184,44 +174,26 @@ it('usage is a chart and the same as a table; an agent is paused and resumed', a
   await lab.getByTestId('unpause').click();
   await console.click('confirm');
   await lab.getByTestId('pause').waitFor();
-  expect(console.faults).toEqual([]);
-  await console.close();
+  await console.leave();
 });
 
 it('every view is without barriers, and as wide as the screen, light and dark', async () => {
   const runId = await runLab(product, [ask('echo', { value: 'x' }), ...CHARGE]);
   const views = [
-    'waiting',
-    'runs',
-    `runs/${runId}`,
-    'runs/no:1-x',
-    'usage',
-    'agents',
-    'audit',
-    'nothing',
-  ];
-  const console = await openConsole(browser, product.url);
-  for (const view of views) {
+    ['waiting', 'question'],
+    ['runs', 'run-row'],
+    [`runs/${runId}`, 'step'],
+    ['runs/no:1-x', 'problem'],
+    ['usage', 'chart'],
+    ['agents', 'agent'],
+    ['audit', 'audit-entry'],
+  ] as const;
+  const console = await openConsole(product.url, '/console/nothing');
+  expect(await findProblems(console.page)).toEqual([]);
+  for (const [view, what] of views) {
     await console.open(`/console/${view}`);
-    await console.page.waitForLoadState('networkidle');
+    await console.at(what).first().waitFor();
     expect([view, await findProblems(console.page)]).toEqual([view, []]);
   }
-  expect(console.faults).toEqual([]);
-  await console.close();
+  await console.leave();
 }, 120_000);
-
-it('the keyboard is enough to approve', async () => {
-  const runId = await runLab(product, CHARGE);
-  const console = await openConsole(browser, product.url, `/console/waiting/${sessionOf(runId)}`);
-  await console.at('approve').waitFor();
-  const { page } = console;
-  for (let at = 0; at < 40; at += 1) {
-    await page.keyboard.press('Tab');
-    const on = await page.evaluate(() => document.activeElement?.getAttribute('data-testid'));
-    if (on === 'approve') break;
-  }
-  await page.keyboard.press('Enter');
-  await console.at('empty').waitFor();
-  await until('the run is over', async () => (await readRun(runId)).status === 'completed');
-  await console.close();
-});

@@ -1,6 +1,6 @@
-import type { Browser } from 'playwright-core';
+import { findBarriers } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
-import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { openPage, type ChatPage } from '../support/page-driver.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -11,22 +11,19 @@ const PNG = Buffer.from(
 );
 
 const product = useProduct();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await shareBrowser();
-});
 
 const stateOf = (chat: ChatPage, at: number): Promise<string | null> =>
   chat.at('attachment').nth(at).getAttribute('data-state');
 
 it('the page adds, removes and sends files, and shows them after a reload', async () => {
-  const chat = await openPage(browser, product.url, newSessionId());
+  const chat = await openPage(product.url);
   await chat.at('file-input').setInputFiles([
     { name: 'dot.png', mimeType: 'image/png', buffer: PNG },
     { name: 'no.zip', mimeType: 'application/zip', buffer: PNG },
   ]);
   await until('one is stored', async () => (await stateOf(chat, 0)) === 'ready');
   expect(await stateOf(chat, 1)).toBe('Files of this kind are not taken.');
+  expect(await findBarriers(chat.page)).toEqual([]);
   await chat.at('composer').fill(toScript({ quote: true }).text);
   expect(await chat.at('send').isDisabled()).toBe(true);
   await chat.page.getByRole('button', { name: 'Remove no.zip' }).press('Enter');
@@ -39,11 +36,11 @@ it('the page adds, removes and sends files, and shows them after a reload', asyn
   await until('the image is drawn', () =>
     image.evaluate((shown) => (shown as HTMLImageElement).naturalWidth === 1).catch(() => false),
   );
-  expect(chat.faults).toEqual([]);
+  await chat.leave();
 });
 
 it('the page takes files that are pasted and dropped', async () => {
-  const chat = await openPage(browser, product.url, newSessionId());
+  const chat = await openPage(product.url);
   for (const kind of ['paste', 'drop']) {
     await chat.at('composer').evaluate((box, type) => {
       const data = new DataTransfer();
@@ -60,5 +57,5 @@ it('the page takes files that are pasted and dropped', async () => {
   await chat.click('send');
   await chat.untilReplyHas('[File \\"drop.txt\\"]');
   await chat.untilStatus('ready');
-  expect(chat.faults).toEqual([]);
+  await chat.leave();
 });

@@ -1,15 +1,10 @@
-import type { Browser } from 'playwright-core';
 import { toScript } from '../support/chat-client.js';
-import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { openPage, type ChatPage } from '../support/page-driver.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** The page by keyboard alone, and for people whom motion disturbs. */
 const product = useProduct();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await shareBrowser();
-}, 60_000);
 
 /** The test id of what has the focus. */
 const focused = ({ page }: ChatPage): Promise<unknown> =>
@@ -18,7 +13,7 @@ const untilFocused = (chat: ChatPage, testId: string): Promise<unknown> =>
   until(`${testId} has the focus`, async () => (await focused(chat)) === testId);
 
 async function onPhone(): Promise<ChatPage> {
-  const chat = await openPage(browser, product.url, newSessionId());
+  const chat = await openPage(product.url);
   await chat.page.setViewportSize({ width: 390, height: 700 });
   await chat.untilStatus('ready');
   return chat;
@@ -46,7 +41,7 @@ it('the list of conversations takes the focus, keeps it, and gives it back', asy
   await untilFocused(chat, 'list');
   // A press beside the list does nothing to what is behind it.
   expect(await chat.status()).toBe('ready');
-  expect(chat.faults).toEqual([]);
+  await chat.leave();
 });
 
 it('the menu closes at Escape, at a click outside, and after a choice', async () => {
@@ -74,7 +69,7 @@ it('the menu closes at Escape, at a click outside, and after a choice', async ()
   await chat.page.keyboard.press('Escape');
   await inbox.waitFor({ state: 'hidden' });
   await untilFocused(chat, 'more');
-  expect(chat.faults).toEqual([]);
+  await chat.leave();
 });
 
 it('nothing moves for people who asked for less motion', async () => {
@@ -113,5 +108,5 @@ it('a reply can be copied, messages say when they were sent, and the way to the 
   expect(button?.y).toBeGreaterThanOrEqual((text?.y ?? 0) + (text?.height ?? Infinity));
   await toEnd.click();
   await toEnd.waitFor({ state: 'detached' });
-  expect(chat.faults).toEqual([]);
+  await chat.leave();
 });

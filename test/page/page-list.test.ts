@@ -1,20 +1,15 @@
-import type { Browser } from 'playwright-core';
-import { shareBrowser, openPage } from '../support/page-driver.js';
+import { openPage } from '../support/page-driver.js';
 import { newSessionId } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 const product = useOwnUser();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await shareBrowser();
-});
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
 
 it('the page lists conversations by title, finds them, and opens one', async () => {
   const first = newSessionId();
-  const chat = await openPage(browser, product.url, first);
+  const chat = await openPage(product.url, first);
   await chat.say(script({ say: 'marmalade' }));
   await chat.untilReplyHas('marmalade');
   await chat.untilStatus('ready');
@@ -32,39 +27,32 @@ it('the page lists conversations by title, finds them, and opens one', async () 
   await entries.click();
   await chat.untilReplyHas('marmalade');
   expect(new URL(chat.page.url()).searchParams.get('session')).toBe(first);
-  expect(chat.faults).toEqual([]);
+  await chat.leave();
 });
 
 it('a new chat says what its agent does, an opener begins it, and helpers of agents are not offered', async () => {
-  const chat = await openPage(browser, product.url, newSessionId(), 'support');
+  const chat = await openPage(product.url, newSessionId(), 'support');
   await chat.page.getByRole('heading', { name: 'Support' }).waitFor();
   await chat.page.getByText('Help desk of a small shop').waitFor();
   expect(await chat.at('agent').locator('option').allTextContents()).toEqual(['Support']);
   const opener = chat.page.locator('.openers button').first();
   await opener.click();
   await opener.waitFor({ state: 'detached' });
-  await chat.untilReplyHas('1042', 30_000);
-  expect(chat.faults).toEqual([]);
+  await chat.untilReplyHas('1042');
+  await chat.leave();
 });
 
-it('what a model thought is folded, and can be read', async () => {
-  const chat = await openPage(browser, product.url, newSessionId());
-  await chat.say(script({ think: 'Plums come first.', say: 'Plums.' }));
-  await chat.untilReplyHas('Plums.');
-  const thought = chat.at('reasoning').getByText('Plums come first.');
-  expect(await thought.isVisible()).toBe(false);
-  await chat.at('reasoning').getByText('Thoughts').click();
-  await thought.waitFor();
-  expect(chat.faults).toEqual([]);
-});
-
-it('replies are read as Markdown, and finished calls are one line', async () => {
-  const chat = await openPage(browser, product.url, newSessionId());
+it('thoughts are folded, replies are read as Markdown, and finished calls are one line', async () => {
+  const chat = await openPage(product.url);
+  const echo = (value: number): object => ({
+    tool: 'echo',
+    id: `c${String(value)}`,
+    args: { value },
+  });
   await chat.say(
     script(
-      {
-        calls: [1, 2].map((value) => ({ tool: 'echo', id: `c${String(value)}`, args: { value } })),
-      },
+      { think: 'Plums come first.', calls: [echo(41), echo(42)] },
+      { calls: [{ tool: 'boom', id: 'c3', args: { message: 'no luck' } }] },
       { say: '| a | b |\n|---|---|\n| 1 | **two** |\n\n![x](https://evil.example/x.png)' },
     ),
   );
@@ -77,28 +65,34 @@ it('replies are read as Markdown, and finished calls are one line', async () => 
   expect(await chat.tools()).toEqual([
     { tool: 'echo', state: 'done' },
     { tool: 'echo', state: 'done' },
+    { tool: 'boom', state: 'failed' },
   ]);
-  expect(chat.faults).toEqual([]);
+  expect(await chat.at('tool-output').last().textContent()).toContain('42');
+  expect(await chat.at('tool-error').textContent()).toBe('no luck');
+  const thought = chat.at('reasoning').getByText('Plums come first.');
+  expect(await thought.isVisible()).toBe(false);
+  await chat.at('reasoning').getByText('Thoughts').click();
+  await thought.waitFor();
+  await chat.leave();
 });
 
-it.each([320, 390])(
-  'on a screen of %d px nothing is wider, and menus have the rest',
-  async (width) => {
-    const chat = await openPage(browser, product.url, newSessionId());
-    await chat.page.setViewportSize({ width, height: 700 });
-    await chat.say(script({ say: `| ${'wide | '.repeat(12)}\n|${'---|'.repeat(12)}\n` }));
-    await chat.untilStatus('ready');
-    const widest = (): Promise<number> =>
-      chat.page.evaluate<number>('document.documentElement.scrollWidth');
-    expect(await widest()).toBe(width);
+it('on a small screen nothing is wider, and menus have the rest', async () => {
+  const chat = await openPage(product.url);
+  const width = 320;
+  await chat.page.setViewportSize({ width, height: 700 });
+  const table = `| ${'wide | '.repeat(12)}\n|${'---|'.repeat(12)}\n`;
+  await chat.say(script({ say: `${table}\n${'x*_['.repeat(50)}` }));
+  await chat.untilStatus('ready');
+  const widest = (): Promise<number> =>
+    chat.page.evaluate<number>('document.documentElement.scrollWidth');
+  expect(await widest()).toBe(width);
 
-    await chat.click('more');
-    expect(await chat.at('inbox').isVisible()).toBe(true);
-    await chat.click('list');
-    await until('the list is open', () => chat.at('side-conversation').first().isVisible());
-    expect(await widest()).toBe(width);
-    await chat.page.keyboard.press('Escape');
-    await until('the list is closed', () => chat.at('side-conversation').first().isHidden());
-    expect(chat.faults).toEqual([]);
-  },
-);
+  await chat.click('more');
+  expect(await chat.at('inbox').isVisible()).toBe(true);
+  await chat.click('list');
+  await until('the list is open', () => chat.at('side-conversation').first().isVisible());
+  expect(await widest()).toBe(width);
+  await chat.page.keyboard.press('Escape');
+  await until('the list is closed', () => chat.at('side-conversation').first().isHidden());
+  await chat.leave();
+});

@@ -1,27 +1,20 @@
-import type { Browser } from 'playwright-core';
 import { findOverflow } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
-import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { openPage, type ChatPage } from '../support/page-driver.js';
+import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** Messages that come while a reply is being written, and turns that are taken up once more. */
-const LONG = 'This reply takes its time, so that there is some to say something else. '.repeat(3);
-const slowly = { say: LONG, deltas: 60, everyMs: 30 };
+const WORDS = 'This reply takes its time, so that there is some to say something else.';
 /** Runs until it is stopped. */
-const held = { ...slowly, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
-const neverEnding = { ...slowly, everyMs: 1_000 };
+const held = { say: WORDS, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
 
 const product = useProduct();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await shareBrowser();
-});
 
-async function openBusy(...script: object[]): Promise<ChatPage> {
-  const chat = await openPage(browser, product.url, newSessionId());
-  await chat.say(toScript(...script).text);
-  await chat.untilReplyHas('This reply');
+async function openBusy(): Promise<ChatPage> {
+  const chat = await openPage(product.url);
+  await chat.say(toScript(held).text);
+  await chat.untilReplyHas(WORDS);
   return chat;
 }
 
@@ -31,114 +24,68 @@ async function sayBeside(chat: ChatPage, text: string, mode?: string): Promise<v
   await chat.click('send');
 }
 
-it.concurrent(
-  'the page queues messages, edits one and removes one, and the others are answered',
-  async () => {
-    const chat = await openBusy(held);
-    await sayBeside(chat, 'one');
-    await sayBeside(chat, 'two');
-    await until('both wait', async () => (await chat.at('queued').count()) === 2);
-    await chat.at('edit-queued').first().click();
-    await chat.at('queued-draft').fill(toScript({ say: 'To the changed one.' }).text);
-    await chat.click('save-queued');
-    await until('it is changed', async () =>
-      ((await chat.at('queued').first().textContent()) ?? '').includes('changed one'),
-    );
-    await chat.at('remove-queued').last().click();
-    await until('one is left', async () => (await chat.at('queued').count()) === 1);
-    await until('the first reply is whole', async () => (await chat.replies())[0] === LONG.trim());
-    await chat.click('stop');
-    await chat.untilReplyHas('To the changed one.', 30_000);
-    await chat.untilStatus('ready');
-    expect(await chat.replies()).toEqual([LONG.trim(), 'To the changed one.']);
-    expect(await chat.at('queued').count()).toBe(0);
-    expect(chat.faults).toEqual([]);
-  },
-);
-
-it.concurrent(
-  'a message that waits keeps its lines when it is changed, and Escape leaves it as it was',
-  async () => {
-    const chat = await openBusy(held);
-    await chat.page.setViewportSize({ width: 320, height: 700 });
-    await chat.at('composer').fill('Beside Stop and Send there is room for words.');
-    expect((await chat.at('composer').boundingBox())?.width).toBeGreaterThan(200);
-    await sayBeside(chat, 'one\ntwo');
-    await chat.at('edit-queued').click();
-    await until('it can be written in', () => chat.at('queued-draft').isVisible());
-    expect(await chat.at('queued-draft').inputValue()).toBe('one\ntwo');
-    await chat.page.keyboard.type('!');
-    await chat.page.keyboard.press('Escape');
-    expect(await chat.at('queued').textContent()).toContain('one\ntwo');
-    await until('the keyboard is back', () =>
-      chat.at('edit-queued').evaluate((button) => button === document.activeElement),
-    );
-    await chat.page.keyboard.press('Enter');
-    await chat.page.keyboard.type(' three');
-    await chat.page.keyboard.press('Enter');
-    await until('it is changed', async () =>
-      ((await chat.at('queued').textContent()) ?? '').includes('one\ntwo three'),
-    );
-    expect(chat.faults).toEqual([]);
-  },
-);
-
-it.concurrent(
-  'a message that waits is shown whole on a phone, however long its words are',
-  async () => {
-    const chat = await openBusy(held);
-    await chat.page.setViewportSize({ width: 320, height: 700 });
-    const words = `https://shop.test/${'orders'.repeat(20)} and the rest of it`;
-    await sayBeside(chat, words, 'steer');
-    const text = chat.at('queued').locator('.queued-text');
-    await text.waitFor();
-    expect(await findOverflow(chat.page)).toEqual([]);
-    const cut = await text.evaluate(
-      (shown) => shown.scrollWidth > shown.clientWidth + 1 || shown.clientHeight < 40,
-    );
-    expect(cut).toBe(false);
-    for (const button of ['edit-queued', 'remove-queued']) {
-      const box = await chat.at(button).boundingBox();
-      expect((box?.x ?? 320) + (box?.width ?? 0)).toBeLessThanOrEqual(320);
-    }
-    await chat.click('edit-queued');
-    expect(await findOverflow(chat.page)).toEqual([]);
-    expect(chat.faults).toEqual([]);
-  },
-);
-
-it.concurrent('the page stops the reply for a message that cannot wait', async () => {
-  const chat = await openBusy(neverEnding);
+it('the page queues messages, edits one, removes one and stops the reply for one that cannot wait', async () => {
+  const chat = await openBusy();
+  await sayBeside(chat, 'one');
+  await sayBeside(chat, 'two');
+  await until('both wait', async () => (await chat.at('queued').count()) === 2);
+  await chat.at('edit-queued').first().click();
+  await chat.at('queued-draft').fill(toScript({ say: 'To the changed one.' }).text);
+  await chat.click('save-queued');
+  await until('it is changed', async () =>
+    ((await chat.at('queued').first().textContent()) ?? '').includes('changed one'),
+  );
+  await chat.at('remove-queued').last().click();
+  await until('one is left', async () => (await chat.at('queued').count()) === 1);
   await sayBeside(chat, toScript({ say: 'Here I am.' }).text, 'interrupt');
-  await chat.untilReplyHas('Here I am.', 30_000);
+  const answers = [WORDS, 'Here I am.', 'To the changed one.'];
+  await until('all are answered', async () => (await chat.replies()).length === answers.length);
+  await chat.untilReplyHas('To the changed one.');
   await chat.untilStatus('ready');
-  const [cut = '', next] = await chat.replies();
-  expect(next).toBe('Here I am.');
-  expect(cut.length).toBeLessThan(LONG.trim().length);
+  expect(await chat.replies()).toEqual(answers);
+  expect(await chat.at('queued').count()).toBe(0);
+  await chat.leave();
 });
 
-it.concurrent('the page steers the next step with a message', async () => {
-  const calls = [{ tool: 'sleep', id: 's1', args: { ms: 2_000 } }];
-  const chat = await openBusy({ ...slowly, calls }, { say: 'Never written.' });
-  await sayBeside(chat, toScript({ say: 'Steered.' }).text, 'steer');
-  await chat.untilReplyHas('Steered.', 30_000);
-  await chat.untilStatus('ready');
-  expect((await chat.replies()).join(' ')).not.toContain('Never written.');
+it('a message that waits for the next step is shown whole on a phone, keeps its lines when it is changed, and Escape leaves it as it was', async () => {
+  const chat = await openBusy();
+  await chat.page.setViewportSize({ width: 320, height: 700 });
+  await chat.at('composer').fill('Beside Stop and Send there is room for words.');
+  expect((await chat.at('composer').boundingBox())?.width).toBeGreaterThan(200);
+  const words = `https://shop.test/${'orders'.repeat(20)} and\nthe rest of it`;
+  await sayBeside(chat, words, 'steer');
+  const text = chat.at('queued').locator('.queued-text');
+  await text.waitFor();
+  expect(await chat.at('queued').textContent()).toContain('goes into the next step');
+  expect(await findOverflow(chat.page)).toEqual([]);
+  const cut = await text.evaluate(
+    (shown) => shown.scrollWidth > shown.clientWidth + 1 || shown.clientHeight < 40,
+  );
+  expect(cut).toBe(false);
+  for (const button of ['edit-queued', 'remove-queued']) {
+    const box = await chat.at(button).boundingBox();
+    expect((box?.x ?? 320) + (box?.width ?? 0)).toBeLessThanOrEqual(320);
+  }
+
+  await chat.click('edit-queued');
+  await until('it can be written in', () => chat.at('queued-draft').isVisible());
+  expect(await findOverflow(chat.page)).toEqual([]);
+  expect(await chat.at('queued-draft').inputValue()).toBe(words);
+  await chat.page.keyboard.type('!');
+  await chat.page.keyboard.press('Escape');
+  expect(await text.textContent()).toBe(words);
+  await until('the keyboard is back', () =>
+    chat.at('edit-queued').evaluate((button) => button === document.activeElement),
+  );
+  await chat.page.keyboard.press('Enter');
+  await chat.page.keyboard.type(' three');
+  await chat.page.keyboard.press('Enter');
+  await until('it is changed', async () => (await text.textContent()) === `${words} three`);
+  await chat.leave();
 });
 
-it.concurrent('the page resumes a reply that was stopped', async () => {
-  const chat = await openBusy(neverEnding, { say: 'Never written.' });
-  await chat.click('stop');
-  await chat.untilStatus('ready');
-  await chat.click('go-on');
-  await chat.untilReplyHas('Never written.', 30_000);
-  await chat.untilStatus('ready');
-  expect(await chat.replies()).toHaveLength(1);
-  expect(await chat.at('go-on').count()).toBe(0);
-});
-
-it.concurrent('the page repeats a turn, whether it completed or failed', async () => {
-  const chat = await openPage(browser, product.url, newSessionId());
+it('the page repeats a turn, whether it completed or failed, and continues with the next message', async () => {
+  const chat = await openPage(product.url);
   await chat.say(toScript({ say: 'Always the same.', deltas: 10, everyMs: 80 }).text);
   await chat.untilReplyHas('Always the same.');
   await chat.untilStatus('ready');
@@ -158,11 +105,14 @@ it.concurrent('the page repeats a turn, whether it completed or failed', async (
   await chat.click('regenerate');
   await until('the error is gone', async () => (await chat.at('error-line').count()) === 0);
   await until('it failed again', () => chat.at('error-line').isVisible());
-  expect(chat.faults).toEqual([]);
+  await chat.say(toScript({ say: 'All is well.' }).text);
+  await chat.untilReplyHas('All is well.');
+  expect(await chat.at('error-line').count()).toBe(0);
+  await chat.leave();
 });
 
-it.concurrent('the page branches a conversation from a step of this one', async () => {
-  const chat = await openPage(browser, product.url, newSessionId());
+it('the page branches a conversation from a step of this one', async () => {
+  const chat = await openPage(product.url);
   await chat.say(toScript({ say: 'First.' }).text);
   await chat.untilReplyHas('First.');
   await chat.untilStatus('ready');
@@ -191,5 +141,5 @@ it.concurrent('the page branches a conversation from a step of this one', async 
     'the first one is as it was',
     async () => JSON.stringify(await chat.replies()) === JSON.stringify(['First.', 'Second.']),
   );
-  expect(chat.faults).toEqual([]);
+  await chat.leave();
 });

@@ -1,3 +1,4 @@
+import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { newSessionId } from './product.js';
 
 /** Begins a run of the lab agent, and reads its reply to the end. Returns its id. */
@@ -23,7 +24,8 @@ export const ask = (tool: string, args: object = {}): object => ({
   calls: [{ tool, id: 'c1', args }],
 });
 
-export const sessionOf = (runId: string): string => runId.replace(/:[^:]*$/, '');
+/** The conversation of a run, as its people know it. */
+export const sessionOf = (runId: string): string => toShownSessionId(sessionOfRun(runId));
 
 /** What an operator reads. */
 export async function readOperator<T>({ url }: { readonly url: string }, path: string): Promise<T> {

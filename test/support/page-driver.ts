@@ -1,10 +1,18 @@
-import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type Locator,
+  type Page,
+} from 'playwright-core';
+import { newSessionId } from './product.js';
 import { requireProgram } from './require-program.js';
 import { until } from './until.js';
 
 let shared: Promise<Browser> | undefined;
+let sharedWindow: Promise<BrowserContext> | undefined;
 
-/** A Chromium for all files of this process; what a file opens in it is closed with the file. */
+/** A Chromium for all files of this process; windows that a file opens in it are closed with the file. */
 export async function shareBrowser(): Promise<Browser> {
   // One that has crashed behind an earlier file is of no use to this one.
   if ((await shared)?.isConnected() === false) shared = undefined;
@@ -13,7 +21,11 @@ export async function shareBrowser(): Promise<Browser> {
     return browser;
   });
   const browser = await shared;
-  atEndOfFile(() => Promise.all(browser.contexts().map((context) => context.close())));
+  atEndOfFile(async () => {
+    const kept = await sharedWindow;
+    const opened = browser.contexts().filter((window) => window !== kept);
+    await Promise.all(opened.map((window) => window.close()));
+  });
   return browser;
 }
 
@@ -33,66 +45,117 @@ function launch(): Promise<Browser> {
   });
 }
 
-/** The page as a person sees it. */
-export interface ChatPage {
+/** A page of a test, as a person sees it. */
+export interface Tab {
   readonly page: Page;
-  /** Everything that went wrong in the page's code. */
-  readonly faults: string[];
-  say: (text: string) => Promise<void>;
-  click: (testId: string) => Promise<void>;
   at: (testId: string) => Locator;
+  click: (testId: string) => Promise<void>;
+  /** Closes it. Throws if something went wrong in the page's code. */
+  leave: () => Promise<void>;
+}
+
+export async function openWindow(): Promise<BrowserContext> {
+  return (await shareBrowser()).newContext({ viewport: { width: 1280, height: 800 } });
+}
+
+/** Pages of all files are in one window: to open a window costs more than to open three pages. */
+async function shareWindow(): Promise<BrowserContext> {
+  const browser = await shareBrowser();
+  if ((await sharedWindow)?.browser() !== browser) sharedWindow = undefined;
+  sharedWindow ??= openWindow().then(async (window) => {
+    // It closes with its last page.
+    await window.newPage();
+    return window;
+  });
+  return sharedWindow;
+}
+
+/**
+ * Shows an address in a page of its own. Pages of one window have six connections to a server, and a busy chat needs
+ * two: those that are busy at the same time have windows of their own.
+ */
+export async function openTab(url: string, window = shareWindow()): Promise<Tab> {
+  const page = await (await window).newPage();
+  atEndOfFile(() => page.close());
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  await page.goto(url);
+  const at = (testId: string): Locator => page.getByTestId(testId);
+  return {
+    page,
+    at,
+    click: (testId) => at(testId).click(),
+    leave: async () => {
+      // A request that a test answers may be under way.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.close();
+      if (faults.length > 0) throw new Error(`The page's code failed: ${faults.join('; ')}`);
+    },
+  };
+}
+
+/** The console as an operator sees it. */
+export interface ConsolePage extends Tab {
+  /** Shows another address of the console. */
+  open: (address: string) => Promise<void>;
+}
+
+export async function openConsole(url: string, address = '/console'): Promise<ConsolePage> {
+  const tab = await openTab(url + address);
+  const open = async (to: string): Promise<void> => {
+    await tab.page.goto(url + to);
+    await tab.page.locator('h1').waitFor();
+  };
+  await tab.page.locator('h1').waitFor();
+  return { ...tab, open };
+}
+
+/** The chat page as a person sees it. */
+export interface ChatPage extends Tab {
+  say: (text: string) => Promise<void>;
   /** Texts of the agent's messages, in order. */
   replies: () => Promise<string[]>;
   /** Status of the page, in one word. */
   status: () => Promise<string | null>;
-  tools: () => Promise<{ tool: string | null; state: string | null }[]>;
+  tools: () => Promise<{ tool: string | undefined; state: string | undefined }[]>;
   untilStatus: (status: string, withinMs?: number) => Promise<void>;
   /** Resolves when the newest reply has this text in it. */
   untilReplyHas: (text: string, withinMs?: number) => Promise<void>;
 }
 
 export async function openPage(
-  browser: Browser,
   url: string,
-  sessionId: string,
+  sessionId = newSessionId(),
   agent = 'lab',
+  window = shareWindow(),
 ): Promise<ChatPage> {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(error.message));
-  await page.goto(`${url}/?session=${sessionId}&agent=${agent}`);
-
-  const at = (testId: string): Locator => page.getByTestId(testId);
-  const replies = async (): Promise<string[]> => {
-    const bubbles = await page.locator('[data-testid=message][data-role=assistant]').all();
-    return Promise.all(
-      bubbles.map(async (bubble) =>
-        (await bubble.getByTestId('text').allTextContents()).join('').replace(/\s+/g, ' ').trim(),
-      ),
+  const tab = await openTab(`${url}/?session=${sessionId}&agent=${agent}`, window);
+  const { at, page } = tab;
+  // What the page shows in one moment: it draws again between two questions.
+  const replies = (): Promise<string[]> =>
+    page.locator('[data-testid=message][data-role=assistant]').evaluateAll((messages) =>
+      messages.map((message) => {
+        const texts = [...message.querySelectorAll('[data-testid=text]')];
+        const written = texts.map(({ textContent }) => textContent).join('');
+        return written.replace(/\s+/g, ' ').trim();
+      }),
     );
-  };
   const status = (): Promise<string | null> => at('status').getAttribute('data-status');
   return {
-    page,
-    faults,
-    at,
+    ...tab,
     replies,
     status,
     say: async (text) => {
       await at('composer').fill(text);
       await at('send').click();
     },
-    click: (testId) => at(testId).click(),
-    tools: async () => {
-      const cards = await at('tool-card').all();
-      return Promise.all(
-        cards.map(async (card) => ({
-          tool: await card.getAttribute('data-tool'),
-          state: await card.getAttribute('data-state'),
-        })),
-      );
-    },
+    tools: () =>
+      at('tool-card').evaluateAll((cards) =>
+        cards.map((card) => {
+          const { tool, state } = (card as HTMLElement).dataset;
+          return { tool, state };
+        }),
+      ),
     untilStatus: async (wanted, withinMs) => {
       await until(`the page is ${wanted}`, async () => (await status()) === wanted, withinMs);
     },

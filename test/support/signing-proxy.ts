@@ -37,12 +37,13 @@ export async function startSigningProxy(
   };
 }
 
-/** A shared product as a user of this file sees it, who has nothing yet. */
-export function useOwnUser(): { readonly url: string } {
+/** A shared product as a user of this file sees it, in a tenant of its own that has nothing yet. */
+export function useOwnUser(...roles: string[]): { readonly url: string } {
   const product = useProduct('accounts');
   let proxy: Awaited<ReturnType<typeof startSigningProxy>> | undefined;
   beforeAll(async () => {
-    proxy = await startSigningProxy(() => product.url, await signToken(newSessionId(), undefined));
+    const token = await signToken(newSessionId(), newSessionId(), roles);
+    proxy = await startSigningProxy(() => product.url, token);
   });
   afterAll(() => proxy?.close());
   return {
