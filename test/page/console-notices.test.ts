@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, openTab, type ConsolePage } from '../support/page-driver.js';

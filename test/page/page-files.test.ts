@@ -1,7 +1,7 @@
 import { findBarriers } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
 import { openPage, type ChatPage } from '../support/page-driver.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** Files that a person adds to a message. */

@@ -1,6 +1,6 @@
 import { toScript } from '../support/chat-client.js';
 import { openPage, type ChatPage } from '../support/page-driver.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** The page by keyboard alone, and for people whom motion disturbs. */
