@@ -5,8 +5,8 @@ import { findTemporal, findTestServer } from './temporal.mjs';
 
 /** How the tests' Temporal differs. */
 export const TEST_TEMPORAL_CONFIG = {
-  // Runs continue as new after about 35 steps, a tenth of the usual.
-  'limit.historyCount.suggestContinueAsNew': 400,
+  // Runs continue as new after about 13 steps, far fewer than usual.
+  'limit.historyCount.suggestContinueAsNew': 150,
   // A workflow that has just closed is deleted only once these queues have noted that its tasks are done:
   // within seconds, not up to a minute as usual.
   'history.transferProcessorUpdateAckInterval': '"1s"',

@@ -98,9 +98,12 @@ const CHOSEN: KillPoint[] = [
   { wire: 'temporal', nth: 18, when: 'before' },
   { wire: 'temporal', nth: 41, when: 'after' },
 ];
-const OF_HAND_OVERS = (KILLS_EVERYWHERE ? [2, 4, 6, 8, 10, 12] : [2, 6, 10]).map(
-  (nth, index): KillPoint => ({ wire: 'redis', nth, when: index % 2 === 0 ? 'before' : 'after' }),
-);
+const ofHandOvers = (chosen: number[]): KillPoint[] =>
+  (KILLS_EVERYWHERE ? [2, 4, 6, 8, 10, 12] : chosen).map((nth, index) => ({
+    wire: 'redis',
+    nth,
+    when: index % 2 === 0 ? 'before' : 'after',
+  }));
 
 interface Row {
   name: string;
@@ -126,8 +129,10 @@ const toRows = (
 
 const TURNS = toRows('a turn', KILLS_EVERYWHERE ? EVERY : CHOSEN, WHOLE_TURN, ['One. Two. done']);
 const HAND_OVERS = [
-  ...toRows('a queued message', OF_HAND_OVERS, QUEUED, ['One. ', '2. done']),
-  ...toRows('a turn that continues from a checkpoint', OF_HAND_OVERS, RESUMED, ['1. 2. done']),
+  ...toRows('a queued message', ofHandOvers([2, 6]), QUEUED, ['One. ', '2. done']),
+  ...toRows('a turn that continues from a checkpoint', ofHandOvers([10, 6]), RESUMED, [
+    '1. 2. done',
+  ]),
 ];
 
 let lanes: KillLanes;

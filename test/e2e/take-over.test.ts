@@ -10,7 +10,6 @@ import {
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { openHistories, type Histories } from '../support/history-of.js';
-import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge } from '../support/lab-calls.js';
 import { printFigure } from '../support/print-figure.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
@@ -31,55 +30,69 @@ const CUT_OFF_MS = 60_000;
 const FIRST = 'The first attempt says this. '.repeat(20);
 const SECOND = 'The second attempt says that.';
 
-let product: Product;
-/** Who lives when a test has ended works for the next one. */
-let fleet: WorkerFleet;
+/** A product, its workers, and conversations there. */
+interface Place {
+  product: Product;
+  /** Who lives when a test has ended works for the next one there. */
+  fleet: WorkerFleet;
+  post: (agent: string, ...script: object[]) => Promise<{ sessionId: string; reader: SseReader }>;
+  /** Speaks for twenty seconds, unless it is asked again. */
+  speak: () => Promise<string>;
+  logOf: (sessionId: string) => Promise<string>;
+  callOf: (sessionId: string) => Promise<string | undefined>;
+  untilTakenOver: (sessionId: string, withinMs?: number) => Promise<void>;
+  untilStatus: (sessionId: string, status: string) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+async function openPlace(): Promise<Place> {
+  const product = await startProduct({ worker: false });
+  const fleet = createFleet(product, { WORKER_METRICS_PORT: '0' });
+  const post: Place['post'] = async (agent, ...script) => {
+    const sessionId = newSessionId();
+    const message = { id: 'u1', text: JSON.stringify({ script }) };
+    return { sessionId, reader: await postMessage(product.url, sessionId, message, {}, agent) };
+  };
+  const logOf = async (sessionId: string): Promise<string> =>
+    JSON.stringify(await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+'));
+  return {
+    product,
+    fleet,
+    post,
+    speak: async () => {
+      const attempts = [{ say: FIRST, deltas: 400, everyMs: 50 }, {}];
+      const { sessionId, reader } = await post('lab', { say: SECOND, deltas: 1, attempts });
+      await until('the first attempt speaks', () => reader.text().includes('The first'));
+      return sessionId;
+    },
+    logOf,
+    callOf: async (sessionId) => (await storedCall(product.redis, sessionId, 'c1'))?.state,
+    untilTakenOver: async (sessionId, withinMs = SOON_MS) => {
+      const isTaken = async (): Promise<boolean> => (await logOf(sessionId)).includes(SECOND);
+      await until('the second attempt speaks', isTaken, withinMs);
+      expect(await logOf(sessionId)).not.toContain('The first');
+    },
+    untilStatus: async (sessionId, status) => {
+      const statusOf = async () => (await storedRecord(product.redis, sessionId))?.run.status;
+      await until(`the run is ${status}`, async () => (await statusOf()) === status, 2 * SOON_MS);
+    },
+    close: async () => {
+      await fleet.stop();
+      await product.stop();
+    },
+  };
+}
+
+let shared: Place;
 let histories: Histories;
 beforeAll(async () => {
-  product = await startProduct({ worker: false });
-  fleet = createFleet(product, { WORKER_METRICS_PORT: '0' });
-  histories = openHistories(product.redis);
+  shared = await openPlace();
+  histories = openHistories(shared.product.redis);
 });
 afterAll(async () => {
   await histories.close();
-  await fleet.stop();
-  await product.stop();
+  await shared.close();
 });
-
-/** Speaks for twenty seconds, unless it is asked again. */
-async function speak(agent = 'lab'): Promise<{ sessionId: string; reader: SseReader }> {
-  const attempts = [{ say: FIRST, deltas: 400, everyMs: 50 }, {}];
-  const { sessionId, reader } = await post(agent, { say: SECOND, deltas: 1, attempts });
-  await until('the first attempt speaks', () => reader.text().includes('The first'));
-  return { sessionId, reader };
-}
-
-async function post(agent: string, ...script: object[]) {
-  const sessionId = newSessionId();
-  const message = { id: 'u1', text: JSON.stringify({ script }) };
-  return { sessionId, reader: await postMessage(product.url, sessionId, message, {}, agent) };
-}
-
-const logOf = async (sessionId: string): Promise<string> =>
-  JSON.stringify(await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+'));
-
-async function untilTakenOver(sessionId: string, withinMs = SOON_MS): Promise<void> {
-  const isTaken = async (): Promise<boolean> => (await logOf(sessionId)).includes(SECOND);
-  await until('the second attempt speaks', isTaken, withinMs);
-  expect(await logOf(sessionId)).not.toContain('The first');
-}
-
-async function untilStarted(sessionId: string): Promise<void> {
-  const stateOf = async () => (await storedCall(product.redis, sessionId, 'c1'))?.state;
-  await until('the call has started', async () => (await stateOf()) === 'started');
-  const [[, work] = []] = await fleet.workOf(sessionId);
-  expect(work).toMatchObject({ isPatient: true });
-}
-
-async function untilStatus(sessionId: string, status: string): Promise<void> {
-  const statusOf = async () => (await storedRecord(product.redis, sessionId))?.run.status;
-  await until(`the run is ${status}`, async () => (await statusOf()) === status, 2 * SOON_MS);
-}
 
 async function scrapeOf(worker: FleetWorker | undefined): Promise<Scrape> {
   const { metricsPort } = (await worker?.says('worker runs')) ?? {};
@@ -87,16 +100,16 @@ async function scrapeOf(worker: FleetWorker | undefined): Promise<Scrape> {
 }
 
 describe('a worker that is killed', () => {
-  it.each(LAB_AGENTS)('the step of %s is taken over by another worker', async (agent) => {
-    const workers = await fleet.upTo(2);
-    const { sessionId } = await speak(agent);
-    const dying = await fleet.workerOf(sessionId);
+  it('its step is taken over by another worker', async () => {
+    const workers = await shared.fleet.upTo(2);
+    const sessionId = await shared.speak();
+    const dying = await shared.fleet.workerOf(sessionId);
     const left = workers.find(({ id }) => id !== dying.id);
     const before = await scrapeOf(left);
     await dying.kill9();
-    await untilTakenOver(sessionId);
-    await untilStatus(sessionId, 'completed');
-    await until('nothing is left', async () => (await fleet.workOf(sessionId)).length === 0);
+    await shared.untilTakenOver(sessionId);
+    await shared.untilStatus(sessionId, 'completed');
+    await until('nothing is left', async () => (await shared.fleet.workOf(sessionId)).length === 0);
     // The one that takes over counts the death, and the run ends once in all.
     const after = await until('the run is counted', async () => {
       const scraped = await scrapeOf(left);
@@ -117,18 +130,18 @@ describe('a worker that is killed', () => {
   });
 
   it('its leg leaves its steps, and how far the log has come, to its successor', async () => {
-    await fleet.upTo(2);
+    await shared.fleet.upTo(2);
     const call = (id: string) => ({ calls: [{ tool: 'echo', id, args: { value: 1 } }] });
     const attempts = [{ say: 'First.', hangMs: 120_000 }, {}];
     const last = { say: 'Second.', deltas: 1, attempts };
-    const { sessionId } = await post('lab-leg', call('a'), call('b'), last);
+    const { sessionId } = await shared.post('lab-leg', call('a'), call('b'), last);
     await until('two steps are left', async () => {
-      const [[, work] = []] = await fleet.workOf(sessionId);
+      const [[, work] = []] = await shared.fleet.workOf(sessionId);
       const { steps = [] } = (work?.progress ?? {}) as Partial<LegOutcome>;
       return steps.length === 2 && steps[1]?.calls?.length === 1;
     });
-    await (await fleet.workerOf(sessionId)).kill9();
-    await untilStatus(sessionId, 'completed');
+    await (await shared.fleet.workerOf(sessionId)).kill9();
+    await shared.untilStatus(sessionId, 'completed');
     const events = await until('its leg has ended', async () => {
       const all = await histories.of(sessionId);
       return all.some((event) => event.workflowExecutionCompletedEventAttributes) ? all : undefined;
@@ -150,9 +163,9 @@ describe('a worker that is killed', () => {
   }, 120_000);
 
   it('an answer does not wait for it, though it had cached the run', async () => {
-    const workers = await fleet.upTo(2);
-    const { sessionId } = await post('lab', { calls: [charge('c1')] }, { say: 'Charged.' });
-    await untilStatus(sessionId, 'waiting_approval');
+    const workers = await shared.fleet.upTo(2);
+    const { sessionId } = await shared.post('lab', { calls: [charge('c1')] }, { say: 'Charged.' });
+    await shared.untilStatus(sessionId, 'waiting_approval');
     const cached = await until('a worker has cached the run, which rests', async () => {
       const events = await histories.of(sessionId);
       const last = events.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
@@ -168,18 +181,18 @@ describe('a worker that is killed', () => {
     });
     await cached.kill9();
     await until('its death is noticed', async () => {
-      const held = await product.redis.zrange('hx:leases:default', '0', '-1');
+      const held = await shared.product.redis.zrange('hx:leases:default', '0', '-1');
       return !held.some((lease) => lease.startsWith(`${cached.id}.`));
     });
     const before = (await histories.of(sessionId)).length;
     const answeredAt = performance.now();
-    const answer = await fetch(`${product.url}/api/chat/${sessionId}/pending/c1`, {
+    const answer = await fetch(`${shared.product.url}/api/chat/${sessionId}/pending/c1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ approved: true }),
     });
     expect(answer.status).toBe(202);
-    await untilStatus(sessionId, 'completed');
+    await shared.untilStatus(sessionId, 'completed');
     const ms = Math.round(performance.now() - answeredAt);
     printFigure(
       `An answer after the worker that cached the run died: ${String(ms)} ms to its end.`,
@@ -190,20 +203,24 @@ describe('a worker that is killed', () => {
   }, 120_000);
 
   it('an attempt that Temporal has retried by then is left alone', async () => {
-    await fleet.upTo(1);
-    const { sessionId } = await speak();
-    const [[holder, work] = []] = await fleet.workOf(sessionId);
+    await shared.fleet.upTo(1);
+    const sessionId = await shared.speak();
+    const [[holder, work] = []] = await shared.fleet.workOf(sessionId);
     if (work === undefined) throw new Error('nothing is registered');
     // What a worker left that died long ago: its task token names an attempt that is over.
     const former = { ...work, id: 'former', taskToken: formerToken(work.taskToken) };
-    await product.redis.hset('hx:lease:{default:dead}:work', 'former', JSON.stringify(former));
-    await product.redis.hset('hx:lease:{default:dead}:about', 'ended', '1');
-    await product.redis.zadd('hx:leases:default', Date.now(), 'dead');
+    await shared.product.redis.hset(
+      'hx:lease:{default:dead}:work',
+      'former',
+      JSON.stringify(former),
+    );
+    await shared.product.redis.hset('hx:lease:{default:dead}:about', 'ended', '1');
+    await shared.product.redis.zadd('hx:leases:default', Date.now(), 'dead');
     await until('it was judged', async () => {
-      return (await product.redis.hlen('hx:lease:{default:dead}:work')) === 0;
+      return (await shared.product.redis.hlen('hx:lease:{default:dead}:work')) === 0;
     });
-    expect(await fleet.workOf(sessionId)).toEqual([[holder, work]]);
-    expect(await logOf(sessionId)).not.toContain(SECOND);
+    expect(await shared.fleet.workOf(sessionId)).toEqual([[holder, work]]);
+    expect(await shared.logOf(sessionId)).not.toContain(SECOND);
   });
 });
 
@@ -220,89 +237,112 @@ function formerToken(base64: string): string {
   return token.toString('base64');
 }
 
-describe('workers that live', () => {
-  it('a worker that was judged while it stood still continues under another name', async () => {
-    const workers = await fleet.upTo(2);
-    const { sessionId } = await speak();
-    const worker = await fleet.workerOf(sessionId);
-    process.kill(worker.pid, 'SIGSTOP');
-    // Its open polls may get the workflow's next task, and the next attempt.
-    await untilTakenOver(sessionId, 3 * SOON_MS);
-    process.kill(worker.pid, 'SIGCONT');
-    await worker.says('another worker has judged this one; it continues as a new one');
-    await until('it holds another lease', () =>
-      product.redis.keys(`hx:lease:{default:${worker.id}.*.1}:held`).then((n) => n.length === 1),
-    );
-    await untilStatus(sessionId, 'completed');
-    expect(await logOf(sessionId)).not.toContain('The first');
-    // It works on: with the other one gone it takes what comes.
-    for (const other of workers) if (other.id !== worker.id) await other.kill9();
-    const next = await post('lab', { say: SECOND, deltas: 1 });
-    await untilStatus(next.sessionId, 'completed');
-  }, 120_000);
-
-  it('a worker that a tool holds up ends and names it, and the call is not executed again', async () => {
-    await fleet.stop();
-    const worker = await fleet.start({
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
-        "process.on('SIGUSR1', () => { const end = Date.now() + 60000; while (Date.now() < end); });",
-      )}`,
-    });
-    // Idempotent, so that it would be executed again and again.
-    const write = { tool: 'write', id: 'c1', args: { pieces: 2, everyMs: 60_000 } };
-    const { sessionId } = await post('lab', { calls: [write] }, { say: SECOND, deltas: 1 });
-    const stateOf = async () => (await storedCall(product.redis, sessionId, 'c1'))?.state;
-    await until('the call has started', async () => (await stateOf()) === 'started');
-    await fleet.start();
-    process.kill(worker.pid, 'SIGUSR1');
-    await untilTakenOver(sessionId);
-    expect(await logOf(sessionId)).toContain('tool_timeout');
-    await until('it ends', () => worker.log().includes('ended with SIGKILL'), 30_000);
-    expect(worker.log()).toContain('stands still, probably in the tool "write" (c1)');
-  }, 60_000);
-});
-
 describe('a worker that works alone', () => {
   it('a supervisor that saw it end lets its successor begin at once, also with started calls', async () => {
-    const [alone] = await fleet.upTo(1);
-    const { sessionId } = await post(
+    const [alone] = await shared.fleet.upTo(1);
+    const { sessionId } = await shared.post(
       'lab',
       { calls: [{ tool: 'sleep', id: 'c1', args: { ms: 60_000 } }] },
       { say: SECOND, deltas: 1 },
     );
-    await untilStarted(sessionId);
+    await until('it has started', async () => (await shared.callOf(sessionId)) === 'started');
+    const [[, work] = []] = await shared.fleet.workOf(sessionId);
+    expect(work).toMatchObject({ isPatient: true });
     await alone?.kill9();
     const killedAt = Date.now();
-    await fleet.start({ ENDED_LEASE_ID: alone?.id ?? '' });
-    await untilTakenOver(sessionId);
+    await shared.fleet.start({ ENDED_LEASE_ID: alone?.id ?? '' });
+    await shared.untilTakenOver(sessionId);
     // Otherwise a started call waits for ten seconds.
     expect(Date.now() - killedAt).toBeLessThan(10_000);
-    expect(await logOf(sessionId)).toContain('tool_outcome_unknown');
+    expect(await shared.logOf(sessionId)).toContain('tool_outcome_unknown');
   });
+});
 
-  it('if it cannot write, it does not report itself alive: another one takes its step over', async () => {
-    const { url } = product;
-    const wire = await startTcpProxy(product.redisServer.port);
-    await fleet.stop();
-    const cutOff = await fleet.start({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    const attempts = [{ say: FIRST, deltas: 600, everyMs: 100 }, {}];
-    const sent = client.chat.sendMessage(toScript({ say: SECOND, deltas: 1, attempts }));
-    await until('the first worker speaks', () => client.reply().includes('The first'));
-    await wire.holdAt('evalsha', 'before');
-    await fleet.start();
-    // The page is cut off when what it shows was withdrawn, and comes back.
-    await until('the step is taken over', () => !isBusy(client), CUT_OFF_MS);
-    await sent;
-    const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
-    await resumed;
-    await untilRests(again, url);
-    // What the first one still wants to write is refused when it can.
-    wire.cut();
-    await cutOff.stop();
-    expect(again.reply()).toBe(SECOND);
-    await expectStoredAsShown(again, url, sessionId);
-    await wire.close();
-  }, 120_000);
+// Most of their time is patience with a worker: they are played side by side.
+describe('workers that live', () => {
+  const places: Place[] = [];
+  async function openOwn(): Promise<Place> {
+    const place = await openPlace();
+    places.push(place);
+    return place;
+  }
+  afterAll(() => Promise.all(places.map((place) => place.close())));
+
+  it.concurrent(
+    'a worker that was judged while it stood still continues under another name',
+    async () => {
+      const { product, fleet, post, speak, logOf, untilTakenOver, untilStatus } = await openOwn();
+      const workers = await fleet.upTo(2);
+      const sessionId = await speak();
+      const worker = await fleet.workerOf(sessionId);
+      process.kill(worker.pid, 'SIGSTOP');
+      // Its open polls may get the workflow's next task, and the next attempt.
+      await untilTakenOver(sessionId, 3 * SOON_MS);
+      process.kill(worker.pid, 'SIGCONT');
+      await worker.says('another worker has judged this one; it continues as a new one');
+      await until('it holds another lease', () =>
+        product.redis.keys(`hx:lease:{default:${worker.id}.*.1}:held`).then((n) => n.length === 1),
+      );
+      await untilStatus(sessionId, 'completed');
+      expect(await logOf(sessionId)).not.toContain('The first');
+      // It works on: with the other one gone it takes what comes.
+      for (const other of workers) if (other.id !== worker.id) await other.kill9();
+      const next = await post('lab', { say: SECOND, deltas: 1 });
+      await untilStatus(next.sessionId, 'completed');
+    },
+    120_000,
+  );
+
+  it.concurrent(
+    'a worker that a tool holds up ends and names it, and the call is not executed again',
+    async () => {
+      const { fleet, post, logOf, callOf, untilTakenOver } = await openOwn();
+      const worker = await fleet.start({
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
+          "process.on('SIGUSR1', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60000));",
+        )}`,
+      });
+      // Idempotent, so that it would be executed again and again.
+      const write = { tool: 'write', id: 'c1', args: { pieces: 2, everyMs: 60_000 } };
+      const { sessionId } = await post('lab', { calls: [write] }, { say: SECOND, deltas: 1 });
+      await until('it has started', async () => (await callOf(sessionId)) === 'started');
+      await fleet.start();
+      process.kill(worker.pid, 'SIGUSR1');
+      await untilTakenOver(sessionId);
+      expect(await logOf(sessionId)).toContain('tool_timeout');
+      await until('it ends', () => worker.log().includes('ended with SIGKILL'), 30_000);
+      expect(worker.log()).toContain('stands still, probably in the tool "write" (c1)');
+    },
+    60_000,
+  );
+
+  it.concurrent(
+    'a worker that cannot write does not report itself alive: another one takes its step over',
+    async () => {
+      const { product, fleet } = await openOwn();
+      const { url } = product;
+      const wire = await startTcpProxy(product.redisServer.port);
+      const cutOff = await fleet.start({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
+      const sessionId = newSessionId();
+      const client = openChat(CLIENT_7, { url, sessionId });
+      const attempts = [{ say: FIRST, deltas: 600, everyMs: 100 }, {}];
+      const sent = client.chat.sendMessage(toScript({ say: SECOND, deltas: 1, attempts }));
+      await until('the first worker speaks', () => client.reply().includes('The first'));
+      await wire.holdAt('evalsha', 'before');
+      await fleet.start();
+      // The page is cut off when what it shows was withdrawn, and comes back.
+      await until('the step is taken over', () => !isBusy(client), CUT_OFF_MS);
+      await sent;
+      const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
+      await resumed;
+      await untilRests(again, url);
+      // What the first one still wants to write is refused when it can.
+      wire.cut();
+      await cutOff.stop();
+      expect(again.reply()).toBe(SECOND);
+      await expectStoredAsShown(again, url, sessionId);
+      await wire.close();
+    },
+    120_000,
+  );
 });

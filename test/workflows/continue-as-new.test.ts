@@ -6,8 +6,8 @@ import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-/** Beyond two of the new executions that the tests' server suggests every 35 steps or so. */
-const STEPS = 80;
+/** Beyond two of the new executions that the tests' server suggests every 13 steps or so. */
+const STEPS = 30;
 
 const HELD = 'held';
 
@@ -53,96 +53,109 @@ describe('a run too long for one history', () => {
     await runs.startWorker();
   });
 
-  it('a long run continues as new without a change that readers could see', async () => {
-    const id = runs.newSessionId();
-    const run = await runs.begin(id, 'long', 'go');
-    const workflowId = workflowIdOf(run.runId);
-    const first = await runs.client.workflow.getHandle(workflowId).describe();
-    expect(await runs.result(run)).toEqual({ status: 'completed', steps: STEPS });
-
-    const last = await runs.client.workflow.getHandle(workflowId).describe();
-    expect(last.runId).not.toBe(first.runId);
-    // What operators find it by goes along.
-    expect(last.typedSearchAttributes.getAll()).toEqual(
-      expect.arrayContaining(
-        [
-          ['AgentSession', id],
-          ['AgentName', 'long'],
-          ['AgentStatus', 'completed'],
-          ['AgentTenant', 'acme'],
-        ].map(([name, value]) =>
-          expect.objectContaining({ key: expect.objectContaining({ name }), value }),
-        ),
-      ),
-    );
-    const rows = await stores.store.sessions.rows(id, 0);
-    const replies = rows.filter((row) => row.role === 'assistant');
-    expect(replies.map(({ step }) => step)).toEqual(
-      Array.from({ length: STEPS }, (_, index) => index + 1),
-    );
-    const calls = replies.flatMap(({ parts }) =>
-      parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
-    );
-    const results = rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []));
-    expect(results).toEqual(calls);
-    expect(new Set(calls).size).toBe(STEPS - 1);
-  }, 90_000);
-
-  it('a long run obeys a stop, whenever it comes around the change', async () => {
-    const stops = [33, 34, 35];
-    const ends = stops.map(async (step) => {
+  it.concurrent(
+    'a long run continues as new without a change that readers could see',
+    async () => {
       const id = runs.newSessionId();
       const run = await runs.begin(id, 'long', 'go');
+      const workflowId = workflowIdOf(run.runId);
+      const first = await runs.client.workflow.getHandle(workflowId).describe();
+      expect(await runs.result(run)).toEqual({ status: 'completed', steps: STEPS });
+
+      const last = await runs.client.workflow.getHandle(workflowId).describe();
+      expect(last.runId).not.toBe(first.runId);
+      // What operators find it by goes along.
+      expect(last.typedSearchAttributes.getAll()).toEqual(
+        expect.arrayContaining(
+          [
+            ['AgentSession', id],
+            ['AgentName', 'long'],
+            ['AgentStatus', 'completed'],
+            ['AgentTenant', 'acme'],
+          ].map(([name, value]) =>
+            expect.objectContaining({ key: expect.objectContaining({ name }), value }),
+          ),
+        ),
+      );
+      const rows = await stores.store.sessions.rows(id, 0);
+      const replies = rows.filter((row) => row.role === 'assistant');
+      expect(replies.map(({ step }) => step)).toEqual(
+        Array.from({ length: STEPS }, (_, index) => index + 1),
+      );
+      const calls = replies.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
+      );
+      const results = rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []));
+      expect(results).toEqual(calls);
+      expect(new Set(calls).size).toBe(STEPS - 1);
+    },
+    90_000,
+  );
+
+  it.concurrent(
+    'a long run obeys a stop, whenever it comes around the change',
+    async () => {
+      const stops = [12, 13, 14];
+      const ends = stops.map(async (step) => {
+        const id = runs.newSessionId();
+        const run = await runs.begin(id, 'long', 'go');
+        await until(
+          `step ${String(step)}`,
+          async () => {
+            const record = await stores.store.sessions.read(id);
+            return record !== undefined && record.committedStep >= step;
+          },
+          60_000,
+        );
+        await runs.executor.stop(id, { mode: 'interrupt' });
+        return runs.result(run);
+      });
+      for (const end of await Promise.all(ends))
+        expect(end).toMatchObject({ status: 'interrupted' });
+    },
+    90_000,
+  );
+
+  it.concurrent(
+    "an operator's request that is being carried out at the change gets its answer",
+    async () => {
+      const id = runs.newSessionId();
+      const run = await runs.begin(id, 'long', 'go');
+      const workflow = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+      const first = runs.client.workflow.getHandle(
+        workflowIdOf(run.runId),
+        (await workflow.describe()).runId,
+      );
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const reached = new Promise<void>((resolve) => {
+        held = () => {
+          resolve();
+          return released;
+        };
+      });
+      const answered = workflow
+        .executeUpdate('deny', { args: [{ toolCallId: HELD }] })
+        .catch((error: unknown) => (error as { cause?: { type?: string } }).cause?.type);
+      await reached;
       await until(
-        `step ${String(step)}`,
+        'the execution has nothing left to do but this',
         async () => {
-          const record = await stores.store.sessions.read(id);
-          return record !== undefined && record.committedStep >= step;
+          const { raw, status } = await first.describe();
+          if (status.name !== 'RUNNING') return true;
+          if (raw.pendingActivities?.length !== 1 || raw.pendingWorkflowTask != null) return false;
+          const { events } = await first.fetchHistory();
+          return events?.some(
+            (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
+          );
         },
         60_000,
       );
-      await runs.executor.stop(id, { mode: 'interrupt' });
-      return runs.result(run);
-    });
-    for (const end of await Promise.all(ends)) expect(end).toMatchObject({ status: 'interrupted' });
-  }, 90_000);
-
-  it("an operator's request that is being carried out at the change gets its answer", async () => {
-    const id = runs.newSessionId();
-    const run = await runs.begin(id, 'long', 'go');
-    const workflow = runs.client.workflow.getHandle(workflowIdOf(run.runId));
-    const first = runs.client.workflow.getHandle(
-      workflowIdOf(run.runId),
-      (await workflow.describe()).runId,
-    );
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const reached = new Promise<void>((resolve) => {
-      held = () => {
-        resolve();
-        return released;
-      };
-    });
-    const answered = workflow
-      .executeUpdate('deny', { args: [{ toolCallId: HELD }] })
-      .catch((error: unknown) => (error as { cause?: { type?: string } }).cause?.type);
-    await reached;
-    await until(
-      'the execution has nothing left to do but this',
-      async () => {
-        const { raw, status } = await first.describe();
-        if (status.name !== 'RUNNING') return true;
-        if (raw.pendingActivities?.length !== 1 || raw.pendingWorkflowTask != null) return false;
-        const { events } = await first.fetchHistory();
-        return events?.some(
-          (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
-        );
-      },
-      60_000,
-    );
-    release();
-    expect(await answered).toBe('not_pending');
-    await runs.executor.stop(id, { mode: 'abort' });
-    await runs.result(run);
-  }, 90_000);
+      release();
+      expect(await answered).toBe('not_pending');
+      await runs.executor.stop(id, { mode: 'abort' });
+      await runs.result(run);
+    },
+    90_000,
+  );
 });

@@ -76,7 +76,7 @@ describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
           expect(chat.messages).toEqual(stored);
           expect(chat.messages.slice(1)).toEqual(whole.stored.slice(1));
         }),
-        { numRuns: 15 },
+        { numRuns: 8 },
       );
     },
   );
@@ -101,7 +101,7 @@ describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
     const whole = await playTurn(library, play, [], []);
     const length = whole.texts[0]?.length ?? 0;
     expect(length).toBeGreaterThan(500);
-    for (let cut = 0; cut < length; cut += 9) {
+    for (let cut = 0; cut < length; cut += 17) {
       const { chat } = await playTurn(library, play, [], [cut]);
       const [, reply] = chat.messages;
       expect({ cut, reply }).toEqual({ cut, reply: whole.stored[1] });
