@@ -3,9 +3,9 @@ const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']]; const CO
 const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|executor|stores|worker)/(index|extension)'; // What extensions import of other rooms.
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
-  workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', 'extensions/workflows': 'protocol|run|workflows',
+  workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
   'extensions/one-process': 'protocol|run|agents|stores|activities|executor',
-  extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|notify|leases|schedules|workflows|index).*': ENTRIES,
+  extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|codec|observe|notify|leases|schedules|index|[\\w/-]*workflows).*': ENTRIES,
   store: 'protocol|session', stores: 'protocol|session|store', 'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
   activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores', testing: 'protocol|agents|session|stores|executor|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|stores|executor', 'ai-sdk/parts': 'protocol|stores', 'ai-sdk/turns': 'protocol|stores|ai-sdk/parts',
@@ -16,7 +16,7 @@ const MAY_IMPORT = {
 };
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
-  ['(workflows|extensions/workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids|triggers)'],
+  ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids|triggers)'],
   ['ai-sdk/parts', 'ai-sdk|protocol|stores|.*node_modules', 'ai-sdk/parts|protocol/(content-blocks|control-guard|errors|event-names|ids|provider-result)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|stores|executor', 'ai-sdk/(client|react|parts)|protocol/(headers|shown-call|time)'],
   ['stores/memory', 'stores/redis/(clients|connection|evaluate|open-stores|helix-classes|index)'],
@@ -48,10 +48,10 @@ module.exports = {
     never('(?!test/|bench/).*', 'test|bench'),
     never('(?!examples/|test/|bench/|scripts/|[\\w/-]*main\\.).*', 'examples'),
     never('(activities|executor|extensions/one-process|ai-sdk|api|worker)/(?![\\w/-]*main\\.|ai-sdk/tool-loop-agent).*', 'stores/(redis|memory)'),
-    never('(?!extensions/|workflows/|testing/|cli/doctor/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
-    never('workflows|extensions/workflows', '.*node_modules', '.*node_modules/@temporalio'),
+    never('(?!extensions/|testing/|cli/doctor/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
+    never('workflows|extensions/[\\w/-]*workflows', '.*node_modules', '.*node_modules/@temporalio'),
     never('ai-sdk/(client|react)', '.*node_modules/(ai|zod)'),
-    { name: 'an extension imports no other', severity: 'error', from: { path: '^extensions/([^/]+)/' }, to: { path: '^extensions/', pathNot: '^extensions/($1|workflows)/' } },
+    { name: 'an extension imports no other', severity: 'error', from: { path: '^extensions/([^/]+)/' }, to: { path: '^extensions/', pathNot: '^extensions/$1/' } },
     never('session', '.*', '', { dependencyTypesNot: ['local'] }),
     never('ai-sdk/(client|react|parts)', '.*', '', { dependencyTypes: ['core'] }),
   ],

@@ -16,7 +16,7 @@ import { runMain, UserError } from './system/user-error.mjs';
 /** Loaded by their paths: workflow code runs in a sandbox of Temporal's. */
 const BESIDE = new Set([
   'dist/workflows/bundle.js',
-  'dist/workflows/with-own.js',
+  'dist/extensions/with-own-workflows.js',
   'dist/extensions/leases/thread.js',
   'dist/stores/redis/open-leases.js',
 ]);

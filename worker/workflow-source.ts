@@ -14,7 +14,7 @@ const BUILT: WorkflowSource = {
 
 /** Exports `agentRun` beside the workflows that the alias leads to. */
 const WITH_OWN = fileURLToPath(
-  new URL(`../workflows/with-own${extname(import.meta.url)}`, import.meta.url),
+  new URL(`../extensions/with-own-workflows${extname(import.meta.url)}`, import.meta.url),
 );
 const OWN = 'workflows-of-this-worker';
 

@@ -25,9 +25,12 @@ import { askToLook, runSubAgent, tellParent } from './sub-agent.js';
  */
 export async function carryOutRun(
   input: RunInput,
-  beside: (input: RunInput) => Beside,
+  beside: readonly ((input: RunInput) => Beside)[],
 ): Promise<RunSummary> {
-  const run = createRun(input, beside(input));
+  const run = createRun(
+    input,
+    beside.map((each) => each(input)),
+  );
   listenToOperators(run);
   // An external cancel means stop, and a stop goes through Redis: nothing is cancelled here.
   return CancellationScope.nonCancellable(async () => {
@@ -35,7 +38,7 @@ export async function carryOutRun(
     if (next.do !== 'done') throw new Error('the loop of a run ends when that is over');
     await untilSaid(run);
     if (run.reportsEnd) await tellParent(input);
-    await run.beside.end(next);
+    for (const each of run.beside) await each.end(next);
     run.view.ended(next.status === 'superseded' ? 'interrupted' : next.status);
     const { status, step: steps, error } = next;
     if (status !== 'failed') return { status, steps, trace: input.traceUrl };
@@ -46,7 +49,7 @@ export async function carryOutRun(
   });
 }
 
-function createRun(input: RunInput, beside: Beside): Run {
+function createRun(input: RunInput, beside: readonly Beside[]): Run {
   const run: Omit<Run, 'loop'> & { loop?: Loop } = {
     input,
     view: createOperatorsView(input),
@@ -73,7 +76,7 @@ function hostOf(run: Run): Host {
       workflowInfo().continueAsNewSuggested || mayMove(at) ? goOnAsNew(run, at) : Promise.resolve(),
     show: (shown) => {
       view.show(shown);
-      beside.show(shown);
+      for (const each of beside) each.show(shown);
     },
     over: (children) => {
       for (const { child } of children) if (child !== undefined) void askToLook(child);

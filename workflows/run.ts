@@ -2,7 +2,7 @@ import type { Next, RunInput } from '../protocol/run.js';
 import type { Loop, View } from '../run/loop.js';
 import type { OperatorsView } from './operators-view.js';
 
-/** What goes on beside a run; it delays nothing. */
+/** What an extension does beside a run; it delays nothing. */
 export interface Beside {
   show: (view: View) => void;
   /** Resolves when all that it has begun is with Temporal. */
@@ -13,7 +13,7 @@ export interface Beside {
 export interface Run {
   readonly input: RunInput;
   readonly view: OperatorsView;
-  readonly beside: Beside;
+  readonly beside: readonly Beside[];
   loop: Loop;
   /** Stops that are being recorded for a cancel or a signal, outside of an update handler. */
   recording: number;

@@ -1,5 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
-import { runAgent } from '../../workflows/index.js';
+import { runAgent } from '../../extensions/workflows.js';
 
 const { loadFigures } = proxyActivities<{ loadFigures: (customer: string) => Promise<string> }>({
   startToCloseTimeout: '1 minute',

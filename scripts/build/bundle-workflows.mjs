@@ -7,7 +7,7 @@ import { fingerprint } from './sources.mjs';
 import { readStamp, writeAtomically, writeStamp } from './stamp.mjs';
 
 const PART = 'workflows';
-const ENTRY = 'workflows/index.ts';
+const ENTRY = 'extensions/workflows.ts';
 /** The worker loads exactly this file. */
 const OUTPUT = 'workflows/bundle.js';
 

@@ -47,7 +47,7 @@ describe('the guide for users of @temporalio/ai-sdk', () => {
     await mkdir('.data', { recursive: true });
     const folder = await mkdtemp(join(process.cwd(), '.data', 'guide-'));
     const workflowsPath = join(folder, 'workflows.ts');
-    const source = workflows.replace('helix-temporal/workflows', '../../workflows/index.js');
+    const source = workflows.replace('helix-temporal/workflows', '../../extensions/workflows.js');
     await writeFile(workflowsPath, source);
 
     const address = sharedTemporalAddress();

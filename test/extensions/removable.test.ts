@@ -9,6 +9,7 @@ const FRONT = [
   'store',
   'stores',
   'run',
+  'workflows',
   'activities',
   'executor',
   'worker',
@@ -19,7 +20,7 @@ const FRONT = [
 /** Composed by hand: programs, and what the test kit is made of. */
 const COMPOSED = /(?:^|\/)main\.ts$/;
 const EXTENSIONS = readdirSync('extensions', { withFileTypes: true })
-  .filter((each) => each.isDirectory() && each.name !== 'workflows')
+  .filter((each) => each.isDirectory())
   .map(({ name }) => name);
 
 const imports = FRONT.flatMap((room) =>

@@ -68,7 +68,7 @@ test('the workflow bundle is made again when a file changes that a workflow impo
   const root = project();
   const workflow =
     "import { one } from '../protocol/one.js';\nexport const run = async () => one;\n";
-  writeText(root, 'workflows/index.ts', workflow);
+  writeText(root, 'extensions/workflows.ts', workflow);
   await build({ root });
   const before = inode(root, 'workflows/bundle.js');
   await build({ root });

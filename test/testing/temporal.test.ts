@@ -65,7 +65,7 @@ beforeAll(async () => {
     temporal: environment,
     services: { bank: 'theirs' },
     workflows: {
-      workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+      workflowsPath: fileURLToPath(new URL('../../extensions/workflows.ts', import.meta.url)),
     },
   });
 }, 60_000);

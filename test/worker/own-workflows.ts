@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 
-export { agentRun } from '../../workflows/index.js';
+export { agentRun } from '../../extensions/workflows.js';
 
 const { shout } = proxyActivities<{ shout: (word: string) => Promise<string> }>({
   startToCloseTimeout: '10s',

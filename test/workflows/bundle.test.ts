@@ -8,7 +8,7 @@ let code = '';
 
 beforeAll(async () => {
   const bundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    workflowsPath: fileURLToPath(new URL('../../extensions/workflows.ts', import.meta.url)),
     logger: new DefaultLogger('ERROR'),
   });
   // Without the source map, which has the names of all files.

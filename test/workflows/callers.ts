@@ -10,10 +10,10 @@ import {
   startAgent,
   type CalledRunResult,
   type RunAgentOptions,
-} from '../../workflows/index.js';
+} from '../../extensions/workflows.js';
 
 export { report } from '../../examples/own-workflow/workflows.js';
-export { agentRun } from '../../workflows/index.js';
+export { agentRun } from '../../extensions/workflows.js';
 
 /** One run, and its result. */
 export function ask(

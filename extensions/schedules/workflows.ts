@@ -2,7 +2,7 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { ApplicationFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { FiringNote, ScheduledRun } from '../../protocol/scheduled-run.js';
 import { askersOf } from '../../protocol/triggers.js';
-import { startAgent, type CalledAgentRun } from './run-agent.js';
+import { startAgent, type CalledAgentRun } from '../../workflows/run-agent.js';
 
 /** The time of the schedule, or of the trigger, also if the firing waited behind others. */
 const FiredAt = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');

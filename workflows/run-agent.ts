@@ -21,15 +21,15 @@ import type {
   CalledRunOptions,
   CalledRunRequest,
   CalledRunResult,
-} from '../../protocol/called-runs.js';
-import { toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
+} from '../protocol/called-runs.js';
+import { toShownSessionId, workflowIdOf } from '../protocol/ids.js';
+import type { RunInput, RunSummary } from '../protocol/run.js';
 import {
   fairnessKeyOf,
   WORKFLOW_TASK_TIMEOUT_MS,
   WORKFLOW_TYPE,
-} from '../../protocol/temporal-names.js';
-import { startAttributes } from '../../workflows/operators-view.js';
-import type { agentRun } from './agent-run.js';
+} from '../protocol/temporal-names.js';
+import { startAttributes } from './operators-view.js';
 
 /** A run whose workflow is not a child, or was ended from outside, is looked at so often. */
 const LOOKS = { firstMs: 500, factor: 2, mostMs: 10 * 60_000 };
@@ -167,7 +167,8 @@ async function begin(activities: Activities, request: CalledRunRequest): Promise
   }
 }
 
-type Child = ChildWorkflowHandle<typeof agentRun>;
+type AgentRun = (input: RunInput) => Promise<RunSummary>;
+type Child = ChildWorkflowHandle<AgentRun>;
 
 /** Undefined if the run is not this workflow's child: the sweeper was faster, or this one was reset. */
 async function startRun(
@@ -177,7 +178,7 @@ async function startRun(
   if (start === undefined) return undefined;
   const { input, details, tenant } = start;
   try {
-    return await startChild<typeof agentRun>(WORKFLOW_TYPE, {
+    return await startChild<AgentRun>(WORKFLOW_TYPE, {
       workflowId: workflowIdOf(runId),
       taskQueue,
       args: [input],

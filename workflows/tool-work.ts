@@ -3,7 +3,7 @@ import {
   createNexusServiceClient,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { ToolWorkCall, ToolWorkInput } from '../../protocol/tool-work.js';
+import type { ToolWorkCall, ToolWorkInput } from '../protocol/tool-work.js';
 
 /** A service whose types are not known here. */
 interface AnyService {

@@ -2,10 +2,14 @@
  * The workflows of a worker that has some of its own: those, and the agents'. A bundler replaces the name
  * below by the owner's file or folder (`worker/workflow-source.ts`).
  */
-export { agentRun } from '../extensions/workflows/agent-run.js';
-export { agentFiring } from '../extensions/workflows/firing.js';
-export { agentToolWork } from '../extensions/workflows/tool-work.js';
-export { deliver, notifyEnd, notifyWaiting } from '../extensions/workflows/notices.js';
+export {
+  agentFiring,
+  agentRun,
+  agentToolWork,
+  deliver,
+  notifyEnd,
+  notifyWaiting,
+} from './workflows.js';
 // @ts-expect-error -- An alias of the bundler.
 export * from 'workflows-of-this-worker';
 // @ts-expect-error -- An alias of the bundler.
