@@ -2,8 +2,8 @@ import express from 'express';
 import type { Express, RequestHandler } from 'express';
 import { isSessionId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
 import { toApiDeps, type ApiOptions } from './api-options.js';
-import { createDecideHandlers } from './decide/decide-handlers.js';
 import type { RouteDeps } from './deps.js';
+import { tracerOf } from '../executor/extension.js';
 import type { ApiExtension } from './extension.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
@@ -97,15 +97,12 @@ export function createApi(options: ApiOptions): Express {
     extensions.flatMap((each) => each.crossOrigin ?? []),
   );
   if (crossOrigin !== undefined) app.use(roots, crossOrigin);
-  for (const each of extensions.flatMap(({ middleware = [] }) => middleware)) app.use(each);
+  for (const { middleware } of extensions)
+    for (const each of middleware?.(deps) ?? []) app.use(each);
   const webhookRate = createWebhookRate();
   for (const route of routes) {
     if (route.access !== 'everyone') continue;
     mount(route, route.payload === undefined ? {} : { guards: [webhookRate] });
-  }
-  if (deps.linkKeys !== undefined) {
-    const { show, decide } = createDecideHandlers(deps, deps.linkKeys);
-    app.route('/api/decide').get(show).post(decide);
   }
   app.use(sessionPaths(routes), nameSession);
   app.use(roots, createCsrfGuard(deps.allowedOrigins ?? []));
@@ -156,6 +153,7 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
   let openApi: string | undefined;
   return {
     ...deps,
+    tracer: tracerOf(options.extensions),
     metrics,
     executor: countRuns(deps.executor, metrics),
     readIdentity: createIdentityReader(deps),

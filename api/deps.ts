@@ -1,8 +1,6 @@
-import type { PayloadCodec } from '@temporalio/common';
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { Authorize } from '../ai-sdk/index.js';
 import type { Runs } from '../executor/runs.js';
-import type { Role } from '../protocol/actor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { OperatorWorkers } from '../protocol/operator-workers.js';
 import type { ReadinessReply } from '../protocol/replies.js';
@@ -64,30 +62,12 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
    * `authorizeByRole`.
    */
   authorize?: Authorize | undefined;
-  /** `createPayloadCodec(…)`: serves it to Temporal's UI. Default: there is no such route. */
-  payloadCodec?: PayloadCodec | undefined;
-  /** Gives requests their traces, see `createTracing`. Default: none. */
-  tracer?: Tracer | undefined;
-  /** Keys of links in notices that decide, the newest first. Default: there are no such links. */
-  linkKeys?: readonly string[] | undefined;
-  /**
-   * Asked when such a link is opened and when it decides: the link holds the roles of the day on which it was sent.
-   * Default: the link is believed.
-   */
-  mayStillDecide?: MayStillDecide | undefined;
   /**
    * Interval of the comments that keep a stream open, ms. Default: 5,000, and 15,000 for `…/events`. Pages
    * take a connection for lost after `longestSilenceMs`, 12 s: a longer interval needs a longer one there.
    */
   keepAliveMs?: number | undefined;
 }
-
-/** Whether a person may still decide as the link says. */
-export type MayStillDecide = (person: {
-  userId: string;
-  tenantId?: string;
-  roles: readonly Role[];
-}) => boolean | Promise<boolean>;
 
 /** The runs as routes use them. */
 export type ApiRuns = Omit<
@@ -129,6 +109,8 @@ export interface ApiDeps extends ApiSettings {
 
 /** What the handlers of routes work with. */
 export interface RouteDeps extends ApiDeps {
+  /** Of an extension. */
+  tracer: Tracer | undefined;
   metrics: ApiMetrics;
   readIdentity: ReadIdentity;
   /** One read that the store of these deps does not count. */

@@ -1,4 +1,6 @@
 import type { RequestHandler } from 'express';
+import type { Tracer } from '../protocol/tracer.js';
+import type { RouteDeps } from './deps.js';
 import type { CrossOriginHeaders } from './middleware/cross-origin.js';
 import type { ProblemShape } from './middleware/refusals.js';
 import type { Route } from './routes/route.js';
@@ -13,7 +15,9 @@ export interface ApiExtension {
   /** Headers that pages of other origins may send and read, besides those of the API. */
   crossOrigin?: CrossOriginHeaders;
   /** Handlers of Express that every request passes, before its caller is known. */
-  middleware?: readonly RequestHandler[];
+  middleware?: (deps: RouteDeps) => readonly RequestHandler[];
+  /** Gives requests their traces; of one extension of a process. */
+  tracer?: Tracer;
 }
 export type { CrossOriginHeaders } from './middleware/cross-origin.js';
 export type { ProblemShape } from './middleware/refusals.js';
@@ -25,6 +29,8 @@ export { SESSION, SESSION_AND_RUN, defineRoute } from './routes/route.js';
 export type { Call, Route } from './routes/route.js';
 export { sendLines, streamReply, untilExpiry } from './stream-reply.js';
 export { toActor } from './actor.js';
+export { personIdOf } from './jwt-authenticator.js';
+export { readBody } from './middleware/read-body.js';
 export { isTakenType, maxFileBytes } from './file-settings.js';
 export type { FileSettings } from './file-settings.js';
 export { listRuns } from './list-runs.js';

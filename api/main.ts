@@ -21,7 +21,6 @@ import { createAgentExecutor } from '../executor/agent-executor.js';
 import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
-import { notices } from '../extensions/notify/index.js';
 import { withTimeout } from '../protocol/time.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
@@ -60,9 +59,6 @@ async function main(): Promise<void> {
   });
   const temporal = readTemporal(process.env);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
-  // Only encrypted payloads need protobufjs, an optional peer.
-  const payloadCodec =
-    payloadKeys && (await import('../extensions/codec/index.js')).createPayloadCodec(payloadKeys);
   const keyIds = (payloadKeys ?? []).map(({ id }) => id);
   const explain = () => explainTemporal({ ...temporal, taskQueue: config.TASK_QUEUE, keyIds });
   const redisAddress = withoutSecrets(config.REDIS_URL);
@@ -90,24 +86,25 @@ async function main(): Promise<void> {
     questions: redis.store.waiting.questions,
     pauses: redis.store.pauses?.of(`${temporal.namespace}/${config.TASK_QUEUE}`),
   });
-  const notify = readNotify(config);
   const isOpen = access.allowUnauthenticated === true;
   const extensions = [
-    ...allExtensions({ limits: limitsOfSettings(config, { isOpen }) }),
+    ...allExtensions({
+      limits: limitsOfSettings(config, { isOpen }),
+      notify: readNotify(config),
+      codec: payloadKeys,
+      tracing,
+    }),
     ...(await loadExtensions<Extension>(config.EXTENSIONS)),
   ];
   const executor = await createAgentExecutor({
     extensions,
     connection,
     namespace: temporal.namespace,
-    dataConverter: payloadCodec && { payloadCodecs: [payloadCodec] },
     taskQueue: config.TASK_QUEUE,
     stores: redis,
     agents,
     ...describeRuns(config),
-    notify: notify && notices(notify),
     meter: metrics.runs,
-    tracer: tracing?.tracer,
     logger,
   });
 
@@ -120,14 +117,11 @@ async function main(): Promise<void> {
     defaultAgent,
     allowedFileHosts: config.FILE_HOSTS,
     busyPolicy: config.BUSY_POLICY,
-    payloadCodec,
     ...access,
-    linkKeys: notify?.linkKeys,
     metrics,
     publicMetrics: config.METRICS_PORT === undefined,
     temporalUi: config.TEMPORAL_UI_URL,
     webRoot: existsSync(webRoot) ? webRoot : undefined,
-    tracer: tracing?.tracer,
     logger,
   });
   process.send?.('loaded');

@@ -5,17 +5,16 @@ import {
   type ConnectionLike,
 } from '@temporalio/client';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import { ConfigurationError } from '../protocol/errors.js';
 import type { RunMeter } from '../protocol/run-meter.js';
-import type { Tracer } from '../protocol/tracer.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import type { Notifier } from './deliveries.js';
 import { createRuns } from './create-runs.js';
-import type { RunsExtension } from './extension.js';
+import { tracerOf, type RunsExtension } from './extension.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
-import { hasCodec } from './has-codec.js';
+import { hasCodec, withCodecs } from './has-codec.js';
 import { lastPoll, POLL_MS } from './pollers.js';
 import { createWorkerList } from './worker-list.js';
 import { createRunList } from './run-list.js';
@@ -33,7 +32,7 @@ interface OwnClient {
   connection: ExecutorConnection;
   /** Default `default`. */
   namespace?: string;
-  /** As for a `Client` of Temporal; the workers need the same, see `createPayloadCodec`. */
+  /** As for a `Client` of Temporal; the workers need the same. */
   dataConverter?: ClientOptions['dataConverter'];
   interceptors?: ClientOptions['interceptors'];
   client?: undefined;
@@ -57,14 +56,10 @@ interface ExecutorSettings {
   /** For operators: the name of the runs' model, and the page that shows a conversation. */
   modelName?: string;
   sessionUrl?: (sessionId: string, runId: string) => string;
-  /** Who is notified of waits and ends; workers need the same. Default: no receivers. */
-  notify?: Notifier | undefined;
   /** Optional capabilities; workers need the same. Default: none. */
   extensions?: readonly RunsExtension[] | undefined;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;
-  /** Traces what this process does to runs, see `createTracing`. Default: none. */
-  tracer?: Tracer;
   /** Default: silence. */
   logger?: { warn: (fields: object, message: string) => void };
 }
@@ -98,9 +93,21 @@ export async function createAgentExecutor(
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const client = options.client ?? newClient(options);
+  if (
+    options.client !== undefined &&
+    withCodecs(undefined, options.extensions) &&
+    !hasCodec(client)
+  ) {
+    throw new ConfigurationError('The client needs the codec of the extension as well.');
+  }
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
-  const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
+  const workflows = createRunWorkflows(
+    client,
+    taskQueue,
+    stores.store,
+    tracerOf(options.extensions),
+  );
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
@@ -108,14 +115,12 @@ export async function createAgentExecutor(
     temporal: { client, taskQueue },
     extensions: options.extensions,
     runList: createRunList(client, taskQueue),
-    deliveries: options.notify?.deliveries(client, taskQueue),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     sealsFailures: hasCodec(client),
     modelName: options.modelName,
     sessionUrl: options.sessionUrl,
     meter: options.meter,
-    tracer: options.tracer,
     logger,
   });
   const checks = createTemporalChecks(client, namespace, taskQueue);
@@ -124,7 +129,9 @@ export async function createAgentExecutor(
   return createExecutorOf({ runs, agents, namespace, checks, readWorkers, ...stores });
 }
 
-function newClient({ connection, namespace, dataConverter, interceptors }: OwnClient): Client {
+function newClient({ extensions, ...options }: ExecutorSettings & OwnClient): Client {
+  const { connection, namespace, interceptors } = options;
+  const dataConverter = withCodecs(options.dataConverter, extensions);
   return new Client({ connection, namespace, dataConverter, interceptors });
 }
 

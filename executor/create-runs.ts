@@ -3,7 +3,6 @@ import { ConfigurationError, HelixError } from '../protocol/errors.js';
 import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { Tracer } from '../protocol/tracer.js';
 import { isTerminal, type StopRequest } from '../protocol/run.js';
 import { noteBeside } from '../stores/contract/due.js';
 import type { Act } from '../stores/contract/audit.js';
@@ -22,10 +21,9 @@ import { createAnswerApi } from './answers.js';
 import { admitBeforeBegin, createAdmit } from './before-begin.js';
 import { beginNoted, type SweepAfterBegin } from './begin-noted.js';
 import { createBranch } from './branch.js';
-import type { Deliveries } from './deliveries.js';
 import { createEndLost } from './end-lost.js';
 import { createErasing } from './erase.js';
-import type { RunsExtension, RunsHost } from './extension.js';
+import { tracerOf, type RunsExtension, type RunsHost } from './extension.js';
 import { createForks } from './forks.js';
 import { createLaunches } from './launches.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
@@ -54,8 +52,6 @@ export interface RunsDeps {
   temporal?: RunsHost['temporal'];
   /** Absent: runs cannot be listed. */
   runList?: RunList;
-  /** Absent: there are no receivers. */
-  deliveries?: Deliveries | undefined;
   agents: AgentRegistry;
   /** True where this process carries runs out: of an agent that it does not know none would ever start. */
   carriesOut?: boolean;
@@ -71,8 +67,6 @@ export interface RunsDeps {
   extensions?: readonly RunsExtension[] | undefined;
   /** Counts what happens to runs. Default: nothing. */
   meter?: RunMeter;
-  /** Writes traces of what this process does to runs. Default: none. */
-  tracer?: Tracer;
   logger: AuditLogger;
 }
 
@@ -87,10 +81,13 @@ const CALLER_STARTS_MS = 15_000;
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
 export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { streamManager, workflows, agents, meter = NO_METER, logger } = deps;
-  const { tracer } = deps;
+  const { extensions = [], temporal } = deps;
+  const tracer = tracerOf(extensions);
   const traces = tracer && createLegTraces(deps.store, tracer);
   const ofFleet = { ...deps.store, due: deps.store.due.of(workflows.fleet) };
-  const { extensions = [], temporal } = deps;
+  const deliveries = extensions
+    .find((each) => each.deliveries !== undefined)
+    ?.deliveries?.(temporal);
   const { fleet } = workflows;
   const host: RunsHost = {
     store: ofFleet,
@@ -98,7 +95,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     fleet,
     meter,
     logger,
-    notify: deps.deliveries?.announce,
+    notify: deliveries?.announce,
     temporal,
   };
   const others = extensions.flatMap(({ listener }): Listener[] =>
@@ -122,7 +119,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { files } = bare;
   const uploads = files && createUploads({ store: { ...bare, files }, admit, logger });
   const pauses = deps.store.pauses?.of(workflows.fleet);
-  const toStart = createRunStart(deps);
+  const toStart = createRunStart({ ...deps, deliveries, tracer });
 
   /** The sweeper, or the search for workflows that outlive their run, sends the signal again. */
   function lostSignal(runId: string) {
@@ -166,7 +163,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
 
   const { endLost, endUnstarted } = createEndLost({
     stores: { store, streamManager },
-    deliveries: deps.deliveries,
+    deliveries,
     logger,
   });
 
@@ -338,7 +335,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     forget: async (who) => {
       for (const { forget } of extensions) await forget?.(who, host);
     },
-    deliveries: deps.deliveries,
+    deliveries,
     pauses: pauses && createAgentPauses({ pauses, store: bare, logger }),
     list: (...wanted) => listed().list(...wanted),
     count: (filter) => listed().count(filter),

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import type { EndRef, Notice } from '../protocol/notices.js';
 import type { OperatorReceivers } from '../protocol/receivers.js';
 import type { RunNotices } from '../protocol/run.js';
@@ -31,9 +30,4 @@ export interface Deliveries {
   announceEnd: (end: EndRef) => Promise<void>;
   /** Sends a test, which is tried for a short time only, and waits for what comes of it. */
   test: (receiver: string, tenant: string | undefined) => Promise<TestOutcome>;
-}
-
-/** Notifies people and programs outside of conversations: `notices()`. */
-export interface Notifier {
-  readonly deliveries: (client: Client, taskQueue: string) => Deliveries;
 }

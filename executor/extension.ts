@@ -1,14 +1,18 @@
 import type { Client } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import type { AgentRegistry } from '../agents/index.js';
 import type { Notice } from '../protocol/notices.js';
 import type { RunMeter } from '../protocol/run-meter.js';
+import type { Tracer } from '../protocol/tracer.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { Event } from '../session/events.js';
 import type { AdmitInput } from '../stores/contract/owners.js';
 import type { Store } from '../stores/contract/store.js';
 import type { AuditLogger } from '../stores/record/listeners.js';
+import type { Deliveries } from './deliveries.js';
 
 export { toNoticeId } from './delivery-ids.js';
+export type { Deliveries } from './deliveries.js';
 
 /** What an extension works with in a process that begins and changes runs. */
 export interface RunsHost {
@@ -46,6 +50,19 @@ export interface RunsExtension {
    * @throws HelixError `unavailable`: the erasure is not complete and sent again
    */
   forget?: (who: SessionOwner, host: RunsHost) => Promise<void>;
+  /** Notifies people and programs outside of conversations; of one extension of a process. */
+  deliveries?: (temporal: RunsHost['temporal']) => Deliveries | undefined;
+  /** Writes traces of what is done to runs; of one extension of a process. */
+  tracer?: Tracer;
+  /** Encodes what Temporal stores of runs. */
+  payloadCodec?: PayloadCodec | undefined;
+}
+
+/** The tracer of a process. */
+export function tracerOf(
+  extensions: readonly Pick<RunsExtension, 'tracer'>[] = [],
+): Tracer | undefined {
+  return extensions.find(({ tracer }) => tracer !== undefined)?.tracer;
 }
 export type { AgentPauses, PauseRequest } from './agent-pauses.js';
 export type { ListedRun } from './run-list.js';

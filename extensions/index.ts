@@ -1,10 +1,13 @@
 /** The optional capabilities of this package, each a folder of its own; docs/extensions.md. */
 import type { Extension } from '../extension.js';
 import { audit } from './audit/index.js';
+import { codec, type PayloadKey } from './codec/index.js';
 import { operatorConsole } from './console/index.js';
 import { files } from './files/index.js';
 import { fronts } from './fronts/index.js';
+import { leases, type BegunLease, type LeaseOptions } from './leases/index.js';
 import { limits, limitsOfSettings, toQuotas, type LimitOptions } from './limits/index.js';
+import { notices, type NotifyOptions } from './notify/index.js';
 import { people } from './people/index.js';
 import { schedules } from './schedules/index.js';
 
@@ -15,10 +18,28 @@ export { schedules, toQuotas };
 
 /** Options by extension. */
 export interface ExtensionOptions {
-  limits?: LimitOptions;
+  limits?: LimitOptions | undefined;
+  notify?: NotifyOptions | undefined;
+  /** Keys that encrypt what Temporal stores. Default: nothing is encrypted. */
+  codec?: readonly PayloadKey[] | undefined;
+  leases?: LeaseOptions | BegunLease | undefined;
+  /** `createTracing(…)` of `helix-temporal/tracing`. Default: no traces. */
+  tracing?: Extension | undefined;
 }
 
 /** All of them, as the programs `api` and `worker` compose them. */
-export function allExtensions({ limits: most }: ExtensionOptions = {}): Extension[] {
-  return [files(), fronts(), operatorConsole(), audit(), people(), schedules(), limits(most)];
+export function allExtensions(options: ExtensionOptions = {}): Extension[] {
+  return [
+    files(),
+    fronts(),
+    operatorConsole(),
+    audit(),
+    people(),
+    schedules(),
+    limits(options.limits),
+    notices(options.notify),
+    codec(options.codec),
+    leases(options.leases),
+    ...(options.tracing === undefined ? [] : [options.tracing]),
+  ];
 }

@@ -16,11 +16,11 @@ import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { startSweeper } from '../executor/sweep.js';
 import { createToolWork } from '../executor/tool-work.js';
-import { hasCodec } from '../executor/has-codec.js';
+import { tracerOf } from '../executor/extension.js';
+import { hasCodec, withCodecs } from '../executor/has-codec.js';
 import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
 import { withTimeout } from '../protocol/time.js';
-import type { Tracer } from '../protocol/tracer.js';
 import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -28,10 +28,9 @@ import type { SlotLimits } from '../protocol/fair-slots.js';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { createCalledRunActivities } from './called-run-activities.js';
 import type { WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
-import type { Liveness, LivenessDeps } from './liveness.js';
+import type { Liveness } from './liveness.js';
 import { createTakeOver } from './take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
-import type { WorkerNotifier } from './notifier.js';
 import { createSweeps } from './sweeps.js';
 import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
 import {
@@ -68,8 +67,6 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   publicUrl?: string | undefined;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
-  /** Who is notified of waits and ends; executors need the same. Default: no receivers. */
-  notify?: WorkerNotifier | undefined;
   /** Optional capabilities; executors need the same. Default: none. */
   extensions?: readonly WorkerExtension[] | undefined;
   /** Concurrent model calls in one process. Default: 300. */
@@ -78,13 +75,9 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   toolSlots?: SlotLimits;
   /** Runs that one process keeps in memory between their tasks; 0: none. Default: by its heap limit, up to 500. */
   cachedRuns?: number | undefined;
-  /** `leases()`; not used if the store has no leases. Default: others notice by heartbeats that this process has died. */
-  liveness?: Liveness | ((deps: LivenessDeps) => Liveness) | undefined;
   /** Counts what happens, and cost by tenant if asked. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
   meter?: MetricMeter;
   meterTenants?: boolean;
-  /** Writes traces of runs, see `createTracing`. Default: none. */
-  tracer?: Tracer;
   /** Default: no logging. */
   logger?: WorkerLogger;
 }
@@ -136,10 +129,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const { notify } = options;
+  const tracer = tracerOf(extensions);
   let createTools: (() => Promise<Worker>) | undefined;
-  let notices: ReturnType<WorkerNotifier['worker']> | undefined;
-  let createNotices: (() => Promise<Worker>) | undefined;
   let parts: readonly WorkerParts[] = [];
   let createBeside: (() => Promise<Worker>)[] = [];
   let isDraining = (): boolean => false;
@@ -158,23 +149,17 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const tenantsOf = options.meterTenants === true ? sessions : undefined;
     const meter = createCoreMeter(options.meter ?? Runtime.instance().metricMeter, tenantsOf);
     const { unansweredMs } = stores;
-    const { liveness } = options;
+    const judging = extensions.find(({ liveness }) => liveness !== undefined);
     // It begins when the worker runs: `Worker.create` may fail after this.
-    held =
-      typeof liveness === 'function'
-        ? leases && liveness({ namespace, unansweredMs, logger, leases })
-        : liveness;
+    held = leases && judging?.liveness?.({ namespace, unansweredMs, logger, leases });
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
-    const deliveries = notify?.deliveries(client, taskQueue);
-    notices = notify?.worker({ client, taskQueue, store: stores.store, agents, meter });
     const runs = createRuns({
       ...stores,
       workflows,
       temporal: { client, taskQueue },
       extensions,
-      deliveries,
       agents,
       searchAttributes,
       sealsFailures: hasCodec(client),
@@ -182,7 +167,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       sessionUrl: options.sessionUrl,
       startWithinMs: options.startWithinMs,
       meter,
-      tracer: options.tracer,
       logger,
     });
     untilIdle = runs.idle;
@@ -228,7 +212,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       isDraining: () => isDraining(),
       toolSlots,
       fileHosts: options.fileHosts,
-      tracer: options.tracer,
+      tracer,
       toolHost,
       lease,
       meter,
@@ -260,9 +244,15 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     await withTimeout(SWEEP_END_MS, sweeper.stop()).catch(() => undefined);
   }
 
+  function withCodec(worker: WorkerOptions): WorkerOptions {
+    const dataConverter = withCodecs(worker.dataConverter, extensions);
+    return { ...worker, ...(dataConverter && { dataConverter }) };
+  }
+
   return {
     name: 'helix-temporal',
-    configureWorker: async (worker) => {
+    configureWorker: async (given) => {
+      const worker = withCodec(given);
       const activities = { ...(await compose(worker)) };
       const configured = {
         ...toSettings(options.cachedRuns),
@@ -273,13 +263,14 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         activities: withActivities(worker.activities ?? {}, activities),
       };
       createTools = () => createToolWorker(configured, activities.toolCall, toolSlots.total);
-      createBeside = parts.flatMap(({ beside }) => (beside ? [() => beside(configured)] : []));
-      const ofNotices = notices?.options;
-      createNotices = ofNotices && (() => Worker.create({ ...besideOf(configured), ...ofNotices }));
+      createBeside = parts.flatMap(({ beside }) =>
+        beside ? [() => Worker.create({ ...besideOf(configured), ...beside })] : [],
+      );
       return withWorkflows(configured, options.workflows);
     },
     configureBundler: addAgentRun,
-    configureReplayWorker: (worker) => withWorkflows(worker as WorkerOptions, options.workflows),
+    configureReplayWorker: (worker) =>
+      withWorkflows(withCodec(worker as WorkerOptions), options.workflows),
     runWorker: async (worker: Worker, next) => {
       isDraining = () => !UP.has(worker.getState());
       const life = new AbortController();
@@ -290,9 +281,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         }),
       );
       try {
-        const others = [createTools, createNotices, ...createBeside].filter(
-          (create) => create !== undefined,
-        );
+        const others = [createTools, ...createBeside].filter((create) => create !== undefined);
         const runAll = others.reduce<() => Promise<void>>(
           (run, create) => () => runBeside(worker, create, run),
           () => next(worker),
@@ -304,7 +293,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         // The next queued run of a conversation begins beside the activity that ended the one before.
         await withTimeout(SWEEP_END_MS, untilIdle()).catch(() => undefined);
         await held?.lease.close();
-        notices?.close();
         await withTimeout(SWEEP_END_MS, closeAll(parts)).catch(() => undefined);
         await withTimeout(SWEEP_END_MS, toolHost.close()).catch(() => undefined);
       }

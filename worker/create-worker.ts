@@ -8,7 +8,7 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
   taskQueue: string;
   /** Name of this process in Temporal. Default: process id and host. */
   identity?: string;
-  /** As for a `Worker` of Temporal; clients need the same, see `createPayloadCodec`. */
+  /** As for a `Worker` of Temporal; clients need the same. */
   dataConverter?: WorkerOptions['dataConverter'];
   interceptors?: WorkerOptions['interceptors'];
 }

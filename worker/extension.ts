@@ -1,7 +1,8 @@
-import type { Worker, WorkerOptions } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import type { RunsExtension, RunsHost } from '../executor/extension.js';
 import type { RunWorkflows } from '../executor/run-workflows.js';
 import type { Runs } from '../executor/runs.js';
+import type { Liveness, LivenessDeps } from './liveness.js';
 
 /** What an extension works with in a worker. */
 export interface WorkerHost extends RunsHost {
@@ -16,8 +17,8 @@ export interface WorkerHost extends RunsHost {
 export interface WorkerParts {
   /** Activities by name, beside those of agents. */
   activities?: object;
-  /** Makes a worker that runs beside this one, with a task queue and slots of its own. */
-  beside?: (worker: WorkerOptions) => Promise<Worker>;
+  /** A worker of activities that runs beside this one: its task queue and slots. */
+  beside?: Pick<WorkerOptions, 'activities' | 'taskQueue'> & Partial<WorkerOptions>;
   /** Done again and again while the worker runs; processes share such work by leases. */
   sweeps?: readonly (() => Promise<void>)[];
   /** Done once while the worker runs, until the signal fires. */
@@ -28,4 +29,6 @@ export interface WorkerParts {
 /** What an extension adds to workers. */
 export interface WorkerExtension extends RunsExtension {
   worker?: (host: WorkerHost) => Promise<WorkerParts> | WorkerParts;
+  /** How workers notice that another one has died; of one extension, and not used if the store has no leases. */
+  liveness?: (deps: LivenessDeps) => Liveness;
 }

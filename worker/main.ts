@@ -13,7 +13,6 @@ import { readTemporal } from '../config/temporal.js';
 import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { beginLease } from '../extensions/leases/index.js';
-import { notices } from '../extensions/notify/index.js';
 import type { WorkerProcess } from './run-worker.js';
 
 async function main(): Promise<void> {
@@ -53,25 +52,29 @@ async function main(): Promise<void> {
         import('../extensions/index.js'),
         loadAgents(config),
       ]);
-    const options = readNotify(config);
+    const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
     try {
       await runWorker({
         config,
         temporal,
         logger,
         redis,
-        liveness: lease,
         extensions: [
-          ...allExtensions({ limits: limitsOfSettings(config) }),
+          ...allExtensions({
+            limits: limitsOfSettings(config),
+            notify: readNotify(config),
+            codec: keys,
+            leases: lease,
+            tracing,
+          }),
           ...(await loadExtensions<WorkerExtension>(config.EXTENSIONS)),
         ],
         agents,
         explainRedis: (address) => explainRedis(config.REDIS_URL, address),
-        tracer: tracing?.tracer,
-        codec: await codecOf(config),
-        notify: options && notices(options),
+        keyIds: (keys ?? []).map(({ id }) => id),
         serveMetrics: serveMetricsWith(logger),
         onReady: () => process.send?.('ready'),
+        onFailed: () => lease?.lease.close(),
       });
     } finally {
       close();
@@ -82,14 +85,6 @@ async function main(): Promise<void> {
     await lease?.lease.close();
     throw error;
   }
-}
-
-async function codecOf(config: Config): Promise<WorkerProcess['codec']> {
-  const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
-  if (keys === undefined) return undefined;
-  // Only encrypted payloads need protobufjs, an optional peer.
-  const { createPayloadCodec } = await import('../extensions/codec/index.js');
-  return { keyIds: keys.map(({ id }) => id), payloadCodecs: [createPayloadCodec(keys)] };
 }
 
 /** The agents of `AGENTS`, or the examples. */

@@ -1,4 +1,3 @@
-import type { PayloadCodec } from '@temporalio/common';
 import { NativeConnection, Runtime, DefaultLogger, type Worker } from '@temporalio/worker';
 import type { AgentRegistry } from '../agents/index.js';
 import { createCollectorLines, type CollectorLines } from '../config/collector-lines.js';
@@ -9,11 +8,8 @@ import type { Logger } from '../config/logger.js';
 import { explainTemporal, inNamespace } from '../executor/explain-temporal.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
-import type { Tracer } from '../protocol/tracer.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
-import type { Liveness } from './liveness.js';
-import type { WorkerNotifier } from './notifier.js';
 import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress } from './metrics/exporter.js';
 import { withDots } from './metrics/with-dots.js';
 
@@ -29,13 +25,10 @@ export interface WorkerProcess {
   };
   /** Why this Redis, at an address as it is shown, cannot be used; undefined if it can. */
   explainRedis: (address: string) => Promise<string | undefined>;
-  liveness: Liveness | undefined;
   extensions: AgentPluginOptions['extensions'];
   agents: AgentRegistry;
-  tracer: Tracer | undefined;
-  notify: WorkerNotifier | undefined;
-  /** Encrypts what Temporal stores, with keys of these ids. */
-  codec: { keyIds: string[]; payloadCodecs: PayloadCodec[] } | undefined;
+  /** Ids of the keys that encrypt what Temporal stores. */
+  keyIds: string[];
   /** Serves what the SDK exports at an address, with the state of this process. */
   serveMetrics: (
     at: { host: string; port: number },
@@ -44,23 +37,14 @@ export interface WorkerProcess {
   ) => Promise<{ port: number; close: () => Promise<void> }>;
   /** Called once the worker takes work. */
   onReady: () => void;
+  /** Called if it fails, while the store is open: the worker may never have run. */
+  onFailed: () => Promise<void> | undefined;
 }
 
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
-  const {
-    config,
-    temporal,
-    logger,
-    redis,
-    liveness,
-    extensions,
-    agents,
-    tracer,
-    codec,
-    serveMetrics,
-    onReady,
-  } = begun;
+  const { config, temporal, logger, redis, extensions, agents, keyIds, serveMetrics, onReady } =
+    begun;
   const admin = config.WORKER_METRICS_PORT;
   const exporter = admin && (await freeLoopbackAddress());
   const collector = readMetricsCollector(config);
@@ -97,8 +81,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   });
   const { namespace } = temporal;
   const { TASK_QUEUE: taskQueue } = config;
-  const explain = () =>
-    explainTemporal({ ...temporal, taskQueue, keyIds: codec?.keyIds ?? [], isWorker: true });
+  const explain = () => explainTemporal({ ...temporal, taskQueue, keyIds, isWorker: true });
   const connection = await untilReachable(
     `Temporal at ${temporal.address}`,
     async () => inNamespace(await NativeConnection.connect(temporal.connection), namespace),
@@ -129,21 +112,17 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     worker = await createAgentWorker({
       connection,
       namespace,
-      dataConverter: codec && { payloadCodecs: codec.payloadCodecs },
       taskQueue,
       agents,
       stores: redis,
       startWithinMs: config.START_WITHIN * 1000,
       modelSlots: config.MODEL_SLOTS,
       cachedRuns: config.CACHED_RUNS,
-      notify: begun.notify,
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
-      liveness,
       extensions,
       fileHosts: config.FILE_HOSTS,
       ...(deploymentName !== undefined &&
         buildId !== undefined && { versioning: { deploymentName, buildId } }),
-      tracer,
       ...(collector !== undefined && { meter: withDots(Runtime.instance().metricMeter) }),
       meterTenants: config.METRICS_TENANTS,
       modelName: config.MODEL,
@@ -164,8 +143,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     onReady();
     await running;
   } catch (error) {
-    // While the store is open: the worker may never have run.
-    await liveness?.lease.close();
+    await begun.onFailed();
     throw error;
   } finally {
     await server?.close();

@@ -1,11 +1,9 @@
 import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { CHAT_ROUTES } from './chat.js';
-import { OPERATOR_RECEIVER_ROUTES } from './operator-receivers.js';
 import { OPERATOR_STEP_ROUTE } from './operator-step.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
-import { OPERATOR_CODEC_ROUTES } from './operator-codec.js';
 import { onceByKey } from './once.js';
 import type { ApiOptions } from '../api-options.js';
 import type { Route } from './route.js';
@@ -25,9 +23,7 @@ const CORE: readonly Route[] = [
   ...RERUN_ROUTES,
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
-  ...OPERATOR_CODEC_ROUTES,
   OPERATOR_STEP_ROUTE,
-  ...OPERATOR_RECEIVER_ROUTES,
   ...WEBHOOK_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,

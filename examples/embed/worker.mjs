@@ -15,7 +15,7 @@ const worker = await createAgentWorker({
   taskQueue: TASK_QUEUE,
   agents: [timekeeper],
   stores,
-  liveness: leases(),
+  extensions: [leases()],
 });
 // Until SIGINT or SIGTERM; what is under way gets 30 s, the rest goes to another worker.
 await worker.run();

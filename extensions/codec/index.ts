@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import protobuf from 'protobufjs/minimal.js';
+import type { Extension } from '../../extension.js';
+import { toCodecRoutes } from './routes.js';
 
 const ENCODING = 'binary/encrypted';
 const CIPHER = 'aes-256-gcm';
@@ -17,9 +18,34 @@ export interface PayloadKey {
 }
 
 /**
- * Encrypts what Temporal stores of runs: inputs, results, signals, updates and summaries. It is
- * AES-256-GCM in the form that Temporal's own samples use, so their codec servers and other SDKs read
- * it. Search attributes stay readable; they hold ids and names of agents.
+ * Encrypts what Temporal stores of runs: inputs, results, signals, updates and summaries; and serves the
+ * keys to Temporal's UI. API and workers need the same keys. Without keys nothing is encrypted.
+ *
+ * @throws what `createPayloadCodec` throws
+ * @example
+ * import { Connection } from '@temporalio/client';
+ * import { AgentRegistry } from 'helix-temporal';
+ * import { codec } from 'helix-temporal/codec';
+ * import { createAgentExecutor } from 'helix-temporal/executor';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const key = Buffer.from(process.env['PAYLOAD_KEY'] ?? '', 'base64');
+ * const executor = await createAgentExecutor({
+ *   connection: await Connection.connect(),
+ *   agents: new AgentRegistry(),
+ *   stores: createRedisStores({ url: 'redis://localhost:6379' }),
+ *   extensions: [codec([{ id: '2026-11', key }])],
+ * });
+ */
+export function codec(keys: readonly PayloadKey[] = []): Extension {
+  const payloadCodec = keys.length === 0 ? undefined : createPayloadCodec(keys);
+  return { name: 'codec', payloadCodec, routes: toCodecRoutes(payloadCodec) };
+}
+
+/**
+ * The codec alone, for clients and workers of your own. It is AES-256-GCM in the form that Temporal's own
+ * samples use, so their codec servers and other SDKs read it. Search attributes stay readable; they hold
+ * ids and names of agents.
  *
  * The first key encrypts; all keys decrypt. To rotate, put a new key in front, on every process
  * before any process writes with it, and drop the old one when its last run has left the retention.
@@ -27,22 +53,6 @@ export interface PayloadKey {
  *
  * @throws Error if a key does not have 32 bytes, or two have the same id; from `decode`, if the key of
  * a payload is unknown or the payload was changed
- * @example
- * import { Connection } from '@temporalio/client';
- * import { AgentRegistry } from 'helix-temporal';
- * import { createPayloadCodec } from 'helix-temporal/codec';
- * import { createAgentExecutor } from 'helix-temporal/executor';
- * import { createRedisStores } from 'helix-temporal/store-redis';
- *
- * const codec = createPayloadCodec([
- *   { id: '2026-11', key: Buffer.from(process.env['PAYLOAD_KEY'] ?? '', 'base64') },
- * ]);
- * const executor = await createAgentExecutor({
- *   connection: await Connection.connect(),
- *   dataConverter: { payloadCodecs: [codec] },
- *   agents: new AgentRegistry(),
- *   stores: createRedisStores({ url: 'redis://localhost:6379' }),
- * });
  */
 export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
   const [current] = keys;
@@ -92,16 +102,12 @@ function toText(bytes: Uint8Array | null | undefined): string {
   return Buffer.from(bytes ?? []).toString();
 }
 
-const { Reader, Writer } = protobuf;
-
 /** Tags of the fields of `temporal.api.common.v1.Payload`: `metadata`, a map, and `data`. */
 const METADATA = (1 << 3) | 2;
-
 const DATA = (2 << 3) | 2;
 
 /** Tags of an entry of a map. */
 const KEY = (1 << 3) | 2;
-
 const VALUE = (2 << 3) | 2;
 
 /**
@@ -110,38 +116,48 @@ const VALUE = (2 << 3) | 2;
  * process that loads it.
  */
 export function encodePayload({ metadata, data }: Payload): Uint8Array {
-  const writer = Writer.create();
-  for (const [key, value] of Object.entries(metadata ?? {})) {
-    writer.uint32(METADATA).fork().uint32(KEY).string(key).uint32(VALUE).bytes(value).ldelim();
-  }
-  if (data != null) writer.uint32(DATA).bytes(data);
-  return writer.finish();
+  const entries = Object.entries(metadata ?? {}).map(([name, value]) =>
+    toField(METADATA, Buffer.concat([toField(KEY, Buffer.from(name)), toField(VALUE, value)])),
+  );
+  return Buffer.concat([...entries, ...(data == null ? [] : [toField(DATA, data)])]);
+}
+
+function toField(tag: number, bytes: Uint8Array): Uint8Array {
+  const head = [tag];
+  let length = bytes.byteLength;
+  for (; length > 0x7f; length = Math.floor(length / 0x80)) head.push((length % 0x80) | 0x80);
+  return Buffer.concat([Buffer.from([...head, length]), bytes]);
 }
 
 /** @throws Error if the bytes are no such message */
 export function decodePayload(bytes: Uint8Array): Payload {
-  const reader = Reader.create(bytes);
   const payload: Payload = { metadata: {} };
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (tag === METADATA) {
-      const length = reader.uint32();
-      const [key, value] = readEntry(reader, reader.pos + length);
-      payload.metadata = { ...payload.metadata, [key]: value };
-    } else if (tag === DATA) payload.data = reader.bytes();
-    else reader.skipType(tag & 7);
+  for (const [tag, field] of readFields(bytes)) {
+    if (tag === DATA) payload.data = field;
+    if (tag !== METADATA) continue;
+    const entry = new Map(readFields(field));
+    const name = toText(entry.get(KEY));
+    payload.metadata = { ...payload.metadata, [name]: entry.get(VALUE) ?? new Uint8Array() };
   }
   return payload;
 }
 
-function readEntry(reader: protobuf.Reader, end: number): [key: string, value: Uint8Array] {
-  let key = '';
-  let value: Uint8Array = new Uint8Array();
-  while (reader.pos < end) {
-    const tag = reader.uint32();
-    if (tag === KEY) key = reader.string();
-    else if (tag === VALUE) value = reader.bytes();
-    else reader.skipType(tag & 7);
+/** All fields of these messages have a length. @throws Error for another one, and for bytes that end early */
+function* readFields(bytes: Uint8Array): Generator<[tag: number, field: Uint8Array]> {
+  for (let at = 0; at < bytes.length;) {
+    const tag = bytes[at] ?? 0;
+    let length = 0;
+    let byte = 0x80;
+    at += 1;
+    for (let factor = 1; byte >= 0x80; factor *= 0x80) {
+      byte = bytes[at] ?? 0;
+      length += (byte % 0x80) * factor;
+      at += 1;
+    }
+    if (tag >= 0x80 || (tag & 7) !== 2 || at + length > bytes.length) {
+      throw new Error('An encrypted payload is no payload of Temporal.');
+    }
+    yield [tag, bytes.subarray(at, at + length)];
+    at += length;
   }
-  return [key, value];
 }

@@ -1,8 +1,8 @@
-import type { Liveness, LivenessDeps } from '../../worker/index.js';
-import { createLease, type LeaseOptions } from './lease-worker.js';
+import type { Extension } from '../../extension.js';
+import { createLease, type BegunLease, type LeaseOptions } from './lease-worker.js';
 
 export { beginLease } from './lease-worker.js';
-export type { LeaseOptions } from './lease-worker.js';
+export type { BegunLease, LeaseOptions } from './lease-worker.js';
 
 /**
  * Lets other workers take over what a worker held within two seconds of the death of its process; without it
@@ -20,9 +20,14 @@ export type { LeaseOptions } from './lease-worker.js';
  *   taskQueue: 'agent-runs',
  *   agents: new AgentRegistry(),
  *   stores: createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' }),
- *   liveness: leases(),
+ *   extensions: [leases()],
  * });
+ *
+ * @param options or a lease that has begun already
  */
-export function leases(options: LeaseOptions = {}): (deps: LivenessDeps) => Liveness {
-  return (deps) => createLease({ ...options, ...deps });
+export function leases(options: LeaseOptions | BegunLease = {}): Extension {
+  return {
+    name: 'leases',
+    liveness: (deps) => ('judge' in options ? options : createLease({ ...options, ...deps })),
+  };
 }

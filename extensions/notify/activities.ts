@@ -1,4 +1,4 @@
-import type { Deliveries } from '../../executor/deliveries.js';
+import type { Deliveries } from '../../executor/extension.js';
 import { createDeliveries } from './deliveries.js';
 import { toDeliveryId, toNoticeId } from '../../executor/delivery-ids.js';
 import { createSender } from './sender.js';
@@ -7,7 +7,7 @@ import { toShownSessionId } from '../../protocol/ids.js';
 import type { NoticeActivities, FailedDelivery, Notice } from '../../protocol/notices.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import { noticeQueueOf } from '../../protocol/temporal-names.js';
-import type { NotifierHost, WorkerNotifier } from '../../worker/notifier.js';
+import type { WorkerHost, WorkerParts } from '../../worker/extension.js';
 import { createAnnounce } from './announce.js';
 import { createSend } from './send.js';
 
@@ -18,9 +18,9 @@ const PER_SECOND = 50;
 
 /** The worker for notices: its activities, its queue and its slots; `close` ends connections to mail servers. */
 export function createNoticeWork(
-  { client, taskQueue, store, agents, meter }: NotifierHost,
+  { temporal: { client, taskQueue }, store, agents, meter }: WorkerHost,
   settings: NotifySettings,
-): ReturnType<WorkerNotifier['worker']> {
+): WorkerParts {
   const deliveries = createDeliveries(client, taskQueue, settings);
   const sender = createSender(settings);
   const announce = createAnnounce({ store, deliveries, settings });
@@ -31,7 +31,7 @@ export function createNoticeWork(
     sendNotice: createSend({ agents, store, sender, settings, meter }),
   };
   return {
-    options: {
+    beside: {
       activities,
       taskQueue: noticeQueueOf(taskQueue),
       maxConcurrentActivityTaskExecutions: SLOTS,

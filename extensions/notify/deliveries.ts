@@ -1,6 +1,6 @@
 import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Deliveries } from '../../executor/deliveries.js';
+import type { Deliveries } from '../../executor/extension.js';
 import { wants } from './receivers.js';
 import { toRunNotices, type NotifySettings } from './settings.js';
 import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../../protocol/ids.js';

@@ -1,29 +1,59 @@
-import type { WorkerNotifier } from '../../worker/notifier.js';
-import { createNoticeWork } from './activities.js';
-import { createDeliveries } from './deliveries.js';
-import { toNotifySettings, type NotifyOptions } from './settings.js';
+import type { Extension } from '../../extension.js';
+import type { Deliveries, RunsHost } from '../../executor/extension.js';
+import { createDecidePages } from './decide.js';
+import { OPERATOR_RECEIVER_ROUTES } from './routes.js';
+import {
+  toNotifySettings,
+  toRunNotices,
+  type NotifyOptions,
+  type NotifySettings,
+} from './settings.js';
 
 export type { ReceiverInput } from './receivers.js';
-export type { NotifyOptions } from './settings.js';
+export type { MayStillDecide, NotifyOptions } from './settings.js';
 
 /**
- * Notifies people and programs of what waits and what has ended: `notify` of `createAgentExecutor` and
- * `createAgentWorker`, which need the same settings.
+ * Notifies people and programs of what waits and what has ended. API and workers need the same settings; without any
+ * there are no receivers.
  *
  * @example
  * import { notices } from 'helix-temporal/notify';
  *
- * const notify = notices({
- *   receivers: [{ name: 'ops', kind: 'slack', url: 'https://hooks.slack.com/services/T/B/X' }],
- * });
- * // createAgentExecutor({ …, notify }), createAgentWorker({ …, notify })
+ * const extensions = [
+ *   notices({
+ *     receivers: [{ name: 'ops', kind: 'slack', url: 'https://hooks.slack.com/services/T/B/X' }],
+ *   }),
+ * ];
+ * // createAgentExecutor({ …, extensions }), createApi({ …, extensions }), createAgentWorker({ …, extensions })
  *
  * @throws Error in one sentence for a receiver that is malformed, or that needs another setting
  */
-export function notices(options: NotifyOptions): WorkerNotifier {
+export function notices(options?: NotifyOptions): Extension {
+  const bare = { name: 'notify', routes: OPERATOR_RECEIVER_ROUTES };
+  if (options === undefined) return bare;
   const settings = toNotifySettings(options);
   return {
-    deliveries: (client, taskQueue) => createDeliveries(client, taskQueue, settings),
-    worker: (host) => createNoticeWork(host, settings),
+    ...bare,
+    deliveries: (temporal) => temporal && deliver(temporal, settings),
+    worker: async (host) => (await import('./activities.js')).createNoticeWork(host, settings),
+    ...(settings.linkKeys.length > 0 && {
+      middleware: (deps) => [createDecidePages(deps, settings)],
+    }),
+  };
+}
+
+/** What needs a client of Temporal is loaded when there is one. */
+function deliver(
+  { client, taskQueue }: NonNullable<RunsHost['temporal']>,
+  settings: NotifySettings,
+): Deliveries {
+  const load = async (): Promise<Deliveries> =>
+    (await import('./deliveries.js')).createDeliveries(client, taskQueue, settings);
+  return {
+    notify: toRunNotices(settings),
+    receivers: settings.receivers,
+    announce: async (...notice) => (await load()).announce(...notice),
+    announceEnd: async (end) => (await load()).announceEnd(end),
+    test: async (...of) => (await load()).test(...of),
   };
 }

@@ -1,3 +1,4 @@
+import type { Role } from '../../protocol/actor.js';
 import type { RunNotices } from '../../protocol/run.js';
 import type { NoticeType } from '../../protocol/notices.js';
 import { Receivers, wants, type Receiver, type ReceiverInput } from './receivers.js';
@@ -21,9 +22,21 @@ export interface NotifyOptions {
   publicUrl?: string | undefined;
   /** Keys of links that decide, the newest first, 32 characters or more each. Default: no such links. */
   linkKeys?: readonly string[] | undefined;
+  /**
+   * Asked when such a link is opened and when it decides: the link holds the roles of the day on which it was sent.
+   * Default: the link is believed.
+   */
+  mayStillDecide?: MayStillDecide | undefined;
   /** `smtp://user:password@host:port`, and the sender; for receivers of kind `mail`. */
   mail?: { url: string; from: string } | undefined;
 }
+
+/** Whether a person may still decide as the link says. */
+export type MayStillDecide = (person: {
+  userId: string;
+  tenantId?: string;
+  roles: readonly Role[];
+}) => boolean | Promise<boolean>;
 
 /** The options, checked and complete. */
 export interface NotifySettings {
@@ -35,6 +48,7 @@ export interface NotifySettings {
   includeInput: boolean;
   publicUrl: string | undefined;
   linkKeys: readonly string[];
+  mayStillDecide: MayStillDecide | undefined;
   mail: NotifyOptions['mail'];
 }
 
@@ -67,6 +81,7 @@ export function toNotifySettings(options: NotifyOptions): NotifySettings {
     includeInput: options.includeInput ?? false,
     publicUrl,
     linkKeys,
+    mayStillDecide: options.mayStillDecide,
     mail,
   };
 }

@@ -19,6 +19,7 @@ import {
   type NodeTracerConfig,
   type IdGenerator,
 } from '@opentelemetry/sdk-trace-node';
+import type { Extension } from '../../extension.js';
 import type { FinishedSpan, SpanName, Tracer, SpanAttributes } from '../../protocol/tracer.js';
 
 export interface TracingOptions extends Pick<
@@ -38,8 +39,8 @@ export interface TracingOptions extends Pick<
   latestNames?: boolean;
 }
 
-export interface Tracing {
-  /** For `createAgentExecutor`, `createApi` and `createAgentWorker`. */
+/** For `createAgentExecutor`, `createApi` and `createAgentWorker`, as one of their extensions. */
+export interface Tracing extends Extension {
   tracer: Tracer;
   /** Fields of a log line that is written now. */
   logFields: () => { trace_id?: string; span_id?: string };
@@ -72,7 +73,7 @@ const REQUEST = createContextKey('helix-temporal request');
  *   spanProcessors: [new BatchSpanProcessor(new ConsoleSpanExporter())],
  * });
  * tracing.register();
- * // createAgentWorker({ …, tracer: tracing.tracer })
+ * // createAgentWorker({ …, extensions: [tracing] })
  */
 export function createTracing(options: TracingOptions): Tracing {
   const { captureContent = false, redact = asItIs, traceUrl } = options;
@@ -159,6 +160,7 @@ export function createTracing(options: TracingOptions): Tracing {
     trace.setSpanContext(from, span);
 
   return {
+    name: 'observe',
     tracer: {
       write: (span) => {
         try {

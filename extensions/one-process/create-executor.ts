@@ -3,7 +3,7 @@ import { createToolHost } from '../../activities/run-tools.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createRuns } from '../../executor/create-runs.js';
-import type { RunsExtension } from '../../executor/extension.js';
+import { tracerOf, type RunsExtension } from '../../executor/extension.js';
 import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
 import type { Runs } from '../../executor/runs.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
@@ -108,6 +108,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
         logger,
         toolHost,
         fileHosts,
+        tracer: tracerOf(options.extensions),
         streamManager: stores.streamManager,
         startNext: runs.startNext,
         others: runs.listeners,

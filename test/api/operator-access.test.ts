@@ -36,7 +36,7 @@ async function start(): Promise<void> {
         count: async ({ tenant, status }) =>
           tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
       },
-      deliveries: FAKE_DELIVERIES,
+      extensions: [{ name: 'receivers', deliveries: () => FAKE_DELIVERIES }],
     },
     extensions: withSchedules(),
     authorize,

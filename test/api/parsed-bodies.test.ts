@@ -1,3 +1,4 @@
+import { allExtensions } from '../../extensions/index.js';
 import express, { type Request, type RequestHandler } from 'express';
 import { toDecideUrl } from '../../protocol/decide-links.js';
 import { hashInput } from '../../protocol/shown-call.js';
@@ -19,7 +20,9 @@ afterEach(() => api?.close());
 async function serve(...before: RequestHandler[]): Promise<ApiServer> {
   api = await startOnMemory({
     before,
-    linkKeys: [KEY],
+    extensions: allExtensions({
+      notify: { receivers: [], publicUrl: 'http://localhost', linkKeys: [KEY] },
+    }),
     limits: { requestsPerMinute: 0 },
     instead: {
       callWebhook: (_token, payload) => {

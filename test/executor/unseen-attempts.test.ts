@@ -19,7 +19,7 @@ beforeAll(async () => {
   stores = await openTestStores();
   runs = await createRunHarness(stores, [agent, leg.agent, gated.agent]);
   gate = gateRegistration(stores);
-  await runs.startWorker({ liveness: gate.lease });
+  await runs.startWorker({ lease: gate.lease });
 });
 
 /** How the attempts at the run's activities ended that Temporal began again. */

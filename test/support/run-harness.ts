@@ -17,12 +17,11 @@ import type { Receiver } from '../../extensions/notify/receivers.js';
 import type { Due } from '../../stores/contract/due.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
-import type { AgentPluginOptions } from '../../worker/agent-plugin.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
 import type { TestStores } from './test-stores.js';
 import { until } from './until.js';
-import { leases } from '../../extensions/leases/index.js';
+import { leases, type BegunLease } from '../../extensions/leases/index.js';
 import { notices } from '../../extensions/notify/index.js';
 
 export function sharedTemporalAddress(): string {
@@ -50,9 +49,7 @@ export interface RunHarness {
   workflows: RunWorkflows;
   taskQueue: string;
   /** Starts a worker; without one nothing runs. */
-  startWorker: (
-    options?: Pick<AgentPluginOptions, 'liveness'>,
-  ) => Promise<{ stop: () => Promise<void> }>;
+  startWorker: (options?: { lease?: BegunLease }) => Promise<{ stop: () => Promise<void> }>;
   /** One sweep, with this session as a due one that has been silent if it is active. */
   sweep: (sessionId: string) => Promise<void>;
   /**
@@ -111,7 +108,9 @@ export async function createRunHarness(
     searchAttributes: await registerSearchAttributes(connection, 'default'),
     modelName: 'fake:1',
     sessionUrl: (sessionId) => `http://page/${sessionId}`,
-    ...(notify !== undefined && { deliveries: { notify } as Deliveries }),
+    ...(notify !== undefined && {
+      extensions: [{ name: 'receivers', deliveries: () => ({ notify }) as Deliveries }],
+    }),
     // Tests share their users.
     logger: quiet,
   });
@@ -125,9 +124,7 @@ export async function createRunHarness(
     logger: quiet,
   });
 
-  async function startWorker({
-    liveness = leases(),
-  }: Pick<AgentPluginOptions, 'liveness'> = {}): Promise<{
+  async function startWorker({ lease }: { lease?: BegunLease } = {}): Promise<{
     stop: () => Promise<void>;
   }> {
     const native = await NativeConnection.connect({ address });
@@ -137,8 +134,7 @@ export async function createRunHarness(
       taskQueue,
       agents: registry,
       stores,
-      liveness,
-      ...(notify !== undefined && { notify: notices({ receivers: [QUIET] }) }),
+      extensions: [leases(lease), notices(notify && { receivers: [QUIET] })],
       // Tests sweep by hand.
       sweep: false,
       workflows: { bundlePath },

@@ -124,7 +124,7 @@ describe('the plugin', () => {
 });
 
 it('the plugin begins no lease for a worker that could not be created', async () => {
-  const plugin = createAgentPlugin({ agents: [agent], stores, liveness: leases() });
+  const plugin = createAgentPlugin({ agents: [agent], stores, extensions: [leases()] });
   const taskQueue = `none-${runs.taskQueue}`;
   const unknown = 'test-no-such-file.ts';
   const made = Worker.create({ connection, taskQueue, workflowsPath: unknown, plugins: [plugin] });

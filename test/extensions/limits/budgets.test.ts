@@ -38,8 +38,12 @@ function executorWith(
     } as never,
     agents: new AgentRegistry(agents),
     searchAttributes: false,
-    extensions: [limits({ quotas: 'unlimited', budgets })],
-    ...(announce !== undefined && { deliveries: { announce } as Deliveries }),
+    extensions: [
+      limits({ quotas: 'unlimited', budgets }),
+      ...(announce === undefined
+        ? []
+        : [{ name: 'receivers', deliveries: () => ({ announce }) as Deliveries }]),
+    ],
     meter: (event) => {
       if (event.kind === 'budget_spent') events.push(event);
     },

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { toDecisionPage } from '../../../api/decide/pages.js';
+import { toDecisionPage } from '../../../extensions/notify/decide-pages.js';
 import { toMailText } from '../../../extensions/notify/mail.js';
 import { joinMessages, toHeadline, type Message } from '../../../extensions/notify/message.js';
 import { toPlace } from '../../../extensions/notify/place.js';

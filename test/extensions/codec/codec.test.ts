@@ -7,7 +7,7 @@ import {
   decodePayload,
   encodePayload,
   type PayloadKey,
-} from '../../extensions/codec/index.js';
+} from '../../../extensions/codec/index.js';
 
 const CANARY = 'the canary sings';
 

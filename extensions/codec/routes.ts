@@ -1,13 +1,15 @@
 import { HelixError } from '../../protocol/errors.js';
 import { CodecPayloads } from '../../protocol/codec.js';
 import type { PayloadCodec } from '@temporalio/common';
-import { requireNoTenant } from '../operator-access.js';
-import type { About } from '../record-access.js';
-import { defineRoute, type Route } from './route.js';
+import { defineRoute, requireNoTenant, type About, type Route } from '../../api/extension.js';
 
 type Payload = Parameters<PayloadCodec['decode']>[0][number];
 
-const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
+const codecRoute = (
+  payloadCodec: PayloadCodec | undefined,
+  act: 'decode' | 'encode',
+  summary: string,
+): Route =>
   defineRoute({
     method: 'post',
     path: `/api/operator/codec/${act}`,
@@ -17,16 +19,15 @@ const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
     body: CodecPayloads,
     replies: { 200: { description: 'The payloads.', content: { json: CodecPayloads } } },
     refusals: ['not_allowed', 'not_found'],
-    about: async ({ deps, caller }): Promise<About & { payloadCodec: PayloadCodec }> => {
+    about: async ({ deps, caller }): Promise<About & { codec: PayloadCodec }> => {
       await requireNoTenant(deps, caller, 'The codec is');
-      const { payloadCodec } = deps;
       if (payloadCodec === undefined) throw new HelixError('not_found', 'There is no codec here.');
-      return { payloadCodec };
+      return { codec: payloadCodec };
     },
-    handle: async ({ response, body: { payloads }, about: { payloadCodec } }) => {
+    handle: async ({ response, body: { payloads }, about: { codec } }) => {
       let changed: Payload[];
       try {
-        changed = await payloadCodec[act](payloads.map(toPayload));
+        changed = await codec[act](payloads.map(toPayload));
       } catch (error) {
         const text =
           'A payload cannot be read: its key is not among TEMPORAL_CODEC_KEYS, or it was changed.';
@@ -41,9 +42,9 @@ const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
  * The codec server of Temporal's UI and command line, whose address is `<this API>/api/operator/codec`.
  * Histories are of all tenants together, so no role within a tenant is enough.
  */
-export const OPERATOR_CODEC_ROUTES: readonly Route[] = [
-  codecRoute('decode', 'Decrypt payloads of Temporal, as its UI asks a codec server'),
-  codecRoute('encode', 'Encrypt payloads of Temporal, as its UI asks a codec server'),
+export const toCodecRoutes = (codec: PayloadCodec | undefined): readonly Route[] => [
+  codecRoute(codec, 'decode', 'Decrypt payloads of Temporal, as its UI asks a codec server'),
+  codecRoute(codec, 'encode', 'Encrypt payloads of Temporal, as its UI asks a codec server'),
 ];
 
 function toPayload({ metadata, data }: CodecPayloads['payloads'][number]): Payload {

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { toAnswerOptions, notFound, type Caller } from '../../ai-sdk/index.js';
 import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
 import { readLink, type LinkClaims } from '../../protocol/decide-links.js';
@@ -10,89 +10,91 @@ import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { isOfTenant } from '../../stores/record/waiting-page.js';
-import type { RouteDeps } from '../deps.js';
-import { personIdOf } from '../jwt-authenticator.js';
-import { listHidden } from '../operator-access.js';
-import { toAnswerReply } from '../routes/answers.js';
-import { readBody } from '../middleware/read-body.js';
-import { toDecidedPage, toDecisionPage, toRefusedPage } from './pages.js';
+import {
+  listHidden,
+  personIdOf,
+  readBody,
+  toAnswerReply,
+  type RouteDeps,
+} from '../../api/extension.js';
+import { toDecidedPage, toDecisionPage, toRefusedPage } from './decide-pages.js';
+import type { NotifySettings } from './settings.js';
 
 /** A form with a token, a decision and a reason. */
 const FORM_BYTES = LIMITS.errorTextBytes + 8 * 1024;
 
-/** What a link from a notice leads to. */
-export interface DecideHandlers {
-  /** Shows the question; reading it any number of times changes nothing. */
-  show: RequestHandler;
-  /** Decides, as the person whom the link names. */
-  decide: RequestHandler;
-}
-
 /** Of the conversation, for one page: programs that look through mail open links, too. */
 const READ_BYTES = 2 * 1024 * 1024;
 
-/** The page to which links from notices lead, and what its form does. */
-export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): DecideHandlers {
+/**
+ * The page to which links from notices lead, which changes nothing however often it is read, and what its form does:
+ * it decides, as the person whom the link names.
+ */
+export function createDecidePages(
+  deps: RouteDeps,
+  { linkKeys, mayStillDecide }: Pick<NotifySettings, 'linkKeys' | 'mayStillDecide'>,
+): RequestHandler {
   /** @throws HelixError `unauthorized`, `expired`, `not_allowed`; `unavailable` if the host's rule is late */
   async function openLink(token: string): Promise<LinkClaims> {
-    const claims = await readLink(keys, token);
+    const claims = await readLink(linkKeys, token);
     const { sub: userId, tenant, roles } = claims;
     const person = { userId, roles, ...(tenant !== undefined && { tenantId: tenant }) };
-    if (await verdictInTime(deps.mayStillDecide?.(person) ?? true)) return claims;
+    if (await verdictInTime(mayStillDecide?.(person) ?? true)) return claims;
     throw new HelixError('not_allowed', 'You may not decide this any more.');
   }
 
-  return {
-    show: orPage(async (request, response) => {
-      const token = typeof request.query['token'] === 'string' ? request.query['token'] : '';
-      const claims = await openLink(token);
-      const { call, record } = await findCall(deps, claims);
-      const { agent } = record;
-      const { toolName, input, about } = call.spec;
-      const { deadline } = call;
-      if (call.row !== undefined || call.decision !== undefined) throw answered();
-      const { hiddenMessages = [] } = await listHidden(deps, record, READ_BYTES);
-      const page = toDecisionPage({
-        token,
-        input,
-        deadline,
-        person: claims.sub,
-        agent: titleOfAgent(deps.agents, about?.agent ?? agent),
-        title: about?.title ?? titleOfTool(deps.agents, about?.agent ?? agent, toolName),
-        description: about?.description,
-        hidden: hiddenMessages.map(({ parts }) => toPlainText(parts)),
-      });
-      send(response, 200, page);
-    }),
-    decide: orPage(async (request, response) => {
-      const form = await readForm(request);
-      const claims = await openLink(form.get('token') ?? '');
-      const decision = form.get('decision');
-      if (decision !== 'approve' && decision !== 'deny') {
-        throw new HelixError('validation_error', 'Approve or deny.');
-      }
-      const { sessionId, toolCallId, runId, inputHash, sub: by, roles } = claims;
-      await findCall(deps, claims);
-      const reason = form.get('reason')?.trim();
-      const approved = decision === 'approve';
-      const result = await deps.executor.submitToolResult(
-        {
-          kind: 'approval-response',
-          sessionId,
-          toolCallId,
-          by,
-          approved,
-          approvalId: formatApprovalId(runId, toolCallId),
-          inputHash,
-          ...(reason !== undefined && reason !== '' && { reason }),
-        },
-        toAnswerOptions(deps, toCaller(claims), { roles, via: 'link' }),
-      );
-      toAnswerReply(result);
-      if (isPage(request)) send(response, 200, toDecidedPage(approved));
-      else response.status(200).json({ result: 'stored', approved });
-    }),
-  };
+  const show = orPage(async (request, response) => {
+    const token = typeof request.query['token'] === 'string' ? request.query['token'] : '';
+    const claims = await openLink(token);
+    const { call, record } = await findCall(deps, claims);
+    const { agent } = record;
+    const { toolName, input, about } = call.spec;
+    const { deadline } = call;
+    if (call.row !== undefined || call.decision !== undefined) throw answered();
+    const { hiddenMessages = [] } = await listHidden(deps, record, READ_BYTES);
+    const page = toDecisionPage({
+      token,
+      input,
+      deadline,
+      person: claims.sub,
+      agent: titleOfAgent(deps.agents, about?.agent ?? agent),
+      title: about?.title ?? titleOfTool(deps.agents, about?.agent ?? agent, toolName),
+      description: about?.description,
+      hidden: hiddenMessages.map(({ parts }) => toPlainText(parts)),
+    });
+    send(response, 200, page);
+  });
+  const decide = orPage(async (request, response) => {
+    const form = await readForm(request);
+    const claims = await openLink(form.get('token') ?? '');
+    const decision = form.get('decision');
+    if (decision !== 'approve' && decision !== 'deny') {
+      throw new HelixError('validation_error', 'Approve or deny.');
+    }
+    const { sessionId, toolCallId, runId, inputHash, sub: by, roles } = claims;
+    await findCall(deps, claims);
+    const reason = form.get('reason')?.trim();
+    const approved = decision === 'approve';
+    const result = await deps.executor.submitToolResult(
+      {
+        kind: 'approval-response',
+        sessionId,
+        toolCallId,
+        by,
+        approved,
+        approvalId: formatApprovalId(runId, toolCallId),
+        inputHash,
+        ...(reason !== undefined && reason !== '' && { reason }),
+      },
+      toAnswerOptions(deps, toCaller(claims), { roles, via: 'link' }),
+    );
+    toAnswerReply(result);
+    if (isPage(request)) send(response, 200, toDecidedPage(approved));
+    else response.status(200).json({ result: 'stored', approved });
+  });
+  const pages = Router();
+  pages.route('/api/decide').get(show).post(decide);
+  return pages;
 }
 
 /** What a message says; files and the page's own parts as JSON. */

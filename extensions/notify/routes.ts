@@ -1,13 +1,11 @@
 import { notFound, requireAllowed } from '../../ai-sdk/index.js';
-import type { Deliveries } from '../../executor/deliveries.js';
+import type { Deliveries } from '../../executor/extension.js';
 import {
   OperatorReceiverPath,
   OperatorReceivers,
   ReceiverTestReply,
 } from '../../protocol/receivers.js';
-import type { RouteDeps } from '../deps.js';
-import type { Identity } from '../identity.js';
-import { defineRoute, type Route } from './route.js';
+import { defineRoute, type Identity, type Route, type RouteDeps } from '../../api/extension.js';
 
 /** Who is notified in a tenant. Notices that were not taken are failed workflows of Temporal. */
 export const OPERATOR_RECEIVER_ROUTES: readonly Route[] = [

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Identity } from '../../api/identity.js';
-import { createPayloadCodec } from '../../extensions/codec/index.js';
-import type { CodecPayloads } from '../../protocol/codec.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { startApi, type ApiServer } from './api-server.js';
+import type { Identity } from '../../../api/identity.js';
+import { codec } from '../../../extensions/codec/index.js';
+import type { CodecPayloads } from '../../../protocol/codec.js';
+import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { startApi, type ApiServer } from '../../api/api-server.js';
 
-const payloadCodec = createPayloadCodec([{ id: 'new', key: randomBytes(32) }]);
+const encrypting = codec([{ id: 'new', key: randomBytes(32) }]);
 
 let api: ApiServer | undefined;
 let trail: MemoryStores['store']['audit'];
@@ -19,16 +19,13 @@ const plain: CodecPayloads = {
   payloads: [{ metadata: { encoding: base64('json/plain') }, data: base64('"a secret"') }],
 };
 
-async function startFor(
-  caller: Partial<Identity>,
-  codec: object = { payloadCodec },
-): Promise<void> {
+async function startFor(caller: Partial<Identity>, extension = encrypting): Promise<void> {
   const { store: stateStore } = createMemoryStores();
   trail = stateStore.audit;
   api = await startApi(undefined, {
     stateStore,
     authenticate: () => ({ userId: 'ann', ...caller }),
-    ...codec,
+    extensions: [extension],
   });
 }
 
@@ -64,14 +61,15 @@ describe('the codec server', () => {
     ['without a role', {}],
     ['of a tenant, since histories are of all tenants', { roles: ['operator'], tenantId: 'acme' }],
   ] as const)('a user %s decodes nothing', async (_what, caller) => {
-    const [encoded] = await payloadCodec.encode([{ data: Buffer.from('"a secret"') }]);
+    const [encoded] =
+      (await encrypting.payloadCodec?.encode([{ data: Buffer.from('"a secret"') }])) ?? [];
     const data = Buffer.from(encoded?.data ?? '').toString('base64');
     await startFor(caller);
     expect((await ask('decode', { payloads: [{ data }] }))[0]).toBe(403);
   });
 
-  it('without a codec there is no such route', async () => {
-    await startFor({ roles: ['operator'] }, {});
+  it('without keys there is no codec', async () => {
+    await startFor({ roles: ['operator'] }, codec());
     expect((await ask('decode', plain))[0]).toBe(404);
   });
 

@@ -1,10 +1,11 @@
-import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { toDecideUrl, type LinkClaims } from '../../protocol/decide-links.js';
-import { hashInput } from '../../protocol/shown-call.js';
-import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
-import { until } from '../support/until.js';
-import type { MayStillDecide } from '../../api/deps.js';
-import { startOnMemory } from './api-server.js';
+import { allExtensions } from '../../../extensions/index.js';
+import type { MayStillDecide } from '../../../extensions/notify/index.js';
+import { toStoredSessionId } from '../../../ai-sdk/index.js';
+import { toDecideUrl, type LinkClaims } from '../../../protocol/decide-links.js';
+import { hashInput } from '../../../protocol/shown-call.js';
+import { drive, newCall, userMessage, type SessionDriver } from '../../support/session-driver.js';
+import { until } from '../../support/until.js';
+import { startOnMemory } from '../../api/api-server.js';
 
 /** What links of notices lead to: a page, and the form on it. */
 const KEY = 'k'.repeat(32);
@@ -17,8 +18,14 @@ let mayStillDecide: MayStillDecide | undefined;
 beforeEach(async () => {
   mayStillDecide = undefined;
   api = await startOnMemory({
-    linkKeys: [KEY],
-    mayStillDecide: (person) => mayStillDecide?.(person) ?? true,
+    extensions: allExtensions({
+      notify: {
+        receivers: [],
+        publicUrl: 'http://localhost',
+        linkKeys: [KEY],
+        mayStillDecide: (person) => mayStillDecide?.(person) ?? true,
+      },
+    }),
   });
   session = drive(api.stores, toStoredSessionId('mine', 'acme'));
   const secret = userMessage('h1', 'pay <b>mallory</b>');
