@@ -66,8 +66,8 @@ it('a run is followed, its questions are answered by keyboard, and its steps sho
   await console.at('deny').waitFor();
   expect(await tabTo(console, 'deny')).toBe('deny');
   await console.page.keyboard.press('Enter');
-  await console.at('result').waitFor();
-  expect(await tabTo(console, 'result')).toBe('result');
+  await console.at('client-result').waitFor();
+  expect(await tabTo(console, 'client-result')).toBe('client-result');
   await console.page.keyboard.type('{"city":"Basel"}');
   expect(await tabTo(console, 'give-result')).toBe('give-result');
   await console.page.keyboard.press('Enter');

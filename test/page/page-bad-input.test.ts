@@ -130,7 +130,7 @@ it('what cannot be read beside a conversation says so, and is there after anothe
       'The list of steps cannot be reached at the moment.',
       'branch-from',
     ],
-    ['inbox', /\/api\/sessions/, 'The inbox cannot be reached at the moment.', 'inbox-approve'],
+    ['inbox', /\/api\/sessions/, 'The inbox cannot be reached at the moment.', 'inbox-session'],
   ] as const) {
     await chat.page.route(path, (route) => route.abort());
     await chat.click(button);
@@ -144,13 +144,14 @@ it('what cannot be read beside a conversation says so, and is there after anothe
     if (button === 'branch') await chat.page.keyboard.press('Escape');
   }
 
+  const approve = chat.page.getByRole('dialog').getByTestId('approve');
   await chat.page.route(/\/pending\//, (route) => route.abort());
-  await chat.click('inbox-approve');
+  await approve.click();
   expect(await fault.textContent()).toBe(
     'The answer was not taken: the server cannot be reached at the moment.',
   );
   await chat.page.unroute(/\/pending\//);
-  await chat.click('inbox-approve');
+  await approve.click();
   await chat.at('inbox-empty').waitFor();
   await chat.leave();
 });

@@ -51,7 +51,7 @@ it('the inbox counts and answers questions of every kind, with changes and with 
     until(`it has ${text}`, async () =>
       JSON.stringify((await loadSnapshot(product.url, id)).messages).includes(text),
     );
-  await entryOf(charge).getByTestId('inbox-deny').nth(1).waitFor();
+  await entryOf(charge).getByTestId('deny').nth(1).waitFor();
 
   const [line, about] = [entryOf(broken).locator('.inbox-from'), entryOf(broken)];
   expect(await line.textContent()).toMatch(/^My order .* arrived broken\..*since/);
@@ -81,10 +81,10 @@ it('the inbox counts and answers questions of every kind, with changes and with 
   await untilGone(payment);
   await untilStored(payment, '"charged":12.5');
 
-  const denials = entryOf(charge).getByTestId('inbox-deny');
+  const denials = entryOf(charge).getByTestId('deny');
   for (const left of [2, 1]) {
     await until('those before it are answered', async () => (await denials.count()) === left);
-    await entryOf(charge).getByTestId('inbox-reason').first().fill('Not today.');
+    await entryOf(charge).getByTestId('deny-reason').first().fill('Not today.');
     await denials.first().click();
   }
   await chat.at('inbox-empty').waitFor();

@@ -17,9 +17,10 @@ const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
 const SLOW = 40_000;
 
 const product = useProduct();
-const open = (): Promise<ChatPage> => openPage(product.url, newSessionId(), 'lab', openWindow());
-
-async function openAll(count: number, text: string): Promise<ChatPage[]> {
+/** Busy ones in windows of their own. */
+async function openAll(count: number, text: string, isBusy: boolean): Promise<ChatPage[]> {
+  const open = (): Promise<ChatPage> =>
+    openPage(product.url, newSessionId(), 'lab', isBusy ? openWindow() : undefined);
   const opened = await Promise.all(Array.from({ length: count }, open));
   for (const chat of opened) await chat.say(text);
   return opened;
@@ -44,9 +45,9 @@ describe('the page when the worker is killed', () => {
   let speaking: ChatPage[];
   let asked: ChatPage[];
   beforeAll(async () => {
-    asked = await openAll(2, ASKS);
+    asked = await openAll(2, ASKS, false);
     for (const chat of asked) await chat.untilStatus('waiting');
-    speaking = await openAll(2, toScript(changesItsMind).text);
+    speaking = await openAll(2, toScript(changesItsMind).text, true);
     for (const chat of speaking) await chat.untilReplyHas('The first attempt');
     await product.kill9Worker();
     for (const [, reloaded] of [speaking, asked]) await reloaded?.page.reload();
@@ -76,11 +77,11 @@ describe('the page when the API is killed', () => {
   let asked: ChatPage[];
   let idle: ChatPage;
   beforeAll(async () => {
-    idle = await open();
+    idle = await openPage(product.url);
     await idle.untilStatus('ready');
-    asked = await openAll(1, ASKS);
+    asked = await openAll(1, ASKS, false);
     for (const chat of asked) await chat.untilStatus('waiting');
-    speaking = await openAll(1, toScript({ say: WHOLE, deltas: 200, everyMs: 40 }).text);
+    speaking = await openAll(1, toScript({ say: WHOLE, deltas: 200, everyMs: 40 }).text, true);
     for (const chat of speaking) await chat.untilReplyHas('No reader has');
     await product.kill9Api();
     await idle.say(toScript({ say: 'It got through.' }).text);

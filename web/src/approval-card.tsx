@@ -1,12 +1,9 @@
 import { useState, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
 import { hashInput } from '../../protocol/shown-call.js';
+import { ApprovalForm } from './approval-form.js';
 import { useCurrentConversation, usePageState } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
-import { SchemaForm } from './form/schema-form.js';
-import { useEditedInput } from './form/use-edited-input.js';
-import { ChangeLabel } from './question-notes.js';
-import { ReasonInput } from './reason-input.js';
 import { titleOfAgent } from './tool-names.js';
 
 interface Props {
@@ -23,60 +20,27 @@ export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): Re
     pending.find((each) => each.toolCallId === toolCallId),
   );
   const [answered, setAnswered] = useState(false);
-  const [reason, setReason] = useState('');
-  const { shape, value, edited, onChange } = useEditedInput(question?.schema, input);
-  const disabled = answered || !open;
-
-  const approve = (): void => {
-    setAnswered(true);
-    if (edited === undefined) answer(approvalId, true);
-    else {
-      const shown = { toolCallId, approvalId, inputHash: hashInput(input) };
-      void controls.approveChanged(shown, edited).then(setAnswered);
-    }
-  };
-  const deny = (): void => {
-    setAnswered(true);
-    answer(approvalId, false, reason.trim());
-  };
-
   return (
-    <form
-      className="approval"
-      data-testid="approval-card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!disabled) approve();
-      }}
-    >
+    <div className="approval" data-testid="approval-card">
       {open ? <AskedBy question={question} /> : <p>No longer needed.</p>}
-      <SchemaForm
-        // With the schema come other controls, which hold nothing yet.
-        key={question?.schema === undefined ? 'plain' : 'schema'}
-        shape={shape}
-        value={value}
-        given={{ value: input }}
-        disabled={disabled}
-        onChange={onChange}
+      <ApprovalForm
+        question={{ ...question, input }}
+        disabled={answered || !open}
+        onAnswer={({ approved, input: edited, reason }) => {
+          setAnswered(true);
+          if (edited === undefined) answer(approvalId, approved, reason);
+          else {
+            const shown = {
+              toolCallId,
+              approvalId,
+              inputHash: hashInput(input),
+            };
+            void controls.approveChanged(shown, edited).then(setAnswered);
+          }
+        }}
       />
-      <div className="approval-tools">
-        <button type="submit" className="primary" data-testid="approve" disabled={disabled}>
-          {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
-        </button>
-        <button type="button" data-testid="deny" disabled={disabled} onClick={deny}>
-          Deny
-        </button>
-        <ReasonInput
-          testId="deny-reason"
-          label="Reason for denying"
-          placeholder="Reason, if you deny"
-          value={reason}
-          disabled={disabled}
-          onChange={setReason}
-        />
-      </div>
       {open && <DeadlineNote toolCallId={toolCallId} />}
-    </form>
+    </div>
   );
 }
 

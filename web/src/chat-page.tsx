@@ -1,11 +1,4 @@
-import {
-  type ReactElement,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
+import { type ReactElement, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
 import { toWords } from '../../protocol/to-words.js';
 import type { PageConfig } from './api-client.js';
@@ -22,6 +15,7 @@ import {
 import { describeStatus } from './describe-status.js';
 import { InboxDialog } from './inbox-dialog.js';
 import { createInbox } from './inbox.js';
+import { Modal } from './modal.js';
 import { filesOf, textOf } from './message-text.js';
 import { pageStatus } from './page-status.js';
 import { QueuedMessage } from './queued-message.js';
@@ -64,9 +58,10 @@ export function ChatPage(props: Props): ReactElement {
   const busy = status === 'submitted' || status === 'streaming';
   const names = useMemo(() => toToolNames(config.cards, state.agent), [config.cards, state.agent]);
   const url = runUrl(config, state.runId);
-  const [choosing, setChoosing] = useState(false);
-  const [reading, setReading] = useState(false);
-  const [showsState, setShowsState] = useState(false);
+  const [dialog, setDialog] = useState<'inbox' | 'state' | 'steps'>();
+  const close = (): void => {
+    setDialog(undefined);
+  };
   const rests = now === 'ready' && messages.length > 0 && state.queue.length === 0;
   const fresh = messages.length === 0 && !state.bound && !busy;
 
@@ -81,7 +76,7 @@ export function ChatPage(props: Props): ReactElement {
       }}
     />
   );
-  const questions = useWaitingCount(`${now} ${state.runId ?? ''} ${String(reading)}`);
+  const questions = useWaitingCount(`${now} ${state.runId ?? ''} ${String(dialog === 'inbox')}`);
   useEffect(onChange, [onChange, now, state.bound, state.runId]);
 
   return (
@@ -92,7 +87,7 @@ export function ChatPage(props: Props): ReactElement {
             type="button"
             data-testid="inbox"
             onClick={() => {
-              setReading(true);
+              setDialog('inbox');
             }}
           >
             {questions === '' ? 'Inbox' : `Inbox (${questions})`}
@@ -125,7 +120,7 @@ export function ChatPage(props: Props): ReactElement {
                   type="button"
                   data-testid="show-state"
                   onClick={() => {
-                    setShowsState(true);
+                    setDialog('state');
                   }}
                 >
                   State
@@ -135,7 +130,7 @@ export function ChatPage(props: Props): ReactElement {
                 type="button"
                 data-testid="branch"
                 onClick={() => {
-                  setChoosing(true);
+                  setDialog('steps');
                 }}
               >
                 Branch
@@ -143,30 +138,9 @@ export function ChatPage(props: Props): ReactElement {
             </>
           )}
         </TopBar>
-        {reading && (
-          <InboxDialog
-            cards={config.cards}
-            onOpen={onOpen}
-            onClose={() => {
-              setReading(false);
-            }}
-          />
-        )}
-        {showsState && (
-          <StateDialog
-            onClose={() => {
-              setShowsState(false);
-            }}
-          />
-        )}
-        {choosing && (
-          <CheckpointsDialog
-            onOpen={onOpen}
-            onClose={() => {
-              setChoosing(false);
-            }}
-          />
-        )}
+        {dialog === 'inbox' && <InboxDialog cards={config.cards} onOpen={onOpen} onClose={close} />}
+        {dialog === 'state' && <StateDialog onClose={close} />}
+        {dialog === 'steps' && <CheckpointsDialog onOpen={onOpen} onClose={close} />}
         <Transcript
           messages={messages}
           live={busy}
@@ -252,25 +226,15 @@ function QueueList(): ReactElement | null {
 
 /** The agent's own state, as the newest snapshot has it. */
 function StateDialog({ onClose }: { onClose: () => void }): ReactElement {
-  const dialog = useRef<HTMLDialogElement>(null);
   const state = usePageState((page) => page.state) ?? {};
-
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
-
   return (
-    <dialog ref={dialog} className="checkpoints" aria-labelledby="state" onClose={onClose}>
-      <h2 id="state">What the agent keeps</h2>
+    <Modal className="checkpoints" title="What the agent keeps" hasClose onClose={onClose}>
       <div data-testid="state">
         {Object.entries(state).map(([name, value]) => (
           <Value key={name} label={toWords(name)} value={value} />
         ))}
       </div>
-      <form method="dialog">
-        <button type="submit">Close</button>
-      </form>
-    </dialog>
+    </Modal>
   );
 }
 

@@ -1,7 +1,8 @@
-import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import { useCurrentConversation, useToolNames } from './current-conversation.js';
 import { formatMoment } from './format-when.js';
 import { describeFault, LoadFault } from './load-fault.js';
+import { Modal } from './modal.js';
 import type { CheckpointEntry } from './session-actions.js';
 
 interface Props {
@@ -14,7 +15,6 @@ interface Props {
 export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
   const { controls } = useCurrentConversation();
   const { titleOf } = useToolNames();
-  const dialog = useRef<HTMLDialogElement>(null);
   const [found, setFound] = useState<CheckpointEntry[]>();
   const [fault, setFault] = useState<string>();
 
@@ -27,7 +27,6 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
     }
   }, [controls]);
   useEffect(() => {
-    dialog.current?.showModal();
     void load();
   }, [load]);
 
@@ -38,8 +37,7 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
   };
 
   return (
-    <dialog ref={dialog} className="checkpoints" aria-labelledby="checkpoints" onClose={onClose}>
-      <h2 id="checkpoints">Begin again from</h2>
+    <Modal className="checkpoints" title="Begin again from" hasClose onClose={onClose}>
       <p>A copy of this conversation up to that point opens; this one stays as it is.</p>
       {fault !== undefined && <LoadFault text={fault} onAgain={() => void load()} />}
       {found === undefined && fault === undefined && <p role="status">Loading…</p>}
@@ -63,10 +61,7 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
           </li>
         ))}
       </ol>
-      <form method="dialog">
-        <button type="submit">Close</button>
-      </form>
-    </dialog>
+    </Modal>
   );
 }
 

@@ -1,10 +1,11 @@
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useMemo, useState, type ReactElement } from 'react';
 import type { AnswerBody } from '../../protocol/http.js';
 import type { PageConfig } from './api-client.js';
 import { formatWhen } from './format-when.js';
 import { InboxQuestion } from './inbox-question.js';
 import { createInbox, type Waiting } from './inbox.js';
 import { describeFault, LoadFault } from './load-fault.js';
+import { Modal } from './modal.js';
 import { HiddenNote } from './question-notes.js';
 import type { AskedCall } from './session-actions.js';
 import { titleOfAgent } from './tool-names.js';
@@ -19,7 +20,6 @@ interface Props {
 /** Everything that waits for a person, in all conversations, answered on the spot. */
 export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
   const inbox = useMemo(() => createInbox(), []);
-  const dialog = useRef<HTMLDialogElement>(null);
   const [waiting, setWaiting] = useState<Waiting>();
   const [pages, setPages] = useState(1);
   const [sending, setSending] = useState(false);
@@ -35,9 +35,6 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
       setUnread(describeFault(error, 'The inbox'));
     }
   }, [inbox, pages]);
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
   useEffect(() => {
     void load();
   }, [load]);
@@ -55,8 +52,7 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
   };
 
   return (
-    <dialog ref={dialog} className="inbox" aria-labelledby="inbox" onClose={onClose}>
-      <h2 id="inbox">What waits for you</h2>
+    <Modal className="inbox" title="What waits for you" hasClose onClose={onClose}>
       {refused !== undefined && <LoadFault text={refused} />}
       {unread !== undefined && <LoadFault text={unread} onAgain={() => void load()} />}
       {waiting === undefined && unread === undefined && <p role="status">Loading…</p>}
@@ -103,9 +99,6 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
           More questions
         </button>
       )}
-      <form method="dialog">
-        <button type="submit">Close</button>
-      </form>
-    </dialog>
+    </Modal>
   );
 }

@@ -5,7 +5,7 @@ import { toChoice, toCustomerQuestion } from './customer-question.js';
 import { FieldList } from './field-list.js';
 import { DECLINED, ResultForm } from './form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
-import { InboxApproval } from './inbox-approval.js';
+import { ApprovalForm } from './approval-form.js';
 import { toWords } from '../../protocol/to-words.js';
 import { formatWhen } from './format-when.js';
 
@@ -36,7 +36,7 @@ export function InboxQuestion({ question, disabled, onAnswer }: Props): ReactEle
       </div>
       {description !== undefined && <p className="about-call">{description}</p>}
       {kind === 'approval' ? (
-        <InboxApproval {...{ question, disabled, onAnswer }} />
+        <ApprovalForm {...{ question, disabled, onAnswer }} />
       ) : (
         <InboxResult {...{ toolName, title, disabled, onAnswer, input }} schema={question.schema} />
       )}

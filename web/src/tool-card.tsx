@@ -2,6 +2,7 @@ import { getToolName } from 'ai';
 import { type ReactElement, useState } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
 import { ApprovalCard } from './approval-card.js';
+import { ApprovalForm } from './approval-form.js';
 import type { ClientCall } from './client-call.js';
 import { useCurrentConversation, usePageState, useToolNames } from './current-conversation.js';
 import {
@@ -14,7 +15,6 @@ import { DeadlineNote } from './deadline-note.js';
 import { FieldList } from './field-list.js';
 import { DECLINED, ResultForm } from './form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
-import { InboxApproval } from './inbox-approval.js';
 import { decisionOf, describeDecision, type ShownDecision } from './shown-decision.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import {
@@ -116,7 +116,7 @@ function ChangedCall({ question }: { question: PendingQuestion }): ReactElement 
   const [answered, setAnswered] = useState(false);
   return (
     <div className="approval" data-testid="changed-call">
-      <InboxApproval
+      <ApprovalForm
         question={question}
         disabled={answered}
         onAnswer={(answer) => {

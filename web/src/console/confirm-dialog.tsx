@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState, type ReactElement, type ReactNode } from 'react';
+import { useState, type ReactElement, type ReactNode } from 'react';
+import { Modal } from '../modal.js';
 import { ProblemNote } from './problem-note.js';
 
 interface Props {
@@ -29,15 +30,10 @@ export function ConfirmDialog(props: Props): ReactElement {
     onConfirm,
     onClose,
   } = props;
-  const dialog = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
   const text = reason.trim();
-
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
 
   const confirm = async (): Promise<void> => {
     setBusy(true);
@@ -52,14 +48,13 @@ export function ConfirmDialog(props: Props): ReactElement {
   };
 
   return (
-    <dialog ref={dialog} className="confirm" aria-labelledby="confirm-title" onClose={onClose}>
+    <Modal className="confirm" title={title} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           void confirm();
         }}
       >
-        <h2 id="confirm-title">{title}</h2>
         {children}
         <label>
           {needsReason ? 'Reason' : 'Reason (optional), for the record'}
@@ -83,6 +78,6 @@ export function ConfirmDialog(props: Props): ReactElement {
           </button>
         </div>
       </form>
-    </dialog>
+    </Modal>
   );
 }

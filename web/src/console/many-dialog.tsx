@@ -5,6 +5,7 @@ import type { OperatorRuns } from '../../../protocol/operator.js';
 import { sleep } from '../../../protocol/time.js';
 import { toWords } from '../../../protocol/to-words.js';
 import { Refusal } from '../api-client.js';
+import { Modal } from '../modal.js';
 import { ConfirmDialog } from './confirm-dialog.js';
 import { act as post, read, runPath } from './console-api.js';
 import {
@@ -111,7 +112,6 @@ function ManyProgress({
   onClose: () => void;
 }): ReactElement {
   const { targets } = confirmed;
-  const dialog = useRef<HTMLDialogElement>(null);
   const end = useRef<() => void>(() => undefined);
   const queries = useQueryClient();
   const [counts, setCounts] = useState<Counts>({ done: 0, skipped: 0, problems: [] });
@@ -120,7 +120,6 @@ function ManyProgress({
   const tried = done + skipped + problems.length;
 
   useEffect(() => {
-    dialog.current?.showModal();
     let isOver = false as boolean;
     let isShown = true as boolean;
     end.current = () => {
@@ -150,8 +149,7 @@ function ManyProgress({
   }, [confirmed, queries]);
 
   return (
-    <dialog ref={dialog} className="confirm" aria-labelledby="many-title" onClose={onClose}>
-      <h2 id="many-title">{isRunning ? 'Under way' : 'It is over'}</h2>
+    <Modal className="confirm" title={isRunning ? 'Under way' : 'It is over'} onClose={onClose}>
       <progress max={Math.max(targets.length, 1)} value={tried} aria-label="Progress" />
       <p role="status" data-testid="many" data-status={isRunning ? 'running' : 'over'}>
         {done} of {targets.length} done, {skipped} skipped, {problems.length} failed.
@@ -182,7 +180,7 @@ function ManyProgress({
           Close
         </button>
       </div>
-    </dialog>
+    </Modal>
   );
 }
 

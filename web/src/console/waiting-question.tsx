@@ -46,7 +46,6 @@ export function WaitingQuestion(props: Props): ReactElement {
   const [error, setError] = useState<Error>();
   const isApproval = kind === 'approval';
   const mayApprove = isApproval && mayDecide;
-  const resultSchema = schemaOfResult(question.schema, input);
   // An answer has a form of its own, and forms are not nested.
   const Frame = isApproval ? 'form' : 'section';
   const title = question.title ?? toWords(toolName);
@@ -168,19 +167,11 @@ export function WaitingQuestion(props: Props): ReactElement {
           />
         </div>
       )}
-      {mayDecide && !isApproval && resultSchema === undefined && (
-        <AnswerForm
-          title={title}
-          busy={busy}
-          onAnswer={(answer) => {
-            void send(onAnswer(answer));
-          }}
-        />
-      )}
-      {mayDecide && !isApproval && resultSchema !== undefined && (
+      {mayDecide && !isApproval && (
         <ResultForm
           title={title}
-          schema={resultSchema}
+          schema={schemaOfResult(question.schema, input)}
+          readsJson
           disabled={busy}
           onResult={(result) => {
             void send(onAnswer({ result }));
@@ -246,58 +237,4 @@ function WhyAsked({ runId }: { runId: string }): ReactElement {
       )}
     </details>
   );
-}
-
-interface AnswerFormProps {
-  title: string;
-  busy: boolean;
-  onAnswer: (answer: Answer) => void;
-}
-
-/** Answers a call that the client would carry out: as JSON, or as text. */
-function AnswerForm({ title, busy, onAnswer }: AnswerFormProps): ReactElement {
-  const [text, setText] = useState('');
-  return (
-    <form
-      className="acts"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onAnswer({ result: toValue(text) });
-      }}
-    >
-      <input
-        aria-label={`Result of ${title}`}
-        placeholder="The result, as text or JSON"
-        data-testid="result"
-        value={text}
-        disabled={busy}
-        required
-        onChange={(event) => {
-          setText(event.target.value);
-        }}
-      />
-      <button type="submit" className="primary" data-testid="give-result" disabled={busy}>
-        Answer
-      </button>
-      <button
-        type="button"
-        data-testid="refuse-result"
-        disabled={busy}
-        onClick={() => {
-          onAnswer({ error: 'The people in charge would not say.' });
-        }}
-      >
-        Rather not
-      </button>
-    </form>
-  );
-}
-
-/** `{"a":1}` and `3` are values; other texts stay text. Pure. */
-function toValue(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

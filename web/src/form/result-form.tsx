@@ -10,13 +10,16 @@ interface Props {
   title: string;
   /** JSON Schema of the result; undefined: text. */
   schema: unknown;
+  /** A text such as `{"a":1}` or `3` is the value that it stands for. */
+  readsJson?: boolean;
   disabled: boolean;
   onResult: (result: unknown) => void;
   onRefuse: () => void;
 }
 
 /** A person's answer in place of a program's: by the schema of the result, or as text. */
-export function ResultForm({ title, schema, disabled, onResult, onRefuse }: Props): ReactElement {
+export function ResultForm(props: Props): ReactElement {
+  const { title, schema, readsJson = false, disabled, onResult, onRefuse } = props;
   const [text, setText] = useState('');
   const [given, setGiven] = useState<{ value: unknown }>();
   const shape = schema === undefined ? undefined : toShape(schema, undefined);
@@ -25,7 +28,8 @@ export function ResultForm({ title, schema, disabled, onResult, onRefuse }: Prop
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onResult(shape === undefined ? text : (value ?? null));
+        if (shape !== undefined) onResult(value ?? null);
+        else onResult(readsJson ? toValue(text) : text);
       }}
     >
       {shape !== undefined && (
@@ -43,9 +47,10 @@ export function ResultForm({ title, schema, disabled, onResult, onRefuse }: Prop
           <input
             data-testid="client-result"
             aria-label={`Result of ${title}`}
-            placeholder="Your answer"
+            placeholder={readsJson ? 'The result, as text or JSON' : 'Your answer'}
             value={text}
             disabled={disabled}
+            required={readsJson}
             onChange={(event) => {
               setText(event.target.value);
             }}
@@ -60,4 +65,13 @@ export function ResultForm({ title, schema, disabled, onResult, onRefuse }: Prop
       </div>
     </form>
   );
+}
+
+/** Texts that are no JSON stay text. Pure. */
+function toValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
 }

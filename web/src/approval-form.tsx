@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/http.js';
 import { describeApprovers } from './describe-approvers.js';
 import { FieldList } from './field-list.js';
 import { SchemaForm } from './form/schema-form.js';
@@ -7,14 +7,21 @@ import { useEditedInput } from './form/use-edited-input.js';
 import { ChangeLabel, EditedNote } from './question-notes.js';
 import { ReasonInput } from './reason-input.js';
 
-interface Props {
-  question: PendingQuestion;
-  disabled: boolean;
-  onAnswer: (answer: AnswerBody) => void;
+interface Decision {
+  approved: boolean;
+  /** As it was changed. */
+  input?: Record<string, unknown> | undefined;
+  reason?: string | undefined;
 }
 
-/** An approval of any conversation: the input can be changed first; those who may not decide can withdraw it. */
-export function InboxApproval({ question, disabled, onAnswer }: Props): ReactElement {
+interface Props {
+  question: Partial<PendingQuestion>;
+  disabled: boolean;
+  onAnswer: (decision: Decision) => void;
+}
+
+/** Decides about a call, whose input can be changed first; those who may not decide can withdraw it. */
+export function ApprovalForm({ question, disabled, onAnswer }: Props): ReactElement {
   const { input, mayDecide = true } = question;
   const [reason, setReason] = useState('');
   const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
@@ -28,6 +35,8 @@ export function InboxApproval({ question, disabled, onAnswer }: Props): ReactEle
       <EditedNote edited={question.edited} />
       {mayDecide ? (
         <SchemaForm
+          // With the schema come other controls, which hold nothing yet.
+          key={question.schema === undefined ? 'plain' : 'schema'}
           shape={shape}
           value={value}
           given={{ value: input }}
@@ -42,13 +51,13 @@ export function InboxApproval({ question, disabled, onAnswer }: Props): ReactEle
       )}
       <div className="approval-tools">
         {mayDecide && (
-          <button type="submit" className="primary" data-testid="inbox-approve" disabled={disabled}>
+          <button type="submit" className="primary" data-testid="approve" disabled={disabled}>
             {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
           </button>
         )}
         <button
           type="button"
-          data-testid="inbox-deny"
+          data-testid="deny"
           disabled={disabled}
           onClick={() => {
             onAnswer({ approved: false, reason: reason.trim() || undefined });
@@ -57,7 +66,7 @@ export function InboxApproval({ question, disabled, onAnswer }: Props): ReactEle
           {mayDecide ? 'Deny' : 'Withdraw'}
         </button>
         <ReasonInput
-          testId="inbox-reason"
+          testId="deny-reason"
           label={`Reason for ${mayDecide ? 'denying' : 'withdrawing'}`}
           placeholder={`Reason, if you ${mayDecide ? 'deny' : 'withdraw'}`}
           value={reason}
