@@ -14,7 +14,7 @@ import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { WaitingSession } from '../protocol/http.js';
 import type { OperatorQuestion } from '../protocol/operator.js';
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
-import { isOfTenant } from '../stores/record/waiting-page.js';
+import { isOfTenant } from '../stores/record/questions.js';
 import type { RouteDeps } from './deps.js';
 
 /**

@@ -5,7 +5,7 @@ import type { AssistantPart, Row } from '../../protocol/rows.js';
 import type { CallRef, StepOutcome } from '../../protocol/run.js';
 import type { NewCall } from '../../stores/contract/call-record.js';
 import type { CommitInput } from '../../stores/contract/steps.js';
-import { isQuestion } from '../../stores/record/waiting-page.js';
+import { isQuestion } from '../../stores/record/questions.js';
 import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import { activityOf } from '../tool/own-activity.js';
 import type { OpenedCall } from './proposed-calls.js';

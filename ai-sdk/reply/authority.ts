@@ -15,7 +15,7 @@ import { needsRole } from '../../protocol/roles.js';
 import { verdictInTime } from '../../protocol/verdict.js';
 import type { CallSpec, OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions.js';
-import { isQuestion } from '../../stores/record/waiting-page.js';
+import { isQuestion } from '../../stores/record/questions.js';
 import type { Viewer } from '../turns/turn-progress.js';
 import type { Caller } from './access.js';
 import {

@@ -7,7 +7,7 @@ import type { AssistantRow, Decision, Row, ToolRow } from '../../protocol/rows.j
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { legSpan } from '../../stores/record/leg-spans.js';
-import { isOfTenant } from '../../stores/record/waiting-page.js';
+import { isOfTenant } from '../../stores/record/questions.js';
 
 /**
  * A run as Temporal lists it, with the status of the record if it is its session's newest. Empty if the

@@ -21,7 +21,7 @@ import type { OpenCall, CallSpec } from '../../stores/contract/call-record.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
 import { TIMED_OUT } from '../../stores/record/settle-inputs.js';
-import { asks, isQuestion } from '../../stores/record/waiting-page.js';
+import { asks, isQuestion } from '../../stores/record/questions.js';
 
 /** Calls of one step that have notices of their own. */
 const MOST_CALLS = 20;

@@ -9,7 +9,7 @@ import { verdictInTime } from '../../protocol/verdict.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
-import { isOfTenant } from '../../stores/record/waiting-page.js';
+import { isOfTenant } from '../../stores/record/questions.js';
 import {
   listHidden,
   personIdOf,

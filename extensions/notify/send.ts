@@ -12,7 +12,7 @@ import { hashInput } from '../../protocol/shown-call.js';
 import { toWords } from '../../protocol/to-words.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import type { Store } from '../../stores/contract/store.js';
-import { asks } from '../../stores/record/waiting-page.js';
+import { asks } from '../../stores/record/questions.js';
 
 const BEAT_MS = 4_000;
 const FIRST_RETRY_MS = 5_000;

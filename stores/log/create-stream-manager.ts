@@ -3,39 +3,12 @@ import { LIMITS } from '../../protocol/limits.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
 import type { LogPosition, StreamLog, StreamMark } from '../contract/log.js';
 import type { StreamManager } from './stream-manager.js';
-import { readChunks } from './read-all.js';
-import { ChunkSource } from './stream-reader.js';
+import { openReader, readChunks, type Readers } from './stream-reader.js';
 import { openStreamWriter } from './stream-writer.js';
 
 /** The Helix stream manager over any log. */
 export function createStreamManager(log: StreamLog): StreamManager {
-  /**
-   * Readers in this process, informed at once of a truncation; other processes learn of it from the
-   * log.
-   */
-  const readers = new Map<string, Set<ChunkSource>>();
-
-  function openSource(
-    streamId: string,
-    position: LogPosition,
-    fromSequence: number,
-    signal: AbortSignal | undefined,
-  ): ChunkSource {
-    return new ChunkSource({
-      log,
-      streamId,
-      fromSequence,
-      position,
-      signal,
-      onOpen: (reader) => {
-        readers.set(streamId, (readers.get(streamId) ?? new Set()).add(reader));
-      },
-      onClose: (reader) => {
-        const present = readers.get(streamId);
-        if (present?.delete(reader) === true && present.size === 0) readers.delete(streamId);
-      },
-    });
-  }
+  const readers: Readers = new Map();
 
   async function mark(streamId: string, to: StreamMark): Promise<void> {
     checkStreamId(streamId);
@@ -64,8 +37,12 @@ export function createStreamManager(log: StreamLog): StreamManager {
     createReader: async (streamId, { signal } = {}) => {
       const position = await inspect(streamId);
       if (position === undefined) throw noStream();
-      const source = openSource(streamId, position, 0, signal);
-      return withIterator(source, () => source.chunks());
+      const opened = openReader(log, readers, streamId, { position, fromSequence: 0, signal });
+      return Object.assign(opened.state, {
+        [Symbol.asyncIterator]: async function* () {
+          for await (const { chunk } of opened.stored) yield chunk;
+        },
+      });
     },
     createResumableReader: async (streamId, { fromSequence = 0, signal } = {}) => {
       checkCount('fromSequence', fromSequence);
@@ -74,8 +51,8 @@ export function createStreamManager(log: StreamLog): StreamManager {
       if (fromSequence > position.sequence) {
         throw new HelixError('rewound', 'This stream has not reached that sequence.');
       }
-      const source = openSource(streamId, position, fromSequence, signal);
-      return withIterator(source, () => source.stored());
+      const opened = openReader(log, readers, streamId, { position, fromSequence, signal });
+      return Object.assign(opened.state, { [Symbol.asyncIterator]: () => opened.stored });
     },
     endStream: (streamId, finalOutput) => mark(streamId, { status: 'ended', finalOutput }),
     failStream: (streamId, error) =>
@@ -109,9 +86,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
       const result = await log.truncate(streamId, step, options, Date.now());
       const { removed, atSequence, lastRemoved } = result;
       if (removed > 0) {
-        for (const reader of readers.get(streamId) ?? []) {
-          reader.truncate(step, atSequence, lastRemoved);
-        }
+        for (const truncate of readers.get(streamId) ?? []) truncate(step, atSequence, lastRemoved);
       }
       return removed;
     },
@@ -120,22 +95,4 @@ export function createStreamManager(log: StreamLog): StreamManager {
 
 function noStream(): HelixError {
   return new HelixError('not_found', 'This stream does not exist.');
-}
-
-/** Adds an iterator to a reader's state. */
-function withIterator<T>(source: ChunkSource, iterate: () => AsyncIterator<T>) {
-  return {
-    get status() {
-      return source.status;
-    },
-    get currentSequence() {
-      return source.currentSequence;
-    },
-    get error() {
-      return source.error;
-    },
-    totalChunks: source.totalChunks,
-    close: () => source.close(),
-    [Symbol.asyncIterator]: iterate,
-  };
 }

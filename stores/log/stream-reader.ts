@@ -1,153 +1,151 @@
-import type { LogEntry, StreamChunk } from '../../protocol/chunk.js';
+import { isControlMessage } from '../../protocol/control-guard.js';
+import type { LogEntry } from '../../protocol/chunk.js';
 import { StreamTruncatedError } from '../../protocol/errors.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { StreamStatus } from '../../protocol/run.js';
 import type { LogPosition, StreamLog } from '../contract/log.js';
-import type { ReaderState, StoredChunk } from './stream-manager.js';
-import { readPages, toStoredChunk } from './read-all.js';
+import type { StoredChunk } from './stream-manager.js';
 
-interface ReaderInput {
-  log: StreamLog;
-  streamId: string;
-  fromSequence: number;
-  /** Position of the stream when the reader was created. */
-  position: LogPosition;
-  signal: AbortSignal | undefined;
-  onOpen: (reader: ChunkSource) => void;
-  onClose: (reader: ChunkSource) => void;
-}
+/** What a reader is told when chunks were removed, possibly some that it has buffered. */
+export type Truncate = (atStep: number, atSequence: number, lastRemoved: number) => void;
+
+/** The readers of this process, by stream: they are told at once; those of other processes learn of it from the log. */
+export type Readers = Map<string, Set<Truncate>>;
 
 /**
- * Reads the chunks of a stream. A paused or ended stream is read up to its current position. On an
- * active stream, pauses and ends before that position are skipped, and the first one after it ends
- * the reader.
+ * Reads the chunks of a stream after a sequence. A paused or ended stream is read up to its current position. On an
+ * active stream, pauses and ends before that position are skipped, and the first one after it ends the reader.
+ *
+ * @param position of the stream when the reader was created
+ * @returns what the reader reports, kept up to date while its chunks are read
  */
-export class ChunkSource implements ReaderState {
-  readonly totalChunks: number;
-  readonly #input: ReaderInput;
-  readonly #abort = new AbortController();
-  readonly #stored: AsyncGenerator<StoredChunk, void, undefined>;
-  #status: StreamStatus = 'active';
-  #error: string | undefined;
-  #currentSequence: number;
-  #truncation: StreamTruncatedError | undefined;
+export function openReader(
+  log: StreamLog,
+  readers: Readers,
+  streamId: string,
+  {
+    position,
+    fromSequence,
+    signal,
+  }: { position: LogPosition; fromSequence: number; signal?: AbortSignal | undefined },
+) {
+  const abort = new AbortController();
+  let truncation: StreamTruncatedError | undefined;
+  const truncate: Truncate = (atStep, atSequence, lastRemoved) => {
+    if (lastRemoved <= fromSequence) return;
+    truncation = new StreamTruncatedError(streamId, atStep, atSequence);
+  };
+  const leave = (): void => {
+    abort.abort();
+    const present = readers.get(streamId);
+    if (present?.delete(truncate) === true && present.size === 0) readers.delete(streamId);
+  };
+  const state = {
+    status: 'active' as StreamStatus,
+    currentSequence: fromSequence,
+    totalChunks: position.chunks,
+    error: undefined as string | undefined,
+    close: async (): Promise<void> => {
+      leave();
+      await Promise.resolve();
+    },
+  };
 
-  constructor(input: ReaderInput) {
-    this.#input = input;
-    this.totalChunks = input.position.chunks;
-    this.#currentSequence = input.fromSequence;
-    this.#stored = this.#read();
-  }
-
-  get status(): StreamStatus {
-    return this.#status;
-  }
-
-  get currentSequence(): number {
-    return this.#currentSequence;
-  }
-
-  get error(): string | undefined {
-    return this.#error;
-  }
-
-  /** Chunks with their sequences; every call returns the same iterator. */
-  stored(): AsyncGenerator<StoredChunk, void, undefined> {
-    return this.#stored;
-  }
-
-  async *chunks(): AsyncGenerator<StreamChunk, void, undefined> {
-    try {
-      for await (const { chunk } of this.#stored) yield chunk;
-    } finally {
-      await this.close();
-    }
-  }
-
-  /** Chunks were removed, possibly some that this reader has buffered. */
-  truncate(atStep: number, atSequence: number, lastRemoved: number): void {
-    if (lastRemoved <= this.#input.fromSequence) return;
-    this.#truncation = new StreamTruncatedError(this.#input.streamId, atStep, atSequence);
-  }
-
-  async close(): Promise<void> {
-    this.#abort.abort();
-    this.#input.onClose(this);
-    await Promise.resolve();
-  }
-
-  async *#read(): AsyncGenerator<StoredChunk, void, undefined> {
-    const { signal, onOpen } = this.#input;
-    onOpen(this);
-    const leave = (): void => {
-      this.#abort.abort();
-    };
+  async function* read(): AsyncGenerator<StoredChunk, void, undefined> {
+    readers.set(streamId, (readers.get(streamId) ?? new Set()).add(truncate));
     signal?.addEventListener('abort', leave, { once: true });
     if (signal?.aborted === true) leave();
+    const entries =
+      position.status === 'active' ? log.follow(streamId, fromSequence, abort.signal) : resting();
     try {
-      for await (const entries of this.#entries()) {
-        for (const entry of entries) {
-          if (this.#abort.signal.aborted) return;
-          if (this.#truncation !== undefined) throw this.#truncation;
+      for await (const page of entries) {
+        for (const entry of page) {
+          if (abort.signal.aborted) return;
+          if (truncation !== undefined) throw truncation;
           const stored = toStoredChunk(entry);
           if (stored !== undefined) {
-            this.#currentSequence = entry.sequence;
+            state.currentSequence = entry.sequence;
             yield stored;
           }
-          if (this.#isLast(entry)) return;
+          if (isLast(entry)) return;
         }
       }
     } finally {
       signal?.removeEventListener('abort', leave);
-      await this.close();
+      leave();
     }
   }
 
-  #entries(): AsyncIterable<LogEntry[]> {
-    const { log, streamId, fromSequence, position } = this.#input;
-    if (position.status === 'active') {
-      return log.follow(streamId, fromSequence, this.#abort.signal);
+  async function* resting(): AsyncGenerator<LogEntry[], void, undefined> {
+    const isWithin = ({ sequence }: LogEntry): boolean => sequence <= position.sequence;
+    for await (const page of readPages(log, streamId, fromSequence)) {
+      yield page.filter((each) => isWithin(each) || each.message.type === 'stream_truncated');
+      if (!page.every(isWithin)) break;
     }
-    return this.#resting(readPages(log, streamId, fromSequence));
-  }
-
-  async *#resting(pages: AsyncIterable<LogEntry[]>): AsyncGenerator<LogEntry[], void, undefined> {
-    const { position } = this.#input;
-    for await (const page of pages) {
-      const beyond = page.find(({ sequence }) => sequence > position.sequence);
-      yield page.filter(
-        ({ sequence, message }) =>
-          sequence <= position.sequence || message.type === 'stream_truncated',
-      );
-      if (beyond !== undefined) break;
-    }
-    this.#status = position.status;
-    this.#error = position.error;
+    state.status = position.status;
+    state.error = position.error;
   }
 
   /** Updates the status from a log entry; true if the reader ends here. */
-  #isLast({ sequence, writer, message }: LogEntry): boolean {
-    if (sequence <= this.#input.position.sequence) return false;
+  function isLast({ sequence, writer, message }: LogEntry): boolean {
+    if (sequence <= position.sequence) return false;
     switch (message.type) {
       case 'stream_truncated':
-        this.truncate(message.truncatedAtStep, message.atSequence, message.lastRemoved);
-        if (this.#truncation !== undefined) throw this.#truncation;
+        truncate(message.truncatedAtStep, message.atSequence, message.lastRemoved);
+        if (truncation !== undefined) throw truncation;
         return false;
       case 'stream_end':
-        this.#status =
+        state.status =
           message.status === 'failed' || message.status === 'aborted' ? 'failed' : 'ended';
-        this.#error = message.error;
+        state.error = message.error;
         return true;
       case 'stream_status':
         if (message.status !== 'paused') return false;
-        this.#status = 'paused';
+        state.status = 'paused';
         return true;
       case 'run_paused':
         // Written by the store itself, so the run paused, and not only one of its sub-agents.
         if (writer !== '') return false;
-        this.#status = 'paused';
+        state.status = 'paused';
         return true;
       default:
         return false;
     }
   }
+
+  return { state, stored: read() };
+}
+
+/** Reads the stored chunks after a sequence. */
+export async function readChunks(
+  log: Pick<StreamLog, 'read'>,
+  streamId: string,
+  fromSequence: number,
+): Promise<StoredChunk[]> {
+  const chunks: StoredChunk[] = [];
+  for await (const page of readPages(log, streamId, fromSequence)) {
+    chunks.push(...page.flatMap((entry) => toStoredChunk(entry) ?? []));
+  }
+  return chunks;
+}
+
+async function* readPages(
+  log: Pick<StreamLog, 'read'>,
+  streamId: string,
+  fromSequence: number,
+): AsyncGenerator<LogEntry[], void, undefined> {
+  let cursor = fromSequence;
+  for (;;) {
+    const page = await log.read(streamId, cursor, LIMITS.replayPage);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    if (page.length < LIMITS.replayPage) return;
+    cursor = last.sequence;
+  }
+}
+
+/** Undefined for a control message. */
+function toStoredChunk({ sequence, message }: LogEntry): StoredChunk | undefined {
+  return isControlMessage(message) ? undefined : { chunk: message, sequence };
 }

@@ -2,8 +2,7 @@ import { onData } from '../contract/shared-data.js';
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { toHelixStateStore, type HelixStateStore } from '../record/helix-state-store.js';
-import { createMemoryData, type MemoryData, type MemoryOptions } from './memory-data.js';
-import { createStoresOn } from './stores-on.js';
+import { createMemoryData, createStoresOn, type MemoryData, type MemoryOptions } from './stores.js';
 
 /**
  * A store in memory, grouped by noun and with the method names of the Helix state store. A stream

@@ -1,8 +1,12 @@
-import { createMemoryData, type MemoryOptions } from './memory-data.js';
-import { createStoresOn, type MemoryStores } from './stores-on.js';
+import {
+  createMemoryData,
+  createStoresOn,
+  type MemoryOptions,
+  type MemoryStores,
+} from './stores.js';
 
-export { createMemoryData, type MemoryData, type MemoryOptions } from './memory-data.js';
-export { createStoresOn, type MemoryStores } from './stores-on.js';
+export { createMemoryData, createStoresOn } from './stores.js';
+export type { MemoryData, MemoryOptions, MemoryStores } from './stores.js';
 export { InMemoryStateStore, InMemoryStreamManager } from './helix-classes.js';
 
 /**

@@ -4,7 +4,6 @@ import type { OwnerCounts } from '../contract/owners.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Charged, Standing } from './charged.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { addUsage, usedBy } from './used-by.js';
 
 /** What is counted: the fields of a user's and a tenant's sums, and the names of limits. */
@@ -67,14 +66,12 @@ export function createCharge({
     const used = usedBy(at, charged, now());
     const attempt = () =>
       untilWritten(async () => {
-        const [stored, ofUser, ofTenant, usedBefore] = await callRedis(
-          Promise.all([
-            redis.hget(at.entries, sessionId),
-            redis.hget(at.usage, 'sessions'),
-            redis.hget(at.tenant, 'sessions'),
-            used === undefined ? null : redis.hget(used.key, used.by),
-          ]),
-        );
+        const [stored, ofUser, ofTenant, usedBefore] = await Promise.all([
+          redis.hget(at.entries, sessionId),
+          redis.hget(at.usage, 'sessions'),
+          redis.hget(at.tenant, 'sessions'),
+          used === undefined ? null : redis.hget(used.key, used.by),
+        ]);
         const before = parseEntry(stored);
         if (charged === undefined && before === undefined) return 'unknown';
         if (charged !== undefined && !anyway && isOlder(charged.standing, before)) return 'stale';

@@ -1,5 +1,5 @@
 import type { RedisConnection } from './clients.js';
-import { isDiscarded } from './errors.js';
+import { callRedis, isDiscarded } from './errors.js';
 import type { Send } from './send.js';
 
 /**
@@ -60,7 +60,10 @@ export const SINGLE = [
   ...['pttl', 'zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore'],
 ] as const;
 
-/** The commands of a connection; `send` decides how a temporary refusal of Redis is retried. */
+/**
+ * The commands of a connection; `send` decides how a temporary refusal of Redis is retried. What fails does so with an
+ * error of the contract.
+ */
 export function commandsOf(redis: RedisConnection, send: Send): Commands {
   // The overloads of ioredis are equivalent to Commands, but none of them accepts a list of
   // options.
@@ -70,11 +73,11 @@ export function commandsOf(redis: RedisConnection, send: Send): Commands {
   >;
   const single = SINGLE.map((name) => [
     name,
-    (...args: unknown[]) => send(() => all[name].apply(redis, args)),
+    (...args: unknown[]) => callRedis(send(() => all[name].apply(redis, args))),
   ]);
   return {
     ...(Object.fromEntries(single) as Omit<Commands, 'together'>),
-    together: (...reads) => send(() => readTogether(redis, reads)),
+    together: (...reads) => callRedis(send(() => readTogether(redis, reads))),
   };
 }
 

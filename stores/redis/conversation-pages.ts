@@ -5,7 +5,6 @@ import { titleOf } from '../record/conversation-title.js';
 import { formatCursor, parseCursor } from '../record/list-cursor.js';
 import { isSame, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
 /** Maximum number of entries examined for one page; stale entries are removed while reading. */
@@ -28,7 +27,7 @@ export function createConversationPages(
 ): Owners['page'] {
   async function titlesOf(owner: SessionOwner, ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
-    const stored = await callRedis(redis.hmget(keys.owner(owner).titles, ...ids));
+    const stored = await redis.hmget(keys.owner(owner).titles, ...ids);
     return Promise.all(
       ids.map(async (id, at) => stored[at] ?? titleOf(await readRows(id, 0, TITLE_ROWS))),
     );

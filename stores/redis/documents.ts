@@ -17,7 +17,6 @@ import { fromUsage } from '../record/run-usage.js';
 import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summaries.js';
 import { toStoredChanges, toStoredJson } from '../record/to-stored-json.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { stateAt, toStateRead } from './stored-session.js';
 import { parseStored } from './stored-json.js';
 
@@ -192,7 +191,7 @@ export function createDocuments(
         checkStreamId(sessionId);
         checkCount('offset', offset);
         checkCount('limit', limit);
-        const total = await callRedis(redis.llen(keys.session(sessionId).rows));
+        const total = await redis.llen(keys.session(sessionId).rows);
         const end = Math.min(offset + limit, Math.max(offset, total));
         const messages = await readRows(sessionId, offset, end);
         return { messages, total, hasMore: offset + messages.length < total };

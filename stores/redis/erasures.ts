@@ -10,7 +10,6 @@ import { erase, type Erase } from '../../session/erase.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import type { RedisContext } from './context.js';
 import { REWIND } from './documents.js';
-import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'make' | 'look' | 'now'>;
@@ -39,8 +38,8 @@ export async function eraseSession(
     const rest = act === undefined ? undefined : await readRest(context, sessionId);
     if (rest !== undefined) {
       const list = keys.erasing(rest.owner);
-      await callRedis(redis.zadd(list, now(), sessionId));
-      await callRedis(redis.pexpire(list, KEPT_MS));
+      await redis.zadd(list, now(), sessionId);
+      await redis.pexpire(list, KEPT_MS);
     }
     const { kind } = leftovers
       ? { kind: 'not_found' }
@@ -133,7 +132,7 @@ export function createErasures(
   const { redis, keys, now } = context;
   return {
     of: async (sessionId) => {
-      const noted = await callRedis(redis.lrange(keys.gone(sessionId), 0, -1));
+      const noted = await redis.lrange(keys.gone(sessionId), 0, -1);
       return noted.map((text) => ({
         ...(parseStored(text, 'erasure') as Omit<Erasure, 'text'>),
         text,
@@ -144,23 +143,23 @@ export function createErasures(
       // Another session may have the id by now.
       if ((await read(sessionId)) === undefined) await waiting.forget(sessionId);
       await owners.fold(sessionId, owner);
-      await callRedis(redis.zrem(keys.owner(owner).unclaimed, sessionId));
+      await redis.zrem(keys.owner(owner).unclaimed, sessionId);
     },
     done: async (sessionId, { text, owner }) => {
       const gone = keys.gone(sessionId);
-      await callRedis(redis.lrem(gone, 1, text));
+      await redis.lrem(gone, 1, text);
       // Under its id another conversation may have been erased since.
-      if ((await callRedis(redis.llen(gone))) > 0) return;
-      await callRedis(redis.zrem(keys.erasing(owner), sessionId));
+      if ((await redis.llen(gone)) > 0) return;
+      await redis.zrem(keys.erasing(owner), sessionId);
     },
     pending: async (who) => {
       const list = keys.erasing(who);
       const pending: string[] = [];
-      for (const sessionId of await callRedis(redis.zrangebyscore(list, '-inf', '+inf'))) {
-        if ((await callRedis(redis.llen(keys.gone(sessionId)))) > 0) pending.push(sessionId);
-        else if (Number(await callRedis(redis.zscore(list, sessionId))) < now() - NOTED_MS) {
+      for (const sessionId of await redis.zrangebyscore(list, '-inf', '+inf')) {
+        if ((await redis.llen(keys.gone(sessionId))) > 0) pending.push(sessionId);
+        else if (Number(await redis.zscore(list, sessionId)) < now() - NOTED_MS) {
           // Its process died before it had removed anything, or after it was complete.
-          await callRedis(redis.zrem(list, sessionId));
+          await redis.zrem(list, sessionId);
         }
       }
       return pending;

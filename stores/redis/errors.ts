@@ -43,7 +43,7 @@ export function saysNotNow(error: unknown): boolean {
 }
 
 export function isOutOfMemory(error: unknown): boolean {
-  return isReplyError(error) && error.message.startsWith('OOM ');
+  return refusalOf(error).startsWith('OOM ');
 }
 
 /** True if a transaction was not executed because one of its commands was refused. */
@@ -52,7 +52,7 @@ export function isDiscarded(error: unknown): boolean {
 }
 
 export function isLackOfRights(error: unknown): boolean {
-  return isReplyError(error) && NO_RIGHT.test(error.message);
+  return NO_RIGHT.test(refusalOf(error));
 }
 
 /** @param commands names of the commands that the user lacks */
@@ -79,6 +79,12 @@ function missingRight(message: string): string {
 function unavailable(what: string, cause?: unknown): HelixError {
   const options = cause === undefined ? {} : { cause };
   return new HelixError('unavailable', `The conversation store ${what}.`, options);
+}
+
+/** What Redis said when it refused a command, also once that is translated. */
+function refusalOf(error: unknown): string {
+  const said = HelixError.isInstance(error) ? error.cause : isReplyError(error) && error;
+  return said instanceof Error ? said.message : '';
 }
 
 function isReplyError(error: unknown): error is Error {

@@ -6,7 +6,6 @@ import { addFile, removeFile } from '../../session/files.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
 type Context = Pick<
@@ -24,12 +23,12 @@ export function createFiles(context: Context): Files {
   });
 
   const read: Files['read'] = async (sessionId, fileId) => {
-    const text = await callRedis(redis.hget(keyOf(sessionId), `file:${fileId}`));
+    const text = await redis.hget(keyOf(sessionId), `file:${fileId}`);
     return text === null ? undefined : (parseStored(text, 'file') as StoredFile);
   };
 
   const list: Files['list'] = async (sessionId) => {
-    const fields = await callRedis(redis.hgetall(keyOf(sessionId)));
+    const fields = await redis.hgetall(keyOf(sessionId));
     const files = Object.entries(fields).flatMap(([name, text]) =>
       name.startsWith('file:') ? (parseStored(text, 'file') as StoredFile) : [],
     );
@@ -40,9 +39,9 @@ export function createFiles(context: Context): Files {
   async function note(sessionId: string, owner: SessionOwner): Promise<void> {
     const { unclaimed } = keys.owner(owner);
     const until = now() + LIMITS.unclaimedFilesMs;
-    await callRedis(redis.zadd(unclaimed, until, rootOf(sessionId)));
+    await redis.zadd(unclaimed, until, rootOf(sessionId));
     // What has expired stays listed until its owner's figures are repaired.
-    await callRedis(redis.pexpire(unclaimed, 2 * LIMITS.unclaimedFilesMs));
+    await redis.pexpire(unclaimed, 2 * LIMITS.unclaimedFilesMs);
   }
 
   const remove: Files['remove'] = async (sessionId, fileId) => {
@@ -81,14 +80,13 @@ export function createFiles(context: Context): Files {
     list,
     eraseUnclaimed: async (who) => {
       const { unclaimed } = keys.owner(who);
-      const noted = await callRedis(redis.zrangebyscore(unclaimed, '-inf', '+inf'));
+      const noted = await redis.zrangebyscore(unclaimed, '-inf', '+inf');
       for (const sessionId of noted) {
-        const isBegun =
-          (await callRedis(redis.hget(keys.session(sessionId).root, 'record'))) !== null;
+        const isBegun = (await redis.hget(keys.session(sessionId).root, 'record')) !== null;
         for (const { id, owner, tenant = '' } of isBegun ? [] : await list(sessionId)) {
           if (owner === who.owner && tenant === (who.tenant ?? '')) await remove(sessionId, id);
         }
-        await callRedis(redis.zrem(unclaimed, sessionId));
+        await redis.zrem(unclaimed, sessionId);
       }
       return noted;
     },
@@ -118,19 +116,19 @@ function createReclaim({
     const sessionId = rootOf(id);
     const noted = keys.elsewhere(sessionId);
     // Before the files: what is added in between is in neither.
-    const kept = Object.entries(await callRedis(redis.hgetall(noted)));
+    const kept = Object.entries(await redis.hgetall(noted));
     if (kept.length === 0) return undefined;
     const { files } = keys.session(sessionId);
-    const names = new Set(await callRedis(redis.hkeys(files)));
+    const names = new Set(await redis.hkeys(files));
     let againMs: number | undefined;
     for (const [fileId, at] of kept) {
       if (names.has(`file:${fileId}`)) continue;
       await fileStore.remove({ sessionId, fileId });
       const leftMs = Number(at) + WRITTEN_MS - now();
-      if (leftMs <= 0) await callRedis(redis.hdel(noted, fileId));
+      if (leftMs <= 0) await redis.hdel(noted, fileId);
       else againMs = Math.max(leftMs, againMs ?? 0);
     }
-    const left = names.size === 0 ? -1 : await callRedis(redis.pttl(files));
+    const left = names.size === 0 ? -1 : await redis.pttl(files);
     if (left < 0) return againMs;
     return Math.min(left + AFTER_MS, againMs ?? Infinity);
   };

@@ -4,7 +4,7 @@ import { createStreamManager } from '../log/create-stream-manager.js';
 import { toHelixStateStore, type HelixStateStore } from '../record/helix-state-store.js';
 import { closeClient, type RedisConnection } from './clients.js';
 import { duplicateForSubscriptions } from './connection.js';
-import { createContext } from './create-context.js';
+import { createContext } from './context.js';
 import type { RedisClient } from './redis-client.js';
 import { createRedisSessionStore } from './session-store.js';
 import { createRedisStreamLog } from './stream-log.js';

@@ -1,7 +1,7 @@
 import { openRedisStores, type ConnectionOptions, type RedisStores } from './open-stores.js';
 
 export { RedisStateStore, RedisStreamManager } from './helix-classes.js';
-export type { RedisStoreOptions } from './create-context.js';
+export type { RedisStoreOptions } from './context.js';
 export type { RedisStores } from './open-stores.js';
 export type { RedisClient } from './redis-client.js';
 

@@ -3,14 +3,13 @@ import { HelixError } from '../../protocol/errors.js';
 import { withTimeout } from '../../protocol/time.js';
 import { closeClient, type RedisConnection } from './clients.js';
 import { connectCommands } from './connection.js';
-import { toExpiry } from './create-context.js';
+import { createConversations } from './context.js';
 import { callRedis } from './errors.js';
 import { createKeySpace } from './keys.js';
 import { mastersOf } from './masters.js';
 import { rightsFor } from './rights.js';
 import { createEvaluate } from './send.js';
 import { parseServerInfo, type ServerInfo } from './server-info.js';
-import { createConversations } from './conversations.js';
 
 /** What a look at a Redis found. */
 export interface RedisFacts {
@@ -66,7 +65,7 @@ async function readClock(redis: RedisConnection): Promise<ClockReading> {
 async function findRefusal(redis: RedisConnection): Promise<string | undefined> {
   const keys = createKeySpace();
   const evaluate = createEvaluate(redis, { rights: rightsFor(keys) });
-  const { look } = createConversations({ evaluate }, keys, toExpiry({}));
+  const { look } = createConversations({ evaluate }, keys);
   try {
     await look('doctor', () => undefined);
     return undefined;

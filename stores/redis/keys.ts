@@ -23,90 +23,6 @@ export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 /** `all`: the conversation's keys, its root first, and those of a sub-agent's session. */
 export type SessionKeys = Record<KeyName, string> & { all: string[] };
 
-/** Lists of sessions by the time of their next check. */
-export interface DueKeys {
-  /** Active sessions, and sessions noted because something may have been lost. */
-  urgent: string;
-  /** Sessions that were found waiting or idle. */
-  routine: string;
-}
-
-/** Names of keys under one prefix. @throws HelixError `validation_error` for a malformed id */
-export interface KeySpace {
-  prefix: string;
-  /**
-   * Keys of a session. They carry the hash tag of the root session, so that a session and its
-   * sub-agents are in one cluster slot and one script can access them all.
-   */
-  session: (sessionId: string) => SessionKeys;
-  /** The keys of the script that appends; separate because they are needed for every token. */
-  append: (sessionId: string) => string[];
-  channel: (sessionId: string) => string;
-  /**
-   * Sessions of a fleet whose run may need attention, by the time of their next check: the lists of
-   * one shard, which share a slot, and the lease of its sweeper.
-   */
-  due: (fleet: string, shard: number) => DueKeys & { lease: string };
-  /** For a fleet: the lease for querying closed workflows. */
-  closed: (fleet: string) => string;
-  /**
-   * A worker's lease: the key that expires, the attempts registered under it, the right to judge it,
-   * and what is noted about it.
-   */
-  lease: (namespace: string, holder: string) => Record<'held' | 'work' | 'judge' | 'about', string>;
-  /**
-   * Of a namespace: the holders of leases by the time of their last renewal, recent stops, and
-   * whether a worker has died lately.
-   */
-  leases: (namespace: string) => Record<'holders' | 'stops' | 'died', string>;
-  /** Hash of the waiting list that each asking session is on. */
-  askingIndex: string;
-  /** All asking sessions, by the time of their newest question. */
-  askingSince: string;
-  /** What has happened within a few minutes, counted. */
-  /** An owner's sessions that have asked people something, by time. */
-  waitingIndex: (owner: SessionOwner) => string;
-  /** The same of all owners of a tenant, or of those without one. */
-  tenantWaiting: (tenant: string | undefined) => string;
-  /** That list, by the name of an owner's. */
-  tenantWaitingOf: (ownersList: string) => string;
-  /**
-   * What is stored about an owner: in one slot for all users of a tenant, or for a user without a
-   * tenant.
-   */
-  owner: (owner: SessionOwner) => OwnerKeys;
-  /** Owners by the time of their next repair. */
-  ownersIndex: string;
-  /** Acts of a conversation that are yet to be relayed, in its slot. */
-  outbox: (sessionId: string) => string;
-  /** Erasures of a conversation that are not complete, in its slot. */
-  gone: (sessionId: string) => string;
-  /** Conversations of a person whose erasure is not complete. */
-  erasing: (who: SessionOwner) => string;
-  /** Files of a conversation whose bytes another store keeps, in its slot. */
-  elsewhere: (sessionId: string) => string;
-  /** What is remembered of a request that named itself. */
-  request: (name: string) => string;
-  /** Paused agents of a fleet, the lists of held runs by name, and each of those lists; in one slot. */
-  pauses: (fleet: string) => { paused: string; lists: string; held: (name: string) => string };
-  /** The audit trail of a tenant, or of all users without one, in one slot. */
-  audit: (tenant: string) => AuditKeys;
-  /** Tenants whose entries a fleet passes on, by the time of their next look, and the lease for a look; in one slot. */
-}
-
-/**
- * head: hash, number and hash of the newest entry, `from` those of the newest that was dropped, and up to which
- * entry a fleet has passed them on ·
- * chain: stream of entries by number · seen: sorted set of ids by time · people: hash of the keys of
- * pseudonyms by user · names: hash of users by pseudonym · acted: sorted set of the pseudonyms of those who
- * acted on what belongs to others, by the time of the newest such act · sealed: hash of their users, which
- * outlives an erasure · asked: hash of what operators ask for that needs two of them, until when.
- */
-export type AuditKeys = Record<
-  'head' | 'chain' | 'seen' | 'people' | 'names' | 'acted' | 'sealed' | 'asked',
-  string
->;
-
 /**
  * What is stored about the conversations of one user, in the slot of the tenant, or of the user if
  * there is no tenant.
@@ -118,24 +34,10 @@ export type AuditKeys = Record<
  * hash · unclaimed: sorted set of conversations to which this user has added files before they began, by the time at
  * which those expire · spend: prefix of a hash for each day and month, the cost by user; `*` is all users of the slot.
  */
-export interface OwnerKeys {
-  /** Prefix of the keys of all users in the slot. */
-  base: string;
-  user: string;
-  tenant: string;
-  usage: string;
-  sessions: string;
-  work: string;
-  entries: string;
-  titles: string;
-  used: string;
-  users: string;
-  spend: string;
-  unclaimed: string;
-}
+export type OwnerKeys = ReturnType<typeof ownerAt>;
 
-/** Keys of a user in the slot with this prefix. */
-export function ownerAt(base: string, user: string): OwnerKeys {
+/** Keys of a user in the slot with this prefix, which those of all its users have. */
+export function ownerAt(base: string, user: string) {
   const own = `${base}${user}:`;
   return {
     base,
@@ -155,16 +57,20 @@ export function ownerAt(base: string, user: string): OwnerKeys {
 
 export const DEFAULT_PREFIX = 'hx';
 
-export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
+export type KeySpace = ReturnType<typeof createKeySpace>;
+
+/** Names of keys under one prefix. They throw HelixError `validation_error` for a malformed id of a session. */
+export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
+  /** The hash tag of the root session: a session and its sub-agents are in one cluster slot, for one script. */
+  const shared = (sessionId: string): string => `${prefix}:{${rootOf(sessionId)}}:`;
   const base = (sessionId: string): string => {
     checkStreamId(sessionId);
     const part = childPartOf(sessionId);
     return `${shared(sessionId)}${part === '' ? '' : `${part}:`}`;
   };
-  const shared = (sessionId: string): string => `${prefix}:{${rootOf(sessionId)}}:`;
   return {
     prefix,
-    session: (sessionId) => {
+    session: (sessionId: string): SessionKeys => {
       const [own, common] = [base(sessionId), shared(sessionId)];
       const names = [
         ...SHARED_KEYS.map((name) => [name, common + name] as const),
@@ -174,26 +80,37 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       if (own !== common) all.push(...OWN_KEYS.map((name) => own + name));
       return { ...(Object.fromEntries(names) as Record<KeyName, string>), all };
     },
-    append: (sessionId) => {
+    /** The keys of the script that appends; separate because they are needed for every token. */
+    append: (sessionId: string): string[] => {
       const [own, common] = [base(sessionId), shared(sessionId)];
-      return [
-        `${own}root`,
-        `${own}writers`,
-        `${common}root`,
-        `${common}stream`,
-        `${common}channel`,
-      ];
+      const conversation = ['root', 'stream', 'channel'].map((name) => common + name);
+      return [`${own}root`, `${own}writers`, ...conversation];
     },
-    channel: (sessionId) => {
+    channel: (sessionId: string) => {
       checkStreamId(sessionId);
       return `${shared(sessionId)}channel`;
     },
-    due: (fleet, shard) => {
+    /** Acts of a conversation that are yet to be relayed, in its slot. */
+    outbox: (sessionId: string) => `${shared(sessionId)}audit`,
+    /** Erasures of a conversation that are not complete, in its slot. */
+    gone: (sessionId: string) => `${shared(sessionId)}gone`,
+    /** Files of a conversation whose bytes another store keeps, in its slot. */
+    elsewhere: (sessionId: string) => `${shared(sessionId)}elsewhere`,
+    /**
+     * Sessions of a fleet by the time of their next check, a list for those that are active or were noted and one for
+     * those that were found waiting or idle; of one shard, which has a slot; and the lease of its sweeper.
+     */
+    due: (fleet: string, shard: number) => {
       const tag = `${prefix}:due:{${toKeyPart(fleet)}:${String(shard)}}`;
       return { urgent: `${tag}:urgent`, routine: `${tag}:routine`, lease: `${tag}:lease` };
     },
-    closed: (fleet) => `${prefix}:closed:{${toKeyPart(fleet)}}:lease`,
-    lease: (namespace, holder) => {
+    /** For a fleet: the lease for querying closed workflows. */
+    closed: (fleet: string) => `${prefix}:closed:{${toKeyPart(fleet)}}:lease`,
+    /**
+     * A worker's lease: the key that expires, the attempts registered under it, the right to judge it,
+     * and what is noted about it.
+     */
+    lease: (namespace: string, holder: string) => {
       const tag = `${prefix}:lease:{${toKeyPart(namespace)}:${toKeyPart(holder)}}`;
       return {
         held: `${tag}:held`,
@@ -202,37 +119,56 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
         about: `${tag}:about`,
       };
     },
-    leases: (namespace) => {
+    /**
+     * Of a namespace: the holders of leases by the time of their last renewal, recent stops, and
+     * whether a worker has died lately.
+     */
+    leases: (namespace: string) => {
       const holders = `${prefix}:leases:${toKeyPart(namespace)}`;
       return { holders, stops: `${holders}:stops`, died: `${holders}:died` };
     },
+    /** Hash of the waiting list that each asking session is on. */
     askingIndex: `${prefix}:asking`,
+    /** All asking sessions, by the time of their newest question. */
     askingSince: `${prefix}:asking:since`,
-    // Escaped, so that an owner's name can neither equal that of another owner in a tenant nor
-    // contain a hash tag.
-    waitingIndex: ({ owner, tenant = '' }) =>
+    /**
+     * An owner's sessions that have asked people something, by time. Names are escaped, so that an owner's can neither
+     * equal that of another owner in a tenant nor contain a hash tag.
+     */
+    waitingIndex: ({ owner, tenant = '' }: SessionOwner) =>
       `${prefix}:waiting:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
+    /** The same of all owners of a tenant, or of those without one. */
     tenantWaiting: (tenant = '') => `${prefix}:waiting-of:${toKeyPart(tenant)}`,
-    // The escaped parts of an owner's list contain no colon.
-    tenantWaitingOf: (list) => `${prefix}:waiting-of:${list.split(':').at(-2) ?? ''}`,
-    owner: ({ owner, tenant = '' }) => {
+    /** That list, by the name of an owner's, whose escaped parts contain no colon. */
+    tenantWaitingOf: (list: string) => `${prefix}:waiting-of:${list.split(':').at(-2) ?? ''}`,
+    /** In one slot for all users of a tenant, or for a user without a tenant. */
+    owner: ({ owner, tenant = '' }: SessionOwner): OwnerKeys => {
       const user = toKeyPart(owner);
       const tag = tenant === '' ? `u:${user}` : `t:${toKeyPart(tenant)}`;
       // A user's part begins with its own letter, so it never equals a key of the slot.
       return ownerAt(`${prefix}:owner:{${tag}}:`, `u:${user}`);
     },
+    /** Owners by the time of their next repair. */
     ownersIndex: `${prefix}:owners`,
-    gone: (sessionId) => `${shared(sessionId)}gone`,
-    erasing: ({ owner, tenant = '' }) =>
+    /** Conversations of a person whose erasure is not complete. */
+    erasing: ({ owner, tenant = '' }: SessionOwner) =>
       `${prefix}:erasing:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
-    elsewhere: (sessionId) => `${shared(sessionId)}elsewhere`,
-    outbox: (sessionId) => `${shared(sessionId)}audit`,
-    request: (name) => `${prefix}:request:${name}`,
-    pauses: (fleet) => {
+    /** What is remembered of a request that named itself. */
+    request: (name: string) => `${prefix}:request:${name}`,
+    /** Paused agents of a fleet, the lists of held runs by name, and each of those lists; in one slot. */
+    pauses: (fleet: string) => {
       const tag = `${prefix}:pauses:{${toKeyPart(fleet)}}`;
-      return { paused: tag, lists: `${tag}:lists`, held: (name) => `${tag}:held:${name}` };
+      return { paused: tag, lists: `${tag}:lists`, held: (name: string) => `${tag}:held:${name}` };
     },
-    audit: (tenant) => {
+    /**
+     * The audit trail of a tenant, or of all users without one, in one slot. head: hash, number and hash of the newest
+     * entry, `from` those of the newest that was dropped, and up to which entry a fleet has passed them on · chain:
+     * stream of entries by number · seen: sorted set of ids by time · people: hash of the keys of pseudonyms by user ·
+     * names: hash of users by pseudonym · acted: sorted set of the pseudonyms of those who acted on what belongs to
+     * others, by the time of the newest such act · sealed: hash of their users, which outlives an erasure · asked: hash
+     * of what operators ask for that needs two of them, until when.
+     */
+    audit: (tenant: string) => {
       const tag = `${prefix}:audit:{t:${toKeyPart(tenant)}}`;
       return {
         head: `${tag}:head`,

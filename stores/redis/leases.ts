@@ -1,6 +1,5 @@
 import type { HeldWork, Leases, LeaseThread, StopNote } from '../contract/leases.js';
 import type { Commands } from './commands.js';
-import { callRedis } from './errors.js';
 import type { KeySpace } from './keys.js';
 
 /** Stops are kept for this long, and so many of them. */
@@ -33,72 +32,70 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
       // Of a cluster, only the master of the holder's own slot decides whether the lease is renewed.
       const listed = redis.zadd(all, now(), holder).catch(() => 0);
       const noted = redis.lrange(stops, 0, -1).catch((): string[] => []);
-      const [, over] = await callRedis(
-        Promise.all([redis.set(held, '1', 'PX', forMs), redis.hget(about, 'over')]),
-      );
+      const [, over] = await Promise.all([
+        redis.set(held, '1', 'PX', forMs),
+        redis.hget(about, 'over'),
+      ]);
       await listed;
       return { isOver: over !== null, stops: (await noted).flatMap(toStop) };
     },
     noteStop: async ({ sessionId, runId }) => {
-      await callRedis(
-        Promise.all([
-          redis.rpush(stops, JSON.stringify([sessionId, runId])),
-          redis.ltrim(stops, -MOST_STOPS, -1),
-          redis.pexpire(stops, STOPS_MS),
-        ]),
-      );
+      await Promise.all([
+        redis.rpush(stops, JSON.stringify([sessionId, runId])),
+        redis.ltrim(stops, -MOST_STOPS, -1),
+        redis.pexpire(stops, STOPS_MS),
+      ]);
     },
     noteDeath: async () => {
-      await callRedis(redis.set(died, '1', 'PX', DIED_MS));
+      await redis.set(died, '1', 'PX', DIED_MS);
     },
-    hasDeath: async () => (await callRedis(redis.pttl(died))) > 0,
-    holders: () => callRedis(redis.zrangebyscore(all, '-inf', '+inf')),
+    hasDeath: async () => (await redis.pttl(died)) > 0,
+    holders: () => redis.zrangebyscore(all, '-inf', '+inf'),
     look: async (holder) => {
       const { held, about } = of(holder);
-      const [left, ended, over] = await callRedis(
-        Promise.all([redis.pttl(held), redis.hget(about, 'ended'), redis.hget(about, 'over')]),
-      );
+      const [left, ended, over] = await Promise.all([
+        redis.pttl(held),
+        redis.hget(about, 'ended'),
+        redis.hget(about, 'over'),
+      ]);
       return { leftMs: Math.max(0, left), isEnded: ended !== null, isOver: over !== null };
     },
     hold: async (holder, work) => {
       const { work: key } = of(holder);
-      await callRedis(
-        Promise.all([redis.hset(key, work.id, JSON.stringify(work)), redis.pexpire(key, KEPT_MS)]),
-      );
+      await Promise.all([
+        redis.hset(key, work.id, JSON.stringify(work)),
+        redis.pexpire(key, KEPT_MS),
+      ]);
     },
-    release: async (holder, id) => (await callRedis(redis.hdel(of(holder).work, id))) === 1,
-    work: async (holder) => (await callRedis(redis.hvals(of(holder).work))).flatMap(toWork),
+    release: async (holder, id) => (await redis.hdel(of(holder).work, id)) === 1,
+    work: async (holder) => (await redis.hvals(of(holder).work)).flatMap(toWork),
     registered: async (ids) => {
-      const holders = await callRedis(redis.zrangebyscore(all, '-inf', '+inf'));
-      const works = await callRedis(
-        Promise.all(holders.map((holder) => redis.hmget(of(holder).work, ...ids))),
+      const holders = await redis.zrangebyscore(all, '-inf', '+inf');
+      const works = await Promise.all(
+        holders.map((holder) => redis.hmget(of(holder).work, ...ids)),
       );
       return new Set(ids.filter((_, n) => works.some((work) => work[n] != null)));
     },
     judge: async (holder, forMs) => {
       const { judge, about } = of(holder);
-      if ((await callRedis(redis.set(judge, '1', 'PX', forMs, 'NX'))) !== 'OK') return false;
+      if ((await redis.set(judge, '1', 'PX', forMs, 'NX')) !== 'OK') return false;
       await note(about, 'over');
       return true;
     },
     end: async (holder) => {
       const { held, about } = of(holder);
       await note(about, 'ended');
-      await callRedis(redis.unlink(held));
+      await redis.unlink(held);
     },
     forget: async (holder) => {
       // Its registry is gone once it is empty; what another build has written there stays.
-      const [removed] = await callRedis(
-        Promise.all([redis.zrem(all, holder), redis.unlink(of(holder).held)]),
-      );
+      const [removed] = await Promise.all([redis.zrem(all, holder), redis.unlink(of(holder).held)]);
       return removed === 1;
     },
   };
 
   async function note(about: string, what: 'over' | 'ended'): Promise<void> {
-    await callRedis(
-      Promise.all([redis.hset(about, what, String(now())), redis.pexpire(about, KEPT_MS)]),
-    );
+    await Promise.all([redis.hset(about, what, String(now())), redis.pexpire(about, KEPT_MS)]);
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type WhenAway,
 } from './connection.js';
 import { callRedis } from './errors.js';
-import { createContext, type RedisStoreOptions } from './create-context.js';
+import { createContext, type RedisStoreOptions } from './context.js';
 import { createRedisSessionStore } from './session-store.js';
 import { readRedisSettings, type RedisSettings } from './settings.js';
 import { createRedisStreamLog } from './stream-log.js';

@@ -13,7 +13,6 @@ import { COUNTED, createCharge, NO_COUNTS, parseEntry } from './charge.js';
 import { CHARGED, chargedOf, formatOwner, isSame, parseOwner, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
 import { createConversationPages } from './conversation-pages.js';
-import { callRedis } from './errors.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
 /**
@@ -93,20 +92,18 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
   }
 
   async function noteOwner(owner: SessionOwner): Promise<void> {
-    await callRedis(redis.zadd(keys.ownersIndex, 'NX', now() + REPAIR_MS, formatOwner(owner)));
+    await redis.zadd(keys.ownersIndex, 'NX', now() + REPAIR_MS, formatOwner(owner));
   }
 
   /** Removes runs that ended without a process charging their sessions. */
   async function refreshWork(owner: SessionOwner): Promise<void> {
     const { work } = keys.owner(owner);
-    const ids = await callRedis(
-      redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK),
-    );
+    const ids = await redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK);
     await Promise.all(ids.map((sessionId) => fold(sessionId, owner)));
   }
 
   async function readCounts(key: string): Promise<OwnerCounts> {
-    return toCounts(await callRedis(redis.hmget(key, ...COUNTED)));
+    return toCounts(await redis.hmget(key, ...COUNTED));
   }
 
   async function tryToAdmit(
@@ -115,7 +112,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
   ): Promise<{ result: AdmitResult; others: Expected[] }> {
     const { entries, usage, tenant } = keys.owner(owner);
     const [stored, ofUser, ofTenant] = await Promise.all([
-      callRedis(redis.hget(entries, sessionId)),
+      redis.hget(entries, sessionId),
       readCounts(usage),
       readCounts(tenant),
     ]);
@@ -193,12 +190,10 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     usage: (owner) => readCounts(keys.owner(owner).usage),
     page: readConversations,
     take: async (limit, forMs) => {
-      const due = await callRedis(
-        redis.zrangebyscore(keys.ownersIndex, '-inf', now(), 'LIMIT', 0, limit),
-      );
+      const due = await redis.zrangebyscore(keys.ownersIndex, '-inf', now(), 'LIMIT', 0, limit);
       if (due.length > 0) {
         const next = due.flatMap((owner) => [now() + forMs, owner]);
-        await callRedis(redis.zadd(keys.ownersIndex, 'XX', ...next));
+        await redis.zadd(keys.ownersIndex, 'XX', ...next);
       }
       return due.map(parseOwner);
     },
@@ -213,12 +208,12 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
         for (const { member } of page) await repairSession(member, owner);
       }
       // Files that no conversation has claimed, and that have expired.
-      for (const sessionId of await callRedis(redis.zrangebyscore(unclaimed, '-inf', now()))) {
+      for (const sessionId of await redis.zrangebyscore(unclaimed, '-inf', now())) {
         await repairSession(sessionId, owner);
-        await callRedis(redis.zrem(unclaimed, sessionId));
+        await redis.zrem(unclaimed, sessionId);
       }
-      if ((await callRedis(redis.hget(usage, 'sessions'))) === null) {
-        await callRedis(redis.zrem(keys.ownersIndex, formatOwner(owner)));
+      if ((await redis.hget(usage, 'sessions')) === null) {
+        await redis.zrem(keys.ownersIndex, formatOwner(owner));
       }
     },
   };
@@ -271,11 +266,11 @@ async function recount(
     for (const text of texts) found += Buffer.byteLength(text);
   };
   for (let from = 0; ; from += ROWS_AT_ONCE) {
-    const page = await callRedis(redis.lrange(rows, from, from + ROWS_AT_ONCE - 1));
+    const page = await redis.lrange(rows, from, from + ROWS_AT_ONCE - 1);
     add(page);
     if (page.length < ROWS_AT_ONCE) break;
   }
-  add(await callRedis(redis.hvals(results)));
+  add(await redis.hvals(results));
   await change(sessionId, (session) => {
     const { record, content } = session;
     if (record?.agent === undefined) return;

@@ -1,6 +1,5 @@
 import type { HeldRun, Pause, PauseScope, Pauses } from '../contract/pauses.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'writeIf'>;
@@ -18,12 +17,12 @@ export function createPauses(context: Context, fleet = ''): Pauses {
       fieldOf({ agent, everywhere: true }),
       fieldOf({ agent, tenant, everywhere: false }),
     ];
-    const found = await callRedis(redis.hmget(at.paused, ...fields));
+    const found = await redis.hmget(at.paused, ...fields);
     return found.some((each) => each !== null);
   }
 
   async function lists(): Promise<{ of: ListName; key: string }[]> {
-    const names = await callRedis(redis.hkeys(at.lists));
+    const names = await redis.hkeys(at.lists);
     return names.map((name) => ({ of: parseName(name), key: at.held(name) }));
   }
 
@@ -31,11 +30,11 @@ export function createPauses(context: Context, fleet = ''): Pauses {
     of: (other) => createPauses(context, other),
     set: async ({ agent, tenant, everywhere, ...about }) => {
       const field = fieldOf({ agent, tenant, everywhere });
-      return (await callRedis(redis.hsetnx(at.paused, field, JSON.stringify(about)))) === 1;
+      return (await redis.hsetnx(at.paused, field, JSON.stringify(about))) === 1;
     },
-    clear: async (scope) => (await callRedis(redis.hdel(at.paused, fieldOf(scope)))) === 1,
+    clear: async (scope) => (await redis.hdel(at.paused, fieldOf(scope))) === 1,
     list: async () => {
-      const found = await callRedis(redis.hgetall(at.paused));
+      const found = await redis.hgetall(at.paused);
       return Object.entries(found).map(([field, about]) => ({
         ...parseField(field),
         ...(parseStored(about, 'pause') as Omit<Pause, keyof PauseScope>),
@@ -45,29 +44,26 @@ export function createPauses(context: Context, fleet = ''): Pauses {
       if (!(await isPaused(of))) return false;
       const name = nameOf(of);
       // A run that is held, but on no list that is read, would never be released.
-      await callRedis(
-        writeIf(
-          [],
-          [
-            ['ZADD', at.held(name), 'NX', startedAt, runId],
-            ['HSET', at.lists, name, '1'],
-          ],
-        ),
+      await writeIf(
+        [],
+        [
+          ['ZADD', at.held(name), 'NX', startedAt, runId],
+          ['HSET', at.lists, name, '1'],
+        ],
       );
       return true;
     },
     postpone: async ({ runId, ...of }, until) => {
-      await callRedis(redis.zadd(at.held(nameOf(of)), 'XX', until, runId));
+      await redis.zadd(at.held(nameOf(of)), 'XX', until, runId);
     },
-    isHeld: async ({ runId, ...of }) =>
-      (await callRedis(redis.zscore(at.held(nameOf(of)), runId))) !== null,
+    isHeld: async ({ runId, ...of }) => (await redis.zscore(at.held(nameOf(of)), runId)) !== null,
     released: async (most) => {
       const found: HeldRun[] = [];
       const now = Date.now();
       for (const { of, key } of await lists()) {
         if (await isPaused(of)) continue;
         const page = ['-inf', now, 'WITHSCORES', 'LIMIT', 0, most] as const;
-        const oldest = await callRedis(redis.zrangebyscore(key, ...page));
+        const oldest = await redis.zrangebyscore(key, ...page);
         for (let n = 0; n < oldest.length; n += 2) {
           found.push({ ...of, runId: oldest[n] ?? '', startedAt: Number(oldest[n + 1]) });
         }
@@ -77,16 +73,16 @@ export function createPauses(context: Context, fleet = ''): Pauses {
     drop: async ({ runId, ...of }) => {
       const name = nameOf(of);
       const key = at.held(name);
-      await callRedis(redis.zrem(key, runId));
-      if ((await callRedis(redis.zcard(key))) > 0) return;
-      await callRedis(redis.hdel(at.lists, name));
+      await redis.zrem(key, runId);
+      if ((await redis.zcard(key)) > 0) return;
+      await redis.hdel(at.lists, name);
       // One that was held in between would be forgotten.
-      if ((await callRedis(redis.zcard(key))) > 0) await callRedis(redis.hset(at.lists, name, '1'));
+      if ((await redis.zcard(key)) > 0) await redis.hset(at.lists, name, '1');
     },
     held: async () => {
       const counted = (await lists()).map(async ({ of, key }) => ({
         ...of,
-        count: await callRedis(redis.zcard(key)),
+        count: await redis.zcard(key),
       }));
       return (await Promise.all(counted)).filter(({ count }) => count > 0);
     },

@@ -1,5 +1,4 @@
 import type { Commands } from './commands.js';
-import { callRedis } from './errors.js';
 
 export interface ScoredMember {
   member: string;
@@ -18,8 +17,14 @@ export async function nextInOrder(
 ): Promise<ScoredMember[]> {
   // Some members with the same score may already have been returned, so more are read.
   for (let size = count + 1; ; size *= 2) {
-    const found = await callRedis(
-      redis.zrangebyscore(key, after?.score ?? '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, size),
+    const found = await redis.zrangebyscore(
+      key,
+      after?.score ?? '-inf',
+      '+inf',
+      'WITHSCORES',
+      'LIMIT',
+      0,
+      size,
     );
     const members = toMembers(found).filter((member) => isBehind(member, after));
     if (members.length > 0 || found.length < 2 * size) return members.slice(0, count);

@@ -13,7 +13,6 @@ import type { Queue, QueuedEntry } from '../contract/queue.js';
 import type { Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { parseRow } from './stored-json.js';
 import { toOpenCall, toRecord } from './stored-session.js';
 import { createStoredRows } from './stored-rows.js';
@@ -87,7 +86,7 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
   /** A negative number counts from the end. */
   async function indexOf(sessionId: string, from: number): Promise<number> {
     if (from >= 0) return from;
-    return Math.max(0, from + (await callRedis(redis.llen(keys.session(sessionId).rows))));
+    return Math.max(0, from + (await redis.llen(keys.session(sessionId).rows)));
   }
 
   return {
@@ -101,7 +100,7 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
       }
     },
     readChildren: async (sessionId) => {
-      const parts = await callRedis(redis.hkeys(keys.session(sessionId).children));
+      const parts = await redis.hkeys(keys.session(sessionId).children);
       return parts.sort().map((part) => `${rootOf(sessionId)}.${part}`);
     },
     readCarriers: async (sessionId, toolCallIds) => {

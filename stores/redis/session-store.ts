@@ -23,7 +23,7 @@ import { fenceOff, handOver, takeOver } from '../../session/writers.js';
 import { checkSessionId, checkStreamId } from '../record/checked-ids.js';
 import { fitChanges } from '../record/apply-changes.js';
 import { fromUsage } from '../record/run-usage.js';
-import { isQuestion } from '../record/waiting-page.js';
+import { isQuestion } from '../record/questions.js';
 import type { CallPermission, StartCallInput } from '../contract/calls.js';
 import type { StateRead } from '../contract/staging.js';
 import type { ClaimInput } from '../contract/steps.js';

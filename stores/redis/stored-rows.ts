@@ -3,7 +3,6 @@ import type { SessionRecord as StoredRecord } from '../../session/record.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { ReadMeter } from '../contract/log.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { resolveRows, type ReadResults } from './large-results.js';
 import { parseRow } from './stored-json.js';
 
@@ -41,7 +40,7 @@ export function createReadResults({
     const found: (string | null)[] = [];
     for (let at = 0; at < ids.length; at += RESULTS_AT_ONCE) {
       const some = ids.slice(at, at + RESULTS_AT_ONCE);
-      const results = await callRedis(reads.hmget(keys.session(sessionId).results, ...some));
+      const results = await reads.hmget(keys.session(sessionId).results, ...some);
       found.push(...results);
       await meter?.take(sizeOf(results));
     }
@@ -68,8 +67,9 @@ export function createStoredRows({
       let count = FIRST_ROWS;
       for (let at = from; at < to;) {
         const end = Math.min(at + count, to);
-        const [page, [record]] = (await callRedis(
-          redis.together(['lrange', rows, at, end - 1], ['hmget', root, 'record']),
+        const [page, [record]] = (await redis.together(
+          ['lrange', rows, at, end - 1],
+          ['hmget', root, 'record'],
         )) as [string[], [string | null]];
         const now = record == null ? '' : (JSON.parse(record) as StoredRecord).born;
         first ??= now;

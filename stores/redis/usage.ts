@@ -3,7 +3,6 @@ import type { Spending, Usage, UsageSum } from '../contract/usage.js';
 import { parseUsage } from '../record/run-usage.js';
 import { parseOwner } from './charged.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { ownerAt, type OwnerKeys } from './keys.js';
 import { untilWritten, type Check, type Write } from '../../store/redis/write-if.js';
 import { addTo, ALL, toDay } from './used-by.js';
@@ -21,11 +20,11 @@ const PAGE = 100;
 export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage {
   /** The sums of all users of a slot on one day. */
   async function readDay({ base, users }: OwnerKeys, day: string): Promise<UsageSum[]> {
-    const parts = Object.keys(await callRedis(redis.hgetall(users + day)));
+    const parts = Object.keys(await redis.hgetall(users + day));
     const sums: UsageSum[] = [];
     for (let from = 0; from < parts.length; from += PAGE) {
       const page = parts.slice(from, from + PAGE);
-      const read = page.map((part) => callRedis(redis.hgetall(ownerAt(base, part).used + day)));
+      const read = page.map((part) => redis.hgetall(ownerAt(base, part).used + day));
       const found = await Promise.all(read);
       for (const [at, part] of page.entries()) {
         const entries = Object.entries(found[at] ?? {});
@@ -43,9 +42,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
   async function readAlone(days: readonly string[]): Promise<UsageSum[]> {
     const sums: UsageSum[] = [];
     for (let from = 0; ; from += PAGE) {
-      const page = await callRedis(
-        redis.zrangebyscore(keys.ownersIndex, '-inf', '+inf', 'LIMIT', from, PAGE),
-      );
+      const page = await redis.zrangebyscore(keys.ownersIndex, '-inf', '+inf', 'LIMIT', from, PAGE);
       const alone = page.map(parseOwner).filter(({ tenant }) => tenant === undefined);
       for (const owner of alone) sums.push(...(await readSlot(owner, days)));
       if (page.length < PAGE) return sums;
@@ -57,8 +54,8 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
     const forgotten = ownerAt(base, FORGOTTEN).used + day;
     await untilWritten(async () => {
       const periods = [day, day.slice(0, 6)].map((period) => spend + period);
-      const costs = callRedis(Promise.all(periods.map((period) => redis.hget(period, user))));
-      const sums = Object.entries(await callRedis(redis.hgetall(used + day)));
+      const costs = Promise.all(periods.map((period) => redis.hget(period, user)));
+      const sums = Object.entries(await redis.hgetall(used + day));
       if (sums.length === 0 && (await costs).every((cost) => cost === null)) return true;
       const writes: Write[] = [
         ['HDEL', users + day, user],
@@ -67,13 +64,13 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
       for (const period of periods) writes.push(['HDEL', period, user]);
       const checks: Check[] = [];
       for (const [by, sum] of sums) {
-        const before = await callRedis(redis.hget(forgotten, by));
+        const before = await redis.hget(forgotten, by);
         checks.push([sum, 'HGET', used + day, by], [before ?? '', 'HGET', forgotten, by]);
         writes.push(['HSET', forgotten, by, addTo(before, sum.split(' ').map(Number))]);
       }
       if (sums.length > 0) {
         writes.push(['HSET', users + day, FORGOTTEN, '1']);
-        const left = await callRedis(redis.pttl(used + day));
+        const left = await redis.pttl(used + day);
         if (left > 0) writes.push(['PEXPIRE', forgotten, left]);
       }
       return (await writeIf(checks, writes, { isFreeing: true })) || undefined;
@@ -89,7 +86,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
       const { spend, user } = keys.owner(owner);
       const day = toDay(now());
       const read = async (period: string): Promise<number[]> => {
-        const values = await callRedis(redis.hmget(spend + period, user, ALL));
+        const values = await redis.hmget(spend + period, user, ALL);
         return values.map((value) => Number(value ?? 0));
       };
       const [ofDay, ofMonth] = await Promise.all([read(day), read(day.slice(0, 6))]);

@@ -1,35 +1,30 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { Sessions } from '../contract/sessions.js';
-import type { QuestionCount, SessionOwner, Waiting } from '../contract/waiting.js';
-import {
-  asks,
-  isOfTenant,
-  isOwnedBy,
-  readWaitingPage,
-  type WaitingEntry,
-  type WaitingList,
-} from '../record/waiting-page.js';
+import type { Sessions, SessionRecord } from '../contract/sessions.js';
+import type {
+  QuestionCount,
+  Waiting,
+  WaitingPageOptions,
+  WaitingSession,
+} from '../contract/waiting.js';
+import { formatCursor, parseCursor } from '../record/list-cursor.js';
+import { asks, isOfTenant, isOwnedBy } from '../record/questions.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
-import { nextInOrder } from './scored-list.js';
-
-export interface WaitingIndex extends Waiting {
-  /** Called before a question is stored: a list may contain too many sessions, never too few. */
-  noteAsking: (sessionId: string) => Promise<void>;
-}
+import { nextInOrder, type ScoredMember } from './scored-list.js';
 
 /** Sessions that one look at the whole may find answered, and takes off. */
 const LOOKS = 50;
+/** Entries that are looked at for one page: the list is cleaned as it is read, and may be dirty. */
+const MOST_LOOKS = 500;
 
 /**
- * Sessions that have asked people something, by owner and by tenant. These lists are in other slots,
- * so no transition of a session can maintain them: they are written before the question and cleaned
- * up by their readers.
+ * Sessions that have asked people something, by owner and by tenant. These lists are in other slots, so no change of a
+ * session can maintain them: they are written before the question, by `noteAsking`, and cleaned up by their readers. A
+ * list may contain too many sessions, never too few.
  */
 export function createWaitingIndex(
   { redis, keys, look, now }: Pick<RedisContext, 'redis' | 'keys' | 'look' | 'now'>,
   readCalls: Sessions['withCalls'],
-): WaitingIndex {
+): Waiting & { noteAsking: (sessionId: string) => Promise<void> } {
   /** The owner's list that a session belongs on; undefined if the session does not exist. */
   async function listOf(sessionId: string): Promise<string | undefined> {
     const record = await look(sessionId, (session) => session.record);
@@ -45,70 +40,87 @@ export function createWaitingIndex(
   async function put(sessionId: string, options: string[]): Promise<void> {
     const key = await listOf(sessionId);
     if (key === undefined) return;
+    const lists = [key, keys.askingSince, keys.tenantWaitingOf(key)];
     await Promise.all([
-      callRedis(redis.hset(keys.askingIndex, sessionId, key)),
-      callRedis(redis.zadd(key, ...options, now(), sessionId)),
-      callRedis(redis.zadd(keys.askingSince, ...options, now(), sessionId)),
-      callRedis(redis.zadd(keys.tenantWaitingOf(key), ...options, now(), sessionId)),
+      redis.hset(keys.askingIndex, sessionId, key),
+      ...lists.map((list) => redis.zadd(list, ...options, now(), sessionId)),
     ]);
   }
 
-  const noteWaiting = (sessionId: string): Promise<void> => put(rootOf(sessionId), ['NX']);
+  const note = (sessionId: string): Promise<void> => put(rootOf(sessionId), ['NX']);
+
+  const isAsking = async (sessionId: string): Promise<boolean> =>
+    (await readCalls(sessionId))?.openCalls.some(asks) === true;
 
   /** A question may be asked between reading and removing: the session is then listed again. */
-  async function drop(key: string, sessionId: string): Promise<void> {
-    await Promise.all([
-      callRedis(redis.zrem(key, sessionId)),
-      callRedis(redis.zrem(keys.askingSince, sessionId)),
-    ]);
-    const view = await readCalls(sessionId);
-    if (view?.openCalls.some(asks)) await noteWaiting(sessionId);
+  async function drop(sessionId: string, lists: readonly string[]): Promise<void> {
+    await Promise.all(lists.map((list) => redis.zrem(list, sessionId)));
+    if (await isAsking(sessionId)) await note(sessionId);
   }
 
-  async function next(
+  /** One page of those that do wait; cleans the list on the way. */
+  async function readPage(
     key: string,
-    after: WaitingEntry | undefined,
-    count: number,
-  ): Promise<WaitingEntry[]> {
-    const behind = after && { member: after.sessionId, score: after.since };
-    const found = await nextInOrder(redis, key, behind, count);
-    return found.map(({ member, score }) => ({ sessionId: member, since: score }));
+    belongs: (record: SessionRecord) => boolean,
+    { limit, cursor, askedBy = Infinity }: WaitingPageOptions,
+  ): ReturnType<Waiting['page']> {
+    const sessions: WaitingSession[] = [];
+    const start = cursor === undefined ? undefined : parseCursor(cursor);
+    let last: ScoredMember | undefined = start && { member: start.sessionId, score: start.at };
+    for (let looks = 0; sessions.length < limit && looks < MOST_LOOKS;) {
+      const listed = await nextInOrder(redis, key, last, limit - sessions.length);
+      const entries = listed.filter(({ score }) => score <= askedBy);
+      if (entries.length === 0) return { sessions };
+      looks += entries.length;
+      last = entries.at(-1);
+      const found = await Promise.all(
+        entries.map(async ({ member, score: since }) => {
+          const calls = await readCalls(member);
+          const waits = calls !== undefined && belongs(calls.record) && calls.openCalls.some(asks);
+          if (waits) return [{ ...calls, since }];
+          await drop(member, [key, keys.askingSince]);
+          return [];
+        }),
+      );
+      sessions.push(...found.flat());
+    }
+    const [behind] = await nextInOrder(redis, key, last, 1);
+    if (last === undefined || behind === undefined || behind.score > askedBy) return { sessions };
+    return { sessions, cursor: formatCursor({ sessionId: last.member, at: last.score }) };
   }
 
   return {
     noteAsking: (sessionId) => put(rootOf(sessionId), []),
-    note: noteWaiting,
+    note,
     forget: async (sessionId) => {
-      const key =
-        (await listOf(sessionId)) ?? (await callRedis(redis.hget(keys.askingIndex, sessionId)));
+      const key = (await listOf(sessionId)) ?? (await redis.hget(keys.askingIndex, sessionId));
       if (key === null) return;
+      const lists = [key, keys.tenantWaitingOf(key), keys.askingSince];
       await Promise.all([
-        callRedis(redis.zrem(key, sessionId)),
-        callRedis(redis.zrem(keys.tenantWaitingOf(key), sessionId)),
-        callRedis(redis.hdel(keys.askingIndex, sessionId)),
-        callRedis(redis.zrem(keys.askingSince, sessionId)),
+        ...lists.map((list) => redis.zrem(list, sessionId)),
+        redis.hdel(keys.askingIndex, sessionId),
       ]);
     },
     since: async (sessionId) => {
-      const score = await callRedis(redis.zscore(keys.askingSince, rootOf(sessionId)));
+      const score = await redis.zscore(keys.askingSince, rootOf(sessionId));
       return score === null ? undefined : Number(score);
     },
     standing: async () => {
+      let oldest: number | undefined;
       for (const { member, score } of await nextInOrder(
         redis,
         keys.askingSince,
         undefined,
         LOOKS,
       )) {
-        const view = await readCalls(member);
-        if (view?.openCalls.some(asks)) {
-          return { count: await callRedis(redis.zcard(keys.askingSince)), oldest: score };
-        }
-        await callRedis(redis.zrem(keys.askingSince, member));
-        // It may have asked again meanwhile.
-        if ((await readCalls(member))?.openCalls.some(asks)) await noteWaiting(member);
+        if (await isAsking(member)) oldest = score;
+        else await drop(member, [keys.askingSince]);
+        if (oldest !== undefined) break;
       }
-      return { count: await callRedis(redis.zcard(keys.askingSince)) };
+      return {
+        count: await redis.zcard(keys.askingSince),
+        ...(oldest !== undefined && { oldest }),
+      };
     },
     questions: async (most) => {
       const counts = new Map<string, QuestionCount>();
@@ -129,24 +141,9 @@ export function createWaitingIndex(
       }
       return [...counts.values()];
     },
-    page: (owner: SessionOwner, page) =>
-      readWaitingPage(
-        listAt(keys.waitingIndex(owner), (record) => isOwnedBy(record, owner)),
-        page,
-      ),
+    page: (owner, page) =>
+      readPage(keys.waitingIndex(owner), (record) => isOwnedBy(record, owner), page),
     pageOfTenant: (tenant, page) =>
-      readWaitingPage(
-        listAt(keys.tenantWaiting(tenant), (record) => isOfTenant(record, tenant)),
-        page,
-      ),
+      readPage(keys.tenantWaiting(tenant), (record) => isOfTenant(record, tenant), page),
   };
-
-  function listAt(key: string, belongs: WaitingList['belongs']): WaitingList {
-    return {
-      next: (after, count) => next(key, after, count),
-      readCalls,
-      belongs,
-      drop: (sessionId) => drop(key, sessionId),
-    };
-  }
 }

@@ -4,7 +4,7 @@ import { createChange, type Backend } from '../../store/change.js';
 import { APPEND, createBackend } from '../../store/redis/backend.js';
 import { noteBeside } from '../../stores/contract/due.js';
 import { createKeyspace } from '../../stores/memory/keyspace.js';
-import { evaluateOn } from '../../stores/memory/local-scripts.js';
+import { evaluateOn } from '../../stores/memory/local-redis.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
 
 const WRITER = { name: 'w:a', token: 1, agentType: 'tester', runId: '*', step: 0 };

@@ -6,7 +6,6 @@ import type { StreamEntry } from '../../../store/redis/entries.js';
 import type { KeptPage, Writer } from '../../contract/log.js';
 import type { Read } from '../commands.js';
 import type { RedisContext } from '../context.js';
-import { callRedis } from '../errors.js';
 import { createReadRange } from './pages.js';
 
 /** A page ends wherever a writer reaches a multiple of this sequence. */
@@ -54,12 +53,12 @@ export function createKeptPages({
     read: async (streamId, fromSequence) => {
       const { joined, stream } = keys.session(rootOf(streamId));
       const after = `(${String(fromSequence)}-0`;
-      const stored = await callRedis(redis.xrange(joined, after, '+', 'COUNT', MOST));
+      const stored = await redis.xrange(joined, after, '+', 'COUNT', MOST);
       const pages = inOrder(stored.map(parsePage), fromSequence);
       if (pages.length === 0) return [];
       const ends = pages.flatMap(({ from, to }) => [`${String(from)}-0`, `${String(to)}-0`]);
-      const found = (await callRedis(
-        redis.together(...ends.map((id): Read => ['xrange', stream, id, id, 'COUNT', 1])),
+      const found = (await redis.together(
+        ...ends.map((id): Read => ['xrange', stream, id, id, 'COUNT', 1]),
       )) as StreamEntry[][];
       return pages.filter(
         (_, at) => found[2 * at]?.length === 1 && found[2 * at + 1]?.length === 1,

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../protocol/limits.js';
 import { jsonOf, toMessage, writerOf, type StreamEntry } from '../../../store/redis/entries.js';
 import type { Read } from '../commands.js';
 import type { RedisContext } from '../context.js';
-import { callRedis, isLackOfRights } from '../errors.js';
+import { isLackOfRights } from '../errors.js';
 import type { SessionKeys } from '../keys.js';
 import { corrupt } from '../stored-json.js';
 
@@ -52,7 +52,7 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
     const conversationId = rootOf(streamId);
     const from = `(${String(fromSequence)}-0`;
     const reply = readAllowed(keys.session(conversationId), from, limit);
-    const [[sequence], page, info = ''] = await callRedis(reply);
+    const [[sequence], page, info = ''] = await reply;
     const entries = page.map((entry) => toLogEntry(entry, conversationId));
     return {
       entries,
@@ -76,7 +76,7 @@ export function createReadRange({ redis, keys }: Pick<RedisContext, 'redis' | 'k
     const conversationId = rootOf(streamId);
     const { stream } = keys.session(conversationId);
     const range = [`(${String(fromSequence)}-0`, `${String(upTo)}-0`] as const;
-    const page = await callRedis(redis.xrange(stream, ...range, 'COUNT', limit));
+    const page = await redis.xrange(stream, ...range, 'COUNT', limit);
     return page.map((entry) => toLogEntry(entry, conversationId));
   };
 }

@@ -4,7 +4,7 @@ import { createChange, type Backend } from '../../../store/change.js';
 import { APPEND, createBackend, LOAD } from '../../../store/redis/backend.js';
 import type { Evaluate } from '../../../store/redis/scripts.js';
 import { createKeyspace } from '../../../stores/memory/keyspace.js';
-import { evaluateOn } from '../../../stores/memory/local-scripts.js';
+import { evaluateOn } from '../../../stores/memory/local-redis.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { createMake } from '../../../stores/redis/make-change.js';
 import { createEvaluate } from '../../../stores/redis/send.js';

@@ -1,7 +1,7 @@
 import { createKeyspace } from '../../../stores/memory/keyspace.js';
-import { createLocalCommands } from '../../../stores/memory/local-commands.js';
+import { createLocalCommands } from '../../../stores/memory/local-redis.js';
 import { createWriteIf } from '../../../store/redis/write-if.js';
-import { evaluateOn } from '../../../stores/memory/local-scripts.js';
+import { evaluateOn } from '../../../stores/memory/local-redis.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { createPauses } from '../../../stores/redis/pauses.js';
 import { dyingAfter } from '../../support/dying-commands.js';

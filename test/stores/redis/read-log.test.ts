@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { createContext } from '../../../stores/redis/create-context.js';
+import { createContext } from '../../../stores/redis/context.js';
 import { createReadLog } from '../../../stores/redis/tail/pages.js';
 import { openSpeaker, words } from '../../support/speaker.js';
 import { createRedisUser } from '../../support/redis-user.js';

@@ -1,21 +1,21 @@
 import { EventEmitter } from 'node:events';
-import { LIMITS } from '../../protocol/limits.js';
+import { createWriteIf } from '../../store/redis/write-if.js';
 import type { FilePlace, FileStore } from '../contract/files.js';
+import type { Store } from '../contract/store.js';
+import { createStreamManager } from '../log/create-stream-manager.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { toKeptMs } from '../record/audit-ttl.js';
+import { createConversations, type Expiry, type RedisContext } from '../redis/context.js';
+import { createKeySpace } from '../redis/keys.js';
+import { createRedisSessionStore } from '../redis/session-store.js';
+import { createRedisStreamLog } from '../redis/stream-log.js';
 import type { LocalSubscriber } from '../redis/tail/channels.js';
 import { createKeyspace, type Keyspace } from './keyspace.js';
-import type { AuditTtl } from '../record/audit-ttl.js';
+import { createLocalCommands, evaluateOn } from './local-redis.js';
 
-export interface MemoryOptions {
-  /** How long the stream of an ended run is kept, seconds. Default one day. */
-  streamTtlSeconds?: number;
-  /** How long a session is kept after its last run, seconds. Default 0: without limit. */
-  sessionTtlSeconds?: number;
-  /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
-  maxChunks?: number;
+export interface MemoryOptions extends Expiry {
   /** Keys that sign the entries of the audit trail. Default: none. */
   auditKeys?: readonly string[];
-  /** How long entries of the audit trail are kept, seconds, or a function of the tenant. Default 0: forever. */
-  auditTtlSeconds?: AuditTtl;
   /** Where the bytes of files are. Default: in memory. */
   files?: FileStore;
   /** The store's clock, ms since the epoch. Default the machine's. */
@@ -25,7 +25,7 @@ export interface MemoryOptions {
 /** Data shared by a store and a stream manager that belong together. */
 export interface MemoryData {
   readonly now: () => number;
-  readonly options: Required<Omit<MemoryOptions, 'now' | 'files'>>;
+  readonly options: Omit<MemoryOptions, 'now' | 'files'>;
   /** Everything that is stored, in the form in which Redis would hold it. */
   readonly keyspace: Keyspace;
   /** The bytes of files. */
@@ -33,8 +33,6 @@ export interface MemoryData {
   /** Wakes the followers of streams, and delivers stops. */
   readonly channels: LocalChannels;
 }
-
-const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
 /**
  * Data that several memory stores may share.
@@ -48,22 +46,13 @@ const STREAM_TTL_SECONDS = 24 * 60 * 60;
  * const worker = createStoresOn(data);
  */
 export function createMemoryData({
-  streamTtlSeconds = STREAM_TTL_SECONDS,
-  sessionTtlSeconds = 0,
-  maxChunks = LIMITS.streamEntries,
-  auditKeys = [],
-  auditTtlSeconds = 0,
   files = createMemoryFileStore(),
   now = Date.now,
+  ...options
 }: MemoryOptions = {}): MemoryData {
   const channels = createLocalChannels();
-  return {
-    now,
-    options: { streamTtlSeconds, sessionTtlSeconds, maxChunks, auditKeys, auditTtlSeconds },
-    keyspace: createKeyspace({ now, publish: channels.publish }),
-    files,
-    channels,
-  };
+  const keyspace = createKeyspace({ now, publish: channels.publish });
+  return { now, options, keyspace, files, channels };
 }
 
 /** Publish/subscribe within this process. */
@@ -103,5 +92,50 @@ function createMemoryFileStore(): FileStore {
     remove: async (place) => {
       contents.delete(nameOf(place));
     },
+  };
+}
+
+export interface MemoryStores {
+  store: Store;
+  streamManager: StreamManager;
+}
+
+/**
+ * Both stores on data that may be shared with other stores.
+ *
+ * @example
+ * import { createMemoryData, createStoresOn } from 'helix-temporal/store-memory';
+ *
+ * const data = createMemoryData({ maxChunks: 1_000 });
+ * const { store, streamManager } = createStoresOn(data);
+ */
+export function createStoresOn(data: MemoryData): MemoryStores {
+  const context = createMemoryContext(data);
+  return {
+    store: createRedisSessionStore(context),
+    streamManager: createStreamManager(createRedisStreamLog(context, data.channels.subscriber())),
+  };
+}
+
+/** Runs the scripts' work directly on an in-process keyspace. */
+function createMemoryContext(data: MemoryData): RedisContext {
+  const { keyspace, options, now, files } = data;
+  const { auditKeys = [], auditTtlSeconds = 0 } = options;
+  const keys = createKeySpace();
+  const evaluate = evaluateOn(keyspace);
+  const redis = createLocalCommands(keyspace);
+  return {
+    data,
+    redis,
+    reads: redis,
+    keys,
+    evaluate,
+    ...createConversations({ evaluate }, keys, options),
+    writeIf: createWriteIf(evaluate),
+    now,
+    audit: { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) },
+    fileStore: files,
+    keepsFilesElsewhere: true,
+    corkWrites: () => undefined,
   };
 }

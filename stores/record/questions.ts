@@ -1,0 +1,24 @@
+import type { CallKind } from '../../protocol/run.js';
+import type { OpenCall } from '../contract/call-record.js';
+import type { SessionRecord } from '../contract/sessions.js';
+import type { SessionOwner } from '../contract/waiting.js';
+
+/** True for calls that people or their pages answer. */
+export function isQuestion({ kind }: { kind: CallKind }): boolean {
+  return kind === 'approval' || kind === 'client';
+}
+
+/** True for a question that is asked and not answered. */
+export function asks({ spec, row, decision, held = false }: OpenCall): boolean {
+  return isQuestion(spec) && !held && row === undefined && decision === undefined;
+}
+
+/** True for a session of that owner; lone surrogates cannot be stored. */
+export function isOwnedBy(record: SessionRecord, { owner, tenant }: SessionOwner): boolean {
+  return record.owner === owner.toWellFormed() && isOfTenant(record, tenant);
+}
+
+/** True for a session of that tenant; of none without a name. */
+export function isOfTenant(record: Pick<SessionRecord, 'tenant'>, tenant = ''): boolean {
+  return (record.tenant ?? '').toWellFormed() === tenant.toWellFormed();
+}
