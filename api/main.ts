@@ -22,7 +22,7 @@ import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
 import { withTimeout } from '../protocol/time.js';
-import { explainRedis } from '../stores/redis/explain-redis.js';
+import { explainRedis } from '../stores/redis/inspect-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';

@@ -2,7 +2,6 @@ import type { Event } from '../session/events.js';
 import type { Read, Source, Want, Write } from '../session/fields.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HelixError } from '../protocol/errors.js';
-import { createQueues } from './queues.js';
 import { Tree, type Session } from '../session/tree.js';
 
 /** What a store brings so that changes can be made on it. */
@@ -189,6 +188,23 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       const given = { ...options, mayGrow: true, onlyLooks: true };
       return (await untilDone(() => decideOn(addressOf(sessionId), look, given))).reply;
     },
+  };
+}
+
+/** Does one work after the other for each key, whether they succeed or not. */
+type Queued = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+
+export function createQueues(): Queued {
+  const last = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const own = before.then(work, work);
+    last.set(key, own);
+    const done = (): void => {
+      if (last.get(key) === own) last.delete(key);
+    };
+    own.then(done, done);
+    return own;
   };
 }
 

@@ -1,5 +1,4 @@
-import type { RedisFacts } from '../../stores/redis/inspect-redis.js';
-import { RIGHTS_FIX, toRedisFault } from '../../stores/redis/redis-faults.js';
+import { RIGHTS_FIX, toRedisFault, type RedisFacts } from '../../stores/redis/inspect-redis.js';
 import type { ServerInfo } from '../../stores/redis/server-info.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 

@@ -4,8 +4,7 @@ import { isValueDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { CustomState } from '../contract/custom-state.js';
 import type { StagedChanges } from '../contract/staging.js';
-import { applyPatch, parsePointer, type Patched } from './apply-patch.js';
-import { getOwn, setOwn } from './own-property.js';
+import { applyPatch, getOwn, parsePointer, setOwn, type Patched } from './apply-patch.js';
 
 /**
  * The state that changes lead to, in their order, all or none. Pure.

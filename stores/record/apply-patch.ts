@@ -1,5 +1,4 @@
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
-import { getOwn, setOwn } from './own-property.js';
 
 /** Why an operation does not fit. */
 export type PatchFault = 'malformed' | 'missing' | 'unequal';
@@ -127,4 +126,21 @@ function isContainer(value: unknown): value is object {
 
 function isIndex(name: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(name);
+}
+
+/**
+ * A property of a JSON value. A model may choose the names of some: `__proto__` and `constructor` are names like any
+ * other, and what every object inherits is nothing that a value has.
+ */
+export function getOwn(from: object, name: string): unknown {
+  return Object.hasOwn(from, name) ? (from as Record<string, unknown>)[name] : undefined;
+}
+
+export function setOwn(on: object, name: string, value: unknown): void {
+  if (name !== '__proto__') {
+    (on as Record<string, unknown>)[name] = value;
+    return;
+  }
+  const open = { configurable: true, enumerable: true, writable: true };
+  Object.defineProperty(on, name, { value, ...open });
 }

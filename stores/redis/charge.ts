@@ -1,5 +1,5 @@
 import { untilWritten, type Check, type Write } from '../../store/redis/write-if.js';
-import { createQueues } from '../../store/queues.js';
+import { createQueues } from '../../store/change.js';
 import type { OwnerCounts } from '../contract/owners.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Charged, Standing } from './charged.js';

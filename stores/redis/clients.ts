@@ -7,6 +7,11 @@ import { parseRedisAddress, type RedisAddress, type TlsFiles } from './addresses
 /** A connection to a Redis of any kind. A `Redis` may find its server through Sentinels. */
 export type RedisConnection = Redis | Cluster;
 
+/** Every master of a cluster, or the one server. */
+export function mastersOf(redis: RedisConnection): Redis[] {
+  return 'nodes' in redis ? redis.nodes('master') : [redis];
+}
+
 /**
  * Subscriptions are renewed by our own code: ioredis renews them in unobserved promises, which end
  * the process if the client is closed at that moment.

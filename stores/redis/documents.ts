@@ -38,20 +38,16 @@ export interface DocumentNouns {
 /** Runs, checkpoints, the transcript, the agent's own state and its staged changes. */
 export function createDocuments(
   { redis, keys, change, look, make, now }: RedisContext,
-  {
-    readRecord,
-    readView,
-    readRows,
-  }: { readRecord: Sessions['read']; readView: Sessions['view']; readRows: Sessions['rows'] },
+  sessions: Pick<Sessions, 'read' | 'view' | 'rows'>,
 ): DocumentNouns {
   async function existing(sessionId: string): Promise<SessionRecord> {
     checkStreamId(sessionId);
-    return (await readRecord(sessionId)) ?? notFound();
+    return (await sessions.read(sessionId)) ?? notFound();
   }
 
   async function viewOf(sessionId: string): Promise<SessionView> {
     checkStreamId(sessionId);
-    return (await readView(sessionId)) ?? notFound();
+    return (await sessions.view(sessionId)) ?? notFound();
   }
 
   /** What a look finds at a session that exists. */
@@ -151,7 +147,7 @@ export function createDocuments(
       load: async (sessionId) => {
         checkStreamId(sessionId);
         for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-          const view = await readView(sessionId);
+          const view = await sessions.view(sessionId);
           if (view === undefined) return null;
           const { record, rows, openCalls } = view;
           const customState = await stateOf(sessionId, record.stateVersion);
@@ -193,7 +189,7 @@ export function createDocuments(
         checkCount('limit', limit);
         const total = await redis.llen(keys.session(sessionId).rows);
         const end = Math.min(offset + limit, Math.max(offset, total));
-        const messages = await readRows(sessionId, offset, end);
+        const messages = await sessions.rows(sessionId, offset, end);
         return { messages, total, hasMore: offset + messages.length < total };
       },
     },
@@ -241,7 +237,7 @@ export function createDocuments(
     runs: {
       current: async (sessionId) => {
         checkStreamId(sessionId);
-        const record = await readRecord(sessionId);
+        const record = await sessions.read(sessionId);
         return record === undefined ? null : toRunInfo(record, await readEndedRuns(sessionId));
       },
       list: async (sessionId) => {

@@ -5,9 +5,20 @@ import { toHelixStateStore, type HelixStateStore } from '../record/helix-state-s
 import { closeClient, type RedisConnection } from './clients.js';
 import { duplicateForSubscriptions } from './connection.js';
 import { createContext } from './context.js';
-import type { RedisClient } from './redis-client.js';
 import { createRedisSessionStore } from './session-store.js';
 import { createRedisStreamLog } from './stream-log.js';
+
+/**
+ * A client of ioredis 5 or 6: single, behind Sentinels, or a cluster. Described by what both versions have,
+ * because the types of one do not accept a client of the other.
+ */
+export interface RedisClient {
+  readonly status: string;
+  disconnect(reconnect?: boolean): void;
+  duplicate(...overrides: never[]): unknown;
+  ssubscribe(...channels: never[]): unknown;
+  evalsha(...command: never[]): unknown;
+}
 
 /** Options with the names that the Helix packages use; times in seconds. */
 export interface RedisStateStoreOptions {

@@ -1,9 +1,8 @@
 import { openRedisStores, type ConnectionOptions, type RedisStores } from './open-stores.js';
 
-export { RedisStateStore, RedisStreamManager } from './helix-classes.js';
+export { RedisStateStore, RedisStreamManager, type RedisClient } from './helix-classes.js';
 export type { RedisStoreOptions } from './context.js';
 export type { RedisStores } from './open-stores.js';
-export type { RedisClient } from './redis-client.js';
 
 /**
  * Both stores on one Redis, with one connection for commands and one for subscriptions. Connects in

@@ -1,12 +1,12 @@
 import type { ClockReading } from '../../protocol/clock.js';
 import { HelixError } from '../../protocol/errors.js';
 import { withTimeout } from '../../protocol/time.js';
-import { closeClient, type RedisConnection } from './clients.js';
+import { toReason } from '../../protocol/to-reason.js';
+import { closeClient, mastersOf, type RedisConnection } from './clients.js';
 import { connectCommands } from './connection.js';
 import { createConversations } from './context.js';
 import { callRedis } from './errors.js';
 import { createKeySpace } from './keys.js';
-import { mastersOf } from './masters.js';
 import { rightsFor } from './rights.js';
 import { createEvaluate } from './send.js';
 import { parseServerInfo, type ServerInfo } from './server-info.js';
@@ -72,5 +72,65 @@ async function findRefusal(redis: RedisConnection): Promise<string | undefined> 
   } catch (error) {
     if (HelixError.isInstance(error) && error.code === 'unavailable') return error.message;
     throw error;
+  }
+}
+
+/** What keeps a process from using Redis, and what to do about it; names the setting. */
+export interface RedisFault {
+  finding: string;
+  fix: string;
+}
+
+const DEMANDED =
+  'Where it demands a certificate, ?cert=<file>&key=<file> behind the address names yours.';
+
+/** What a user of Redis without rights needs. */
+export const RIGHTS_FIX =
+  'Give the user of REDIS_URL the rights that docs/redis.md lists (ACL SETUSER).';
+
+/** Why there is no connection. Pure. */
+export function toRedisFault(address: string, reason: string): RedisFault {
+  if (/WRONGPASS|NOAUTH|credentials/.test(reason)) {
+    return {
+      finding: `Redis at ${address} does not accept the credentials.`,
+      fix: 'Correct user and password in REDIS_URL.',
+    };
+  }
+  if (/NOPERM|may not use/.test(reason)) return { finding: `${reason}.`, fix: RIGHTS_FIX };
+  if (/certificate (?:has expired|is not yet valid)/i.test(reason)) {
+    return {
+      finding: `The certificate of Redis at ${address} is not valid today: ${reason}.`,
+      fix: 'Renew it on that server; or correct the clock of this machine.',
+    };
+  }
+  // A server that is not there is named in the reason, and its name may be `redis-tls`.
+  const isFound = !/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(reason);
+  if (isFound && /certificate|SSL|TLS|wrong version/i.test(reason)) {
+    return {
+      finding: `Redis at ${address} cannot be reached by TLS: ${reason}.`,
+      fix: `Use rediss:// in REDIS_URL for TLS and redis:// without; NODE_EXTRA_CA_CERTS names an own authority. ${DEMANDED}`,
+    };
+  }
+  const fix = 'Start it, or correct REDIS_URL: redis:// without TLS, rediss:// where it wants TLS.';
+  return {
+    finding: `Redis at ${address} cannot be reached: ${reason}.`,
+    // Its refusal may come after the connection was closed.
+    fix: address.startsWith('rediss') ? `${fix} ${DEMANDED}` : fix,
+  };
+}
+
+/**
+ * Why a process cannot use the Redis that its settings name, and what to do; undefined if it can. It
+ * throws nothing.
+ *
+ * @param address as it is shown, without secrets
+ */
+export async function explainRedis(url: string, address: string): Promise<string | undefined> {
+  try {
+    const { refusal } = await inspectRedis(url);
+    return refusal === undefined ? undefined : `${refusal} ${RIGHTS_FIX}`;
+  } catch (error) {
+    const { finding, fix } = toRedisFault(address, toReason(error));
+    return `${finding} ${fix}`;
   }
 }

@@ -12,7 +12,7 @@ import {
 import { callRedis } from './errors.js';
 import { createContext, type RedisStoreOptions } from './context.js';
 import { createRedisSessionStore } from './session-store.js';
-import { readRedisSettings, type RedisSettings } from './settings.js';
+import { readRedisSettings, type RedisSettings } from './server-info.js';
 import { createRedisStreamLog } from './stream-log.js';
 
 /** Opens the leases in another thread. */

@@ -1,6 +1,5 @@
 import type { Cluster } from 'ioredis';
-import type { RedisConnection } from './clients.js';
-import { mastersOf } from './masters.js';
+import { mastersOf, type RedisConnection } from './clients.js';
 
 /** Interval between pings on each connection. */
 const PULSE_MS = 1_500;

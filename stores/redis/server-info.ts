@@ -1,3 +1,7 @@
+import { parseOwner } from './charged.js';
+import { mastersOf, type RedisConnection } from './clients.js';
+import type { RedisContext } from './context.js';
+
 /** What durability depends on, of one server. */
 export interface ServerInfo {
   version: string;
@@ -28,4 +32,63 @@ export function parseServerInfo(info: string): ServerInfo {
     usedMemory: Number(field('used_memory')),
     evictedKeys: Number(field('evicted_keys')),
   };
+}
+
+export interface RedisSettings {
+  version: string;
+  /** Sentences for the log about settings that may lose data. */
+  warnings: string[];
+}
+
+/**
+ * Reads the settings that durability depends on, on every master: `noeviction` and an append-only
+ * file; and whether its conversations are of this layout.
+ */
+export async function readRedisSettings(
+  redis: RedisConnection,
+  context: Pick<RedisContext, 'redis' | 'keys'>,
+): Promise<RedisSettings> {
+  const found = await Promise.all(
+    mastersOf(redis).map(async (node) => parseServerInfo(await node.info())),
+  );
+  return {
+    version: [...new Set(found.map(({ version }) => version))].join(', '),
+    warnings: [...new Set(found.flatMap(warningsOf)), ...(await earlierData(context))],
+  };
+}
+
+/** A conversation of some owner tells for all. */
+async function earlierData({
+  redis,
+  keys,
+}: Pick<RedisContext, 'redis' | 'keys'>): Promise<string[]> {
+  const first = async (list: string): Promise<string | undefined> =>
+    (await redis.zrangebyscore(list, '-inf', '+inf', 'LIMIT', 0, 1))[0];
+  const owner = await first(keys.ownersIndex);
+  const sessionId = owner && (await first(keys.owner(parseOwner(owner)).sessions));
+  if (sessionId === undefined) return [];
+  const status = await redis.hget(keys.session(sessionId).root, 'status');
+  if (status === null) return [];
+  return [
+    'The conversations in this Redis were made by an earlier build and cannot be read: use another database or prefix, or delete them.',
+  ];
+}
+
+/** What is wrong with a master, and what to set; `doctor` says more. Pure. */
+export function warningsOf({ version, hasAppendOnlyFile, maxmemoryPolicy }: ServerInfo): string[] {
+  const warnings: string[] = [];
+  if (!hasAppendOnlyFile) {
+    warnings.push(
+      'Redis runs without an append-only file: a restart loses conversations. Set appendonly yes.',
+    );
+  }
+  if (maxmemoryPolicy !== 'noeviction') {
+    warnings.push(
+      `Redis evicts keys when it is full (maxmemory-policy ${maxmemoryPolicy}): conversations get lost. Set maxmemory-policy noeviction.`,
+    );
+  }
+  if (Number.parseInt(version, 10) < 7) {
+    warnings.push(`Redis ${version} has no sharded Pub/Sub. Upgrade it to 7.0 or newer.`);
+  }
+  return warnings;
 }

@@ -17,27 +17,17 @@ import { parseRow } from './stored-json.js';
 import { toOpenCall, toRecord } from './stored-session.js';
 import { createStoredRows } from './stored-rows.js';
 
-interface Reads {
-  readRecord: Sessions['read'];
-  readRows: Sessions['rows'];
-  readChildren: Sessions['children'];
-  readCarriers: Sessions['carriers'];
-  readQueue: Queue['read'];
-  readCall: Calls['read'];
-  readView: Sessions['view'];
-  readCalls: Sessions['withCalls'];
-  acceptedMessages: Sessions['acceptedMessages'];
-  runOf: Sessions['runOf'];
-  askers: Sessions['askers'];
-}
-
 interface ViewOptions {
   callsOnly: boolean;
   owner?: SessionOwner | undefined;
 }
 
 /** Reads of a session, each made at one moment. */
-export function createSessionReads({ redis, reads, keys, look, now }: RedisContext): Reads {
+export function createSessionReads({ redis, reads, keys, look, now }: RedisContext): {
+  sessions: Omit<Sessions, 'noteActiveSnapshot' | 'noteRestingSnapshot' | 'branch' | 'erase'>;
+  calls: Pick<Calls, 'read'>;
+  queue: Pick<Queue, 'read'>;
+} {
   const { readPages, withResults } = createStoredRows({ reads, keys });
 
   async function read(
@@ -89,21 +79,21 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
     return Math.max(0, from + (await redis.llen(keys.session(sessionId).rows)));
   }
 
-  return {
-    readRecord: (sessionId) =>
+  const sessions: ReturnType<typeof createSessionReads>['sessions'] = {
+    read: (sessionId) =>
       look(sessionId, (session) => toRecord(session, now()), { wants: [APPENDED] }),
-    readRows: async (sessionId, from, to, meter) => {
+    rows: async (sessionId, from, to, meter) => {
       for (;;) {
         const range = { from: await indexOf(sessionId, from), to };
         const rows = await readPages(sessionId, range, meter);
         if (rows !== undefined) return rows;
       }
     },
-    readChildren: async (sessionId) => {
+    children: async (sessionId) => {
       const parts = await redis.hkeys(keys.session(sessionId).children);
       return parts.sort().map((part) => `${rootOf(sessionId)}.${part}`);
     },
-    readCarriers: async (sessionId, toolCallIds) => {
+    carriers: async (sessionId, toolCallIds) => {
       if (toolCallIds.length === 0) return [];
       const part = childPartOf(sessionId);
       const found = await look(sessionId, ({ tree }) =>
@@ -113,26 +103,8 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
         .map((carrier) => `${rootOf(sessionId)}.${carrier ?? ''}`)
         .map((id) => (isStreamId(id) ? id : undefined));
     },
-    readQueue: async (sessionId, meter) => {
-      const { queueBytes, queue } = await look(sessionId, queueOf, { isLarge: true });
-      await meter?.take(queueBytes);
-      return queue;
-    },
-    readCall: async (sessionId, id) => {
-      const toolCallId = id.toWellFormed();
-      const found = await look(
-        sessionId,
-        (session) => {
-          const owner = ownerOf(session, toolCallId);
-          const call = owner.calls.get(toolCallId);
-          return call && toOpenCall(owner, call);
-        },
-        { wants: wantsOfCall(childPartOf(sessionId), toolCallId) },
-      );
-      return found && (await withResults(sessionId, [found]))[0];
-    },
-    readView: (sessionId, meter) => read(sessionId, { callsOnly: false }, meter),
-    readCalls: async (sessionId, owner) => {
+    view: (sessionId, meter) => read(sessionId, { callsOnly: false }, meter),
+    withCalls: async (sessionId, owner) => {
       const view = await read(sessionId, { callsOnly: true, owner });
       return view && { record: view.record, openCalls: view.openCalls };
     },
@@ -148,6 +120,28 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
     runOf: (sessionId, messageId) =>
       look(sessionId, (session) => runOf(session, messageId.toWellFormed())),
   };
+
+  const readCall: Calls['read'] = async (sessionId, id) => {
+    const toolCallId = id.toWellFormed();
+    const found = await look(
+      sessionId,
+      (session) => {
+        const owner = ownerOf(session, toolCallId);
+        const call = owner.calls.get(toolCallId);
+        return call && toOpenCall(owner, call);
+      },
+      { wants: wantsOfCall(childPartOf(sessionId), toolCallId) },
+    );
+    return found && (await withResults(sessionId, [found]))[0];
+  };
+
+  const readQueue: Queue['read'] = async (sessionId, meter) => {
+    const { queueBytes, queue } = await look(sessionId, queueOf, { isLarge: true });
+    await meter?.take(queueBytes);
+    return queue;
+  };
+
+  return { sessions, calls: { read: readCall }, queue: { read: readQueue } };
 }
 
 const APPENDED: Want = ['field', 'record', '', 'appended'];

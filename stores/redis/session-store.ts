@@ -51,10 +51,10 @@ import { createWaitingIndex } from './waiting-index.js';
 
 /** The record of sessions: its reads, its changes, and what stands beside it. */
 export function createRedisSessionStore(context: RedisContext): Store {
-  const reads = createSessionReads(context);
-  const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
-  const { close, ...owners } = createOwners(context, reads.readRows);
-  const documents = createDocuments(context, reads);
+  const { sessions, calls, queue } = createSessionReads(context);
+  const { noteAsking, ...waiting } = createWaitingIndex(context, sessions.withCalls);
+  const { close, ...owners } = createOwners(context, sessions.rows);
+  const documents = createDocuments(context, sessions);
   const erase: Store['sessions']['erase'] = async (sessionId, act) => {
     checkStreamId(sessionId);
     await waiting.forget(sessionId);
@@ -69,15 +69,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
   const store: Store = {
     listening: (listener) => changesOf(context, createMake(context.change, listener), noteAsking),
     sessions: {
-      read: reads.readRecord,
-      rows: reads.readRows,
-      children: reads.readChildren,
-      carriers: reads.readCarriers,
-      view: reads.readView,
-      withCalls: reads.readCalls,
-      acceptedMessages: reads.acceptedMessages,
-      runOf: reads.runOf,
-      askers: reads.askers,
+      ...sessions,
       noteActiveSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, true),
       noteRestingSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, false),
       ...changes.sessions,
@@ -85,8 +77,8 @@ export function createRedisSessionStore(context: RedisContext): Store {
     },
     runs: { ...changes.runs, ...documents.runs, next: nextOf(context) },
     steps: changes.steps,
-    calls: { ...changes.calls, read: reads.readCall, ...documents.calls },
-    queue: { ...changes.queue, read: reads.readQueue },
+    calls: { ...changes.calls, ...calls, ...documents.calls },
+    queue: { ...changes.queue, ...queue },
     documents: documents.documents,
     checkpoints: documents.checkpoints,
     staging: documents.staging,
@@ -94,7 +86,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     due: createDueLists(context),
     owners,
     audit: createAudit(context),
-    erasures: createErasures(context, { waiting, owners, read: reads.readRecord }),
+    erasures: createErasures(context, { waiting, owners, read: sessions.read }),
     usage: createUsage(context),
     pauses: createPauses(context),
     requests: createRequests(context),

@@ -6,24 +6,6 @@ import type { RedisContext } from './context.js';
 import { resolveRows, type ReadResults } from './large-results.js';
 import { parseRow } from './stored-json.js';
 
-export interface StoredRows {
-  /** Parses stored rows and restores large results that are stored apart. */
-  toRows: (sessionId: string, rows: string[], meter?: ReadMeter) => Promise<Row[]>;
-  /**
-   * Reads rows page by page: what is read at once holds up whatever Redis does for others. Rows never
-   * change, so the pages are as good as one read unless the session is rewound or erased meanwhile.
-   *
-   * @returns undefined in that case
-   */
-  readPages: (
-    sessionId: string,
-    range: { from: number; to?: number | undefined; born?: string | undefined },
-    meter?: ReadMeter,
-  ) => Promise<Row[] | undefined>;
-  /** Restores the large results of calls whose rows are not in the transcript yet. */
-  withResults: (sessionId: string, calls: OpenCall[]) => Promise<OpenCall[]>;
-}
-
 /** Nothing is known of a session's rows before the first page; the next ones have so many bytes. */
 const FIRST_ROWS = 4;
 const MOST_ROWS = 500;
@@ -48,19 +30,27 @@ export function createReadResults({
   };
 }
 
-export function createStoredRows({
-  reads: redis,
-  keys,
-}: Pick<RedisContext, 'reads' | 'keys'>): StoredRows {
+export function createStoredRows({ reads: redis, keys }: Pick<RedisContext, 'reads' | 'keys'>) {
   const readResults = createReadResults({ reads: redis, keys });
-  const toRows: StoredRows['toRows'] = (sessionId, rows, meter) =>
+  /** Parses stored rows and restores large results that are stored apart. */
+  const toRows = (sessionId: string, rows: string[], meter?: ReadMeter): Promise<Row[]> =>
     resolveRows(
       rows.map((row, at) => parseRow(row, `row ${String(at)}`)),
       readResults(sessionId, meter),
     );
   return {
     toRows,
-    readPages: async (sessionId, { from, to = Infinity, born }, meter) => {
+    /**
+     * Reads rows page by page: what is read at once holds up whatever Redis does for others. Rows never
+     * change, so the pages are as good as one read unless the session is rewound or erased meanwhile.
+     *
+     * @returns undefined in that case
+     */
+    readPages: async (
+      sessionId: string,
+      { from, to = Infinity, born }: { from: number; to?: number | undefined; born?: string },
+      meter?: ReadMeter,
+    ): Promise<Row[] | undefined> => {
       const { root, rows } = keys.session(sessionId);
       const found: Row[] = [];
       let first = born;
@@ -84,7 +74,8 @@ export function createStoredRows({
       }
       return found;
     },
-    withResults: (sessionId, calls) =>
+    /** Restores the large results of calls whose rows are not in the transcript yet. */
+    withResults: (sessionId: string, calls: OpenCall[]): Promise<OpenCall[]> =>
       Promise.all(
         calls.map(async (call) => {
           if (call.row === undefined) return call;

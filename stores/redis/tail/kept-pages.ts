@@ -23,34 +23,29 @@ const MOST = 8;
  * turn of 10,000 takes a sixth of the time, and ten such turns at once a fifteenth. They are kept beside the appends,
  * and one that is not kept costs those viewers time and nothing else.
  */
-export interface KeptPages {
-  /** Keeps what the writer has appended up to a sequence without others in between. */
-  keep: (writer: Writer, upTo: number) => Promise<unknown>;
-  /** Pages behind a sequence whose first and last entries the log still has. */
-  read: (streamId: string, fromSequence: number) => Promise<KeptPage[]>;
-}
-
 export function createKeptPages({
   redis,
   reads,
   keys,
   make,
-}: Pick<RedisContext, 'redis' | 'reads' | 'keys' | 'make'>): KeptPages {
+}: Pick<RedisContext, 'redis' | 'reads' | 'keys' | 'make'>) {
   const readRange = createReadRange({ redis: reads, keys });
   return {
-    keep: async ({ sessionId, runId, name, token }, upTo) => {
+    /** Keeps what the writer has appended up to a sequence without others in between. */
+    keep: async ({ sessionId, runId, name, token }: Writer, upTo: number): Promise<unknown> => {
       const streamId = rootOf(sessionId);
       const all = await readRange(streamId, upTo - PAGE_END, upTo, PAGE_END);
       const own = all.slice(all.findLastIndex((entry) => entry.writer !== name) + 1);
       const [from = 0, to = 0] = [own[0]?.sequence, own.at(-1)?.sequence];
       const joined = mergeDeltas(own);
       const entries = JSON.stringify(joined);
-      if (own.length < LEAST || joined.length * GAIN > own.length) return;
-      if (entries.length > LONGEST) return;
+      if (own.length < LEAST || joined.length * GAIN > own.length) return undefined;
+      if (entries.length > LONGEST) return undefined;
       const page = { writer: { runId, name, token }, from, to, entries };
       return make(sessionId, keepPage, page, { mayGrow: true });
     },
-    read: async (streamId, fromSequence) => {
+    /** Pages behind a sequence whose first and last entries the log still has. */
+    read: async (streamId: string, fromSequence: number): Promise<KeptPage[]> => {
       const { joined, stream } = keys.session(rootOf(streamId));
       const after = `(${String(fromSequence)}-0`;
       const stored = await redis.xrange(joined, after, '+', 'COUNT', MOST);

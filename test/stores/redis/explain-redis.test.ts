@@ -1,6 +1,5 @@
-import { explainRedis } from '../../../stores/redis/explain-redis.js';
-import type { ServerInfo } from '../../../stores/redis/server-info.js';
-import { warningsOf } from '../../../stores/redis/settings.js';
+import { explainRedis } from '../../../stores/redis/inspect-redis.js';
+import { warningsOf, type ServerInfo } from '../../../stores/redis/server-info.js';
 import { createRedisUser } from '../../support/redis-user.js';
 import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
 
