@@ -159,9 +159,7 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
     readIdentity: createIdentityReader(deps),
     readReadiness: createReadiness(deps.checks),
     countRead: (read) => read(),
-    takesFiles:
-      deps.executor.uploads !== undefined &&
-      routesOf(options).some(({ upload }) => upload !== undefined),
+    takesFiles: routesOf(options).some(({ upload }) => upload !== undefined),
     readOpenApi: () => (openApi ??= JSON.stringify(createOpenApiOf(options.extensions))),
   };
 }

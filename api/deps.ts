@@ -82,11 +82,10 @@ export interface ApiDeps extends ApiSettings {
   executor: ApiRuns;
   stateStore: Pick<
     Store,
-    'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit' | 'usage'
+    | ('sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit' | 'usage')
+    | ('requests' | 'files')
   > & {
     owners: Pick<Store['owners'], 'page' | 'repair' | 'usage'>;
-    requests?: Store['requests'];
-    files?: Store['files'];
     runs: Pick<Store['runs'], 'list'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;

@@ -84,7 +84,7 @@ async function main(): Promise<void> {
     processMetrics: true,
     standing: redis.store.waiting.standing,
     questions: redis.store.waiting.questions,
-    pauses: redis.store.pauses?.of(`${temporal.namespace}/${config.TASK_QUEUE}`),
+    pauses: redis.store.pauses.of(`${temporal.namespace}/${config.TASK_QUEUE}`),
   });
   const isOpen = access.allowUnauthenticated === true;
   const extensions = [

@@ -35,7 +35,7 @@ export async function copyFiles(
   upload: Upload | undefined,
   { from, to, owner, rows }: FileCopy,
 ): Promise<CopiedFiles> {
-  if (files === undefined || upload === undefined) return { rows, ids: [] };
+  if (upload === undefined) return { rows, ids: [] };
   const copies = new Map<string, string>();
   const ids: string[] = [];
   for (const url of new Set(rows.flatMap(urlsOf))) {

@@ -116,9 +116,8 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     inBackground: launches.inBackground,
     logger,
   });
-  const { files } = bare;
-  const uploads = files && createUploads({ store: { ...bare, files }, admit, logger });
-  const pauses = deps.store.pauses?.of(workflows.fleet);
+  const uploads = createUploads({ store: bare, admit, logger });
+  const pauses = deps.store.pauses.of(workflows.fleet);
   const toStart = createRunStart({ ...deps, deliveries, tracer });
 
   /** The sweeper, or the search for workflows that outlive their run, sends the signal again. */
@@ -183,7 +182,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   /** True for a run whose agent is paused, or was until a moment ago. */
   async function isHeld(record: SessionRecord): Promise<boolean> {
     const held = toHeld(record);
-    return (await pauses?.hold(held)) === true || (await pauses?.isHeld(held)) === true;
+    return (await pauses.hold(held)) || pauses.isHeld(held);
   }
 
   function wakeSuperseded({ supersededRunId: old }: RunRecord): void {
@@ -194,8 +193,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   function launch(run: RunRecord, tenant: string | undefined, startAt?: number): void {
     wakeSuperseded(run);
     launches.launch(run.runId, async () => {
-      const isHeld = (await pauses?.hold({ ...run, tenant })) === true;
-      if (!isHeld) await startRun({ ...run, startAt }, tenant);
+      if (!(await pauses.hold({ ...run, tenant }))) await startRun({ ...run, startAt }, tenant);
     });
   }
 
@@ -336,7 +334,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
       for (const { forget } of extensions) await forget?.(who, host);
     },
     deliveries,
-    pauses: pauses && createAgentPauses({ pauses, store: bare, logger }),
+    pauses: createAgentPauses({ pauses, store: bare, logger }),
     list: (...wanted) => listed().list(...wanted),
     count: (filter) => listed().count(filter),
   };

@@ -65,7 +65,7 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
   async function finish(sessionId: string, erasure: Erasure): Promise<ErasureReceipt> {
     const { act, runs: ended, parts, starting, rows, entries, bytes } = erasure;
     await erasures.clear(sessionId, erasure);
-    for (const fileId of erasure.files) await files?.forget(sessionId, fileId);
+    for (const fileId of erasure.files) await files.forget(sessionId, fileId);
     logEntries(logger, await audit.relay(sessionId));
     const { deleted, unknown } = await workflows.erase(sessionId, erasure);
     const mayAppear = starting && unknown.some((runId) => ended.includes(runId));
@@ -107,10 +107,10 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
         });
         isComplete &&= isDone;
       }
-      for (const sessionId of (await files?.eraseUnclaimed(who)) ?? []) {
+      for (const sessionId of await files.eraseUnclaimed(who)) {
         // What was charged for it counts no more, and the sweeper finds that nothing is left.
         await owners.fold(sessionId, who);
-        if (files?.reclaim !== undefined) await due.note(sessionId, 0);
+        if (files.reclaim !== undefined) await due.note(sessionId, 0);
       }
       return isComplete;
     },

@@ -35,10 +35,10 @@ export interface Runs extends AnswerApi, Erasing, RunList {
   forget?: (who: SessionOwner) => Promise<void>;
   /** Notices to receivers. Undefined without receivers. */
   deliveries?: Deliveries | undefined;
-  /** Paused agents. Undefined for a store without them. */
-  pauses?: AgentPauses | undefined;
-  /** Files of conversations. Undefined for a store without them. */
-  uploads?: Uploads | undefined;
+  /** Paused agents. */
+  pauses: AgentPauses;
+  /** Files of conversations. */
+  uploads: Uploads;
   /** Of extensions, for the work of runs, which changes conversations as well. */
   listeners: readonly Listener[];
   /** Accepts user messages; the workflow of the run made for them is started in the background. */

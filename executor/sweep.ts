@@ -52,7 +52,7 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
     try {
       logEntries(logger, await audit.relay(sessionId));
       if (!(await runs.finishErasures(sessionId))) return SOON;
-      const inMs = await files?.reclaim?.(sessionId);
+      const inMs = await files.reclaim?.(sessionId);
       return inMs === undefined ? undefined : { list: 'routine', inMs };
     } catch (error) {
       logger.warn({ err: error, sessionId }, 'acts, erasures or files are not complete yet');

@@ -29,7 +29,7 @@ export interface Uploads {
 }
 
 export interface UploadsDeps {
-  store: Pick<Store, 'owners' | 'due'> & { files: NonNullable<Store['files']> };
+  store: Pick<Store, 'owners' | 'due' | 'files'>;
   admit: Admit;
   logger: { warn: (fields: object, message: string) => void };
 }

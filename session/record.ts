@@ -194,9 +194,8 @@ export interface States {
   kept: [version: number, bytes: number][];
   /** Turns with the version that each began with, the oldest first. */
   turns: [turn: number, version: number][];
-  /** Changes that calls ask for: their step and call; numbered, since a later one of a call replaces an earlier one. */
-  staged: { step: string; call: string; n: number }[];
-  stagings: number;
+  /** Changes that calls ask for, in their order: a later one of a call replaces an earlier one. */
+  staged: { step: string; call: string }[];
 }
 
 export interface QueueEntry {
@@ -301,7 +300,7 @@ export function newRecord(now: number): SessionRecord {
       children: 0,
     },
     checkpoints: 0,
-    state: { version: 0, kept: [], turns: [], staged: [], stagings: 0 },
+    state: { version: 0, kept: [], turns: [], staged: [] },
     queue: [],
     notices: [],
     stream: undefined,

@@ -58,9 +58,8 @@ export function stage(
 /** Stages what a call wants to change in the state; its earlier changes are replaced. @param changes as JSON */
 export function stageChanges(session: Session, step: string, call: string, changes: string): void {
   const { state } = session.existing;
-  state.stagings += 1;
   state.staged = state.staged.filter((staged) => staged.step !== step || staged.call !== call);
-  state.staged.push({ step, call, n: state.stagings });
+  state.staged.push({ step, call });
   session.content.set(`s:${step}/${call}`, changes);
 }
 
@@ -70,15 +69,13 @@ export interface SaveState {
   state: string;
   /** Tells a repeated request from another one. */
   nonce: string;
-  /** Staged changes that are part of this state, each with its number when it was read. */
-  taken: readonly { step: string; call: string; n: number }[];
   now: number;
 }
 
-/** Replaces the agent's own state if it still has the expected version, and removes the staged changes that went into it. */
+/** Replaces the agent's own state if it still has the expected version. */
 export function saveState(
   session: Session,
-  { expectedVersion, state: text, nonce, taken, now }: SaveState,
+  { expectedVersion, state: text, nonce, now }: SaveState,
 ): { kind: 'saved'; version: number } | { kind: 'stale' | 'not_found' } {
   const { record } = session;
   if (record?.agent === undefined) return { kind: 'not_found' };
@@ -86,25 +83,19 @@ export function saveState(
   if (state.version === expectedVersion + 1 && state.by === nonce)
     return { kind: 'saved', version: state.version };
   if (state.version !== expectedVersion) return { kind: 'stale' };
-  const isThere = taken.every(({ step, call, n }) =>
-    state.staged.some((staged) => staged.step === step && staged.call === call && staged.n === n),
-  );
-  if (!isThere) return { kind: 'stale' };
-  const gone = new Set(taken.map(({ n }) => n));
-  state.staged = state.staged.filter(({ n }) => !gone.has(n));
-  session.content.unset(...taken.map(({ step, call }) => `s:${step}/${call}`));
   const version = putState(session, text);
   record.updated = now;
   state.by = nonce;
   return { kind: 'saved', version };
 }
 
-/** Forgets the state changes that the calls of a step have staged. @returns these calls */
-export function dropStaged(session: Session, step: string): string[] {
+/** Forgets the state changes that calls have staged, of one step or of all. @returns these calls */
+export function dropStaged(session: Session, step?: string): string[] {
   const { record } = session;
-  const gone = record?.state.staged.filter((staged) => staged.step === step) ?? [];
+  const isGone = (staged: { step: string }): boolean => step === undefined || staged.step === step;
+  const gone = record?.state.staged.filter(isGone) ?? [];
   if (record === undefined || gone.length === 0) return [];
-  record.state.staged = record.state.staged.filter((staged) => staged.step !== step);
-  session.content.unset(...gone.map(({ call }) => `s:${step}/${call}`));
+  record.state.staged = record.state.staged.filter((staged) => !isGone(staged));
+  session.content.unset(...gone.map(({ step: of, call }) => `s:${of}/${call}`));
   return gone.map(({ call }) => call);
 }

@@ -20,14 +20,11 @@ export interface SweepsDeps {
 /** What a worker does again and again for the runs of its fleet; processes share the work by leases. */
 export function createSweeps(deps: SweepsDeps): (() => Promise<void>)[] {
   const { store, runs, workflows, startWithinMs, holder, logger } = deps;
-  const pauses = store.pauses?.of(workflows.fleet);
-  const sweeps = [
+  const pauses = store.pauses.of(workflows.fleet);
+  const { startRun } = runs;
+  return [
     createSweep({ store, runs, holder, logger }),
     createFindClosed({ store, workflows, holder, logger }),
+    createRelease({ pauses, store, startRun, holder, startWithinMs, logger }),
   ];
-  if (pauses !== undefined) {
-    const { startRun } = runs;
-    sweeps.push(createRelease({ pauses, store, startRun, holder, startWithinMs, logger }));
-  }
-  return sweeps;
 }

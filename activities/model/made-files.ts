@@ -103,7 +103,7 @@ function createStepFiles(
   async function remove(isGone: (file: StoredFile) => boolean): Promise<void> {
     if (uploads === undefined) return;
     try {
-      const files = (await store.files?.list(root)) ?? [];
+      const files = await store.files.list(root);
       for (const file of files) if (isGone(file)) await uploads.removeFile(root, file.id);
     } catch (error) {
       // They are erased with the conversation.

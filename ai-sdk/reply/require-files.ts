@@ -18,7 +18,7 @@ export async function requireFiles(
   messages: readonly UserMessage[],
 ): Promise<void> {
   const isThere = async (fileId: string): Promise<boolean> => {
-    const file = await files?.read(storedId, fileId);
+    const file = await files.read(storedId, fileId);
     return file !== undefined && isOwner(file, caller);
   };
   for (const { id, row } of messages) {

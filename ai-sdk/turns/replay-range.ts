@@ -9,7 +9,7 @@ import type { StreamManager } from '../../stores/log/stream-manager.js';
  */
 const SHARED_MS = 100;
 
-type PageReader = Pick<StreamManager, 'read' | 'keptPages'>;
+type PageReader = Pick<StreamManager, 'read'> & Partial<Pick<StreamManager, 'keptPages'>>;
 
 /**
  * Entries of a page, and pages that are under way: enough to keep store and reader busy, too few to delay

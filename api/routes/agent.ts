@@ -161,7 +161,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       const { sessions } = deps.stateStore;
       const found = await sessions.withCalls(sessionId);
       if (found === undefined) throw notFound();
-      const isHeld = (await deps.executor.pauses?.isHeld(found.record)) ?? false;
+      const isHeld = await deps.executor.pauses.isHeld(found.record);
       const shown = await judged(deps, caller, found);
       const rows = await sessions.rows(sessionId, found.record.turnStartRow);
       response.json(toAgentStatus({ ...shown, rows }, { isHeld }));

@@ -27,7 +27,7 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
     answer: async (deps, request, response) => {
       const key = request.get(HEADERS.idempotencyKey);
       const { requests } = deps.stateStore;
-      if (key === undefined || requests === undefined) return route.answer(deps, request, response);
+      if (key === undefined) return route.answer(deps, request, response);
       if (!KEY.test(key)) {
         throw new HelixError('validation_error', 'The Idempotency-Key is not 1 to 256 characters.');
       }

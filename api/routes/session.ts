@@ -132,7 +132,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     handle: async (call) => {
       const { deps, params, record, caller } = call;
       const judge = (found: SessionCalls) => judged(deps, caller, found);
-      const events = { ...deps, judge, isHeld: deps.executor.pauses?.isHeld };
+      const events = { ...deps, judge, isHeld: deps.executor.pauses.isHeld };
       await streamReply(call, (signal) => createSessionEvents(events, record.sessionId, signal), {
         sessionId: params.sessionId,
         headers: toReplyHeaders(params.sessionId, record),

@@ -29,7 +29,7 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, caller }) => {
       await requireAllowed(deps, caller, 'read');
       const { pauses } = deps.executor;
-      const [paused = [], held = []] = await Promise.all([pauses?.list(), pauses?.held()]);
+      const [paused, held] = await Promise.all([pauses.list(), pauses.held()]);
       const names = deps.agents.getRegisteredTypes();
       const isShown = (of: { tenant?: string | undefined; everywhere?: boolean }): boolean =>
         of.everywhere === true || (of.tenant ?? '') === (caller.tenantId ?? '');
@@ -84,7 +84,7 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
 
 type Asked = Call<'caller', typeof OperatorAgentPath, undefined, typeof OperatorPauseBody>;
 
-/** @throws HelixError `not_allowed`, `agent_not_found`, `unavailable` for a store without pauses */
+/** @throws HelixError `not_allowed`, `agent_not_found` */
 async function open(call: Asked): Promise<{ pauses: AgentPauses; request: PauseRequest }> {
   const { deps, caller, params, body } = call;
   await requireAllowed(deps, caller, 'pause');
@@ -95,7 +95,6 @@ async function open(call: Asked): Promise<{ pauses: AgentPauses; request: PauseR
     throw new HelixError('agent_not_found', 'This server has no such agent.');
   }
   const { pauses } = deps.executor;
-  if (pauses === undefined) throw new HelixError('unavailable', 'Agents cannot be paused here.');
   const { everywhere, reason } = body;
   const scope = { agent: params.agent, everywhere, tenant: caller.tenantId };
   return { pauses, request: { ...scope, ...toActor(call), reason } };

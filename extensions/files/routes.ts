@@ -35,7 +35,6 @@ export const FILE_ROUTES: readonly Route[] = [
     refusals: ['not_found', 'quota_exceeded'],
     handle: async ({ deps, request, response, params: { sessionId }, query, caller }) => {
       const { uploads } = deps.executor;
-      if (uploads === undefined) throw noFiles();
       const file = await readUpload(request, query.filename, deps.files);
       request.body = undefined;
       const { storedId, record } = await locate(deps, sessionId, caller);
@@ -61,7 +60,7 @@ export const FILE_ROUTES: readonly Route[] = [
     },
     refusals: ['not_found'],
     handle: async ({ deps, request, response, params: { sessionId, fileId }, caller }) => {
-      const files = filesOf(deps);
+      const files = deps.stateStore.files;
       const { storedId, record } = await locate(deps, sessionId, caller);
       const file = await readOwn(files, { storedId, fileId }, caller);
       response.set(toReplyHeaders(sessionId, record));
@@ -85,12 +84,12 @@ export const FILE_ROUTES: readonly Route[] = [
     refusals: ['not_found'],
     about: async ({ deps, params: { sessionId, fileId }, caller }) => {
       const { storedId, record } = await locate(deps, sessionId, caller);
-      const { owner } = await readOwn(filesOf(deps), { storedId, fileId }, caller);
+      const { owner } = await readOwn(deps.stateStore.files, { storedId, fileId }, caller);
       return { sessionId: storedId, owner, record, detail: { file: fileId } };
     },
     handle: async ({ deps, response, params: { sessionId, fileId }, about }) => {
       const { sessionId: storedId, record } = about;
-      await deps.executor.uploads?.removeFile(storedId, fileId);
+      await deps.executor.uploads.removeFile(storedId, fileId);
       response.set(toReplyHeaders(sessionId, record)).status(204).end();
     },
   }),
@@ -117,15 +116,6 @@ async function readOwn(
 function toReply(sessionId: string, { id, mediaType, filename, bytes }: StoredFile): UploadedFile {
   const url = formatFileUrl({ sessionId, fileId: id });
   return { type: 'file', url, mediaType, filename, id, bytes };
-}
-
-function filesOf({ stateStore: { files } }: RouteDeps): Files {
-  if (files === undefined) throw noFiles();
-  return files;
-}
-
-function noFiles(): HelixError {
-  return new HelixError('not_found', 'This server keeps no files.');
 }
 
 function noSuchFile(): HelixError {

@@ -142,7 +142,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     if (record === undefined || isTerminal(record.status)) return false;
     if (local.has(record.runId)) return true;
     // It starts when its agent is resumed.
-    if ((await runs.pauses?.isHeld(record)) === true) return true;
+    if (await runs.pauses.isHeld(record)) return true;
     await runs.startRun(record);
     return true;
   }

@@ -47,14 +47,14 @@ export function createUpkeep({
 }): Upkeep {
   const holder = randomUUID();
   const { startRun, endLost } = runs;
-  const pauses = store.pauses?.of(local.fleet);
+  const pauses = store.pauses.of(local.fleet);
   const sweep = createSweep({ store, runs, holder, logger });
-  const release = pauses && createRelease({ pauses, store, startRun, holder, logger });
+  const release = createRelease({ pauses, store, startRun, holder, logger });
   let isAtWork = false;
   const timer = setInterval(() => {
     if (isAtWork) return;
     isAtWork = true;
-    Promise.all([sweep(), release?.()])
+    Promise.all([sweep(), release()])
       .catch((error: unknown) => {
         logger.warn({ err: error, fleet: local.fleet }, 'sweep failed');
       })

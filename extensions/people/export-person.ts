@@ -54,7 +54,7 @@ async function* ofConversation(
     const rows = messages.map(({ row }) => row);
     yield toLine({ type: 'queued', sessionId, mode, queuedAt, rows });
   }
-  for (const file of (await files?.list(storedId)) ?? []) yield* ofFile(store, storedId, file);
+  for (const file of await files.list(storedId)) yield* ofFile(store, storedId, file);
 }
 
 /** What one agent of a conversation has; the session of a sub-agent has an id of its own. */
@@ -98,7 +98,7 @@ async function* ofFile(
   const line = JSON.stringify({ type: 'file', sessionId: toShownSessionId(storedId), file });
   const read = async (from: number): Promise<string | undefined> => {
     const range = { from, to: Math.min(from + PIECE, file.bytes) };
-    const bytes = await files?.content(storedId, file.id, range);
+    const bytes = await files.content(storedId, file.id, range);
     return bytes && Buffer.from(bytes).toString('base64');
   };
   const first = await read(0);

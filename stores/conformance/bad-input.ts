@@ -66,13 +66,13 @@ export function badInputCases({ describe, it }: Suite): void {
 
     it('a commit or a result with a bad chunk changes nothing', async ({ store, session }) => {
       const { runId, writer } = await session.speaking();
-      const before = await store.sessions.view(session.id);
+      const before = await session.view();
       const calls = [server('s')];
       for (const chunk of NO_CHUNKS) {
         await refuses(session.commit(writer, { calls, chunks: [chunk] }), 'invalid_chunk');
       }
       await refuses(session.commit(writer, { calls, chunks: [OVERSIZED] }), 'chunk_too_large');
-      equal(await store.sessions.view(session.id), before);
+      equal(await session.view(), before);
       await session.commit(writer, { calls });
       await session.start(runId, 1, 's');
       const settle = {
@@ -86,7 +86,7 @@ export function badInputCases({ describe, it }: Suite): void {
         store.calls.settle({ ...settle, chunks: NO_CHUNKS.slice(1, 2) }),
         'invalid_chunk',
       );
-      includes(await store.calls.read(session.id, 's'), { state: 'started' });
+      includes(await session.call('s'), { state: 'started' });
     });
 
     it('malformed stream ids are refused', async (setup) => {

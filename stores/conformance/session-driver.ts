@@ -1,17 +1,18 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import type { KnownPerson } from '../../protocol/responder.js';
-import type { ToolRow } from '../../protocol/rows.js';
+import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
-import type { CallEdit, NewCall } from '../contract/call-record.js';
+import type { CallEdit, NewCall, OpenCall } from '../contract/call-record.js';
 import type {
   ExtendDeadlineResult,
   LeaseCallResult,
   SettleCallResult,
   StartCallResult,
 } from '../contract/calls.js';
+import type { CustomState } from '../contract/custom-state.js';
 import type { AppendResult, Writer } from '../contract/log.js';
-import type { BeginQueuedResult } from '../contract/queue.js';
+import type { BeginQueuedResult, QueuedEntry } from '../contract/queue.js';
 import type {
   UserMessage,
   ResumeRunInput,
@@ -21,9 +22,11 @@ import type {
   BeginResult,
   EndInput,
   EndResult,
+  RunInfo,
   RunRecord,
   StopResult,
 } from '../contract/runs.js';
+import type { SessionRecord, SessionView } from '../contract/sessions.js';
 import type { ClaimResult, CommitInput, CommitResult } from '../contract/steps.js';
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
@@ -107,6 +110,19 @@ export interface SessionDriver {
   carryOut: (runId: string, step: number, toolCallId: string, output: unknown) => Promise<void>;
   stop: (stop?: Partial<StopRequest> & { runId?: string }) => Promise<StopResult>;
   end: (runId: string, status: EndInput['status'], extra?: Partial<EndInput>) => Promise<EndResult>;
+  record: () => Promise<SessionRecord | undefined>;
+  /** Rows of the transcript, all by default. */
+  rows: (from?: number, to?: number) => Promise<Row[]>;
+  view: () => Promise<SessionView | undefined>;
+  load: () => ReturnType<Store['documents']['load']>;
+  /** Saves the agent's own state over a version. */
+  save: (customState: CustomState, version: number) => Promise<{ version: number }>;
+  call: (toolCallId: string) => Promise<OpenCall | undefined>;
+  pending: () => ReturnType<Store['calls']['pending']>;
+  runs: () => Promise<RunInfo[]>;
+  queue: () => Promise<QueuedEntry[]>;
+  /** Which of these messages were accepted. */
+  accepted: (ids: string[]) => Promise<string[]>;
   log: () => Promise<LogEntry[]>;
   messages: <T extends StreamMessage['type']>(
     type: T,
@@ -333,6 +349,16 @@ export function drive(
         now: Date.now(),
         ...extra,
       }),
+    record: () => store.sessions.read(id),
+    rows: (from = 0, to) => store.sessions.rows(id, from, to),
+    view: () => store.sessions.view(id),
+    load: () => store.documents.load(id),
+    save: (customState, version) => store.documents.save(id, { customState, version }),
+    call: (toolCallId) => store.calls.read(id, toolCallId),
+    pending: () => store.calls.pending(id),
+    runs: () => store.runs.list(id),
+    queue: () => store.queue.read(id),
+    accepted: (ids) => store.sessions.acceptedMessages(id, ids),
     log,
     messages: async (type) =>
       (await log())

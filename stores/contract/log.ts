@@ -54,9 +54,9 @@ export interface StreamLog {
   /**
    * Whole pages of the running step after `fromSequence`, in order, as far as the log keeps them in
    * the form of a replay; the first of them if there are many. Whatever is between and behind them is
-   * read as entries. A log without this method is read entry by entry.
+   * read as entries.
    */
-  keptPages?: (streamId: string, fromSequence: number) => Promise<KeptPage[]>;
+  keptPages: (streamId: string, fromSequence: number) => Promise<KeptPage[]>;
   /**
    * Entries after `fromSequence`, first from the log and then live, in order, each once. Entries
    * that arrive together are one array. Ends when the signal fires.

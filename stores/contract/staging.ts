@@ -26,7 +26,7 @@ export interface Staging {
    * those of other calls are adapted so that the run can continue: missing parents are created, and
    * removing what is already gone is ignored.
    *
-   * @param read the state as it was read before; it is read again if it has changed
+   * @param read the state as it was read before, which saves a read
    */
   promoteSettled: (sessionId: string, read?: StateRead) => Promise<PromotedState>;
   /**
@@ -38,13 +38,7 @@ export interface Staging {
 
 /** The state and its staged changes, read at one moment. */
 export interface StateRead extends VersionedState {
-  staged: NumberedChanges[];
-}
-
-/** Staged changes with the number that tells them from later ones of the same call. */
-export interface NumberedChanges extends StagedChanges {
-  stepId: string;
-  n: number;
+  staged: (StagedChanges & { stepId: string })[];
 }
 
 /** What one tool call wants to change in the custom state. */

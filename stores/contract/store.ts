@@ -49,12 +49,9 @@ export interface Store {
   audit: Audit;
   erasures: Erasures;
   usage: Usage;
-  /** Without pauses no agent can be paused. */
-  pauses?: Pauses;
-  /** Without requests an `Idempotency-Key` has no effect. */
-  requests?: Requests;
-  /** Without files messages name none by reference. */
-  files?: Files;
+  pauses: Pauses;
+  requests: Requests;
+  files: Files;
   /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
   leases?: Leases;
 }

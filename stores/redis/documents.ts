@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError, StaleStateError } from '../../protocol/errors.js';
-import { runNumberOf } from '../../protocol/ids.js';
+import { childPartOf, runNumberOf } from '../../protocol/ids.js';
 import type { Usage } from '../../session/record.js';
-import { dropStaged, saveState, stage } from '../../session/state.js';
+import type { Want } from '../../session/fields.js';
+import { dropStaged, putState, saveState, stage } from '../../session/state.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
 import type { Checkpoint, Checkpoints } from '../contract/checkpoints.js';
@@ -17,10 +18,11 @@ import { fromUsage } from '../record/run-usage.js';
 import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summaries.js';
 import { toStoredChanges, toStoredJson } from '../record/to-stored-json.js';
 import type { RedisContext } from './context.js';
+import { checked } from './make-change.js';
 import { stateAt, toStateRead } from './stored-session.js';
 import { parseStored } from './stored-json.js';
 
-/** The state may be replaced while it is changed, a few times under load. */
+/** The session may change between two reads, a few times under load. */
 const MOST_TRIES = 50;
 
 const PAGE = 50;
@@ -67,43 +69,37 @@ export function createDocuments(
     return version === 0 ? {} : look(sessionId, (session) => stateAt(session, version));
   }
 
-  async function save(
-    sessionId: string,
-    expectedVersion: number,
-    state: CustomState,
-    taken: StateRead['staged'] = [],
-  ): Promise<number | undefined> {
-    const saved = await make(sessionId, saveState, {
-      expectedVersion,
-      state: toStoredJson(state),
-      nonce: randomUUID(),
-      taken: taken.map(({ stepId, toolCallId, n }) => ({ step: stepId, call: toolCallId, n })),
-      now: now(),
-    });
-    if (saved.kind === 'not_found') return notFound();
-    return saved.kind === 'saved' ? saved.version : undefined;
-  }
-
-  /** Applies staged changes, of one step or of all, by compare-and-set. */
+  /** Applies staged changes, of one step or of all. */
   async function promote(
     sessionId: string,
     stepId: string | undefined,
     apply: (before: CustomState, changes: StagedChanges[]) => CustomState,
     read?: StateRead,
   ): Promise<PromotedState> {
-    const step = stepId === undefined ? undefined : toStoredStep(stepId);
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const isGiven = tries === 0 && read !== undefined;
-      const found = isGiven ? read : await readOf(sessionId, toStateRead);
-      const { version, customState: before } = found;
-      const staged = found.staged.filter((each) => step === undefined || each.stepId === step);
-      const toolCallIds = staged.map(({ toolCallId }) => toolCallId);
-      if (staged.length === 0) return { customState: before, version, toolCallIds };
-      const customState = apply(before, staged);
-      const saved = await save(sessionId, version, customState, staged);
-      if (saved !== undefined) return { customState, version: saved, toolCallIds };
+    checkStreamId(sessionId);
+    const step = stepId === undefined ? undefined : toStoredStep(stepId).toWellFormed();
+    if (read?.staged.length === 0) {
+      return { customState: read.customState, version: read.version, toolCallIds: [] };
     }
-    throw stateLost();
+    const contents = read?.staged.map((each) => `s:${each.stepId}/${each.toolCallId}`) ?? [];
+    const wants = [`v:${String(read?.version ?? 0)}`, ...contents].map((name): Want => [
+      'field',
+      'content',
+      childPartOf(sessionId),
+      name,
+    ]);
+    const promoteStaged = (session: Session): PromotedState => {
+      const { record } = checked(session);
+      if (record?.agent === undefined) return notFound();
+      const { version, customState: before, staged } = toStateRead(session);
+      const changes = staged.filter((each) => step === undefined || each.stepId === step);
+      const toolCallIds = dropStaged(session, step);
+      if (changes.length === 0) return { customState: before, version, toolCallIds };
+      const customState = apply(before, changes);
+      record.updated = now();
+      return { customState, version: putState(session, toStoredJson(customState)), toolCallIds };
+    };
+    return change(sessionId, promoteStaged, { wants });
   }
 
   /** Runs that have ended, in any order. */
@@ -169,9 +165,12 @@ export function createDocuments(
       save: async (sessionId, { customState, version: before }) => {
         checkStreamId(sessionId);
         checkCount('version', before);
-        const version = await save(sessionId, before, customState);
-        if (version === undefined) throw new StaleStateError(sessionId, before);
-        return { version };
+        const saved = await make(sessionId, saveState, {
+          ...{ expectedVersion: before, state: toStoredJson(customState) },
+          ...{ nonce: randomUUID(), now: now() },
+        });
+        if (saved.kind === 'saved') return { version: saved.version };
+        return saved.kind === 'not_found' ? notFound() : staleState(sessionId, before);
       },
       readState: async (sessionId, at = 'now') => {
         return readOf(sessionId, (session) => {
@@ -320,6 +319,10 @@ function stateLost(): HelixError {
   return new HelixError('corrupt_record', 'A stored record cannot be read.', {
     detail: { what: 'state' },
   });
+}
+
+function staleState(sessionId: string, version: number): never {
+  throw new StaleStateError(sessionId, version);
 }
 
 function notFound(): never {

@@ -6,7 +6,7 @@ import type { CallEdit, CallSpec, OpenCall, Wake } from '../contract/call-record
 import type { CustomState } from '../contract/custom-state.js';
 import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
-import type { NumberedChanges, StagedChanges, StateRead } from '../contract/staging.js';
+import type { StagedChanges, StateRead } from '../contract/staging.js';
 import { fromUsage } from '../record/run-usage.js';
 import { parseRow, parseStored } from './stored-json.js';
 
@@ -126,13 +126,9 @@ export function stateAt({ content }: Session, version: number): CustomState | un
 /** That state, and its staged changes in the order in which they were staged. */
 export function toStateRead(session: Session): StateRead {
   const { version, staged } = session.existing.state;
-  const changes = staged.map(({ step, call, n }): NumberedChanges => {
+  const changes = staged.map(({ step, call }) => {
     const text = session.content.get(`s:${step}/${call}`) ?? '{}';
-    return { ...(parseStored(text, 'staged changes') as StagedChanges), stepId: step, n };
+    return { ...(parseStored(text, 'staged changes') as StagedChanges), stepId: step };
   });
-  return {
-    version,
-    customState: stateAt(session, version) ?? {},
-    staged: changes.sort((a, b) => a.n - b.n),
-  };
+  return { version, customState: stateAt(session, version) ?? {}, staged: changes };
 }

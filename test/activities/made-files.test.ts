@@ -129,7 +129,7 @@ describe('files that a model makes', () => {
     await play(again.run);
     expect(await stored(harness)).toEqual(['a', 'c']);
     // The user sends the file of the reply in place of the message that it answered.
-    const newest = (await stores.store.files?.list(session.id))?.find(
+    const newest = (await stores.store.files.list(session.id)).find(
       ({ madeBy }) => madeBy?.startsWith(again.run.runId) === true,
     );
     const url = formatFileUrl({ sessionId: session.id, fileId: newest?.id ?? '' });

@@ -33,7 +33,7 @@ afterEach(() => api.close());
 
 async function begin(storedId: string): Promise<void> {
   session = drive(stores, storedId);
-  const added = await stores.store.files?.add({
+  const added = await stores.store.files.add({
     sessionId: storedId,
     owner: 'ann',
     tenant: 'acme',
@@ -91,7 +91,7 @@ const picture = async (): Promise<string> =>
     await stores.store.sessions.view(session.id),
     await stores.store.sessions.view('copy'),
     await stores.store.sessions.view(toStoredSessionId('copy', 'acme')),
-    await stores.store.files?.list(session.id),
+    await stores.store.files.list(session.id),
   ]);
 
 it('the table of requests has every route', () => {

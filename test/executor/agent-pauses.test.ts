@@ -40,7 +40,7 @@ function compose() {
     },
     startWithinMs: -1,
   });
-  const pauses = store.pauses?.of('test');
+  const pauses = store.pauses.of('test');
   if (pauses === undefined || runs.pauses === undefined) throw new Error('there are no pauses');
   const { startRun } = runs;
   let holders = 0;

@@ -70,7 +70,7 @@ describe('files before the first message', () => {
     const sessionId = newSessionId();
     const { id } = await upload(sessionId);
     await expect(uploads.removeFile(sessionId, id)).rejects.toThrow('the bucket is away');
-    expect(await stores.store.files?.read(sessionId, id)).toMatchObject({ id });
+    expect(await stores.store.files.read(sessionId, id)).toMatchObject({ id });
     isDown = false;
     expect(await uploads.removeFile(sessionId, id)).toBe(true);
   });

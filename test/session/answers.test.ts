@@ -4,7 +4,7 @@ import { it } from './rules.js';
 
 describe('settle call, an approval', () => {
   it('only the last answer of a batch resumes the run, with all approved calls', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.newRun();
     await session.ask(
       runId,
@@ -13,10 +13,10 @@ describe('settle call, an approval', () => {
     );
     equal('resume' in (await session.decide(runId, 'a', true)), false);
     equal('resume' in (await session.decide(runId, 'b', false)), false);
-    includes(await store.sessions.read(session.id), { stream: 'paused' });
+    includes(await session.record(), { stream: 'paused' });
     const resume = { step: 1, approved: ['a', 'c'] };
     includes(await session.decide(runId, 'c', true), { kind: 'stored', resume });
-    includes(await store.sessions.read(session.id), {
+    includes(await session.record(), {
       status: 'running',
       stream: 'active',
       resume,
@@ -29,18 +29,18 @@ describe('settle call, an approval', () => {
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
   });
 
-  it('an answer while siblings are running causes no pause', async ({ store, session }) => {
+  it('an answer while siblings are running causes no pause', async ({ session }) => {
     const { runId } = await session.asked(server('s'), approval('a'));
     await session.start(runId, 1, 's');
     includes(await session.decide(runId, 'a', true), { resume: { approved: ['a'] } });
     await session.finishCall(runId, 1, 's', 1);
-    includes(await store.sessions.read(session.id), { stream: 'active' });
+    includes(await session.record(), { stream: 'active' });
     equal(await session.messages('run_paused'), []);
     equal(await session.messages('run_resumed'), []);
   });
 
   it('a call that demands an approver takes an answer only with the mark of a permission', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.newRun();
     const guarded = { approvers: { roles: ['approver' as const], separate: true } };
     await session.ask(runId, 1, [approval('a', guarded), approval('b')]);
@@ -49,7 +49,7 @@ describe('settle call, an approval', () => {
     equal(await session.decide(runId, 'a', true, unchecked), refused);
     equal(await session.decide(runId, 'a', false, unchecked), refused);
     equal(await session.answer(runId, 'a', { error: 'cancelled' }, unchecked), refused);
-    const [call] = (await store.sessions.view(session.id))?.openCalls ?? [];
+    const [call] = (await session.view())?.openCalls ?? [];
     includes(call, { state: 'waiting' });
     equal(call?.spec.approvers, guarded.approvers);
     includes(await session.decide(runId, 'b', true), { kind: 'stored' });
@@ -57,8 +57,7 @@ describe('settle call, an approval', () => {
     equal(await session.decide(runId, 'a', true), { kind: 'already_completed' });
   });
 
-  it('no answer is taken that was not checked while the call waited', async (setup) => {
-    const { store, session } = setup;
+  it('no answer is taken that was not checked while the call waited', async ({ session }) => {
     const { runId } = await session.asked(approval('a'), client('c'));
     const unchecked = { permitted: false };
     const refused = { kind: 'not_pending' };
@@ -66,13 +65,13 @@ describe('settle call, an approval', () => {
     equal(await session.decide(runId, 'a', false, unchecked), refused);
     equal(await session.answer(runId, 'a', { error: 'cancelled' }, unchecked), refused);
     equal(await session.answer(runId, 'c', { output: 1 }, unchecked), refused);
-    includes(await store.sessions.read(session.id), { stream: 'paused' });
+    includes(await session.record(), { stream: 'paused' });
     includes(await session.decide(runId, 'a', true), { kind: 'stored' });
     includes(await session.answer(runId, 'c', { output: 1 }), { kind: 'stored' });
   });
 
   it('a changed input waits in place of the first, for whoever was shown it', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.newRun();
     const [input, from] = [{ amount: 9, text: '\u0000é' }, { amount: 5 }];
     await session.ask(runId, 1, [approval('a', { input: from })]);
@@ -82,14 +81,14 @@ describe('settle call, an approval', () => {
       equal(await session.decide(runId, 'a', true, shown), { kind: 'not_pending' });
     }
     equal(await session.answer(runId, 'a', { error: 'no' }), { kind: 'not_pending' });
-    const read = await store.calls.read(session.id, 'a');
-    const view = await store.sessions.view(session.id);
+    const read = await session.call('a');
+    const view = await session.view();
     for (const call of [read, view?.openCalls[0]]) {
       includes(call, { state: 'waiting' });
       equal(call?.spec.input, input);
       equal(call?.spec.edited, { n: 1, by: 'bob', at: 1, from });
     }
-    includes(await store.sessions.read(session.id), { stream: 'paused' });
+    includes(await session.record(), { stream: 'paused' });
     includes(await session.decide(runId, 'a', true, { shownEdit: 1 }), { kind: 'stored' });
   });
 
@@ -134,7 +133,7 @@ describe('settle call, an approval', () => {
 
 describe('settle call, a client', () => {
   it('a result and an error are stored, and the last answer resumes the run', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.asked(client('c'), client('d'));
     equal('resume' in (await session.answer(runId, 'c', { output: 7 })), false);
     includes(await session.answer(runId, 'd', { error: 'no camera' }), {
@@ -142,7 +141,7 @@ describe('settle call, a client', () => {
       resume: { step: 1, approved: [] },
     });
     includes(await session.claim(session.writer(runId, 2, 1)), { rowCount: 4 });
-    includes(await store.sessions.rows(session.id, 2), [
+    includes(await session.rows(2), [
       { toolCallId: 'c', output: 7 },
       { toolCallId: 'd', error: 'no camera' },
     ]);
@@ -174,21 +173,20 @@ describe('settle call, a tool', () => {
     includes(await session.finishCall(runId, 1, 's', 'mine', 4), { kind: 'stored' });
   });
 
-  it('a repeated result gets the first reply and is written once', async ({ store, session }) => {
+  it('a repeated result gets the first reply and is written once', async ({ session }) => {
     const { runId } = await session.asked(server('s'));
     await session.carryOut(runId, 1, 's', 'first');
     includes(await session.finishCall(runId, 1, 's', 'second'), { kind: 'stored' });
     const other = await session.finishCall(runId, 1, 's', 'third', 2);
     equal(other, { kind: 'already_completed' });
     includes(await session.messages('tool_end'), [{ result: 'first' }]);
-    includes(await store.calls.read(session.id, 's'), {
+    includes(await session.call('s'), {
       state: 'settled',
       row: { output: 'first' },
     });
   });
 
-  it('a large result is complete in the log and in the transcript', async (setup) => {
-    const { store, session } = setup;
+  it('a large result is complete in the log and in the transcript', async ({ session }) => {
     const { runId } = await session.asked(server('s'));
     await session.start(runId, 1, 's');
     const output = { text: 'ü'.repeat(200_000) };
@@ -196,9 +194,9 @@ describe('settle call, a tool', () => {
     const [end] = await session.messages('tool_end');
     equal(end?.result, output);
     equal(end?.resultRef, undefined);
-    includes(await store.calls.read(session.id, 's'), { row: { output } });
+    includes(await session.call('s'), { row: { output } });
     await session.claim(session.writer(runId, 2, 1));
-    includes(await store.sessions.rows(session.id, 2), [{ toolCallId: 's', output }]);
+    includes(await session.rows(2), [{ toolCallId: 's', output }]);
   });
 
   it('nothing is created for a session that does not exist', async ({ store, session }) => {
@@ -211,8 +209,8 @@ describe('settle call, a tool', () => {
     equal(await session.end('r', 'failed'), { kind: 'superseded' });
     equal(await session.stop({ mode: 'abort' }), { kind: 'nothing' });
     await store.sessions.noteActiveSnapshot(session.id, 1);
-    equal(await store.sessions.read(session.id), undefined);
-    equal(await store.documents.load(session.id), null);
+    equal(await session.record(), undefined);
+    equal(await session.load(), null);
     equal(await session.log(), []);
   });
 });

@@ -4,7 +4,7 @@ import type { HandOverInput } from '../../stores/contract/steps.js';
 import { it } from './rules.js';
 
 describe('attempts', () => {
-  it('a step fails after five lost attempts', async ({ store, session }) => {
+  it('a step fails after five lost attempts', async ({ session }) => {
     const { runId } = await session.newRun();
     for (let token = 1; token <= 5; token += 1) {
       const writer = session.writer(runId, 1, token);
@@ -21,7 +21,7 @@ describe('attempts', () => {
     equal((await session.end(runId, 'failed')).kind, 'ended');
     const next = await session.newRun('u2');
     includes(await session.claim(session.writer(next.runId, 1, 1)), { kind: 'claimed' });
-    includes(await store.sessions.read(session.id), { status: 'running' });
+    includes(await session.record(), { status: 'running' });
   });
 
   it('lost attempts are counted per step', async ({ session }) => {
@@ -90,8 +90,7 @@ describe('attempts', () => {
     equal(token - 1, 25);
   });
 
-  it('only an attempt that owns or owned the writer can hand over', async (setup) => {
-    const { store, session } = setup;
+  it('only an attempt that owns or owned the writer can hand over', async ({ store, session }) => {
     const { runId } = await session.newRun();
     const writer = session.writer(runId, 1, 3);
     equal(await store.steps.handOver({ writer, how: 'left' }), { kind: 'not_owner' });
@@ -121,8 +120,7 @@ describe('attempts', () => {
     includes(await claim(4), { usage: { ...usage, outputTokens: 11, costMicroUsd: 28 } });
   });
 
-  it('an idempotent call ends as outcome unknown after five lost attempts', async (setup) => {
-    const { session } = setup;
+  it('an idempotent call ends as outcome unknown after five lost attempts', async ({ session }) => {
     const { runId } = await session.asked(server('s', { idempotent: true }));
     for (let token = 1; token <= 5; token += 1) {
       includes(await session.start(runId, 1, 's', token), { kind: 'execute', execution: token });

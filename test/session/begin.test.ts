@@ -15,67 +15,64 @@ const ANN = person('ann', { roles: ['approver'], personId: 'p-ann' });
 const OLGA = person('olga', { roles: ['operator'] });
 
 describe('begin', () => {
-  it('a run that begins later waits, until it is claimed or stopped', async (setup) => {
-    const { store, session } = setup;
+  it('a run that begins later waits, until it is claimed or stopped', async ({ session }) => {
     const startAt = Date.now() + 3_600_000;
     const begun = await session.begin({ startAt });
     if (begun.kind !== 'begun') throw new Error(begun.kind);
-    includes(await store.sessions.read(session.id), { status: 'starting', waitsUntil: startAt });
+    includes(await session.record(), { status: 'starting', waitsUntil: startAt });
     equal(await session.begin({ startAt, messages: [userMessage('u2')] }), { kind: 'busy' });
     includes(await session.stop(), { kind: 'ended' });
-    includes(await store.sessions.read(session.id), { status: 'interrupted' });
-    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    includes(await session.record(), { status: 'interrupted' });
+    equal((await session.record())?.waitsUntil, undefined);
     const run = await session.newRun({ startAt, messages: [userMessage('u3')] });
     await session.claim(session.writer(run.runId, 1, 1));
-    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    equal((await session.record())?.waitsUntil, undefined);
   });
 
   it('a run that begins later has started then: its wait is no time of its work', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const startAt = Date.now() + 100;
     const run = await session.newRun({ startAt });
     await eventually('its time is over', () => Date.now() > startAt + 50);
     const before = Date.now();
     await session.claim(session.writer(run.runId, 1, 1));
-    const { runStartedAt = 0 } = (await store.sessions.read(session.id)) ?? {};
+    const { runStartedAt = 0 } = (await session.record()) ?? {};
     // Also not while its agent was paused, or no worker was there.
     ok(runStartedAt >= before);
     await session.end(run.runId, 'completed');
-    equal((await store.runs.list(session.id)).at(-1)?.startedAt, runStartedAt);
+    equal((await session.runs()).at(-1)?.startedAt, runStartedAt);
   });
 
-  it('a run that is stopped before it begins has not worked', async ({ store, session }) => {
+  it('a run that is stopped before it begins has not worked', async ({ session }) => {
     const begun = await session.newRun({ startAt: Date.now() + 3_600_000 });
     await eventually('time passes', () => Date.now() > begun.startedAt + 5);
     await session.stop();
-    const run = (await store.runs.list(session.id)).at(-1);
+    const run = (await session.runs()).at(-1);
     equal(run?.startedAt, run?.endedAt);
-    equal((await store.sessions.read(session.id))?.runStartedAt, run?.endedAt);
+    equal((await session.record())?.runStartedAt, run?.endedAt);
   });
 
-  it('a run that begins later abandons nothing that waits for people', async (setup) => {
-    const { store, session } = setup;
+  it('a run that begins later abandons nothing that waits for people', async ({ session }) => {
     const { runId } = await session.asked(approval('c1'));
     const later = { startAt: Date.now() + 3_600_000, messages: [userMessage('u2')] };
     equal(await session.begin(later), { kind: 'busy' });
     equal(await session.begin({ ...later, policy: 'queue' }), { kind: 'busy' });
-    includes(await store.sessions.read(session.id), { runId, status: 'waiting_approval' });
+    includes(await session.record(), { runId, status: 'waiting_approval' });
     // A time that has passed is now.
     includes(await session.begin({ ...later, startAt: 1 }), { kind: 'begun' });
-    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    equal((await session.record())?.waitsUntil, undefined);
   });
 });
 
 describe('a message while a person is asked', () => {
-  it('abandons open calls: each gets one row, before the new message', async (setup) => {
-    const { store, session } = setup;
+  it('abandons open calls: each gets one row, before the new message', async ({ session }) => {
     const { runId } = await session.asked(approval('a'), approval('b'));
     await session.decide(runId, 'a', false);
     includes(await session.begin({ messages: [userMessage('u2')] }), {
       kind: 'begun',
       run: { turn: 2, messageId: 'msg-3', supersededRunId: runId },
     });
-    includes(await store.sessions.rows(session.id, 0), [
+    includes(await session.rows(), [
       { role: 'user' },
       { role: 'assistant' },
       { role: 'tool', toolCallId: 'a', denied: true },
@@ -86,12 +83,11 @@ describe('a message while a person is asked', () => {
     equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
   });
 
-  it('an approved call is not executed if the others are abandoned', async (setup) => {
-    const { store, session } = setup;
+  it('an approved call is not executed if the others are abandoned', async ({ session }) => {
     const { runId } = await session.asked(approval('a'), approval('b'));
     await session.decide(runId, 'a', true);
     await session.begin({ messages: [userMessage('u2')] });
-    includes(await store.sessions.rows(session.id, 2), [
+    includes(await session.rows(2), [
       { toolCallId: 'a', errorCode: 'client_tool_abandoned', decision: { approved: true } },
       { toolCallId: 'b', errorCode: 'client_tool_abandoned' },
       { role: 'user', id: 'u2' },
@@ -99,11 +95,11 @@ describe('a message while a person is asked', () => {
     equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
   });
 
-  it('a result that a client already gave is kept', async ({ store, session }) => {
+  it('a result that a client already gave is kept', async ({ session }) => {
     const { runId } = await session.asked(client('c'), client('d'));
     await session.answer(runId, 'c', { output: { lat: 1 } });
     await session.begin({ messages: [userMessage('u2')] });
-    includes(await store.sessions.rows(session.id, 2), [
+    includes(await session.rows(2), [
       { toolCallId: 'c', output: { lat: 1 } },
       { toolCallId: 'd', errorCode: 'client_tool_abandoned' },
       { role: 'user', id: 'u2' },
@@ -128,7 +124,7 @@ describe('a message while a person is asked', () => {
 describe('who asks by a turn', () => {
   it('is the author of its messages, with the roles of that time, and who repeats or continues it', async (setup) => {
     const { store, session } = setup;
-    const asked = async () => (await store.sessions.read(session.id))?.askers;
+    const asked = async () => (await session.record())?.askers;
     const begun = await session.newRun({ by: 'ann', askers: [ANN, OLGA] });
     equal(await asked(), [ANN, person('olga')]);
     await session.end(begun.runId, 'interrupted');
@@ -142,8 +138,8 @@ describe('who asks by a turn', () => {
   });
 
   it('is the owner alone where a program names nobody, and again with the next message', async (setup) => {
-    const { store, session } = setup;
-    const asked = async () => (await store.sessions.read(session.id))?.askers;
+    const { session } = setup;
+    const asked = async () => (await session.record())?.askers;
     const first = await session.newRun('u1');
     equal(await asked(), [{ userId: 'ann' }]);
     await session.end(first.runId, 'completed');
@@ -155,12 +151,12 @@ describe('who asks by a turn', () => {
   });
 
   it('belongs to the turn: a retry of an older one asks for those who asked then', async (setup) => {
-    const { store, session } = setup;
-    const asked = async () => (await store.sessions.read(session.id))?.askers;
+    const { session } = setup;
+    const asked = async () => (await session.record())?.askers;
     const run = await session.newRun({ by: 'olga', askers: [OLGA] });
     await session.end(run.runId, 'completed');
     await session.retry({ by: 'dora', asker: person('dora') });
-    const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
+    const { runId = '' } = (await session.record()) ?? {};
     await session.end(runId, 'completed');
     await playTurn(session, 'u2');
     equal(await asked(), [{ userId: 'ann' }]);
@@ -168,17 +164,17 @@ describe('who asks by a turn', () => {
     equal(await asked(), [OLGA, person('dora'), person('ann', { personId: 'p-ann' })]);
   });
 
-  it('has who puts another message in place as its author', async ({ store, session }) => {
+  it('has who puts another message in place as its author', async ({ session }) => {
     const run = await session.newRun({ by: 'olga', askers: [OLGA] });
     await session.end(run.runId, 'completed');
     const messages = [userMessage('u1', 'another')];
     await session.retry({ messageId: 'u1', messages, by: 'ann', asker: ANN });
-    const { askers = [] } = (await store.sessions.read(session.id)) ?? {};
+    const { askers = [] } = (await session.record()) ?? {};
     equal([askers[0], askers.map(({ userId }) => userId)], [ANN, ['ann', 'olga']]);
   });
 
   it('is kept for messages that wait, and that steer', async ({ store, session }) => {
-    const asked = async () => (await store.sessions.read(session.id))?.askers;
+    const asked = async () => (await session.record())?.askers;
     const { runId } = await session.newRun('u1');
     const waiting = { messages: [userMessage('u2')], by: 'olga', askers: [OLGA] };
     await session.begin({ ...waiting, policy: 'queue' });
@@ -186,11 +182,11 @@ describe('who asks by a turn', () => {
       ...{ sessionId: session.id, message: userMessage('u2', 'better'), asker: ANN },
       ...{ expectedHash: 'hello from u2', now: Date.now() },
     });
-    includes(await store.queue.read(session.id), [{ askers: [ANN, { userId: 'olga' }] }]);
+    includes(await session.queue(), [{ askers: [ANN, { userId: 'olga' }] }]);
     await session.end(runId, 'completed');
     const next = await session.beginNext();
     ok(next.kind === 'begun');
-    includes(await store.sessions.read(session.id), { runBy: 'olga' });
+    includes(await session.record(), { runBy: 'olga' });
     includes(await asked(), [ANN, { userId: 'olga' }]);
     await session.ask(next.run.runId, 1, [server('s')]);
     const steers = { messages: [userMessage('u3')], by: 'bob', askers: [person('bob')] };
@@ -212,15 +208,15 @@ describe('who asks by a turn', () => {
       // As a copier collects them: from each message of the turn.
       askers: [[OLGA, person('bob'), person('bob')]],
     });
-    equal((await store.sessions.read(copy.id))?.askers, [OLGA, person('bob')]);
+    equal((await copy.record())?.askers, [OLGA, person('bob')]);
     equal(await store.sessions.askers(copy.id, ['u1']), [[OLGA, person('bob')]]);
     await copy.retry({ messageId: 'u1', by: 'carl', asker: person('carl') });
-    const { askers = [] } = (await store.sessions.read(copy.id)) ?? {};
+    const { askers = [] } = (await copy.record()) ?? {};
     equal(askers, [OLGA, person('bob'), person('carl')]);
   });
 
   it('is told with each permission of a call, also of one that is approved', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.newRun({ by: 'ann', askers: [ANN, OLGA] });
     await session.ask(runId, 1, [server('s')]);
     includes(await session.start(runId, 1, 's'), { kind: 'execute', requester: ANN });
@@ -232,6 +228,6 @@ describe('who asks by a turn', () => {
     // A row that is made without the tool has no more of the decision than others.
     await session.stop({ mode: 'abort' });
     await session.end(runId, 'aborted');
-    equal(JSON.stringify(await store.sessions.rows(session.id, 0)).includes('operator'), false);
+    equal(JSON.stringify(await session.rows()).includes('operator'), false);
   });
 });

@@ -21,7 +21,7 @@ describe('start call', () => {
   });
 
   it('a started call is never permitted again: its outcome is unknown, and written once', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.asked(server('s'));
     await session.start(runId, 1, 's', 1);
     equal(await session.start(runId, 1, 's', 2), { kind: 'settled' });
@@ -31,9 +31,7 @@ describe('start call', () => {
       { toolCallId: 's', errorCode: 'tool_outcome_unknown', providerExecuted: true },
     ]);
     await session.claim(session.writer(runId, 2, 1));
-    includes(await store.sessions.rows(session.id, 2), [
-      { toolCallId: 's', errorCode: 'tool_outcome_unknown' },
-    ]);
+    includes(await session.rows(2), [{ toolCallId: 's', errorCode: 'tool_outcome_unknown' }]);
   });
 
   it('a started call of an idempotent tool is permitted again, and the first attempt is fenced off', async (setup) => {
@@ -172,7 +170,7 @@ describe('start call', () => {
     await session.start(runId, 1, 'a', 1);
     await session.start(runId, 1, 'a', 2);
     await session.claim(session.writer(runId, 2, 1));
-    includes(await store.sessions.rows(session.id, 2), [
+    includes(await session.rows(2), [
       { toolCallId: 'a', errorCode: 'tool_outcome_unknown', decision: made },
       { toolCallId: 's', errorCode: 'tool_outcome_unknown', decision: automatic },
     ]);
@@ -186,23 +184,22 @@ describe('start call', () => {
     equal(await session.start(runId, 1, 'invented'), { kind: 'refused' });
   });
 
-  it('an approved call is permitted once, with its decision', async ({ store, session }) => {
+  it('an approved call is permitted once, with its decision', async ({ session }) => {
     const { runId } = await session.asked(approval('a'));
     await session.decide(runId, 'a', true);
     includes(await session.start(runId, 1, 'a', 1), {
       kind: 'execute',
       decision: { approved: true },
     });
-    includes(await store.sessions.read(session.id), { resumeTaken: true });
+    includes(await session.record(), { resumeTaken: true });
     equal(await session.start(runId, 1, 'a', 2), { kind: 'settled' });
   });
 
-  it('an approved call is refused until the last answer of its batch', async (setup) => {
-    const { store, session } = setup;
+  it('an approved call is refused until the last answer of its batch', async ({ session }) => {
     const { runId } = await session.asked(approval('a'), client('c'));
     await session.decide(runId, 'a', true);
     equal(await session.start(runId, 1, 'a'), { kind: 'refused' });
-    includes(await store.sessions.read(session.id), { stream: 'paused' });
+    includes(await session.record(), { stream: 'paused' });
     await session.answer(runId, 'c', { output: 1 });
     includes(await session.start(runId, 1, 'a'), { kind: 'execute' });
   });
@@ -214,11 +211,11 @@ describe('start call', () => {
   });
 
   it('the run pauses if the last busy call turns out to have an unknown outcome', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.asked(server('s'), approval('a'));
     await session.start(runId, 1, 's', 1);
     await session.start(runId, 1, 's', 2);
-    includes(await store.sessions.read(session.id), { status: 'waiting_approval' });
+    includes(await session.record(), { status: 'waiting_approval' });
   });
 });
 

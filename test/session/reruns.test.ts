@@ -20,13 +20,12 @@ async function interrupt(session: SessionDriver, runId: string, step: number): P
 }
 
 describe('resume run', () => {
-  it('a new run continues the same turn after the last committed step', async (setup) => {
-    const { store, session } = setup;
+  it('a new run continues the same turn after the last committed step', async ({ session }) => {
     const first = await session.newRun();
     const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
     await session.ask(first.runId, 1, [server('c', { row })]);
     await interrupt(session, first.runId, 2);
-    const before = await store.sessions.read(session.id);
+    const before = await session.record();
     const resumed = await session.resume({ nonce: 'again', now: 77, by: 'ann' });
     equal(resumed, {
       kind: 'resumed',
@@ -37,7 +36,7 @@ describe('resume run', () => {
         from: { step: 2, known: before?.sequence },
       },
     });
-    includes(await store.sessions.read(session.id), {
+    includes(await session.record(), {
       status: 'starting',
       stream: 'active',
       turn: 1,
@@ -51,7 +50,7 @@ describe('resume run', () => {
       runFromStep: 2,
       runStartSequence: before?.sequence,
     });
-    equal((await store.sessions.read(session.id))?.interrupted, undefined);
+    equal((await session.record())?.interrupted, undefined);
     includes(await session.messages('run_resumed'), [
       {
         runId: `${session.id}:2-again`,
@@ -102,8 +101,7 @@ describe('resume run', () => {
     }
   });
 
-  it('the new run continues after a reply that was rebuilt from the log', async (setup) => {
-    const { session, store } = setup;
+  it('the new run continues after a reply that was rebuilt from the log', async ({ session }) => {
     const { runId, messageId } = await session.newRun();
     const writer = session.writer(runId, 1, 1);
     await session.claim(writer);
@@ -113,7 +111,7 @@ describe('resume run', () => {
     const row = { role: 'assistant' as const, messageId, runId, step: 1, parts };
     await session.end(runId, 'interrupted', { row: { ...row, interrupted: 'interrupt' } });
     includes(await session.resume(), { run: { from: { step: 1 } } });
-    equal((await store.sessions.read(session.id))?.committedStep, 1);
+    equal((await session.record())?.committedStep, 1);
     equal(textIn(await session.log()), 'half');
   });
 
@@ -129,7 +127,7 @@ describe('resume run', () => {
   });
 
   it('calls that waited at the stop are settled, and the turn can be resumed repeatedly', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     let { runId } = await session.newRun();
     await session.ask(runId, 1, [approval('a'), client('c')]);
     await session.stop();
@@ -140,7 +138,7 @@ describe('resume run', () => {
       ({ runId } = resumed.run);
       await interrupt(session, runId, step);
     }
-    includes(await store.sessions.rows(session.id, 0), [
+    includes(await session.rows(), [
       { role: 'user' },
       { role: 'assistant', step: 1 },
       { role: 'tool', toolCallId: 'a', errorCode: 'run_stopped' },
@@ -148,7 +146,7 @@ describe('resume run', () => {
       { role: 'assistant', step: 2 },
       { role: 'assistant', step: 3 },
     ]);
-    includes(await store.runs.list(session.id), [
+    includes(await session.runs(), [
       { mode: 'new', turn: 1 },
       { mode: 'continue', turn: 1 },
       { mode: 'continue', turn: 1, status: 'interrupted' },
@@ -158,7 +156,7 @@ describe('resume run', () => {
 
 describe('rewind, an edited message', () => {
   it('other messages replace one message, and everything after it is dropped', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     await playTurn(session, 'u1');
     await playTurn(session, 'u2');
     await playTurn(session, 'u3');
@@ -170,50 +168,45 @@ describe('rewind, an edited message', () => {
       run: { runId: `${session.id}:4-edit`, turn: 2, messageId: 'msg-3' },
     });
     equal(await session.retry({ messageId: 'u2', messages, nonce: 'edit' }), result);
-    includes((await store.sessions.rows(session.id, 0)).slice(5), [
+    includes((await session.rows()).slice(5), [
       { role: 'assistant', step: 3 },
       { role: 'user', id: 'h2' },
       { role: 'user', id: 'u2', parts: [{ type: 'text', text: 'worded otherwise' }] },
     ]);
-    const all = await store.sessions.rows(session.id, 0);
-    equal(await store.sessions.rows(session.id, -2), all.slice(-2));
-    equal(await store.sessions.rows(session.id, -100), all);
+    const all = await session.rows();
+    equal(await session.rows(-2), all.slice(-2));
+    equal(await session.rows(-100), all);
     includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 8 }]);
-    equal(await store.sessions.acceptedMessages(session.id, ['u1', 'h2', 'u2', 'u3']), [
-      'u1',
-      'h2',
-      'u2',
-    ]);
+    equal(await session.accepted(['u1', 'h2', 'u2', 'u3']), ['u1', 'h2', 'u2']);
     includes(await session.begin({ messages: [userMessage('u2')] }), { kind: 'conflict' });
     if (result.kind !== 'rewound') throw new Error(result.kind);
     await conclude(session, result.run, 1);
     includes(await session.newRun('u4'), { turn: 3, messageId: 'msg-5' });
   });
 
-  it('another message replaces the first one, or one of several', async ({ store, session }) => {
+  it('another message replaces the first one, or one of several', async ({ session }) => {
     await playTurn(session, 'u1');
     const edited = [userMessage('u1', 'otherwise')];
     const first = await session.retry({ messageId: 'u1', messages: edited });
     if (first.kind !== 'rewound') throw new Error(first.kind);
-    includes(await store.sessions.rows(session.id, 0), [{ id: 'u1' }]);
+    includes(await session.rows(), [{ id: 'u1' }]);
     await conclude(session, first.run, 1);
     const run = await session.newRun({ messages: [userMessage('u2'), userMessage('u3')] });
     await conclude(session, run, 1);
     includes(await session.retry({ messageId: 'u3', messages: [userMessage('u3', 'now')] }), {
       run: { turn: 2, messageId: 'msg-4' },
     });
-    includes(await store.sessions.read(session.id), { turnStartRow: 2 });
-    includes((await store.sessions.rows(session.id, 0)).slice(2), [
+    includes(await session.record(), { turnStartRow: 2 });
+    includes((await session.rows()).slice(2), [
       { id: 'u2' },
       { id: 'u3', parts: [{ type: 'text', text: 'now' }] },
     ]);
   });
 
-  it('a reply cannot be replaced, and no message can be stored twice', async (setup) => {
-    const { store, session } = setup;
+  it('a reply cannot be replaced, and no message can be stored twice', async ({ session }) => {
     const first = await playTurn(session, 'u1');
     await playTurn(session, 'u2');
-    const before = await store.sessions.view(session.id);
+    const before = await session.view();
     const messages = [userMessage('u2', 'otherwise')];
     equal(await session.retry({ messageId: first.messageId, messages }), {
       kind: 'message_not_found',
@@ -223,7 +216,7 @@ describe('rewind, an edited message', () => {
       await session.retry({ messageId: 'u2', messages: [userMessage('u1', 'x'), ...messages] }),
       { kind: 'conflict', messageId: 'u1' },
     );
-    equal(await store.sessions.view(session.id), before);
+    equal(await session.view(), before);
   });
 });
 
@@ -238,7 +231,7 @@ describe('end', () => {
   });
 
   it('a run ends without its silent writer, which is fenced off; its partial reply is kept', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId, messageId } = await session.newRun();
     const writer = session.writer(runId, 1, 1);
     await session.claim(writer);
@@ -253,12 +246,12 @@ describe('end', () => {
     });
     equal(await session.say(writer, 2, 'tence'), { kind: 'superseded' });
     equal(await session.commit(writer), { kind: 'superseded' });
-    includes(await store.sessions.rows(session.id, 1), [{ parts }]);
+    includes(await session.rows(1), [{ parts }]);
     includes(await session.newRun(), { messageId: 'msg-3' });
   });
 
   it('a turn that failed or was aborted without text counts as a visible message, too', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const failed = await session.newRun('u1');
     await session.end(failed.runId, 'failed', {
       error: { code: 'provider_error', message: 'No.', retryable: false },
@@ -268,7 +261,7 @@ describe('end', () => {
     includes(await session.begin({ messages: [userMessage('u3')] }), {
       run: { messageId: 'msg-5' },
     });
-    includes(await store.sessions.rows(session.id, 0), [
+    includes(await session.rows(), [
       { id: 'u1' },
       { role: 'assistant', messageId: 'msg-1', runId: failed.runId, display: true, parts: [] },
       { id: 'u2' },
@@ -277,8 +270,7 @@ describe('end', () => {
     ]);
   });
 
-  it('the end of a failed run settles calls as failed and keeps the error', async (setup) => {
-    const { store, session } = setup;
+  it('the end of a failed run settles calls as failed and keeps the error', async ({ session }) => {
     const { runId } = await session.asked(server('s'), approval('a'));
     await session.start(runId, 1, 's');
     const error = { code: 'framework_run_lost', message: 'Lost.', retryable: true };
@@ -290,22 +282,22 @@ describe('end', () => {
     includes(await session.messages('error'), [
       { error: 'Lost.', code: 'framework_run_lost', recoverable: false },
     ]);
-    includes(await store.sessions.read(session.id), { stream: 'failed', error });
+    includes(await session.record(), { stream: 'failed', error });
   });
 
-  it('an aborted run keeps the error that viewers get', async ({ store, session }) => {
+  it('an aborted run keeps the error that viewers get', async ({ session }) => {
     const { runId } = await session.newRun();
     await session.stop({ mode: 'abort', reason: 'no answer' });
     const [error] = await session.messages('error');
     const expected = { code: 'framework_cancelled', message: 'The run was aborted.' };
     includes(error, { error: expected.message, code: expected.code, recoverable: false });
-    includes(await store.sessions.read(session.id), { status: 'aborted', error: expected });
-    includes(await store.runs.list(session.id), [{ runId, error: expected }]);
+    includes(await session.record(), { status: 'aborted', error: expected });
+    includes(await session.runs(), [{ runId, error: expected }]);
     await session.newRun();
-    equal((await store.sessions.read(session.id))?.error, undefined);
+    equal((await session.record())?.error, undefined);
   });
 
-  it('entries are numbered above what the run has seen', async ({ store, session }) => {
+  it('entries are numbered above what the run has seen', async ({ session }) => {
     const { runId } = await session.newRun();
     await session.end(runId, 'failed', { floor: 500 });
     equal(
@@ -313,7 +305,7 @@ describe('end', () => {
       true,
     );
     const { startSequence } = await session.newRun();
-    equal((await store.sessions.read(session.id))?.sequence, startSequence);
+    equal((await session.record())?.sequence, startSequence);
     equal(startSequence > 500, true);
   });
 });

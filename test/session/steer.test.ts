@@ -18,7 +18,7 @@ async function errorCodes(session: SessionDriver): Promise<(string | undefined)[
 
 describe('steer', () => {
   it('a steering message enters the next step as its own turn, after the results of the step before', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.asked(server('s'));
     includes(await session.steer('u2'), { kind: 'steered', runId });
     await session.steer('u3');
@@ -27,13 +27,13 @@ describe('steer', () => {
 
     const writer = session.writer(runId, 2, 2);
     includes(await session.claim(writer), { rowCount: 5, messageId: 'msg-4' });
-    includes(await store.sessions.rows(session.id, 1), [
+    includes(await session.rows(1), [
       { role: 'assistant', step: 1 },
       { role: 'tool', toolCallId: 's' },
       { role: 'user', id: 'u2' },
       { role: 'user', id: 'u3' },
     ]);
-    includes(await store.sessions.read(session.id), {
+    includes(await session.record(), {
       runId,
       turn: 2,
       messageId: 'msg-4',
@@ -54,19 +54,19 @@ describe('steer', () => {
     includes(await session.newRun('u4'), { messageId: 'msg-6', turn: 3 });
   });
 
-  it('a steering message waits until the current reply has begun', async ({ store, session }) => {
+  it('a steering message waits until the current reply has begun', async ({ session }) => {
     const { runId } = await session.newRun('u1');
     await session.steer('u2');
     const writer = session.writer(runId, 1, 1);
     includes(await session.claim(writer), { rowCount: 1, messageId: 'msg-1' });
-    includes(await store.sessions.read(session.id), { queued: 1, turn: 1 });
+    includes(await session.record(), { queued: 1, turn: 1 });
   });
 
-  it('a steering message gives a run that would end another step', async ({ store, session }) => {
+  it('a steering message gives a run that would end another step', async ({ session }) => {
     const { runId, writer } = await session.speaking();
     await session.steer('u2');
     includes(await session.commit(writer), { kind: 'steered' });
-    includes(await store.sessions.read(session.id), { status: 'running', stream: 'active' });
+    includes(await session.record(), { status: 'running', stream: 'active' });
     equal(await session.messages('stream_end'), []);
     // A repeated commit returns the same decision.
     equal(await session.commit(writer), {
@@ -76,16 +76,16 @@ describe('steer', () => {
     const next = session.writer(runId, 2, 2);
     includes(await session.claim(next), { kind: 'claimed', messageId: 'msg-3', rowCount: 3 });
     includes(await session.commit(next), { kind: 'committed' });
-    equal(await store.queue.read(session.id), []);
+    equal(await session.queue(), []);
   });
 
   it('steering messages of a run that fails or is stopped are queued before others', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { writer } = await session.speaking();
     await session.enqueue('u2');
     await session.steer('u3');
     await session.steer('u4');
-    includes(await store.queue.read(session.id), [
+    includes(await session.queue(), [
       { id: 'u3', mode: 'steer' },
       { id: 'u4', mode: 'steer' },
       { id: 'u2', mode: 'queue' },
@@ -96,7 +96,7 @@ describe('steer', () => {
         error: { code: 'provider_error', message: 'No.', retryable: false },
       },
     });
-    includes(await store.queue.read(session.id), [
+    includes(await session.queue(), [
       { id: 'u3', mode: 'queue' },
       { id: 'u4', mode: 'queue' },
       { id: 'u2', mode: 'queue' },
@@ -109,20 +109,20 @@ describe('steer', () => {
     includes(await session.commit(second), { kind: 'committed', next: true });
   });
 
-  it('a steering message is queued after an interrupting one', async ({ store, session }) => {
+  it('a steering message is queued after an interrupting one', async ({ session }) => {
     const { runId } = await session.newRun('u1');
     await session.claim(session.writer(runId, 1, 1));
     await session.steer('u2');
     await session.begin({ messages: [userMessage('u3')], policy: 'interrupt' });
     await session.end(runId, 'interrupted');
-    includes(await store.queue.read(session.id), [
+    includes(await session.queue(), [
       { id: 'u3', mode: 'interrupt' },
       { id: 'u2', mode: 'queue' },
     ]);
   });
 
   it('a later attempt of the same step does not take in a steering message', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.asked(
       server('c', {
         row: { role: 'tool', toolCallId: 'c', toolName: 't', error: 'x' },
@@ -135,7 +135,7 @@ describe('steer', () => {
     const again = session.writer(runId, 2, 3);
     includes(await session.claim(again), { messageId: 'msg-1' });
     includes(await session.commit(again, { row: assistantRow(again, []) }), { kind: 'steered' });
-    includes(await store.sessions.read(session.id), { queued: 1 });
+    includes(await session.record(), { queued: 1 });
   });
 
   it('a steering message starts a run if none is active', async ({ session }) => {
@@ -144,35 +144,34 @@ describe('steer', () => {
 });
 
 describe('legs', () => {
-  it('each resume begins a leg, with what the run had used before', async (setup) => {
-    const { store, session } = setup;
+  it('each resume begins a leg, with what the run had used before', async ({ session }) => {
     const { runId, writer: first } = await session.speaking();
-    equal((await store.sessions.read(session.id))?.leg, undefined);
+    equal((await session.record())?.leg, undefined);
     await session.commit(first, { calls: [approval('a')], usage: USAGE });
-    equal((await store.sessions.read(session.id))?.leg, undefined);
+    equal((await session.record())?.leg, undefined);
     await session.decide(runId, 'a', false, { now: 1_000 });
     const second = { number: 2, at: 1_000, used: USAGE };
-    includes(await store.sessions.read(session.id), { leg: second });
+    includes(await session.record(), { leg: second });
     await session.ask(runId, 2, [client('b')]);
     // As long as it waits, it is the leg that has asked.
-    includes(await store.sessions.read(session.id), { leg: second });
+    includes(await session.record(), { leg: second });
     await session.answer(runId, 'b', { output: 1 });
-    includes(await store.sessions.read(session.id), { leg: { number: 3, used: USAGE } });
+    includes(await session.record(), { leg: { number: 3, used: USAGE } });
   });
 
-  it('an answer while siblings are running begins none', async ({ store, session }) => {
+  it('an answer while siblings are running begins none', async ({ session }) => {
     const { runId } = await session.asked(server('s'), approval('a'));
     await session.start(runId, 1, 's');
     await session.decide(runId, 'a', true);
-    equal((await store.sessions.read(session.id))?.leg, undefined);
+    equal((await session.record())?.leg, undefined);
   });
 
-  it('another run begins with its first leg', async ({ store, session }) => {
+  it('another run begins with its first leg', async ({ session }) => {
     const { runId } = await session.asked(approval('a'));
     await session.decide(runId, 'a', false);
     await session.end(runId, 'completed');
     await session.newRun();
-    equal((await store.sessions.read(session.id))?.leg, undefined);
+    equal((await session.record())?.leg, undefined);
   });
 
   it('a sub-agent begins its legs with its conversation', async (setup) => {
@@ -188,20 +187,19 @@ describe('legs', () => {
 });
 
 describe('stop', () => {
-  it('a paused run ends at once, and its waiting calls are settled', async (setup) => {
-    const { store, session } = setup;
+  it('a paused run ends at once, and its waiting calls are settled', async ({ session }) => {
     const { runId } = await session.asked(approval('a'));
     equal(await session.stop({ reason: 'bye' }), { kind: 'ended', runId });
-    includes(await store.sessions.read(session.id), { status: 'interrupted', stream: 'ended' });
+    includes(await session.record(), { status: 'interrupted', stream: 'ended' });
     equal(await errorCodes(session), ['run_stopped']);
     includes(await session.messages('run_interrupted'), [{ reason: 'bye' }]);
     equal((await session.log()).at(-1)?.message.type, 'stream_end');
   });
 
-  it('a run whose model has not begun to stream ends at once', async ({ store, session }) => {
+  it('a run whose model has not begun to stream ends at once', async ({ session }) => {
     const { runId } = await session.newRun();
     equal(await session.stop({ mode: 'abort' }), { kind: 'ended', runId });
-    includes(await store.sessions.read(session.id), { status: 'aborted', stream: 'failed' });
+    includes(await session.record(), { status: 'aborted', stream: 'failed' });
     equal(await session.claim(session.writer(runId, 1, 1)), { kind: 'superseded' });
   });
 
@@ -215,7 +213,7 @@ describe('stop', () => {
   });
 
   it('while a model streams, a record is left and the workers are notified', async (setup) => {
-    const { store, session, another } = setup;
+    const { session, another } = setup;
     const { runId } = await session.newRun();
     await session.claim(session.writer(runId, 1, 1));
     const stopped: string[] = [];
@@ -227,17 +225,17 @@ describe('stop', () => {
     await eventually('the worker hears of the stop', () => stopped.length > 0);
     equal(stopped, [runId]);
     leave();
-    includes(await store.sessions.read(session.id), {
+    includes(await session.record(), {
       status: 'running',
       stop: { mode: 'interrupt', by: 'ann' },
     });
   });
 
   it('a repeated stop keeps the first reason, but an abort replaces an interrupt', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.newRun();
     await session.claim(session.writer(runId, 1, 1));
-    const stopOf = async (): Promise<unknown> => (await store.sessions.read(session.id))?.stop;
+    const stopOf = async (): Promise<unknown> => (await session.record())?.stop;
     await session.stop({ reason: 'first' });
     await session.stop({ reason: 'second' });
     equal(await stopOf(), { mode: 'interrupt', reason: 'first' });

@@ -15,12 +15,12 @@ const OUTPUT = { list: [], object: {}, n: 1_234_567_890_123_456, deep: [[null]],
 
 describe('commit', () => {
   it('row, calls and pause are stored together', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId, writer } = await session.speaking();
     const calls = [approval('a', { deadlineMs: 5_000 }), client('c')];
     const result = await session.commit(writer, { calls });
 
-    const view = await store.sessions.view(session.id);
+    const view = await session.view();
     equal(result, { kind: 'committed', sequence: view?.record.sequence, paused: true });
     includes(view?.record, {
       status: 'waiting_approval',
@@ -51,42 +51,40 @@ describe('commit', () => {
     ]);
   });
 
-  it('a run that waits for client tools has its own status', async ({ store, session }) => {
+  it('a run that waits for client tools has its own status', async ({ session }) => {
     await session.asked(client('c'));
-    includes(await store.sessions.read(session.id), { status: 'waiting_tool' });
+    includes(await session.record(), { status: 'waiting_tool' });
     includes(await session.messages('run_paused'), [{ reason: 'client_tool' }]);
   });
 
   it('the run does not pause while a server tool must run, but with its result', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { runId } = await session.newRun();
     const calls = [server('s'), approval('a')];
     includes(await session.ask(runId, 1, calls), { paused: false });
-    includes(await store.sessions.read(session.id), { stream: 'active' });
+    includes(await session.record(), { stream: 'active' });
     await session.start(runId, 1, 's');
     equal(await session.messages('run_paused'), []);
     await session.finishCall(runId, 1, 's', 1);
-    includes(await store.sessions.read(session.id), { stream: 'paused' });
+    includes(await session.record(), { stream: 'paused' });
     equal((await typesOf(setup)).slice(-3), ['tool_end', 'suspension_marker', 'run_paused']);
     includes(await session.messages('suspension_marker'), [
       { kind: 'suspended_step_partial', payload: { toolCallIds: ['a'], stepId: 's1' } },
     ]);
   });
 
-  it('a repeated commit returns the first outcome and writes nothing', async (setup) => {
-    const { store, session } = setup;
+  it('a repeated commit returns the first outcome and writes nothing', async ({ session }) => {
     const { writer } = await session.speaking();
     await session.commit(writer, { calls: [approval('a')] });
-    const before = await store.sessions.view(session.id);
+    const before = await session.view();
     includes(await session.commit(writer, { calls: [approval('other')] }), {
       kind: 'done',
       outcome: { kind: 'calls', calls: [{ toolCallId: 'a' }] },
     });
-    equal(await store.sessions.view(session.id), before);
+    equal(await session.view(), before);
   });
 
-  it('a repeated commit that ended the run returns how it ended', async (setup) => {
-    const { session } = setup;
+  it('a repeated commit that ended the run returns how it ended', async ({ session }) => {
     const { writer } = await session.speaking();
     await session.commit(writer);
     equal(await session.commit(writer), {
@@ -96,8 +94,7 @@ describe('commit', () => {
     equal((await session.messages('stream_end')).length, 1);
   });
 
-  it('a commit finds a stop, unless it answers one', async (setup) => {
-    const { store, session } = setup;
+  it('a commit finds a stop, unless it answers one', async ({ session }) => {
     const { runId, writer } = await session.speaking();
     await session.stop({ reason: 'why' });
     equal(await session.commit(writer), {
@@ -112,11 +109,11 @@ describe('commit', () => {
     includes(await session.messages('run_interrupted'), [
       { reason: 'why', checkpointId: `cpv1-${session.id}-s1-${runId.split(':')[1] ?? ''}` },
     ]);
-    equal((await store.sessions.read(session.id))?.stop, undefined);
+    equal((await session.record())?.stop, undefined);
   });
 
   it('a final commit ends run and stream', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { writer } = await session.speaking();
     const error = { code: 'provider_error', message: 'It failed.', retryable: true };
     const row = { role: 'tool' as const, toolCallId: 'x', toolName: 't', error: 'e' };
@@ -125,17 +122,13 @@ describe('commit', () => {
       outcome: { kind: 'ended', step: 1, status: 'failed', error },
       calls: [server('x', { row })],
     });
-    includes(await store.sessions.read(session.id), {
+    includes(await session.record(), {
       status: 'failed',
       stream: 'failed',
       error,
     });
     equal(await typesOf(setup), ['step_end', 'error', 'stream_end']);
-    includes(await store.sessions.rows(session.id, 0), [
-      { role: 'user' },
-      { role: 'assistant' },
-      { role: 'tool' },
-    ]);
+    includes(await session.rows(), [{ role: 'user' }, { role: 'assistant' }, { role: 'tool' }]);
   });
 
   it('a commit with only settled calls leads to the next step', async ({ session }) => {
@@ -145,16 +138,14 @@ describe('commit', () => {
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', rowCount: 3 });
   });
 
-  it('a writer that has seen more than the store holds writes nothing', async (setup) => {
-    const { store, session } = setup;
+  it('a writer that has seen more than the store holds writes nothing', async ({ session }) => {
     const { writer } = await session.speaking();
-    const before = await store.sessions.view(session.id);
+    const before = await session.view();
     equal(await session.commit(writer, { known: 7 }), { kind: 'rewound' });
-    equal(await store.sessions.view(session.id), before);
+    equal(await session.view(), before);
   });
 
-  it('a committed reply stays when another attempt claims the step later', async (setup) => {
-    const { session } = setup;
+  it('a committed reply stays when another attempt claims the step later', async ({ session }) => {
     const { runId, writer } = await session.speaking();
     await session.say(writer, 1, 'kept');
     await session.commit(writer, { calls: [server('s')] });
@@ -211,15 +202,15 @@ describe('discard', () => {
     includes(await session.claim(writer), { failures: 0, failingForMs: 0, waits: 0 });
     const discard = { writer, reason: 'provider_overloaded', now: 1 };
     await store.steps.discard({ ...discard, failure: 1 });
-    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    equal((await session.record())?.waitsUntil, undefined);
     await store.steps.discard({ ...discard, failure: 2, waitMs: 60_000 });
-    const { waitsUntil = 0, status } = (await store.sessions.read(session.id)) ?? {};
+    const { waitsUntil = 0, status } = (await session.record()) ?? {};
     equal(status, 'running');
     ok(Math.abs(waitsUntil - Date.now() - 60_000) < 10_000);
     const claim = await session.claim(session.writer(runId, 1, 2));
     includes(claim, { failures: 2, waits: 1 });
     ok(claim.kind === 'claimed' && claim.failingForMs >= 0 && claim.failingForMs < 60_000);
-    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    equal((await session.record())?.waitsUntil, undefined);
     equal((await session.stop()).kind, 'stopping');
   });
 
@@ -227,9 +218,9 @@ describe('discard', () => {
     const { writer } = await session.speaking();
     await store.steps.discard({ writer, failure: 1, reason: 'x', waitMs: 60_000, now: 1 });
     includes(await session.stop(), { kind: 'ended', waited: true });
-    includes(await store.sessions.read(session.id), { status: 'interrupted', stream: 'ended' });
+    includes(await session.record(), { status: 'interrupted', stream: 'ended' });
     includes(await session.newRun(), { turn: 2 });
-    equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    equal((await session.record())?.waitsUntil, undefined);
   });
 
   it('a fenced attempt and an ended run are refused', async ({ store, session }) => {
@@ -299,7 +290,7 @@ describe('take over', () => {
     const { name } = lost;
     const silent = { ...lost, token: 2 };
     await session.claim(silent);
-    const before = (await store.sessions.read(session.id))?.sequence;
+    const before = (await session.record())?.sequence;
     await session.say(silent, 1, 'partial');
     const taken = await store.steps.takeOver({ sessionId: session.id, runId, name });
     equal(taken, { kind: 'taken', token: 3, first: before });
@@ -330,31 +321,30 @@ describe('take over', () => {
 
 /** Usage and result of a run. */
 describe('usage', () => {
-  it('usage of steps and discarded attempts is added up, once each', async (setup) => {
-    const { store, session } = setup;
+  it('usage of steps and discarded attempts is added up, once each', async ({ store, session }) => {
     const { runId } = await session.newRun();
     const writer = session.writer(runId, 1, 1);
     const claimed = await session.claim(writer);
     equal('usage' in claimed, false);
-    equal((await store.sessions.read(session.id))?.usage, undefined);
+    equal((await session.record())?.usage, undefined);
     const failure = { writer, failure: 1, reason: 'provider_error', usage: FIRST, now: 1 };
     await store.steps.discard(failure);
     await store.steps.discard(failure);
     const asked = { calls: [server('x')], usage: SECOND };
     await session.commit(writer, { ...asked, finishReason: 'tool-calls' });
     await session.commit(writer, asked);
-    includes(await store.sessions.read(session.id), { usage: BOTH, finishReason: 'tool-calls' });
+    includes(await session.record(), { usage: BOTH, finishReason: 'tool-calls' });
     includes(await store.runs.current(session.id), { usage: BOTH, finishReason: 'tool-calls' });
     await session.carryOut(runId, 1, 'x', 1);
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', usage: BOTH });
   });
 
-  it('usage belongs to its run', async ({ store, session }) => {
+  it('usage belongs to its run', async ({ session }) => {
     const { writer } = await session.speaking();
     await session.commit(writer, { usage: FIRST, finishReason: 'length' });
     await session.newRun();
-    includes(await store.runs.list(session.id), [{ usage: FIRST, finishReason: 'length' }, {}]);
-    const record = await store.sessions.read(session.id);
+    includes(await session.runs(), [{ usage: FIRST, finishReason: 'length' }, {}]);
+    const record = await session.record();
     equal([record?.usage, record?.finishReason], [undefined, undefined]);
   });
 });
@@ -365,7 +355,7 @@ describe('output', () => {
     const { runId, writer } = await session.speaking();
     await session.commit(writer, { calls: [server('x')], output: OUTPUT });
     equal(await session.messages('output'), []);
-    equal((await store.sessions.read(session.id))?.output, OUTPUT);
+    equal((await session.record())?.output, OUTPUT);
     await session.carryOut(runId, 1, 'x', 1);
     await session.end(runId, 'completed');
     const types = (await session.log()).map(({ message }) => message.type);
@@ -382,16 +372,16 @@ describe('output', () => {
   });
 
   it('the output of a step that ends the run is written at once and may be null', async (setup) => {
-    const { store, session } = setup;
+    const { session } = setup;
     const { writer } = await session.speaking();
     await session.commit(writer, { output: null });
     equal(
       (await session.messages('output')).map(({ output }) => output),
       [null],
     );
-    equal((await store.sessions.read(session.id))?.output, null);
+    equal((await session.record())?.output, null);
     await session.newRun();
-    equal('output' in ((await store.sessions.read(session.id)) ?? {}), false);
+    equal('output' in ((await session.record()) ?? {}), false);
   });
 
   it('the output is kept however the run ends', async ({ session }) => {

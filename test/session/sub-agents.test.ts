@@ -17,13 +17,13 @@ describe('a sub-agent', () => {
     const { store } = setup;
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
-    includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
+    includes(await tree.root.record(), { status: 'running', stream: 'active' });
     await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
-    includes(await store.sessions.read(tree.root.id), {
+    includes(await tree.root.record(), {
       status: 'waiting_children',
       stream: 'paused',
     });
-    includes(await store.sessions.read(driver.id), {
+    includes(await driver.record(), {
       status: 'waiting_approval',
       stream: 'paused',
     });
@@ -34,17 +34,17 @@ describe('a sub-agent', () => {
     includes(await tree.root.messages('run_paused'), [
       { agentId: tree.root.id, reason: 'awaiting_children', pendingToolCallId: 'a' },
     ]);
-    equal(Object.keys(await store.calls.pending(tree.root.id)), ['a']);
+    equal(Object.keys(await tree.root.pending()), ['a']);
     includes(await store.calls.suspension(tree.root.id), {
       kind: 'suspended_awaiting_children',
       toolCallIds: ['a'],
     });
-    includes(await store.calls.read(tree.root.id, 'a'), { spec: { runId: ref.runId } });
+    includes(await tree.root.call('a'), { spec: { runId: ref.runId } });
     equal(await tree.root.decide(tree.runId, 'a', true), { kind: 'stale_run' });
     const resume = { step: 1, approved: ['a'] };
     includes(await tree.root.decide(ref.runId, 'a', true), { kind: 'stored', resume });
     equal(await tree.root.decide(ref.runId, 'a', true), { kind: 'already_completed' });
-    const record = await store.sessions.read(tree.root.id);
+    const record = await tree.root.record();
     includes(record, {
       status: 'running',
       stream: 'active',
@@ -52,31 +52,30 @@ describe('a sub-agent', () => {
     });
     equal(record?.resume, undefined);
     includes(await driver.start(ref.runId, 1, 'a'), { kind: 'execute', shownIn: 1 });
-    equal((await store.sessions.read(tree.root.id))?.wakes, undefined);
+    equal((await tree.root.record())?.wakes, undefined);
     await driver.finishCall(ref.runId, 1, 'a', 'ok');
     includes(await driver.claim(driver.writer(ref.runId, 2, 1)), {
       kind: 'claimed',
       rowCount: 3,
     });
     includes(await driver.commit(driver.writer(ref.runId, 2, 1)), { kind: 'committed' });
-    includes(await store.sessions.read(driver.id), { status: 'completed' });
-    includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
+    includes(await driver.record(), { status: 'completed' });
+    includes(await tree.root.record(), { status: 'running', stream: 'active' });
     includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
     equal(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
     includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
   });
 
   it('a sub-agent waits for the last answer in the conversation, then all continue', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
     // No question has been asked yet.
-    equal(await store.calls.pending(tree.root.id), {});
+    equal(await tree.root.pending(), {});
     equal(await tree.root.decide(tree.runId, 'r', true), { kind: 'not_pending' });
     equal(await tree.root.messages('tool_approval_request'), []);
     await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'c', 'client')]);
-    includes(await store.sessions.read(tree.root.id), {
+    includes(await tree.root.record(), {
       status: 'waiting_approval',
       stream: 'paused',
     });
@@ -94,7 +93,7 @@ describe('a sub-agent', () => {
         { type: 'run_paused', reason: 'approval', pendingToolCallId: 'r' },
       ],
     );
-    const rows = await store.sessions.rows(tree.root.id, 0);
+    const rows = await tree.root.rows();
     includes(rows.at(-1), {
       role: 'assistant',
       display: true,
@@ -124,14 +123,13 @@ describe('a sub-agent', () => {
     includes(await tree.root.start(tree.runId, 1, 'r'), { kind: 'execute' });
     includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
     includes(await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1)), { kind: 'claimed' });
-    includes(await store.sessions.rows(tree.root.id, rows.length), [
+    includes(await tree.root.rows(rows.length), [
       { role: 'tool', toolCallId: 'a', denied: true, display: true },
       { role: 'tool', toolCallId: 'c', output: 1, display: true },
     ]);
   });
 
   it('a sub-agent asks again at the next pause, while others are still active', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 2, () => []);
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
@@ -140,31 +138,30 @@ describe('a sub-agent', () => {
     await tree.root.answer(two.ref.runId, 'b', { output: 1 });
     await one.driver.ask(one.ref.runId, 2, [heldCall(one.ref.runId, 'a2')]);
     // The other one may continue but has not done so yet.
-    includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
+    includes(await tree.root.record(), { status: 'running', stream: 'active' });
     await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1));
     await two.driver.commit(two.driver.writer(two.ref.runId, 2, 1));
     await settleChild(setup, tree.root, tree.runId, 'd2');
-    includes(await store.sessions.read(tree.root.id), {
+    includes(await tree.root.record(), {
       status: 'waiting_children',
       stream: 'paused',
     });
-    equal(Object.keys(await store.calls.pending(tree.root.id)), ['a2']);
+    equal(Object.keys(await tree.root.pending()), ['a2']);
     equal((await tree.root.messages('run_paused')).length, 2);
   });
 
   it('a sub-agent has deadlines that count from the pause', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
     await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'c', 'client', { deadlineMs: 1 })]);
-    ok(((await store.calls.read(tree.root.id, 'c'))?.deadline ?? Infinity) < Infinity);
+    ok(((await tree.root.call('c'))?.deadline ?? Infinity) < Infinity);
     let result = await driver.expire(ref.runId, 'c');
     while (result.kind === 'not_due') result = await driver.expire(ref.runId, 'c');
     includes(result, { kind: 'stored', resume: { step: 1, approved: [] } });
     // A client's result replaces the timeout until the sub-agent has read that.
     includes(await tree.root.answer(ref.runId, 'c', { output: 'late' }), { kind: 'stored' });
     includes(await driver.claim(driver.writer(ref.runId, 2, 1)), { rowCount: 3 });
-    includes(await store.sessions.rows(driver.id, 2), [{ output: 'late' }]);
+    includes(await driver.rows(2), [{ output: 'late' }]);
   });
 
   it('the sessions of sub-agents are listed, at every depth, until they are erased', async (setup) => {
@@ -181,7 +178,6 @@ describe('a sub-agent', () => {
   });
 
   it('a sub-agent keeps its deadlines and questions through a later pause', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 2, () => []);
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     const { call, child } = newSubAgent(one.driver.id, 'e1');
@@ -192,20 +188,19 @@ describe('a sub-agent', () => {
     const asked = heldCall(two.ref.runId, 'y', 'client', { deadlineMs: 60_000 });
     await two.driver.ask(two.ref.runId, 1, [asked]);
     includes(await tree.root.extend(two.ref.runId, 'y', 5_000), { kind: 'extended' });
-    const before = await store.calls.read(tree.root.id, 'y');
+    const before = await tree.root.call('y');
     // One continues because the agent that it waits for is lost, and ends.
     await settleChild(setup, one.driver, one.ref.runId, 'e1');
     await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1));
     await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
     await settleChild(setup, tree.root, tree.runId, 'd1');
     equal((await tree.root.messages('run_paused')).length, 2);
-    equal(await store.calls.read(tree.root.id, 'y'), before);
+    equal(await tree.root.call('y'), before);
   });
 });
 
 describe('a sub-agent', () => {
   it('a sub-agent ends with its conversation, and every call is settled once', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     await one.driver.ask(one.ref.runId, 1, [server('s'), heldCall(one.ref.runId, 'a')]);
@@ -213,8 +208,8 @@ describe('a sub-agent', () => {
     const writer = two.driver.writer(two.ref.runId, 1, 1);
     await two.driver.claim(writer);
     includes(await tree.root.stop(), { kind: 'ended', runId: tree.runId });
-    includes(await store.sessions.read(one.driver.id), { status: 'interrupted' });
-    includes(await store.sessions.read(two.driver.id), { status: 'interrupted' });
+    includes(await one.driver.record(), { status: 'interrupted' });
+    includes(await two.driver.record(), { status: 'interrupted' });
     equal(await two.driver.say(writer, 1, 'late'), { kind: 'superseded' });
     equal(await two.driver.commit(writer), { kind: 'superseded' });
     equal(await one.driver.start(one.ref.runId, 1, 's', 2), { kind: 'settled' });
@@ -231,22 +226,17 @@ describe('a sub-agent', () => {
       ],
     );
     equal(
-      (await store.sessions.rows(tree.root.id, 2)).map(
-        (row) => 'toolCallId' in row && row.toolCallId,
-      ),
+      (await tree.root.rows(2)).map((row) => 'toolCallId' in row && row.toolCallId),
       ['d1', 'd2', 'r'],
     );
     equal(
-      (await store.sessions.rows(one.driver.id, 2)).map(
-        (row) => 'errorCode' in row && row.errorCode,
-      ),
+      (await one.driver.rows(2)).map((row) => 'errorCode' in row && row.errorCode),
       ['tool_outcome_unknown', 'run_stopped'],
     );
     equal(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
   });
 
   it('a sub-agent adds its usage to the run of its parent, however it ended', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 2, () => []);
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     const usage = { inputTokens: 10, outputTokens: 2, costMicroUsd: 5 };
@@ -255,13 +245,13 @@ describe('a sub-agent', () => {
       await driver.claim(writer);
       await driver.commit(writer, { usage, final: { status: 'completed' } });
     }
-    equal((await store.sessions.read(tree.root.id))?.usage, undefined);
+    equal((await tree.root.record())?.usage, undefined);
     await settleChild(setup, tree.root, tree.runId, 'd1');
     await settleChild(setup, tree.root, tree.runId, 'd1');
-    includes(await store.sessions.read(tree.root.id), { usage });
+    includes(await tree.root.record(), { usage });
     await tree.root.stop();
     const both = { inputTokens: 20, outputTokens: 4, costMicroUsd: 10 };
-    includes(await store.runs.list(tree.root.id), [{ status: 'interrupted', usage: both }]);
+    includes(await tree.root.runs(), [{ status: 'interrupted', usage: both }]);
   });
 
   it('a sub-agent that ends while it waits for its provider leaves no wait behind', async (setup) => {
@@ -274,28 +264,26 @@ describe('a sub-agent', () => {
     await driver.end(ref.runId, 'failed');
     await settleChild(setup, tree.root, tree.runId, 'd1');
     includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
-    equal((await store.sessions.read(tree.root.id))?.waitsUntil, undefined);
+    equal((await tree.root.record())?.waitsUntil, undefined);
   });
 
   it('a sub-agent that is asked to stop stops the conversation', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
     equal(await driver.stop({ runId: `${ref.runId}x` }), { kind: 'nothing' });
     includes(await driver.stop({ runId: ref.runId }), { kind: 'ended', runId: tree.runId });
-    includes(await store.sessions.read(tree.root.id), { status: 'interrupted' });
+    includes(await tree.root.record(), { status: 'interrupted' });
     equal(await driver.stop({ runId: ref.runId }), { kind: 'nothing' });
   });
 
   it('a sub-agent is abandoned by a new message while people are asked', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
     await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a'), heldCall(ref.runId, 'c', 'client')]);
     await tree.root.answer(ref.runId, 'c', { output: 1 });
     const next = await tree.root.newRun();
     includes(next, { supersededRunId: tree.runId, turn: 2 });
-    includes(await store.sessions.read(driver.id), { status: 'interrupted' });
+    includes(await driver.record(), { status: 'interrupted' });
     includes(await tree.root.messages('tool_end'), [
       { toolCallId: 'a', agentId: tree.root.id, step: 1, errorCode: 'client_tool_abandoned' },
       { toolCallId: 'd1', errorCode: 'client_tool_abandoned' },
@@ -304,33 +292,30 @@ describe('a sub-agent', () => {
   });
 
   it('a sub-agent may be lost while it waits; its parent then continues', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
     await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
     await driver.end(ref.runId, 'failed', {
       error: { code: 'framework_subagent_lost', message: 'lost', retryable: false },
     });
-    includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
+    includes(await tree.root.record(), { stream: 'paused' });
     includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
-    includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
+    includes(await tree.root.record(), { status: 'running', stream: 'active' });
     includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
   });
 
   it('a sub-agent that is lost while active ends with its call and writes nothing more', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
     const writer = driver.writer(ref.runId, 1, 1);
     await driver.claim(writer);
     includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
-    includes(await store.sessions.read(driver.id), { status: 'failed' });
+    includes(await driver.record(), { status: 'failed' });
     equal(await driver.say(writer, 1, 'late'), { kind: 'superseded' });
     equal(await driver.commit(writer), { kind: 'superseded' });
   });
 
   it('a sub-agent may have sub-agents, which pause and end with it', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 2, () => []);
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     const { call, child } = newSubAgent(one.driver.id, 'e1');
@@ -338,24 +323,24 @@ describe('a sub-agent', () => {
     equal(await begin(setup, one.driver, one.ref.runId, 'e1', child), { kind: 'begun' });
     const below = drive(setup, child.sessionId);
     await below.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
-    includes(await store.sessions.read(one.driver.id), { status: 'waiting_children' });
-    includes(await store.sessions.read(tree.root.id), { stream: 'active' });
+    includes(await one.driver.record(), { status: 'waiting_children' });
+    includes(await tree.root.record(), { stream: 'active' });
     await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
-    includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
-    equal(Object.keys(await store.calls.pending(tree.root.id)), ['x', 'y']);
+    includes(await tree.root.record(), { stream: 'paused' });
+    equal(Object.keys(await tree.root.pending()), ['x', 'y']);
     // Its own sub-agent is lost: it continues although the other one waits.
     await below.end(child.runId, 'failed');
     await settleChild(setup, one.driver, one.ref.runId, 'e1');
-    includes(await store.sessions.read(tree.root.id), { stream: 'active' });
+    includes(await tree.root.record(), { stream: 'active' });
     includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
     await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
     await settleChild(setup, tree.root, tree.runId, 'd1');
-    includes(await store.sessions.read(tree.root.id), {
+    includes(await tree.root.record(), {
       status: 'waiting_children',
       stream: 'paused',
     });
     includes(await tree.root.decide(two.ref.runId, 'y', true), { resume: { approved: ['y'] } });
     await tree.root.end(tree.runId, 'failed');
-    includes(await store.sessions.read(two.driver.id), { status: 'failed' });
+    includes(await two.driver.record(), { status: 'failed' });
   });
 });

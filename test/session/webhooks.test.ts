@@ -43,7 +43,7 @@ describe('the webhook of a call', () => {
     await session.ask(runId, 1, [server('s')]);
     equal(await callHook(store, session.id, runId), { kind: 'not_pending' });
     await waitForHook(setup, session, runId);
-    includes(await store.sessions.read(session.id), { status: 'waiting_tool', stream: 'paused' });
+    includes(await session.record(), { status: 'waiting_tool', stream: 'paused' });
     equal(await session.start(runId, 1, 's', 2), { kind: 'suspended' });
     const wrong = { secret: 'secret-of-t' };
     equal(await callHook(store, session.id, runId, wrong), { kind: 'not_pending' });
@@ -58,14 +58,12 @@ describe('the webhook of a call', () => {
       equal(await callHook(store, session.id, runId, wrong), { kind: 'not_pending' });
       if (step === 1) await session.ask(runId, 2, [server('t')]);
     }
-    const rows = await store.sessions.rows(session.id, 2);
+    const rows = await session.rows(2);
     includes(rows.slice(0, 1), [{ role: 'tool', toolCallId: 's', output: 'sent' }]);
   });
 
-  it('is called too early while its tool runs, whose next attempt gets the same address', async ({
-    store,
-    session,
-  }) => {
+  it('is called too early while its tool runs, whose next attempt gets the same address', async (setup) => {
+    const { store, session } = setup;
     const { runId } = await session.newRun();
     await session.ask(runId, 1, [server('s', { idempotent: true })]);
     const start = (token: number, hook: string) =>
@@ -93,8 +91,8 @@ describe('the webhook of a call', () => {
       const { runId } = await session.newRun(messageId);
       await session.ask(runId, 1, [server('s', { deadlineMs })]);
       await waitForHook(setup, session, runId);
-      const { deadline = 0 } = (await store.sessions.read(session.id)) ?? {};
-      equal(deadline, (await store.calls.read(session.id, 's'))?.deadline);
+      const { deadline = 0 } = (await session.record()) ?? {};
+      equal(deadline, (await session.call('s'))?.deadline);
       while (deadlineMs === 1 && Date.now() <= deadline) await Promise.resolve();
       const expired = await session.expire(runId, 's');
       equal(expired.kind, deadlineMs === 1 ? 'stored' : 'not_due');
@@ -115,7 +113,7 @@ describe('the webhook of a call', () => {
     includes(await store.calls.suspension(session.id), { toolCallIds: ['a'] });
     includes(await session.messages('run_paused'), [{ pendingToolCallId: 'a' }]);
     equal('resume' in (await callHook(store, session.id, runId)), false);
-    includes(await store.sessions.read(session.id), {
+    includes(await session.record(), {
       status: 'waiting_approval',
       stream: 'paused',
     });
@@ -130,7 +128,7 @@ describe('the webhook of a call', () => {
     includes(await session.decide(runId, 'a', true), { resume: { step: 1, approved: ['a'] } });
     includes(await session.start(runId, 1, 'a', 1), { kind: 'execute' });
     await session.finishCall(runId, 1, 'a', 'done', 1);
-    includes(await store.sessions.read(session.id), { status: 'waiting_tool', stream: 'paused' });
+    includes(await session.record(), { status: 'waiting_tool', stream: 'paused' });
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'not_ready' });
     includes(await callHook(store, session.id, runId), { resume: { approved: [] } });
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
@@ -142,7 +140,7 @@ describe('the webhook of a call', () => {
     await session.ask(runId, 1, [server('s'), client('c')]);
     await waitForHook(setup, session, runId);
     equal('resume' in (await session.answer(runId, 'c', { output: 1 })), false);
-    includes(await store.sessions.read(session.id), { stream: 'paused' });
+    includes(await session.record(), { stream: 'paused' });
     includes(await callHook(store, session.id, runId), { resume: { approved: [] } });
   });
 
@@ -156,7 +154,7 @@ describe('the webhook of a call', () => {
     await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'x')]);
     equal('resume' in (await root.decide(runId, 'own', true)), false);
     includes(await callHook(store, one.driver.id, one.ref.runId), { resume: { approved: [] } });
-    includes(await store.sessions.read(root.id), { status: 'running', stream: 'active' });
+    includes(await root.record(), { status: 'running', stream: 'active' });
     includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
     equal(await root.start(runId, 1, 'own'), { kind: 'refused' });
     await two.driver.end(two.ref.runId, 'failed');
@@ -168,14 +166,13 @@ describe('the webhook of a call', () => {
   });
 
   it('a sub-agent that ends releases nothing where no people were asked, or others are', async (setup) => {
-    const { store } = setup;
     const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'own')]);
     const { root, runId } = tree;
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     equal('resume' in (await settleChild(setup, root, runId, one.callId)), false);
     await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'x')]);
     await root.decide(runId, 'own', true);
-    includes(await store.sessions.read(root.id), { stream: 'paused' });
+    includes(await root.record(), { stream: 'paused' });
     equal(await root.start(runId, 1, 'own'), { kind: 'refused' });
   });
 });

@@ -101,6 +101,8 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         fork: notPlayed,
         list: notPlayed,
         count: notPlayed,
+        pauses: { ...QUIET_PAUSES, isHeld: () => Promise.resolve(false) },
+        uploads: { upload: notPlayed, removeFile: notPlayed },
       },
     },
     stateStore: {
@@ -133,6 +135,8 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         usage: notPlayed,
       },
       usage: { read: notPlayed, spent: notPlayed, forget: notPlayed },
+      requests: { claim: notPlayed, renew: notPlayed, settle: notPlayed, drop: notPlayed },
+      files: NO_FILES,
       runs: { list: notPlayed },
       waiting: {
         page: notPlayed,
@@ -194,6 +198,12 @@ function answerWith(session: FakeSession, answer: UncheckedAnswer): number {
   session.settle(toolCallId, error === undefined ? { output: result } : { error });
   return session.record.sequence;
 }
+
+const QUIET_PAUSES = { pause: notPlayed, resume: notPlayed, list: notPlayed, held: notPlayed };
+const NO_FILES = {
+  ...{ add: notPlayed, read: notPlayed, list: notPlayed, content: notPlayed },
+  ...{ remove: notPlayed, forget: notPlayed, eraseUnclaimed: notPlayed },
+};
 
 /** What is tested on the real runtime only. */
 function notPlayed(): Promise<never> {

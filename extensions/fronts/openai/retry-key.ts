@@ -27,10 +27,10 @@ interface Tried {
  * @returns undefined for clients that do not say which try it is
  */
 export async function takeRetryKey(
-  requests: Pick<Requests, 'claim' | 'drop'> | undefined,
+  requests: Pick<Requests, 'claim' | 'drop'>,
   { caller, session, count, body }: Tried,
 ): Promise<string | undefined> {
-  if (requests === undefined || count === undefined) return undefined;
+  if (count === undefined) return undefined;
   const name = hashOf(['completion', caller.tenantId, caller.userId, session, body]);
   const key = randomUUID();
   // The same content in another first try is another message.

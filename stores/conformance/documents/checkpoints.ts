@@ -66,17 +66,17 @@ export function checkpointCases({ describe, it }: Suite): void {
     it('a checkpoint is found by its id, with the state of that moment', async (setup) => {
       const { store, session } = setup;
       const { runId } = await session.newRun();
-      await store.documents.save(session.id, { customState: { at: 'commit' }, version: 0 });
+      await session.save({ at: 'commit' }, 0);
       await session.ask(runId, 1, [approval('a')]);
-      await store.documents.save(session.id, { customState: { at: 'later' }, version: 1 });
-      await store.documents.save(session.id, { customState: { at: 'now' }, version: 2 });
+      await session.save({ at: 'later' }, 1);
+      await session.save({ at: 'now' }, 2);
       const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};
       includes(await store.checkpoints.get(session.id, id), {
         id,
         stateVersion: 1,
         customState: { at: 'commit' },
       });
-      includes(await store.documents.load(session.id), { customState: { at: 'now' } });
+      includes(await session.load(), { customState: { at: 'now' } });
     });
 
     it('a checkpoint of another session is not found', async ({ store, session, streamId }) => {

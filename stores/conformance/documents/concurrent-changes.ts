@@ -23,7 +23,7 @@ export function concurrentChangeCases({ describe, it }: Suite): void {
       const { stage, promote, state } = await begun(setup);
       for (let n = 0; n < 10; n += 1) {
         await stage(`c${String(n)}`, set(`/c${String(n)}`, n));
-        const { version = 0, customState = {} } = (await store.documents.load(session.id)) ?? {};
+        const { version = 0, customState = {} } = (await session.load()) ?? {};
         await Promise.all([
           promote(),
           store.documents
@@ -38,14 +38,14 @@ export function concurrentChangeCases({ describe, it }: Suite): void {
     });
 
     it('changes that are replaced while being promoted are not lost', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { stage, promote, state } = await begun(setup);
       // After a varying number of reads the replacement falls between two commands of the
       // promotion. On a busy machine one of them may run ahead, so this is repeated.
       for (let attempt = 0; attempt < 32; attempt += 1) {
         await stage('c', set('/value', `old ${String(attempt)}`));
         const promoting = promote();
-        for (let reads = attempt % 8; reads > 0; reads -= 1) await store.sessions.read(session.id);
+        for (let reads = attempt % 8; reads > 0; reads -= 1) await session.record();
         await stage('c', set('/value', `new ${String(attempt)}`));
         await promoting;
         await promote();

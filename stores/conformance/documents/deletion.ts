@@ -7,14 +7,14 @@ export function deletionCases({ describe, it }: Suite): void {
   describe('erase', () => {
     it('erasing removes the session and its stream', async ({ store, streamManager, session }) => {
       const { runId } = await session.newRun();
-      await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });
+      await session.save({ a: 1 }, 0);
       await session.ask(runId, 1, [approval('a')]);
       await store.staging.stage(session.id, 's1', { toolCallId: 'a', patches: [] });
       await store.sessions.erase(session.id);
-      equal(await store.documents.load(session.id), null);
-      equal(await store.sessions.rows(session.id, 0), []);
-      equal(await store.calls.read(session.id, 'a'), undefined);
-      equal(await store.sessions.acceptedMessages(session.id, ['u1']), []);
+      equal(await session.load(), null);
+      equal(await session.rows(), []);
+      equal(await session.call('a'), undefined);
+      equal(await session.accepted(['u1']), []);
       equal(await streamManager.getStreamInfo(session.id), null);
       equal(await streamManager.getAllChunks(session.id), []);
       equal(await session.decide(runId, 'a', true), { kind: 'not_pending' });
@@ -27,7 +27,7 @@ export function deletionCases({ describe, it }: Suite): void {
       const { runId: newest } = await session.newRun();
       const act = { id: session.id, at: 5, by: 'ann', action: 'erase' as const };
       await store.sessions.erase(session.id, act);
-      equal(await store.documents.load(session.id), null);
+      equal(await session.load(), null);
       const [erasure, ...others] = await store.erasures.of(session.id);
       equal(others, []);
       includes(erasure, { act, owner: { owner: 'ann' }, starting: true, parts: [], rows: 3 });
@@ -43,7 +43,7 @@ export function deletionCases({ describe, it }: Suite): void {
         await store.erasures.done(session.id, erasure);
       }
       equal(await store.erasures.of(session.id), []);
-      includes(await store.sessions.read(session.id), { turn: 1 });
+      includes(await session.record(), { turn: 1 });
       await store.sessions.erase(session.id);
       equal(await store.erasures.of(session.id), []);
     });

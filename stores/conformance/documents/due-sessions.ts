@@ -129,16 +129,16 @@ export function dueSessionCases({ describe, it }: Suite): void {
       const { store, session } = setup;
       await session.newRun();
       await store.sessions.noteActiveSnapshot(session.id, 1);
-      equal((await store.sessions.read(session.id))?.activeSnapshotTurn, 1);
+      equal((await session.record())?.activeSnapshotTurn, 1);
       await session.stop();
       await session.newRun();
-      equal((await store.sessions.read(session.id))?.activeSnapshotTurn, undefined);
+      equal((await session.record())?.activeSnapshotTurn, undefined);
     });
 
     it('a later snapshot of the idle turn clears it, one of another turn does not', async (setup) => {
       const { store, session } = setup;
       const seen = async (): Promise<number | undefined> =>
-        (await store.sessions.read(session.id))?.activeSnapshotTurn;
+        (await session.record())?.activeSnapshotTurn;
       await session.newRun();
       await store.sessions.noteActiveSnapshot(session.id, 1);
       await store.sessions.noteRestingSnapshot(session.id, 2);

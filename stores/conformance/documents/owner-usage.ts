@@ -93,7 +93,7 @@ export function ownerUsageCases({ describe, it }: Suite): void {
         version: 0,
       });
       near(await bytes(), 62_000);
-      await setup.store.documents.save(session.id, { customState: { note: 1 }, version: 1 });
+      await session.save({ note: 1 }, 1);
       near(await bytes(), 55_000);
       await session.retry();
       near(await bytes(), 20_000);

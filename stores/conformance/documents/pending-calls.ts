@@ -5,19 +5,19 @@ import type { Suite } from '../suite.js';
 
 export function pendingCallCases({ describe, it }: Suite): void {
   describe('pending calls', () => {
-    it('calls of people and clients are listed with their answers', async ({ store, session }) => {
-      await refuses(store.calls.pending(session.id), 'not_found');
+    it('calls of people and clients are listed with their answers', async ({ session }) => {
+      await refuses(session.pending(), 'not_found');
       const { runId } = await session.newRun();
-      equal(await store.calls.pending(session.id), {});
+      equal(await session.pending(), {});
       await session.ask(runId, 1, [
         approval('a', { deadlineMs: 60_000 }),
         client('c'),
         server('s'),
       ]);
-      equal(Object.keys(await store.calls.pending(session.id)).sort(), ['a', 'c']);
+      equal(Object.keys(await session.pending()).sort(), ['a', 'c']);
       await session.carryOut(runId, 1, 's', 1);
       await session.answer(runId, 'c', { output: 7 });
-      const calls = await store.calls.pending(session.id);
+      const calls = await session.pending();
       includes(calls, {
         a: {
           toolCallId: 'a',
@@ -32,7 +32,7 @@ export function pendingCallCases({ describe, it }: Suite): void {
       ok((calls['a']?.deadline ?? 0) > Date.now());
       equal([calls['a']?.response, calls['c']?.deadline], [undefined, undefined]);
       await session.decide(runId, 'a', true);
-      includes((await store.calls.pending(session.id))['a'], {
+      includes((await session.pending())['a'], {
         response: { decision: { approved: true } },
       });
     });
@@ -44,7 +44,7 @@ export function pendingCallCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       equal(await store.calls.suspension(session.id), null);
       await session.ask(runId, 1, [client('c'), client('d')]);
-      const { sequence } = (await store.sessions.read(session.id)) ?? {};
+      const { sequence } = (await session.record()) ?? {};
       const waits = { runId, stepId: 's1', sequence };
       equal(await store.calls.suspension(session.id), {
         ...waits,

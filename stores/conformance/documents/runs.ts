@@ -7,18 +7,18 @@ export function runCases({ describe, it }: Suite): void {
   describe('runs', () => {
     it('an unknown session has no runs', async ({ store, session }) => {
       equal(await store.runs.current(session.id), null);
-      await refuses(store.runs.list(session.id), 'not_found');
+      await refuses(session.runs(), 'not_found');
     });
 
     it('an ended run is listed with its error or the reason for its interruption', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const error = { code: 'provider_error', message: 'gone', retryable: true };
       const failed = await session.newRun();
       await session.end(failed.runId, 'failed', { error });
       await session.newRun();
       await session.stop({ reason: 'enough' });
       await session.newRun();
-      includes(await store.runs.list(session.id), [
+      includes(await session.runs(), [
         { status: 'failed', error },
         { status: 'interrupted', reason: 'enough' },
         { status: 'starting' },
@@ -39,14 +39,14 @@ export function runCases({ describe, it }: Suite): void {
       ok((ended?.endedAt ?? 0) > 0);
     });
 
-    it('more than nine runs are listed oldest first', async ({ store, session }) => {
+    it('more than nine runs are listed oldest first', async ({ session }) => {
       const runIds: string[] = [];
       for (let n = 0; n < 12; n += 1) {
         const { runId } = await session.newRun();
         runIds.push(runId);
         if (n < 11) await session.end(runId, n % 2 === 0 ? 'completed' : 'failed');
       }
-      const runs = await store.runs.list(session.id);
+      const runs = await session.runs();
       equal(
         runs.map(({ runId }) => runId),
         runIds,

@@ -27,7 +27,7 @@ export function settledChangeCases({ describe, it }: Suite): void {
     it('changes of settled calls are visible at once and promoted once, whatever their step', async (setup) => {
       const { store, session } = setup;
       const { runId } = await session.newRun();
-      await store.documents.save(session.id, { customState: { list: [] }, version: 0 });
+      await session.save({ list: [] }, 0);
       await session.ask(runId, 1, [server('a'), server('b')]);
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'b', 1);
@@ -43,7 +43,7 @@ export function settledChangeCases({ describe, it }: Suite): void {
         customState: { list: [] },
         version: 1,
       });
-      includes(await store.documents.load(session.id), { customState: { list: [] } });
+      includes(await session.load(), { customState: { list: [] } });
       const toolCallIds = ['b', 'a', 'c'];
       equal(await store.staging.promoteSettled(session.id), {
         customState,
@@ -80,13 +80,13 @@ export function settledChangeCases({ describe, it }: Suite): void {
     });
 
     it('the result of the run that comes with changes is the first one', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { runId } = await session.asked(server('a'), server('b'));
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'b', 1);
       await settle(setup, runId, 'a', [], { first: [] });
       await settle(setup, runId, 'b', [], 'second');
-      includes(await store.sessions.read(session.id), { output: { first: [] } });
+      includes(await session.record(), { output: { first: [] } });
       await session.end(runId, 'completed');
       includes(await session.messages('output'), [{ output: { first: [] } }]);
     });

@@ -31,6 +31,6 @@ export async function begun(
     stage: (toolCallId, ...patches) =>
       store.staging.stage(session.id, 's1', { toolCallId, patches }),
     promote: () => store.staging.promote(session.id, 's1'),
-    state: async () => (await store.documents.load(session.id))?.customState,
+    state: async () => (await session.load())?.customState,
   };
 }

@@ -5,7 +5,7 @@ import { begun, isPolluted, set } from './staged.js';
 export function stagingCases({ describe, it }: Suite): void {
   describe('staged changes', () => {
     it('staged changes take effect only when promoted, all of them and in order', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { stage, promote, state } = await begun(setup, { list: [] });
       await stage('a', set('/list/-', 'a'), set('/name', 'a'));
       await stage('b', set('/list/-', 'b'), { op: 'replace', path: '/name', value: 'b' });
@@ -15,7 +15,7 @@ export function stagingCases({ describe, it }: Suite): void {
         version: 2,
         toolCallIds: ['a', 'b'],
       });
-      includes(await store.documents.load(session.id), {
+      includes(await session.load(), {
         customState: { list: ['a', 'b'], name: 'b' },
         version: 2,
       });
@@ -29,14 +29,14 @@ export function stagingCases({ describe, it }: Suite): void {
     });
 
     it('staged changes are promoted all or none', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { stage, promote, state } = await begun(setup, { n: 1 });
       await stage('a', set('/a', 1));
       await stage('b', { op: 'test', path: '/n', value: 2 }, set('/b', 1));
       const error = await refuses(promote(), 'invalid_patch');
       includes(error.detail, { toolCallId: 'b' });
       equal(await state(), { n: 1 });
-      await store.documents.save(session.id, { customState: { n: 2 }, version: 1 });
+      await session.save({ n: 2 }, 1);
       includes(await promote(), { customState: { n: 2, a: 1, b: 1 }, toolCallIds: ['a', 'b'] });
     });
 
@@ -111,7 +111,7 @@ export function stagingCases({ describe, it }: Suite): void {
       await refuses(store.staging.stage(session.id, 's1', changes), 'not_found');
       await refuses(store.staging.promote(session.id, 's1'), 'not_found');
       equal(await store.staging.discard(session.id, 's1'), []);
-      equal(await store.documents.load(session.id), null);
+      equal(await session.load(), null);
     });
   });
 }

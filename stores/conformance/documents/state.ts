@@ -6,10 +6,10 @@ import type { Suite } from '../suite.js';
 
 export function stateCases({ describe, it }: Suite): void {
   describe('load and save', () => {
-    it('loading returns everything about a session, or null', async ({ store, session }) => {
-      equal(await store.documents.load(session.id), null);
+    it('loading returns everything about a session, or null', async ({ session }) => {
+      equal(await session.load(), null);
       const { runId } = await session.asked(approval('a'));
-      const state = await store.documents.load(session.id);
+      const state = await session.load();
       includes(state, {
         sessionId: session.id,
         agent: 'tester',
@@ -23,7 +23,7 @@ export function stateCases({ describe, it }: Suite): void {
       });
       equal(state?.interruptContext, undefined);
       await session.stop({ reason: 'why', by: 'ann' });
-      includes((await store.documents.load(session.id))?.interruptContext, {
+      includes((await session.load())?.interruptContext, {
         runId,
         mode: 'interrupt',
         reason: 'why',
@@ -31,25 +31,19 @@ export function stateCases({ describe, it }: Suite): void {
       });
     });
 
-    it('a state is saved only over the version that was loaded', async ({ store, session }) => {
+    it('a state is saved only over the version that was loaded', async ({ session }) => {
       await session.newRun();
-      equal(await store.documents.save(session.id, { customState: { a: 1 }, version: 0 }), {
+      equal(await session.save({ a: 1 }, 0), {
         version: 1,
       });
-      const error = await refuses(
-        store.documents.save(session.id, { customState: { a: 2 }, version: 0 }),
-        'stale_state',
-      );
+      const error = await refuses(session.save({ a: 2 }, 0), 'stale_state');
       ok(error instanceof StaleStateError);
-      includes(await store.documents.load(session.id), { customState: { a: 1 }, version: 1 });
-      await refuses(
-        store.documents.save(session.id, { customState: {}, version: 2 }),
-        'stale_state',
-      );
-      equal(await store.documents.save(session.id, { customState: { b: [] }, version: 1 }), {
+      includes(await session.load(), { customState: { a: 1 }, version: 1 });
+      await refuses(session.save({}, 2), 'stale_state');
+      equal(await session.save({ b: [] }, 1), {
         version: 2,
       });
-      includes(await store.documents.load(session.id), { customState: { b: [] }, version: 2 });
+      includes(await session.load(), { customState: { b: [] }, version: 2 });
     });
 
     it('of many concurrent savers of a version one wins', async ({ store, session, another }) => {
@@ -65,12 +59,12 @@ export function stateCases({ describe, it }: Suite): void {
       );
       const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
       equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
-      includes(await store.documents.load(session.id), { customState: { n: winner }, version: 1 });
+      includes(await session.load(), { customState: { n: winner }, version: 1 });
     });
 
-    it('saving to a session that does not exist is refused', async ({ store, session }) => {
-      await refuses(store.documents.save(session.id, { customState: {}, version: 0 }), 'not_found');
-      equal(await store.documents.load(session.id), null);
+    it('saving to a session that does not exist is refused', async ({ session }) => {
+      await refuses(session.save({}, 0), 'not_found');
+      equal(await session.load(), null);
     });
   });
 

@@ -89,7 +89,7 @@ export function atOnceCases({ describe, it }: Suite): void {
   describe('one run at a time', () => {
     for (const { name, prepare, send, kinds, runs } of RACES) {
       const [done, other] = kinds;
-      it(`of many ${name} at once one is done`, async ({ store, session, another }) => {
+      it(`of many ${name} at once one is done`, async ({ session, another }) => {
         const beside = drive(await another(), session.id);
         const runId = (await prepare?.(session)) ?? '';
         const replies = await Promise.all(
@@ -98,8 +98,8 @@ export function atOnceCases({ describe, it }: Suite): void {
         const isDone = (reply: { kind: string }): boolean => reply.kind === done;
         equal(replies.filter(isDone).length, 1);
         equal(replies.filter(({ kind }) => kind === other).length, 9);
-        equal((await store.runs.list(session.id)).length, runs);
-        const row = (await store.calls.read(session.id, 'c'))?.row;
+        equal((await session.runs()).length, runs);
+        const row = (await session.call('c'))?.row;
         if (row?.role === 'tool' && 'output' in row) equal(row.output, replies.findIndex(isDone));
         equal((await session.messages('run_resumed')).length <= 1, true);
       });
@@ -128,7 +128,7 @@ export function atOnceCases({ describe, it }: Suite): void {
       const rewound = await session.retry(again);
       includes(rewound, { kind: 'rewound' });
       equal(await session.retry({ ...again, now: 6 }), rewound);
-      equal((await store.runs.list(session.id)).length, 4);
+      equal((await session.runs()).length, 4);
       equal((await session.messages('stream_resync')).length, 1);
       includes(await session.retry({ runId }), { kind: 'busy' });
       await session.stop();

@@ -2,44 +2,45 @@ import { ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
 import type { UserMessage } from '../../contract/runs.js';
 import { approval, server, userMessage } from '../fixtures.js';
+import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
 export function beginCases({ describe, it }: Suite): void {
   describe('begin', () => {
     it('the first message creates the session, its run and the id of the reply', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       includes(await session.begin({ tenant: 'acme', nonce: 'abc' }), {
         kind: 'begun',
         run: { runId: `${session.id}:1-abc`, turn: 1, messageId: 'msg-1', startSequence: 0 },
       });
-      includes(await store.sessions.read(session.id), {
+      includes(await session.record(), {
         agent: 'tester',
         owner: 'ann',
         tenant: 'acme',
         status: 'starting',
         stream: 'active',
       });
-      equal(await store.sessions.rows(session.id, 0), [userMessage('u1').row]);
+      equal(await session.rows(), [userMessage('u1').row]);
     });
 
     it('a message is accepted once, while its run is active and after it has ended', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const run = await session.newRun('u1');
       equal(await session.begin(), { kind: 'accepted' });
       const writer = session.writer(run.runId, 1, 1);
       await session.claim(writer);
       await session.commit(writer);
       equal(await session.begin(), { kind: 'accepted' });
-      equal((await store.sessions.rows(session.id, 0)).length, 2);
-      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2']), ['u1']);
+      equal((await session.rows()).length, 2);
+      equal(await session.accepted(['u1', 'u2']), ['u1']);
     });
 
-    it('who asks for a run in place of the owner is its requester', async ({ store, session }) => {
+    it('who asks for a run in place of the owner is its requester', async ({ session }) => {
       const run = await session.newRun({ by: 'bob' });
-      equal((await store.sessions.read(session.id))?.runBy, 'bob');
+      equal((await session.record())?.runBy, 'bob');
       await session.end(run.runId, 'completed');
       await session.begin({ by: 'ann', messages: [userMessage('u2')] });
-      equal((await store.sessions.read(session.id))?.runBy, undefined);
+      equal((await session.record())?.runBy, undefined);
     });
 
     it('a message leads to the newest run of its turn, and to none while it waits', async (setup) => {
@@ -65,38 +66,30 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await runOf('u2'), again.run.runId);
     });
 
-    it('a message that keeps questions is refused while people are asked', async (setup) => {
-      const { store, session } = setup;
+    it('a message that keeps questions is refused while people are asked', async ({ session }) => {
       const { runId } = await session.asked(approval('c1'));
       const messages = [userMessage('u2')];
       equal(await session.begin({ messages, keepsQuestions: true }), { kind: 'busy' });
-      equal((await store.sessions.read(session.id))?.runId, runId);
+      equal((await session.record())?.runId, runId);
       includes(await session.begin({ messages }), {
         kind: 'begun',
         run: { supersededRunId: runId },
       });
     });
 
-    it('of several messages only the new ones are stored', async ({ store, session }) => {
+    it('of several messages only the new ones are stored', async ({ session }) => {
       const { runId } = await session.newRun('u1');
       await session.end(runId, 'completed');
       includes(await session.begin({ messages: ['u1', 'u2', 'u3'].map((id) => userMessage(id)) }), {
         kind: 'begun',
       });
-      includes(await store.sessions.rows(session.id, 0), [
-        { id: 'u1' },
-        { id: 'u2' },
-        { id: 'u3' },
-      ]);
+      includes(await session.rows(), [{ id: 'u1' }, { id: 'u2' }, { id: 'u3' }]);
     });
 
-    it('a hidden message before a visible accepted one counts as accepted', async (setup) => {
-      const { store, session } = setup;
+    it('a hidden message before a visible accepted one counts as accepted', async ({ session }) => {
       const hidden = (id: string): UserMessage => ({ ...userMessage(id), hidden: true });
       const ids = async (): Promise<unknown[]> =>
-        (await store.sessions.rows(session.id, 0)).flatMap((row) =>
-          row.role === 'user' ? [row.id] : [],
-        );
+        (await session.rows()).flatMap((row) => (row.role === 'user' ? [row.id] : []));
       includes(await session.begin({ messages: [hidden('h1'), userMessage('u1')] }), {
         kind: 'begun',
       });
@@ -111,21 +104,21 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await ids(), ['h1', 'u1', 'h3', 'u2', 'h4']);
     });
 
-    it('a state is replaced only if the run begins', async ({ store, session }) => {
+    it('a state is replaced only if the run begins', async ({ session }) => {
       const { runId } = await session.newRun('u1');
       await session.begin({ messages: [userMessage('u2')], state: { n: 'busy' } });
       await session.begin({ messages: [userMessage('u1')], state: { n: 'accepted' } });
-      includes(await store.documents.load(session.id), { customState: {}, version: 0 });
+      includes(await session.load(), { customState: {}, version: 0 });
       await session.end(runId, 'completed');
       await session.begin({ messages: [userMessage('u3')], state: { n: 1, list: [] } });
-      includes(await store.documents.load(session.id), {
+      includes(await session.load(), {
         customState: { n: 1, list: [] },
         version: 1,
       });
     });
 
     it('an accepted id with other content is a conflict, and nothing is stored', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { runId } = await session.newRun('u1');
       await session.end(runId, 'completed');
       const other = { ...userMessage('u1'), hash: 'changed' };
@@ -133,7 +126,7 @@ export function beginCases({ describe, it }: Suite): void {
         kind: 'conflict',
         messageId: 'u1',
       });
-      equal(await store.sessions.acceptedMessages(session.id, ['u2']), []);
+      equal(await session.accepted(['u2']), []);
     });
 
     it('another owner, another tenant and another agent are refused', async ({ session }) => {
@@ -161,30 +154,30 @@ export function beginCases({ describe, it }: Suite): void {
     });
 
     it('a stopped turn without text counts as a visible message, a hidden message does not', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       await session.newRun();
       await session.stop();
       const hidden = { ...userMessage('h'), hidden: true };
       includes(await session.begin({ messages: [hidden, userMessage('u2')] }), {
         run: { messageId: 'msg-3' },
       });
-      includes(await store.sessions.rows(session.id, 1), [
+      includes(await session.rows(1), [
         { role: 'assistant', messageId: 'msg-1', display: true, parts: [] },
         { id: 'h' },
         { id: 'u2' },
       ]);
     });
 
-    it('a run may be marked as the continuation of an ended one', async ({ store, session }) => {
+    it('a run may be marked as the continuation of an ended one', async ({ session }) => {
       await session.newRun('u0');
       await session.stop();
-      const sequence = (await store.sessions.read(session.id))?.sequence ?? 0;
+      const sequence = (await session.record())?.sequence ?? 0;
       const resumed = { by: 'ann' };
       const result = await session.begin({ messages: [userMessage('u1')], nonce: 'n', resumed });
       includes(result, { run: { startSequence: sequence, turn: 2 } });
       const runId = `${session.id}:2-n`;
       includes(await session.messages('run_resumed'), [{ runId, step: 0, mode: 'with_message' }]);
-      includes(await store.sessions.read(session.id), {
+      includes(await session.record(), {
         runMode: 'with_message',
         runBy: 'ann',
         runStartSequence: sequence,
@@ -194,16 +187,38 @@ export function beginCases({ describe, it }: Suite): void {
       });
     });
 
-    it('fields of the previous run are cleared', async ({ store, session }) => {
+    it('fields of the previous run are cleared', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.end(runId, 'failed', {
         error: { code: 'x', message: 'y', retryable: false },
       });
-      ok((await store.sessions.read(session.id))?.error);
+      ok((await session.record())?.error);
       await session.newRun();
-      const record = await store.sessions.read(session.id);
+      const record = await session.record();
       equal([record?.error, record?.interrupted, record?.stop], [undefined, undefined, undefined]);
       includes(record, { committedStep: 0, claimedStep: 0, status: 'starting', stream: 'active' });
+    });
+  });
+
+  describe('a listener of changes', () => {
+    it('is told what each change has done, before the reply, and by no other', async (setup) => {
+      const { store, session } = setup;
+      const told: [sessionId: string, ...kinds: string[]][] = [];
+      const listening = store.listening((id, events) =>
+        told.push([id, ...events.map(({ kind }) => kind)]),
+      );
+      const runs = { ...store.runs, ...listening.runs };
+      const heard = drive({ ...setup, store: { ...store, runs } }, session.id);
+      const { runId } = await session.newRun();
+      equal([await heard.begin(), told], [{ kind: 'accepted' }, []]);
+      includes(await heard.end(runId, 'failed'), { kind: 'ended' });
+      const [[id, ...kinds] = [], ...others] = told;
+      equal([id, kinds.includes('run_ended'), others], [session.id, true, []]);
+      includes(await heard.end(runId, 'failed'), { kind: 'ended' });
+      equal(told.flat().filter((kind) => kind === 'run_ended').length, 1);
+      await session.newRun('u2');
+      equal(told.flat().filter((kind) => kind === 'run_ended').length, 1);
+      equal(Object.keys(listening).sort(), ['calls', 'queue', 'runs', 'sessions', 'steps']);
     });
   });
 }

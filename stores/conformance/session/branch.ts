@@ -48,7 +48,7 @@ export function branchCases({ describe, it }: Suite): void {
   describe('branch', () => {
     it('a copy is an idle session with the given rows', async ({ store, session }) => {
       equal(await store.sessions.branch(copy(session.id, { nonce: 'n' })), { kind: 'branched' });
-      includes(await store.sessions.read(session.id), {
+      includes(await session.record(), {
         agent: AGENT,
         owner: 'ann',
         runId: `${session.id}:0-n`,
@@ -62,12 +62,12 @@ export function branchCases({ describe, it }: Suite): void {
         sequence: 0,
         createdAt: 5,
       });
-      equal(await store.sessions.rows(session.id, 0), rows);
-      includes(await store.documents.load(session.id), {
+      equal(await session.rows(), rows);
+      includes(await session.load(), {
         customState: { n: 1, list: [] },
         version: 1,
       });
-      includes(await store.runs.list(session.id), [{ mode: 'branch', status: 'completed' }]);
+      includes(await session.runs(), [{ mode: 'branch', status: 'completed' }]);
     });
 
     it('a copied session continues like any other', async ({ store, session }) => {
@@ -86,15 +86,15 @@ export function branchCases({ describe, it }: Suite): void {
       await session.commit(session.writer(run.runId, 1, 1));
       // A copy can be rewound to its own first message.
       includes(await session.retry({ messageId: 'u1' }), { run: { turn: 1, messageId: 'msg-1' } });
-      equal((await store.sessions.rows(session.id, 0)).length, 1);
+      equal((await session.rows()).length, 1);
     });
 
     it('a copy whose turn is open is resumed after its last step', async ({ store, session }) => {
       const turn = { turn: 1, row: 0, messageId: 'msg-1', step: 1, hasReplied: true };
       const input = { rows: rows.slice(0, 3), turn, isOpen: true };
       equal(await store.sessions.branch(copy(session.id, input)), { kind: 'branched' });
-      includes(await store.sessions.read(session.id), { status: 'interrupted', stream: 'ended' });
-      includes(await store.runs.list(session.id), [{ mode: 'branch', status: 'interrupted' }]);
+      includes(await session.record(), { status: 'interrupted', stream: 'ended' });
+      includes(await session.runs(), [{ mode: 'branch', status: 'interrupted' }]);
       const resumed = await store.runs.resume({
         ...{ sessionId: session.id, nonce: newNonce(), mode: 'continue', by: 'bob', now: 6 },
       });
@@ -121,14 +121,11 @@ export function branchCases({ describe, it }: Suite): void {
         visibleMessages: 4_200,
       });
       equal(await store.sessions.branch(input), { kind: 'branched' });
-      equal((await store.sessions.rows(session.id, 0)).length, 6_300);
+      equal((await session.rows()).length, 6_300);
       const run = { turn: 120, messageId: 'msg-239' };
       includes(await session.retry({ messageId: 'u120' }), { kind: 'rewound', run });
-      equal((await store.sessions.rows(session.id, 0)).length, 358);
-      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u120', 'u121', 'u2100']), [
-        'u1',
-        'u120',
-      ]);
+      equal((await session.rows()).length, 358);
+      equal(await session.accepted(['u1', 'u120', 'u121', 'u2100']), ['u1', 'u120']);
     });
 
     it('a copy is made once and never replaces an existing session', async (setup) => {
@@ -137,11 +134,11 @@ export function branchCases({ describe, it }: Suite): void {
       equal(await store.sessions.branch(input), { kind: 'branched' });
       equal(await store.sessions.branch(input), { kind: 'branched' });
       equal(await store.sessions.branch(copy(session.id)), { kind: 'exists' });
-      equal((await store.sessions.rows(session.id, 0)).length, rows.length);
+      equal((await session.rows()).length, rows.length);
       const other = drive({ store, streamManager }, newSessionId());
       await other.newRun();
       equal(await store.sessions.branch(copy(other.id)), { kind: 'exists' });
-      equal((await store.sessions.rows(other.id, 0)).length, 1);
+      equal((await other.rows()).length, 1);
       const stream = newSessionId();
       await streamManager.createWriter(stream, 'a', AGENT);
       equal(await store.sessions.branch(copy(stream)), { kind: 'exists' });
@@ -157,10 +154,10 @@ export function branchCases({ describe, it }: Suite): void {
         messages: first.map(({ id, hash }) => ({ id, hash })),
       });
       await rejects(store.sessions.branch(lost));
-      equal(await store.sessions.read(session.id), undefined);
+      equal(await session.record(), undefined);
       equal(await store.sessions.branch(copy(session.id)), { kind: 'branched' });
-      equal(await store.sessions.rows(session.id, 0), rows);
-      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'a1']), ['u1']);
+      equal(await session.rows(), rows);
+      equal(await session.accepted(['u1', 'a1']), ['u1']);
     });
   });
 }

@@ -18,7 +18,7 @@ export function callEventCases({ describe, it }: Suite): void {
     });
 
     it("events are kept in the call's row with their positions, except transient ones", async (setup) => {
-      const { store, streamManager, session } = setup;
+      const { streamManager, session } = setup;
       const { runId } = await session.asked(server('s'), server('t'));
       await session.start(runId, 1, 's', 1);
       await session.start(runId, 1, 't', 1);
@@ -38,7 +38,7 @@ export function callEventCases({ describe, it }: Suite): void {
       await session.finishCall(runId, 1, 's', 'done', 1, { hasEvents: true });
       await session.finishCall(runId, 1, 't', 'done', 1);
       await session.claim(session.writer(runId, 2, 1));
-      const rows = await store.sessions.rows(session.id, 2);
+      const rows = await session.rows(2);
       includes(rows, [
         {
           toolCallId: 's',
@@ -56,7 +56,7 @@ export function callEventCases({ describe, it }: Suite): void {
       equal(rows[1] !== undefined && 'events' in rows[1], false);
     });
 
-    it('events of a withdrawn attempt are not kept', async ({ store, streamManager, session }) => {
+    it('events of a withdrawn attempt are not kept', async ({ streamManager, session }) => {
       const { runId } = await session.asked(server('s', { idempotent: true }));
       for (const token of [1, 2]) {
         await session.start(runId, 1, 's', token);
@@ -65,12 +65,12 @@ export function callEventCases({ describe, it }: Suite): void {
       }
       await session.finishCall(runId, 1, 's', 'done', 2, { hasEvents: true });
       await session.claim(session.writer(runId, 2, 1));
-      const [row] = await store.sessions.rows(session.id, 2);
+      const [row] = await session.rows(2);
       equal(row?.role === 'tool' && row.events?.map(({ chunk }) => chunk.data), [2]);
     });
 
     it('events are kept if the outcome is unknown, and if the run is ended meanwhile', async (setup) => {
-      const { store, streamManager, session } = setup;
+      const { streamManager, session } = setup;
       const { runId } = await session.asked(server('s'), server('t'));
       for (const id of ['s', 't']) {
         await session.start(runId, 1, id, 1);
@@ -79,7 +79,7 @@ export function callEventCases({ describe, it }: Suite): void {
       }
       await session.start(runId, 1, 's', 2);
       await session.end(runId, 'failed');
-      const rows = await store.sessions.rows(session.id, 2);
+      const rows = await session.rows(2);
       equal(
         rows.map((row) => row.role === 'tool' && row.events?.map(({ chunk }) => chunk.data)),
         [['s'], ['t']],

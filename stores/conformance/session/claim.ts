@@ -6,7 +6,7 @@ import type { Suite } from '../suite.js';
 export function claimCases({ describe, it }: Suite): void {
   describe('claim', () => {
     it('a claim makes run and stream active and returns the number of rows', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { runId, messageId } = await session.newRun();
       includes(await session.claim(session.writer(runId, 1, 5)), {
         kind: 'claimed',
@@ -15,7 +15,7 @@ export function claimCases({ describe, it }: Suite): void {
         failures: 0,
         messageId,
       });
-      includes(await store.sessions.read(session.id), {
+      includes(await session.record(), {
         status: 'running',
         stream: 'active',
         claimedStep: 1,
@@ -112,8 +112,7 @@ export function claimCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', rowCount: 3 });
     });
 
-    it('results enter the transcript once, in the order of the calls', async (setup) => {
-      const { store, session } = setup;
+    it('results enter the transcript once, in the order of the calls', async ({ session }) => {
       const { runId } = await session.asked(server('x'), server('y'));
       for (const id of ['y', 'x']) {
         await session.start(runId, 1, id);
@@ -121,11 +120,11 @@ export function claimCases({ describe, it }: Suite): void {
       }
       await session.claim(session.writer(runId, 2, 1));
       await session.claim(session.writer(runId, 2, 2));
-      includes(await store.sessions.rows(session.id, 2), [
+      includes(await session.rows(2), [
         { toolCallId: 'x', output: 'result of x' },
         { toolCallId: 'y', output: 'result of y' },
       ]);
-      equal(await store.calls.read(session.id, 'x'), undefined);
+      equal(await session.call('x'), undefined);
     });
 
     it('a claim distinguishes a session from an erased one with the same id', async (setup) => {
@@ -134,7 +133,7 @@ export function claimCases({ describe, it }: Suite): void {
         const { runId } = await session.newRun(messageId);
         const claimed = await session.claim(session.writer(runId, 1, 1));
         if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
-        equal((await store.sessions.read(session.id))?.born, claimed.born);
+        equal((await session.record())?.born, claimed.born);
         return claimed.born;
       };
       const first = await bornOf('u1');
@@ -142,7 +141,7 @@ export function claimCases({ describe, it }: Suite): void {
       const second = await bornOf('u1');
       ok(first !== second);
       await session.stop({ mode: 'abort' });
-      const { runId } = (await store.sessions.read(session.id)) ?? { runId: '' };
+      const { runId } = (await session.record()) ?? { runId: '' };
       await session.end(runId, 'aborted');
       equal(await bornOf('u2'), second);
     });

@@ -28,22 +28,22 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await session.answer(runId, 'c', { output: 'in time' }), { kind: 'stored' });
     });
 
-    it('an unanswered call is settled, and the run resumes', async ({ store, session }) => {
+    it('an unanswered call is settled, and the run resumes', async ({ session }) => {
       const { runId } = await session.asked(client('c', { deadlineMs: 1 }));
       includes(await expireInTime(session, runId, 'c'), {
         kind: 'stored',
         resume: { step: 1, approved: [] },
       });
-      includes(await store.calls.read(session.id, 'c'), {
+      includes(await session.call('c'), {
         row: { errorCode: 'client_tool_timeout' },
       });
-      includes(await store.sessions.read(session.id), { stream: 'active' });
+      includes(await session.record(), { stream: 'active' });
       equal(await session.expire(runId, 'c'), { kind: 'already_completed' });
     });
 
-    it('the deadline counts from the pause, not from the commit', async ({ store, session }) => {
+    it('the deadline counts from the pause, not from the commit', async ({ session }) => {
       const { runId } = await session.asked(server('s'), client('c', { deadlineMs: 1 }));
-      equal((await store.calls.read(session.id, 'c'))?.deadline, undefined);
+      equal((await session.call('c'))?.deadline, undefined);
       equal(await session.expire(runId, 'c'), { kind: 'not_due' });
       await session.carryOut(runId, 1, 's', 1);
       includes(await expireInTime(session, runId, 'c'), { kind: 'stored' });
@@ -76,7 +76,7 @@ export function expiryCases({ describe, it }: Suite): void {
     });
 
     it("a client's late result is accepted until the model got the timeout", async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { runId } = await session.asked(client('c', { deadlineMs: 1 }));
       await expireInTime(session, runId, 'c');
       includes(await session.answer(runId, 'c', { output: 'late' }), { kind: 'stored' });
@@ -85,23 +85,23 @@ export function expiryCases({ describe, it }: Suite): void {
       await session.claim(session.writer(runId, 2, 1));
       equal(await session.answer(runId, 'c', { output: 'too late' }), already);
       await session.claim(session.writer(runId, 2, 2));
-      equal((await store.sessions.rows(session.id, 2)).length, 1);
-      includes(await store.sessions.rows(session.id, 2), [{ toolCallId: 'c', output: 'late' }]);
+      equal((await session.rows(2)).length, 1);
+      includes(await session.rows(2), [{ toolCallId: 'c', output: 'late' }]);
       equal((await session.messages('run_resumed')).length, 1);
     });
 
-    it("an expired approval is decided by its tool's own rule", async ({ store, session }) => {
+    it("an expired approval is decided by its tool's own rule", async ({ session }) => {
       const { runId } = await session.asked(
         approval('y', { deadlineMs: 1, onExpiry: 'approve' }),
         approval('n', { deadlineMs: 1 }),
       );
-      includes(await store.calls.read(session.id, 'y'), { spec: { onExpiry: 'approve' } });
+      includes(await session.call('y'), { spec: { onExpiry: 'approve' } });
       const denied = await eventually('the deadline passes', async () => {
         const result = await session.expireAs(runId, 'n', false);
         return result.kind !== 'not_due' && result;
       });
       includes(denied, { kind: 'stored' });
-      includes(await store.calls.read(session.id, 'n'), {
+      includes(await session.call('n'), {
         state: 'settled',
         row: { denied: true, decision: { automatic: true } },
       });
@@ -133,35 +133,34 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.expire(runId, 'n'), { kind: 'already_completed' });
     });
 
-    it('pause and record show the earliest deadline', async ({ store, session }) => {
+    it('pause and record show the earliest deadline', async ({ session }) => {
       const { runId } = await session.asked(
         client('c', { deadlineMs: 60_000 }),
         client('d', { deadlineMs: 50_000 }),
         client('e'),
       );
       const deadlineOf = async (id: string): Promise<number | undefined> =>
-        (await store.calls.read(session.id, id))?.deadline;
+        (await session.call(id))?.deadline;
       const [c, d] = [await deadlineOf('c'), await deadlineOf('d')];
-      includes(await store.sessions.read(session.id), { deadline: d });
+      includes(await session.record(), { deadline: d });
       includes(await session.messages('run_paused'), [{ deadline: d }]);
       await session.answer(runId, 'd', { output: 1 });
-      includes(await store.sessions.read(session.id), { deadline: c });
+      includes(await session.record(), { deadline: c });
       await session.answer(runId, 'c', { output: 1 });
-      equal((await store.sessions.read(session.id))?.deadline, undefined);
+      equal((await session.record())?.deadline, undefined);
       await session.answer(runId, 'e', { output: 1 });
       await session.claim(session.writer(runId, 2, 1));
       await session.commit(session.writer(runId, 2, 1), {
         calls: [client('f', { deadlineMs: 60_000 })],
       });
-      equal((await store.sessions.read(session.id))?.deadline, await deadlineOf('f'));
+      equal((await session.record())?.deadline, await deadlineOf('f'));
       await session.stop();
-      equal((await store.sessions.read(session.id))?.deadline, undefined);
+      equal((await session.record())?.deadline, undefined);
     });
   });
 
   describe('a late answer', () => {
-    it('the model gets it once, after the results of the current step', async (setup) => {
-      const { store, session } = setup;
+    it('the model gets it once, after the results of the current step', async ({ session }) => {
       const { runId } = await session.asked(client('c', { deadlineMs: 1 }));
       await expireInTime(session, runId, 'c');
       await session.ask(runId, 2, [server('s')]);
@@ -170,7 +169,7 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.answer(runId, 'c', { output: 'Paris' }), late);
       await session.carryOut(runId, 2, 's', 1);
       await session.claim(session.writer(runId, 3, 1));
-      const rows = await store.sessions.rows(session.id, 4);
+      const rows = await session.rows(4);
       includes(rows, [
         { role: 'tool', toolCallId: 's' },
         { role: 'user', id: 'late-c', hidden: true },
@@ -180,12 +179,11 @@ export function expiryCases({ describe, it }: Suite): void {
       ok(text.includes('of \\"client-tool\\"') && text.includes('Rome'), text);
       ok(!text.includes('Paris'));
       await session.claim(session.writer(runId, 3, 2));
-      equal((await store.sessions.rows(session.id, 4)).length, 2);
+      equal((await session.rows(4)).length, 2);
       equal(await session.answer(runId, 'c', { output: 'Oslo' }), late);
     });
 
-    it('the model gets it before the next message if the run has ended', async (setup) => {
-      const { store, session } = setup;
+    it('the model gets it before the next message if the run has ended', async ({ session }) => {
       const { runId } = await session.asked(client('c', { deadlineMs: 1 }));
       await expireInTime(session, runId, 'c');
       await session.stop();
@@ -194,20 +192,20 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: [userMessage('u2')] }), {
         run: { messageId: 'msg-3' },
       });
-      includes(await store.sessions.rows(session.id, 2), [
+      includes(await session.rows(2), [
         { role: 'tool', errorCode: 'client_tool_timeout' },
         { role: 'user', id: 'late-c' },
         { role: 'user', id: 'u2' },
       ]);
-      includes(await store.sessions.read(session.id), { turnStartRow: 4 });
+      includes(await session.record(), { turnStartRow: 4 });
       equal(await session.answer(runId, 'c', { output: 'Rome' }), { kind: 'late' });
     });
   });
 
   describe('extend deadline', () => {
-    it('the time can be extended repeatedly, up to a limit', async ({ store, session }) => {
+    it('the time can be extended repeatedly, up to a limit', async ({ session }) => {
       const { runId } = await session.asked(client('c', { deadlineMs: 60_000 }));
-      const first = (await store.calls.read(session.id, 'c'))?.deadline ?? 0;
+      const first = (await session.call('c'))?.deadline ?? 0;
       includes(await session.extend(runId, 'c', 1_000), {
         kind: 'extended',
         deadline: first + 1_000,
@@ -215,15 +213,15 @@ export function expiryCases({ describe, it }: Suite): void {
       const result = await session.extend(runId, 'c', 5_000);
       includes(result, { kind: 'extended', deadline: first + 6_000 });
       ok(result.kind === 'extended' && result.dueInMs > 0 && result.dueInMs <= 66_000);
-      includes(await store.calls.read(session.id, 'c'), { deadline: first + 6_000 });
-      includes(await store.sessions.read(session.id), { deadline: first + 6_000 });
+      includes(await session.call('c'), { deadline: first + 6_000 });
+      includes(await session.record(), { deadline: first + 6_000 });
       equal(await session.extend(runId, 'c', LIMITS.deadlineAheadMs), { kind: 'too_far' });
-      includes(await store.calls.read(session.id, 'c'), { deadline: first + 6_000 });
+      includes(await session.call('c'), { deadline: first + 6_000 });
     });
 
     it('a repeated request adds no time', async ({ store, session }) => {
       const { runId } = await session.asked(client('c', { deadlineMs: 60_000 }));
-      const { deadline = 0 } = (await store.calls.read(session.id, 'c')) ?? {};
+      const { deadline = 0 } = (await session.call('c')) ?? {};
       const setup = { sessionId: session.id, runId, toolCallId: 'c', deadline, now: 1 };
       for (const byMs of [5_000, 5_000, 1_000]) {
         const result = await store.calls.extendDeadline({ ...setup, byMs });

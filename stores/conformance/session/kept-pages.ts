@@ -38,7 +38,7 @@ async function pagesUntil(
 ): Promise<readonly KeptPage[]> {
   let pages: readonly KeptPage[] = [];
   await eventually(`${String(count)} pages are kept`, async () => {
-    pages = (await streamManager.keptPages?.(session.id, 0)) ?? [];
+    pages = await streamManager.keptPages(session.id, 0);
     return pages.length === count;
   });
   return pages;
@@ -49,7 +49,6 @@ export function keptPageCases({ describe, it }: Suite): void {
   describe('kept pages', () => {
     it('have the words of their entries, and lie one behind the other', async (setup) => {
       const { session, streamManager } = setup;
-      if (streamManager.keptPages === undefined) return;
       const { writer } = await session.speaking();
       await speak(streamManager, writer);
       const pages = await pagesUntil(setup, 2);
@@ -68,7 +67,6 @@ export function keptPageCases({ describe, it }: Suite): void {
 
     it('are gone once their attempt is withdrawn, and the next attempt has its own', async (setup) => {
       const { session, streamManager } = setup;
-      if (streamManager.keptPages === undefined) return;
       const { runId, writer } = await session.speaking();
       await speak(streamManager, writer);
       await pagesUntil(setup, 2);
@@ -82,7 +80,6 @@ export function keptPageCases({ describe, it }: Suite): void {
 
     it('are gone when the step is committed, and when the run ends', async (setup) => {
       const { session, streamManager } = setup;
-      if (streamManager.keptPages === undefined) return;
       const { runId, writer } = await session.speaking();
       await speak(streamManager, writer);
       await pagesUntil(setup, 2);
@@ -98,7 +95,6 @@ export function keptPageCases({ describe, it }: Suite): void {
 
     it('never span entries of another writer', async (setup) => {
       const { session, streamManager } = setup;
-      if (streamManager.keptPages === undefined) return;
       const { runId } = await session.asked(server('s'), server('t'));
       for (const id of ['s', 't']) await session.start(runId, 1, id);
       const [s, t] = ['s', 't'].map((id) => session.callWriter(runId, 1, id, 1)) as [

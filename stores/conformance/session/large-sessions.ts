@@ -77,7 +77,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
         },
       };
       const view = await store.sessions.view(session.id, meter);
-      equal(view?.rows, await store.sessions.rows(session.id, 0));
+      equal(view?.rows, await session.rows());
       equal(pages.reduce((sum, bytes) => sum + bytes) > 2_400_000, true);
       equal(
         pages.every((bytes) => bytes < 1_000_000),
@@ -160,8 +160,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'early, kept');
     });
 
-    it('a large session is rewound completely', async (setup) => {
-      const { session, streamManager } = setup;
+    it('a large session is rewound completely', async ({ session, streamManager }) => {
       await playTurn(session, 'u1');
       const before = textIn(await session.log());
       const { runId } = await session.newRun('u2');
@@ -174,8 +173,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), before);
     });
 
-    it('messages and calls that a rewind dropped are forgotten', async (setup) => {
-      const { store, session } = setup;
+    it('messages and calls that a rewind dropped are forgotten', async ({ session }) => {
       await playTurn(session, 'u1');
       const asked = await session.newRun('u2');
       await session.ask(asked.runId, 1, [client('p', { deadlineMs: 0 })]);
@@ -185,21 +183,21 @@ export function largeSessionCases({ describe, it }: Suite): void {
       const begun = await session.begin({ messages: ids.map((id) => userMessage(id)) });
       if (begun.kind !== 'begun') throw new Error(begun.kind);
       await conclude(session, begun.run, 1);
-      equal(await store.sessions.acceptedMessages(session.id, ['u1', ...ids]), ['u1', ...ids]);
+      equal(await session.accepted(['u1', ...ids]), ['u1', ...ids]);
 
       const rewound = await session.retry({ messageId: 'u1' });
       if (rewound.kind !== 'rewound') throw new Error(rewound.kind);
-      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', ...ids]), ['u1']);
+      equal(await session.accepted(['u1', 'u2', ...ids]), ['u1']);
       const already = { kind: 'already_completed' };
       equal(await session.answer(asked.runId, 'p', { output: 'at last' }), already);
       // They may be sent again and are queued like any others.
       includes(await session.enqueue('m0'), { kind: 'queued' });
-      equal(await store.sessions.acceptedMessages(session.id, ['m0', 'm1']), ['m0']);
+      equal(await session.accepted(['m0', 'm1']), ['m0']);
       equal(await session.enqueue('m0'), { kind: 'accepted' });
       await conclude(session, rewound.run, 1);
       includes(await session.beginNext(), { kind: 'begun' });
       equal(
-        (await store.sessions.rows(session.id, 2)).map((row) => row.role === 'user' && row.id),
+        (await session.rows(2)).map((row) => row.role === 'user' && row.id),
         ['m0'],
       );
     });

@@ -33,7 +33,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
           await streamManager.append(writer, 2, [toEvent(session.id, id)], 0);
           const changes = [{ op: 'add' as const, path: pointerTo(id), value: at }];
           includes(await settle(setup, runId, id, changes), { kind: 'stored' });
-          includes(await store.calls.read(session.id, id), {
+          includes(await session.call(id), {
             state: 'settled',
             spec: { toolCallId: whole(id) },
           });
@@ -46,7 +46,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
         );
         includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
         includes(
-          await store.sessions.rows(session.id, 2),
+          await session.rows(2),
           ids.map((id) => ({
             toolCallId: whole(id),
             toolName: whole(id),
@@ -66,7 +66,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
         equal(follower.entries, entries);
         await session.end(runId, 'interrupted');
         includes(await session.retry(), { kind: 'rewound' });
-        equal(await store.sessions.rows(session.id, 0), [userMessage('u1').row]);
+        equal(await session.rows(), [userMessage('u1').row]);
       });
 
       it(`odd ids of waiting calls work like any other (${String(n + 1)})`, async (setup) => {
@@ -78,7 +78,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
           approval('approval of all', { toolName }),
         ]);
         equal(
-          Object.entries(await store.calls.pending(session.id))
+          Object.entries(await session.pending())
             .map(([id, call]) => [id, call.toolCallId, call.toolName])
             .sort(),
           [...ids.map(whole), 'approval of all'].map((id) => [id, id, toolName]).sort(),
@@ -103,7 +103,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
     }
 
     it('odd names of timed-out tools appear in the note about a late answer', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { runId } = await session.newRun();
       const names = ['two words', 'told', 'client x', 'approval x', 'a\nb', '__proto__', ' '];
       await session.ask(
@@ -123,7 +123,7 @@ export function oddCallIdCases({ describe, it }: Suite): void {
         equal(await session.answer(runId, `c ${name}`, { output: 1 }), { kind: 'late' });
       }
       await session.newRun('u2');
-      const notes = (await store.sessions.rows(session.id, 0)).flatMap((row) =>
+      const notes = (await session.rows()).flatMap((row) =>
         row.role === 'user' && row.hidden === true ? [row] : [],
       );
       equal(
@@ -164,9 +164,9 @@ export function oddCallIdCases({ describe, it }: Suite): void {
         1,
         ids.map((id) => heldCall(child.runId, id, 'client')),
       );
-      equal(Object.keys(await store.calls.pending(session.id)).sort(), [...ids, 'taken\n'].sort());
+      equal(Object.keys(await session.pending()).sort(), [...ids, 'taken\n'].sort());
       for (const id of ids) {
-        includes(await store.calls.read(session.id, id), { spec: { toolCallId: id } });
+        includes(await session.call(id), { spec: { toolCallId: id } });
         const asker = drive(setup, session.id);
         includes(await asker.answer(child.runId, id, { output: id }), { kind: 'stored' });
       }

@@ -6,21 +6,21 @@ import type { Suite } from '../suite.js';
 
 export function oddNameCases({ describe, it }: Suite): void {
   describe('odd names', () => {
-    it('odd ids of user messages work like any other', async ({ store, session }) => {
+    it('odd ids of user messages work like any other', async ({ session }) => {
       const ids = ODD.filter((id) => id !== 'msg-1');
       const messages = ids.map((id) => ({ ...userMessage(id), hash: `hash of ${id}` }));
       includes(await session.begin({ messages }), { kind: 'begun' });
       equal(await session.begin({ messages }), { kind: 'accepted' });
-      equal(await store.sessions.acceptedMessages(session.id, [...ids, 'other']), ids.map(whole));
+      equal(await session.accepted([...ids, 'other']), ids.map(whole));
       for (const message of messages.slice(0, 5)) {
         const other = { ...message, hash: 'other' };
         includes(await session.begin({ messages: [other] }), { kind: 'conflict' });
       }
       includes(
-        await store.sessions.rows(session.id, 0),
+        await session.rows(),
         ids.map((id) => ({ id: whole(id), parts: [{ text: whole(`hello from ${id}`) }] })),
       );
-      const runId = (await store.sessions.read(session.id))?.runId ?? '';
+      const runId = (await session.record())?.runId ?? '';
       await session.ask(runId, 1, []);
       // Each is edited, which drops what follows it.
       for (const [at, id] of ids.entries()) {
@@ -30,10 +30,10 @@ export function oddNameCases({ describe, it }: Suite): void {
         const target = ids[place] ?? '';
         const result = await session.retry({ messageId: target, messages: [edited] });
         includes(result, { kind: 'rewound' });
-        const rows = await store.sessions.rows(session.id, 0);
+        const rows = await session.rows();
         equal(rows.length, place + 1);
         includes(rows.at(-1), { id: whole(`${id}!`) });
-        equal(await store.sessions.acceptedMessages(session.id, [target]), []);
+        equal(await session.accepted([target]), []);
         await session.end(result.kind === 'rewound' ? result.run.runId : '', 'interrupted');
       }
     });
@@ -46,11 +46,7 @@ export function oddNameCases({ describe, it }: Suite): void {
         includes(await session.begin({ messages, policy: 'queue', by: id }), { kind: 'queued' });
       }
       equal(
-        (await store.queue.read(session.id)).map(({ id, by, messages }) => [
-          id,
-          by,
-          messages[0]?.id,
-        ]),
+        (await session.queue()).map(({ id, by, messages }) => [id, by, messages[0]?.id]),
         ids.map(whole).map((id) => [id, id, id]),
       );
       const [first = '', second = ''] = ids;
@@ -67,13 +63,13 @@ export function oddNameCases({ describe, it }: Suite): void {
       includes(await store.queue.remove({ sessionId: session.id, messageId: first, now: 1 }), {
         kind: 'removed',
       });
-      equal((await store.queue.read(session.id)).length, ids.length - 1);
+      equal((await session.queue()).length, ids.length - 1);
       await session.steer('steers');
       await session.end(runId, 'completed');
       for (const id of ['steers', ...ids.slice(1)]) {
         const begun = await session.beginNext();
         includes(begun, { kind: 'begun' });
-        includes((await store.sessions.rows(session.id, 0)).at(-1), { id: whole(id) });
+        includes((await session.rows()).at(-1), { id: whole(id) });
         if (begun.kind === 'begun') await session.end(begun.run.runId, 'completed');
       }
     });
@@ -88,7 +84,7 @@ export function oddNameCases({ describe, it }: Suite): void {
           const run = await other.newRun({ owner, tenant, by: owner });
           await other.ask(run.runId, 1, [approval('a')]);
           includes(await other.begin({ owner: `${owner} `, tenant }), { kind: 'foreign' });
-          includes(await store.sessions.read(other.id), { owner: whole(owner) });
+          includes(await other.record(), { owner: whole(owner) });
           made.push([owner, tenant, other.id]);
         }
       }
@@ -102,7 +98,7 @@ export function oddNameCases({ describe, it }: Suite): void {
         }
         await store.sessions.erase(id);
       }
-      equal(await store.sessions.read(session.id), undefined);
+      equal(await session.record(), undefined);
     });
 
     it('odd names of writers without a run work like any other', async (setup) => {

@@ -12,25 +12,25 @@ async function idsOf(store: Store, { id }: SessionDriver): Promise<string[]> {
 export function queueCases({ describe, it }: Suite): void {
   describe('queue', () => {
     it('messages sent while a run is active are queued and answered in order', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const first = await session.newRun('u1');
       includes(await session.enqueue('u2'), { kind: 'queued' });
       includes(await session.begin({ messages: [userMessage('u3')], policy: 'queue', by: 'ann' }), {
         kind: 'queued',
       });
-      includes(await store.queue.read(session.id), [
+      includes(await session.queue(), [
         { id: 'u2', mode: 'queue', messages: [{ id: 'u2', row: { id: 'u2' } }] },
         { id: 'u3', by: 'ann' },
       ]);
-      includes(await store.sessions.read(session.id), { queued: 2, runId: first.runId });
-      equal((await store.sessions.view(session.id))?.queue, await store.queue.read(session.id));
+      includes(await session.record(), { queued: 2, runId: first.runId });
+      equal((await session.view())?.queue, await session.queue());
 
       equal(await session.beginNext(), { kind: 'busy' });
       includes(await session.ask(first.runId, 1, []), { kind: 'committed', next: true });
       const second = await session.beginNext();
       includes(second, { kind: 'begun', run: { turn: 2, messageId: 'msg-3' } });
-      includes(await store.sessions.rows(session.id, 2), [{ role: 'user', id: 'u2' }]);
-      includes(await store.sessions.read(session.id), { queued: 1, status: 'starting' });
+      includes(await session.rows(2), [{ role: 'user', id: 'u2' }]);
+      includes(await session.record(), { queued: 1, status: 'starting' });
       await session.end(runOf(second), 'completed');
       const third = await session.beginNext();
       includes(third, { run: { turn: 3 } });
@@ -48,7 +48,7 @@ export function queueCases({ describe, it }: Suite): void {
         kind: 'conflict',
         messageId: 'u2',
       });
-      equal(await store.sessions.acceptedMessages(session.id, ['u2', 'u3']), ['u2']);
+      equal(await session.accepted(['u2', 'u3']), ['u2']);
       equal(await idsOf(store, session), ['u2']);
     });
 
@@ -58,10 +58,10 @@ export function queueCases({ describe, it }: Suite): void {
       await session.enqueue('u2');
       await session.end(runId, 'completed');
       equal(await session.begin({ messages: [userMessage('u3')] }), { kind: 'busy' });
-      equal(await store.sessions.acceptedMessages(session.id, ['u3']), []);
+      equal(await session.accepted(['u3']), []);
       includes(await session.enqueue('u3'), { kind: 'queued', begun: { turn: 2 } });
       equal(await idsOf(store, session), ['u3']);
-      includes(await store.sessions.rows(session.id, 1), [{ id: 'u2' }]);
+      includes(await session.rows(1), [{ id: 'u2' }]);
     });
 
     it('queued messages come before a message that abandons a question', async (setup) => {
@@ -74,7 +74,7 @@ export function queueCases({ describe, it }: Suite): void {
         begun: { supersededRunId: runId },
       });
       equal(await idsOf(store, session), ['u3']);
-      includes(await store.sessions.rows(session.id, 2), [
+      includes(await session.rows(2), [
         { toolCallId: 'a', errorCode: 'client_tool_abandoned' },
         { role: 'user', id: 'u2' },
       ]);
@@ -98,8 +98,8 @@ export function queueCases({ describe, it }: Suite): void {
           kind: 'queue_full',
         });
       }
-      equal(await store.sessions.acceptedMessages(session.id, ['more']), []);
-      equal((await store.sessions.read(session.id))?.stop, undefined);
+      equal(await session.accepted(['more']), []);
+      equal((await session.record())?.stop, undefined);
       equal((await idsOf(store, session)).length, LIMITS.queueEntries);
     });
 
@@ -159,7 +159,7 @@ export function queueCases({ describe, it }: Suite): void {
       includes(await session.enqueue('u2'), { kind: 'conflict' });
       await session.end(runId, 'completed');
       await session.beginNext();
-      includes(await store.sessions.rows(session.id, 1), [{ parts: [{ text: 'better' }] }]);
+      includes(await session.rows(1), [{ parts: [{ text: 'better' }] }]);
       equal(await edit('too late', 'better'), { kind: 'not_queued' });
     });
 
@@ -176,10 +176,7 @@ export function queueCases({ describe, it }: Suite): void {
       equal(await remove('u1'), { kind: 'removed', count: 0 });
       // An entry is removed as a whole.
       equal(await remove('u3'), { kind: 'removed', count: 1 });
-      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', 'u3', 'u4']), [
-        'u1',
-        'u4',
-      ]);
+      equal(await session.accepted(['u1', 'u2', 'u3', 'u4']), ['u1', 'u4']);
       includes(await session.enqueue('u2'), { kind: 'queued' });
       equal(await idsOf(store, session), ['u4', 'u2']);
       equal(await remove(), { kind: 'removed', count: 2 });
@@ -193,12 +190,12 @@ export function queueCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('the first entry of the turn announces it', async ({ store, session }) => {
+    it('the first entry of the turn announces it', async ({ session }) => {
       const { runId } = await session.newRun('u1');
       includes(await session.enqueue('u2'), { kind: 'queued', sequence: 1 });
       await session.end(runId, 'completed');
       const begun = await session.beginNext();
-      const record = await store.sessions.read(session.id);
+      const record = await session.record();
       const [first] = (await session.log()).filter(
         ({ sequence }) => sequence > (record?.turnStartSequence ?? 0),
       );
@@ -211,18 +208,18 @@ export function queueCases({ describe, it }: Suite): void {
       });
     });
 
-    it('queueing does not count as a write of the run', async ({ store, session }) => {
+    it('queueing does not count as a write of the run', async ({ session }) => {
       await session.newRun('u1');
-      const before = (await store.sessions.read(session.id))?.updatedAt;
+      const before = (await session.record())?.updatedAt;
       await session.begin({ messages: [userMessage('u2')], policy: 'queue', now: 5 });
-      equal((await store.sessions.read(session.id))?.updatedAt, before);
+      equal((await session.record())?.updatedAt, before);
     });
 
     it('the queue is erased with its session', async ({ store, session }) => {
       await session.newRun('u1');
       await session.enqueue('u2');
       await store.sessions.erase(session.id);
-      equal(await store.queue.read(session.id), []);
+      equal(await session.queue(), []);
       const begin = { sessionId: session.id, nonce: newNonce(), now: Date.now() };
       equal(await store.queue.begin(begin), { kind: 'empty' });
     });
@@ -238,7 +235,7 @@ export function queueCases({ describe, it }: Suite): void {
         { kind: 'interrupting', runId },
       );
       equal(await idsOf(store, session), ['u3', 'u2']);
-      equal((await store.sessions.read(session.id))?.stop, {
+      equal((await session.record())?.stop, {
         mode: 'interrupt',
         reason: 'new_message',
         by: 'ann',
@@ -247,7 +244,7 @@ export function queueCases({ describe, it }: Suite): void {
       const final = { status: 'interrupted' as const };
       includes(await session.commit(writer, { answersStop: true, final }), { next: true });
       await session.beginNext();
-      includes((await store.sessions.rows(session.id, 0)).at(-1), { role: 'user', id: 'u3' });
+      includes((await session.rows()).at(-1), { role: 'user', id: 'u3' });
     });
 
     it('a message that interrupts starts a run at once if no model streams', async (setup) => {
@@ -260,25 +257,25 @@ export function queueCases({ describe, it }: Suite): void {
         run: { supersededRunId: runId, turn: 2 },
       });
       equal(await idsOf(store, session), ['u2']);
-      includes(await store.sessions.rows(session.id, 2), [
+      includes(await session.rows(2), [
         { toolCallId: 's', errorCode: 'run_stopped' },
         { role: 'user', id: 'u3' },
       ]);
     });
 
-    it('a message that interrupts a certain run stops no other', async ({ store, session }) => {
+    it('a message that interrupts a certain run stops no other', async ({ session }) => {
       const first = await session.newRun('u1');
       await session.end(first.runId, 'completed');
       const { runId } = await session.newRun('u2');
       const stale = { policy: 'interrupt', interrupts: first.runId } as const;
       equal(await session.begin({ messages: [userMessage('u3')], ...stale }), { kind: 'busy' });
-      equal((await store.sessions.read(session.id))?.stop, undefined);
+      equal((await session.record())?.stop, undefined);
       const meant = { policy: 'interrupt', interrupts: runId } as const;
       includes(await session.begin({ messages: [userMessage('u3')], ...meant }), {
         kind: 'begun',
         run: { supersededRunId: runId },
       });
-      const third = (await store.sessions.read(session.id))?.runId ?? '';
+      const third = (await session.record())?.runId ?? '';
       await session.end(third, 'completed');
       includes(await session.begin({ messages: [userMessage('u4')], ...stale }), { kind: 'begun' });
     });

@@ -20,13 +20,13 @@ export function readAlongCases({ describe, it }: Suite): void {
       });
 
     it('a claim brings the rows that the caller does not have, with the results that it takes in', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const { runId } = await session.asked(server('s'));
       await session.start(runId, 1, 's', 1);
       await session.finishCall(runId, 1, 's', { text: 'x'.repeat(80_000) }, 1);
       const claimed = await claim(setup, runId, 2, { state: false, born: '', rows: 0 });
       if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
-      const rows = await store.sessions.rows(session.id, 0);
+      const rows = await session.rows();
       includes(claimed, { rowCount: 3, fresh: { from: 0 } });
       equal(claimed.fresh?.rows, rows);
       equal(claimed.state, undefined);
@@ -63,7 +63,7 @@ export function readAlongCases({ describe, it }: Suite): void {
     });
 
     it('a claim leaves large rows to the caller, however few they are', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       const messages = Array.from({ length: 30 }, (_, at) => {
         const id = `m${String(at)}`;
         const long = 'ä'.repeat(at < 20 ? 40_000 : 10_000);
@@ -74,7 +74,7 @@ export function readAlongCases({ describe, it }: Suite): void {
       const claimed = await claim(setup, runId, 1, { state: false, born: '', rows: 0 });
       includes(claimed, { rowCount: 30, fresh: { from: 30, rows: [] } });
       if (claimed.kind !== 'claimed') return;
-      const rows = await store.sessions.rows(session.id, 18);
+      const rows = await session.rows(18);
       const held = { state: false, born: claimed.born, rows: 18 };
       includes(await claim(setup, runId, 1, held), { rowCount: 30, fresh: { from: 18, rows } });
     });
@@ -86,7 +86,7 @@ export function readAlongCases({ describe, it }: Suite): void {
         state: { version: 0, customState: {}, staged: [] },
       });
       await session.commit(session.writer(runId, 1, 5), { calls: [server('s')] });
-      await store.documents.save(session.id, { customState: { list: [], '/~': null }, version: 0 });
+      await session.save({ list: [], '/~': null }, 0);
       await store.staging.stage(session.id, 'of/1', { toolCallId: 'b', patches: [set('/b', 1)] });
       await store.staging.stage(session.id, '1', { toolCallId: 'a', patches: [set('/a', 2)] });
       const start = await store.calls.start({

@@ -5,10 +5,10 @@ import { conclude, nameOf, playTurn, takeStep } from './played-turns.js';
 
 export function rewindCases({ describe, it }: Suite): void {
   describe('rewind', () => {
-    it('the newest turn is repeated from its beginning', async ({ store, session }) => {
+    it('the newest turn is repeated from its beginning', async ({ session }) => {
       const first = await playTurn(session, 'u1');
       const second = await playTurn(session, 'u2');
-      const before = await store.sessions.read(session.id);
+      const before = await session.record();
       const result = await session.retry({ nonce: 'again', now: 77, by: 'ann' });
       includes(result, {
         kind: 'rewound',
@@ -19,7 +19,7 @@ export function rewindCases({ describe, it }: Suite): void {
           startedAt: 77,
         },
       });
-      const record = await store.sessions.read(session.id);
+      const record = await session.record();
       includes(record, {
         status: 'starting',
         stream: 'active',
@@ -31,16 +31,16 @@ export function rewindCases({ describe, it }: Suite): void {
         checkpointId: `cpv1-${session.id}-s3-${first.runId.split(':')[1] ?? ''}`,
       });
       equal((record?.turnStartSequence ?? 0) > (before?.sequence ?? Infinity), true);
-      includes((await store.sessions.rows(session.id, 0)).slice(5), [
+      includes((await session.rows()).slice(5), [
         { role: 'assistant', step: 3 },
         { role: 'user', id: 'u2' },
       ]);
-      includes(await store.runs.list(session.id), [
+      includes(await session.runs(), [
         { turn: 1, status: 'completed' },
         { turn: 2, status: 'completed', rewound: true },
         { turn: 2, mode: 'retry', by: 'ann' },
       ]);
-      equal((await store.runs.list(session.id))[0]?.rewound, undefined);
+      equal((await session.runs())[0]?.rewound, undefined);
       const text = textIn(await session.log());
       equal([text.includes(nameOf(first)), text.includes(nameOf(second))], [true, false]);
       includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 7 }]);
@@ -57,9 +57,9 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await session.retry({ messageId: first.messageId }), {
         run: { turn: 1, messageId: 'msg-1' },
       });
-      includes(await store.sessions.rows(session.id, 0), [{ role: 'user', id: 'u1' }]);
-      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', 'u3']), ['u1']);
-      includes(await store.runs.list(session.id), [
+      includes(await session.rows(), [{ role: 'user', id: 'u1' }]);
+      equal(await session.accepted(['u1', 'u2', 'u3']), ['u1']);
+      includes(await session.runs(), [
         { rewound: true },
         { rewound: true },
         { rewound: true },
@@ -69,17 +69,17 @@ export function rewindCases({ describe, it }: Suite): void {
     });
 
     it('a turn is found by its user message, also one that steering closed', async (setup) => {
-      const { store, session } = setup;
+      const { session } = setup;
       await playTurn(session, 'u1');
       const run = await session.newRun('u2');
       await takeStep(session, run, 1);
       await session.steer('u3');
       await takeStep(session, { ...run, messageId: 'msg-5', turn: 3 }, 2);
       await conclude(session, { ...run, messageId: 'msg-5' }, 3);
-      includes(await store.sessions.read(session.id), { turn: 3, messageId: 'msg-5' });
+      includes(await session.record(), { turn: 3, messageId: 'msg-5' });
       includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
-      includes((await store.sessions.rows(session.id, 0)).slice(6), [{ role: 'user', id: 'u2' }]);
-      equal((await store.sessions.rows(session.id, 0)).length, 7);
+      includes((await session.rows()).slice(6), [{ role: 'user', id: 'u2' }]);
+      equal((await session.rows()).length, 7);
       equal(await session.messages('turn_started'), []);
     });
 
@@ -93,40 +93,37 @@ export function rewindCases({ describe, it }: Suite): void {
       await playTurn(session, 'u3');
       includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
       equal(await store.sessions.runOf(session.id, 'u1'), run.runId);
-      includes((await store.sessions.rows(session.id, 0)).slice(2), [
-        { role: 'tool' },
-        { role: 'user', id: 'u2' },
-      ]);
+      includes((await session.rows()).slice(2), [{ role: 'tool' }, { role: 'user', id: 'u2' }]);
       equal(textIn(await session.log()).split('>').length, 2);
     });
 
     it('the session returns to a checkpoint with the state of that moment', async (setup) => {
       const { store, session } = setup;
       const run = await session.newRun('u1');
-      await store.documents.save(session.id, { customState: { step: 0 }, version: 0 });
+      await session.save({ step: 0 }, 0);
       await takeStep(session, run, 1);
-      await store.documents.save(session.id, { customState: { step: 1 }, version: 1 });
+      await session.save({ step: 1 }, 1);
       await takeStep(session, run, 2);
-      await store.documents.save(session.id, { customState: { step: 2 }, version: 2 });
+      await session.save({ step: 2 }, 2);
       await conclude(session, run, 3);
       const { checkpoints } = await store.checkpoints.list(session.id);
       const id = checkpoints.at(-1)?.id ?? '';
-      const before = await store.sessions.read(session.id);
+      const before = await session.record();
       const result = await session.rewindTo(id, { nonce: 'back' });
       includes(result, {
         kind: 'rewound',
         run: { runId: `${session.id}:2-back`, turn: 1, messageId: 'msg-1', startSequence: 0 },
       });
-      const record = await store.sessions.read(session.id);
+      const record = await session.record();
       includes(record, { runMode: 'from_checkpoint', runFromStep: 1, committedStep: 1 });
       equal(record?.born === before?.born, false);
-      includes(await store.documents.load(session.id), { customState: { step: 1 }, version: 4 });
-      includes(await store.sessions.rows(session.id, 0), [
+      includes(await session.load(), { customState: { step: 1 }, version: 4 });
+      includes(await session.rows(), [
         { role: 'user' },
         { role: 'assistant', step: 1 },
         { role: 'tool', output: 1 },
       ]);
-      equal((await store.sessions.rows(session.id, 0)).length, 3);
+      equal((await session.rows()).length, 3);
       const log = await session.log();
       equal(textIn(log).split('>').length, 2);
       equal(log.filter(({ message }) => message.type === 'tool_end').length, 1);
@@ -147,12 +144,12 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
     });
 
-    it('a state that did not change is not restored', async ({ store, session }) => {
+    it('a state that did not change is not restored', async ({ session }) => {
       await playTurn(session, 'u1');
-      await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });
+      await session.save({ a: 1 }, 0);
       await playTurn(session, 'u2');
       await session.retry();
-      includes(await store.documents.load(session.id), { customState: { a: 1 }, version: 1 });
+      includes(await session.load(), { customState: { a: 1 }, version: 1 });
     });
 
     it('staged changes stay if their calls stay', async ({ store, session }) => {
@@ -169,29 +166,29 @@ export function rewindCases({ describe, it }: Suite): void {
       equal((await store.documents.readState(session.id)).customState, {});
     });
 
-    it('an impossible rewind is refused and changes nothing', async ({ store, session }) => {
+    it('an impossible rewind is refused and changes nothing', async ({ session }) => {
       equal(await session.retry(), { kind: 'not_found' });
       const { runId } = await session.newRun();
       equal(await session.retry(), { kind: 'busy', runId });
       await session.ask(runId, 1, [approval('a')]);
       equal(await session.retry(), { kind: 'busy', runId });
       await session.stop();
-      const before = await store.sessions.view(session.id);
+      const before = await session.view();
       equal(await session.retry({ messageId: 'unknown' }), { kind: 'message_not_found' });
       equal(await session.rewindTo('cpv1-other'), { kind: 'checkpoint_not_found' });
-      equal(await store.sessions.view(session.id), before);
+      equal(await session.view(), before);
     });
 
-    it('queued messages stay', async ({ store, session }) => {
+    it('queued messages stay', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.enqueue('u2');
       await session.end(runId, 'completed');
       includes(await session.retry(), { kind: 'rewound' });
-      includes(await store.queue.read(session.id), [{ id: 'u2' }]);
+      includes(await session.queue(), [{ id: 'u2' }]);
       includes(await session.beginNext(), { kind: 'busy' });
     });
 
-    it('a note about a late answer is dropped with its call', async ({ store, session }) => {
+    it('a note about a late answer is dropped with its call', async ({ session }) => {
       const run = await session.newRun();
       await session.ask(run.runId, 1, [client('p', { deadlineMs: 0 })]);
       await session.expire(run.runId, 'p');
@@ -200,7 +197,7 @@ export function rewindCases({ describe, it }: Suite): void {
       const result = await session.retry();
       if (result.kind !== 'rewound') throw new Error(result.kind);
       await session.claim(session.writer(result.run.runId, 1, 1));
-      equal((await store.sessions.rows(session.id, 0)).length, 1);
+      equal((await session.rows()).length, 1);
     });
   });
 }

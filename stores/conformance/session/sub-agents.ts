@@ -162,8 +162,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await take(one, '3 c', 'c'), { kind: 'superseded' });
     });
 
-    it('a sub-agent gets no call id that its conversation has used', async (setup) => {
-      const { store, session } = setup;
+    it('a sub-agent gets no call id that its conversation has used', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const row = { role: 'tool' as const, toolCallId: 'old', toolName: 't', error: 'x' };
       await session.ask(runId, 1, [server('old', { row })]);
@@ -177,10 +176,10 @@ export function subAgentCases({ describe, it }: Suite): void {
       const tree = await grow(setup, 1, () => []);
       const { driver } = childAt(tree, 0);
       await store.sessions.erase(driver.id);
-      includes(await store.sessions.read(driver.id), { status: 'starting' });
+      includes(await driver.record(), { status: 'starting' });
       await store.sessions.erase(tree.root.id);
-      equal(await store.sessions.read(driver.id), undefined);
-      equal(await store.sessions.rows(driver.id, 0), []);
+      equal(await driver.record(), undefined);
+      equal(await driver.rows(), []);
     });
   });
 }

@@ -40,9 +40,8 @@ interface Way {
   read: (setup: Case) => Promise<unknown>;
 }
 
-const runOf = async ({ store, session }: Case): Promise<string> =>
-  (await store.sessions.read(session.id))?.runId ?? '';
-const rowsOf = ({ store, session }: Case): Promise<Row[]> => store.sessions.rows(session.id, 0);
+const runOf = async ({ session }: Case): Promise<string> => (await session.record())?.runId ?? '';
+const rowsOf = ({ session }: Case): Promise<Row[]> => session.rows();
 const stateOf = async ({ store, session }: Case): Promise<unknown> =>
   (await store.documents.readState(session.id)).customState;
 const begin = ({ session }: Case): Promise<unknown> => session.newRun();
@@ -53,14 +52,14 @@ const withMetadata = (id: string, metadata: Value): UserMessage => ({
 });
 const metadataOf = async (setup: Case): Promise<unknown> =>
   ((await rowsOf(setup))[0] as UserRow).metadata;
-const queuedMetadataOf = async ({ store, session }: Case): Promise<unknown> => {
-  const row = (await store.queue.read(session.id))[0]?.messages[0]?.row;
+const queuedMetadataOf = async ({ session }: Case): Promise<unknown> => {
+  const row = (await session.queue())[0]?.messages[0]?.row;
   return row?.role === 'user' && row.metadata;
 };
 const toolRowOf = async (setup: Case): Promise<ToolRow | undefined> =>
   (await rowsOf(setup)).find((row) => row.role === 'tool');
-const resultOf = async ({ store, session }: Case): Promise<unknown> => {
-  const row = (await store.calls.read(session.id, 'c'))?.row;
+const resultOf = async ({ session }: Case): Promise<unknown> => {
+  const row = (await session.call('c'))?.row;
   return row?.role === 'tool' && row.output;
 };
 
@@ -191,15 +190,15 @@ const WAYS: Way[] = [
     name: 'arguments of a call',
     prepare: claimed,
     give: (setup, input) => commit(setup, { calls: [server('c', { input })] }),
-    read: async ({ store, session }) => (await store.calls.read(session.id, 'c'))?.spec.input,
+    read: async ({ session }) => (await session.call('c'))?.spec.input,
   },
   {
     name: 'the result of a call that is not answered in time',
     prepare: claimed,
     give: (setup, result) =>
       commit(setup, { calls: [client('c', { deadlineMs: 1, onExpiry: { result } })] }),
-    read: async ({ store, session }) => {
-      const onExpiry = (await store.calls.read(session.id, 'c'))?.spec.onExpiry;
+    read: async ({ session }) => {
+      const onExpiry = (await session.call('c'))?.spec.onExpiry;
       return typeof onExpiry === 'object' && onExpiry.result;
     },
   },
@@ -222,9 +221,9 @@ const WAYS: Way[] = [
     name: 'the result of a run',
     prepare: claimed,
     give: (setup, output) => commit(setup, { output }),
-    read: async ({ store, session }) => {
+    read: async ({ session }) => {
       const [output] = await session.messages('output');
-      equal((await store.runs.list(session.id))[0]?.output, output?.output);
+      equal((await session.runs())[0]?.output, output?.output);
       equal((await session.messages('stream_end'))[0]?.finalOutput, output?.output);
       return output?.output;
     },
@@ -233,7 +232,7 @@ const WAYS: Way[] = [
     name: 'the result of a run from a tool',
     prepare: working,
     give: (setup, output) => settle(setup, { output }),
-    read: async ({ store, session }) => (await store.sessions.read(session.id))?.output,
+    read: async ({ session }) => (await session.record())?.output,
   },
   {
     name: 'an input that a person changed',
@@ -356,12 +355,12 @@ export function valueCases({ describe, it }: Suite): void {
       equal(await store.sessions.read(other), undefined);
       equal(await copy(session.id, HOSTILE), { kind: 'branched' });
       equal(
-        (await store.sessions.rows(session.id, 1)).map((row) => 'output' in row && row.output),
+        (await session.rows(1)).map((row) => 'output' in row && row.output),
         [asStored(HOSTILE)],
       );
       const { runId } = await session.newRun('u2');
       await session.ask(runId, 1, []);
-      await store.documents.save(session.id, { customState: {}, version: 1 });
+      await session.save({}, 1);
       const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};
       equal((await store.checkpoints.get(session.id, id))?.customState, asStored(HOSTILE));
       includes(await session.retry(), { kind: 'rewound' });
@@ -403,7 +402,7 @@ export function valueCases({ describe, it }: Suite): void {
 }
 
 async function everythingOf({ store, session }: Case): Promise<unknown> {
-  const view = await store.sessions.view(session.id);
+  const view = await session.view();
   if (view === undefined) return undefined;
   const state = await store.documents.readState(session.id);
   return { view, state, log: await session.log() };

@@ -76,14 +76,14 @@ export function streamInfoCases({ describe, it }: Suite): void {
     });
 
     it('a stream with an active run, and one that does not exist, are refused', async (setup) => {
-      const { store, streamManager, streamId, session } = setup;
+      const { streamManager, streamId, session } = setup;
       await session.newRun();
-      const before = await store.sessions.read(session.id);
+      const before = await session.record();
       await refuses(streamManager.endStream(session.id), 'stream_owned');
       await refuses(streamManager.failStream(session.id, 'x'), 'stream_owned');
       await refuses(streamManager.pauseStream(session.id), 'stream_owned');
       await refuses(streamManager.resumeStream(session.id), 'stream_owned');
-      equal(await store.sessions.read(session.id), before);
+      equal(await session.record(), before);
       await refuses(streamManager.endStream(streamId), 'not_found');
       await refuses(streamManager.pauseStream(streamId), 'not_found');
     });

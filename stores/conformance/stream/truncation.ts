@@ -64,8 +64,7 @@ export function truncationCases({ describe, it }: Suite): void {
       includes(read.items, [{ chunk: { delta: '1b' } }]);
     });
 
-    it('a stream that does not exist is not created', async (setup) => {
-      const { streamManager, streamId } = setup;
+    it('a stream that does not exist is not created', async ({ streamManager, streamId }) => {
       equal(await streamManager.cleanupToStep(streamId, 0), 0);
       equal(await streamManager.getStreamInfo(streamId), null);
     });

@@ -112,12 +112,12 @@ export function writerCases({ describe, it }: Suite): void {
     });
 
     it('a writer beside a run leaves its session unchanged and is refused after the run', async (setup) => {
-      const { store, streamManager, session } = setup;
+      const { streamManager, session } = setup;
       const { runId } = await session.newRun();
-      const before = await store.sessions.read(session.id);
+      const before = await session.record();
       const writer = await streamManager.createWriter(session.id, session.id, AGENT);
       await writer.write(textChunk('a note'));
-      includes(await store.sessions.read(session.id), {
+      includes(await session.record(), {
         status: before?.status,
         stream: before?.stream,
         sequence: (before?.sequence ?? 0) + 1,

@@ -25,26 +25,10 @@ const LINGER_MS = 2_000;
  * Members of sharded Pub/Sub channels on one connection. Subscribes with the first member and
  * unsubscribes after the last.
  */
-export interface Channels<M> {
-  /** Adds a member. It may receive messages at once, and receives all once `ready` has resolved. */
-  enter: (channel: string, member: M) => Membership;
-  /** As `enter`; resolves once messages published from now on will arrive. */
-  join: (channel: string, member: M) => Promise<() => void>;
-  /** Channels that are subscribed or being subscribed. */
-  names: () => string[];
-  all: () => Iterable<M>;
-}
-
-export interface Membership {
-  /** Resolves once the channel is subscribed; after a failure, calling it again retries. */
-  ready: () => Promise<void>;
-  leave: () => void;
-}
-
 export function createChannels<M>(
   subscriber: Subscriber,
   deliver: (members: Iterable<M>, message: string) => void,
-): Channels<M> {
+) {
   refuseUnsharded(subscriber);
   const members = new Map<string, Set<M>>();
   const subscribed = new Map<string, Promise<void>>();
@@ -87,10 +71,12 @@ export function createChannels<M>(
     }, LINGER_MS).unref();
   }
 
-  function enter(channel: string, member: M): Membership {
+  /** Adds a member. It may receive messages at once, and receives all once `ready` has resolved. */
+  function enter(channel: string, member: M) {
     const present = members.get(channel) ?? new Set<M>();
     members.set(channel, present.add(member));
     return {
+      /** Resolves once the channel is subscribed; after a failure, calling it again retries. */
       ready: () => subscribe(channel),
       leave: () => {
         if (present.delete(member) && present.size === 0) leaveSoon(channel);
@@ -100,7 +86,8 @@ export function createChannels<M>(
 
   return {
     enter,
-    join: async (channel, member) => {
+    /** As `enter`; resolves once messages published from now on will arrive. */
+    join: async (channel: string, member: M): Promise<() => void> => {
       const { ready, leave } = enter(channel, member);
       try {
         await ready();
@@ -110,8 +97,9 @@ export function createChannels<M>(
       }
       return leave;
     },
+    /** Channels that are subscribed or being subscribed. */
     names: () => [...subscribed.keys()],
-    all: function* () {
+    all: function* (): Iterable<M> {
       for (const present of members.values()) yield* present;
     },
   };

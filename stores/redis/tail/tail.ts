@@ -19,15 +19,6 @@ export interface TailedLog {
   resolve: (streamId: string, entries: LogEntry[]) => LogEntry[] | Promise<LogEntry[]>;
 }
 
-export interface Tail {
-  /** Entries after a sequence, first from the log and then live, in order, each once. */
-  follow: (
-    streamId: string,
-    fromSequence: number,
-    signal: AbortSignal,
-  ) => AsyncGenerator<LogEntry[]>;
-}
-
 /**
  * Follows logs: subscribe, then read the log from the cursor, then go live. The log is the truth;
  * the channel only saves reads. Each published message is parsed once for all followers, and a page
@@ -37,7 +28,7 @@ export function createTail(
   subscriber: Subscriber,
   log: TailedLog,
   options: { outageMs?: number } = {},
-): Tail {
+) {
   const channels = createChannels<Inbox>(subscriber, (inboxes, text) => {
     if (!health.isContinuous()) return;
     let batch: Batch | undefined;
@@ -67,6 +58,7 @@ export function createTail(
     return entries;
   }
 
+  /** Entries after a sequence, first from the log and then live, in order, each once. */
   async function* follow(
     streamId: string,
     fromSequence: number,
@@ -185,29 +177,17 @@ function isSequence(value: unknown): value is number {
 const MAX_BATCHES = 256;
 const MAX_SIZE = 1024 * 1024;
 
-/** Published batches that a follower has not read yet. Bounded. */
-export interface Inbox {
-  /** The conversation whose log is followed. */
-  conversationId: string;
-  offer: (batch: Batch) => void;
-  /** Some batches are missing: drops all of them, so that the follower reads the log. */
-  miss: () => void;
-  /** True once after a miss, and initially. Batches offered from now on are kept. */
-  takeMiss: () => boolean;
-  first: () => Batch | undefined;
-  removeFirst: () => void;
-  wake: () => void;
-  /** Resolves at the next offer, miss or wake, or after a time; at once if something is here. */
-  wait: (ms: number) => Promise<'woken' | 'idle'>;
-}
+type Inbox = ReturnType<typeof createInbox>;
 
-export function createInbox(conversationId: string): Inbox {
+/** Published batches of a conversation's log that a follower has not read yet. Bounded. */
+export function createInbox(conversationId: string) {
   let batches: Batch[] = [];
   let size = 0;
   let hasMissed = true;
   let onEvent: (() => void) | undefined;
 
   const wake = (): void => onEvent?.();
+  /** Some batches are missing: drops all of them, so that the follower reads the log. */
   const miss = (): void => {
     batches = [];
     size = 0;
@@ -216,7 +196,7 @@ export function createInbox(conversationId: string): Inbox {
   };
   return {
     conversationId,
-    offer: (batch) => {
+    offer: (batch: Batch) => {
       // The follower is about to read the log, which contains this batch.
       if (hasMissed) return;
       if (batches.length >= MAX_BATCHES || size + batch.size > MAX_SIZE) {
@@ -228,17 +208,19 @@ export function createInbox(conversationId: string): Inbox {
       wake();
     },
     miss,
-    takeMiss: () => {
+    /** True once after a miss, and initially. Batches offered from now on are kept. */
+    takeMiss: (): boolean => {
       const had = hasMissed;
       hasMissed = false;
       return had;
     },
-    first: () => batches[0],
+    first: (): Batch | undefined => batches[0],
     removeFirst: () => {
       size -= batches.shift()?.size ?? 0;
     },
     wake,
-    wait: (ms) =>
+    /** Resolves at the next offer, miss or wake, or after a time; at once if something is here. */
+    wait: (ms: number): Promise<'woken' | 'idle'> =>
       new Promise((resolve) => {
         const end = (outcome: 'woken' | 'idle'): void => {
           clearTimeout(timer);
@@ -254,19 +236,10 @@ export function createInbox(conversationId: string): Inbox {
   };
 }
 
-/** A follower's position in a log, and what it needs to detect that the log was rewound. */
-export interface Cursor {
-  /** Where to continue reading: the entry at this sequence is read again and compared. */
-  anchor: () => number;
-  /** The new entries of a page. @throws HelixError `rewound` */
-  takePage: (page: LogPage) => LogEntry[];
-  /** True if entries before this batch were missed. */
-  isGapBefore: (batch: Batch) => boolean;
-  /** The new entries of a batch. */
-  takeBatch: (entries: LogEntry[]) => LogEntry[];
-}
+export type Cursor = ReturnType<typeof createCursor>;
 
-export function createCursor(fromSequence: number): Cursor {
+/** A follower's position in a log, and what it needs to detect that the log was rewound. */
+export function createCursor(fromSequence: number) {
   /** Everything up to this sequence is known, including withdrawn entries. */
   let known = fromSequence;
   let last: LogEntry | undefined;
@@ -292,8 +265,10 @@ export function createCursor(fromSequence: number): Cursor {
   }
 
   return {
-    anchor: () => last?.sequence ?? known,
-    takePage: (page) => {
+    /** Where to continue reading: the entry at this sequence is read again and compared. */
+    anchor: (): number => last?.sequence ?? known,
+    /** The new entries of a page. @throws HelixError `rewound` */
+    takePage: (page: LogPage): LogEntry[] => {
       const fresh = page.entries.filter(({ sequence }) => sequence > known);
       refuseRewound(page, fresh);
       const [first] = page.entries;
@@ -303,8 +278,10 @@ export function createCursor(fromSequence: number): Cursor {
       if (!page.isFull) known = Math.max(known, page.sequence);
       return fresh;
     },
-    isGapBefore: ({ previous }) => previous > known,
-    takeBatch: (entries) => advance(entries.filter(({ sequence }) => sequence > known)),
+    /** True if entries before this batch were missed. */
+    isGapBefore: ({ previous }: Batch): boolean => previous > known,
+    /** The new entries of a batch. */
+    takeBatch: (entries: LogEntry[]) => advance(entries.filter(({ sequence }) => sequence > known)),
   };
 }
 

@@ -112,7 +112,7 @@ describe('a file', () => {
     await (await send([{ type: 'text', text: 'hello' }])).text();
     expect((await api.get(file.url)).status).toBe(404);
     expect((await api.get(file.url, { 'x-user': 'bob' })).status).toBe(404);
-    expect(await stores.store.files?.list('s1')).toEqual([]);
+    expect(await stores.store.files.list('s1')).toEqual([]);
   });
 
   it('has a name that was cut within a character, and is served', async () => {
@@ -157,7 +157,7 @@ describe('a file', () => {
     const erased = await fetch(`${api.url}/api/chat/s1`, { method: 'DELETE' });
     expect(erased.status).toBe(204);
     expect((await api.get(file.url)).status).toBe(404);
-    expect(await stores.store.files?.content('s1', file.id, { from: 0, to: 1 })).toBeUndefined();
+    expect(await stores.store.files.content('s1', file.id, { from: 0, to: 1 })).toBeUndefined();
     const kept = await api.get(copy ?? '');
     expect(Buffer.from(await kept.arrayBuffer())).toEqual(PNG);
     const reply = await replyOf(await send([quote], 'u9', 's2'));

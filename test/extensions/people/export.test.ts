@@ -21,7 +21,7 @@ async function start(options: StartOptions = {}) {
     ...store.files,
     content: (sessionId: string, fileId: string, range: ByteRange) => {
       read.push(range);
-      return store.files?.content(sessionId, fileId, range) ?? Promise.resolve(undefined);
+      return store.files.content(sessionId, fileId, range);
     },
   };
   api = await startApi(createFakeRuntime(), {
@@ -64,7 +64,7 @@ it('a file is read and sent in pieces, and is whole', async () => {
   const content = new Uint8Array(2 * MB + 1).map((_, at) => at % 251);
   const file = { id: 'f1', mediaType: 'text/plain', sha256: '', at: 1, filename: undefined };
   const limits = { files: 10, bytes: 10 * MB };
-  await store.files?.add({ sessionId: session.id, ...owner, file, content, limits });
+  await store.files.add({ sessionId: session.id, ...owner, file, content, limits });
   const found = (await lines()).find(({ type }) => type === 'file');
   expect(Buffer.compare(Buffer.from(String(found?.['data']), 'base64'), content)).toBe(0);
   expect(Math.max(...read.map(({ from, to }) => to - from))).toBeLessThanOrEqual(MB / 4);

@@ -64,7 +64,7 @@ describe('bytes of files in a store of their own', () => {
     expect(bucket.names()).toHaveLength(2);
     await sweepFor(120 * MINUTE);
     expect(bucket.names()).toEqual([]);
-    expect(await store.files?.reclaim?.(id)).toBeUndefined();
+    expect(await store.files.reclaim?.(id)).toBeUndefined();
   });
 
   it('what no conversation claims is erased with the person who added it, and nothing else is', async () => {

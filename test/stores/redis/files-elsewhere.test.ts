@@ -14,15 +14,15 @@ describe('bytes of files outside Redis', () => {
       const id = newSessionId();
       const { elsewhere, session } = createKeySpace();
       await addFile(store, id, 'ann');
-      expect(await store.files?.reclaim?.(id)).toBeGreaterThan(60_000);
+      expect(await store.files.reclaim?.(id)).toBeGreaterThan(60_000);
       await redis.pexpire(session(id).files, 0);
       await drive(stores, id).begin({ owner: 'bob', tenant: '' });
       const own = await addFile(store, id, 'bob');
       bucket.isAway = true;
-      await expect(store.files?.reclaim?.(id)).rejects.toThrow('the bucket is away');
+      await expect(store.files.reclaim?.(id)).rejects.toThrow('the bucket is away');
       expect(await redis.hlen(elsewhere(id))).toBe(2);
       bucket.isAway = false;
-      await store.files?.reclaim?.(id);
+      await store.files.reclaim?.(id);
       expect(bucket.names()).toEqual([`${id}/${own.id}`]);
       // The upload could still have been under way.
       expect(await redis.hlen(elsewhere(id))).toBe(2);
@@ -37,6 +37,6 @@ describe('bytes of files outside Redis', () => {
     const id = newSessionId();
     await addFile(store, id, 'ann');
     expect(await redis.exists(createKeySpace().elsewhere(id))).toBe(0);
-    expect(store.files?.reclaim).toBeUndefined();
+    expect(store.files.reclaim).toBeUndefined();
   });
 });

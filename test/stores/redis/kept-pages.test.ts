@@ -32,7 +32,7 @@ async function openWithPage(): Promise<Speaker> {
 }
 
 async function kept({ session }: Speaker): Promise<KeptPage[]> {
-  return (await stores.streamManager.keptPages?.(session.id, 0)) ?? [];
+  return stores.streamManager.keptPages(session.id, 0);
 }
 
 describe('a kept page', () => {

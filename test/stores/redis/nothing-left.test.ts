@@ -34,7 +34,7 @@ async function writeAll(stage: Stage) {
   const { id } = session;
   const secret = newSessionId();
   const who = { owner: 'ann', tenant: 'acme' };
-  await store.files?.add({
+  await store.files.add({
     ...who,
     sessionId: id,
     content: Buffer.from(secret),
@@ -82,8 +82,7 @@ async function writeAll(stage: Stage) {
     const words = Array<StreamMessage>(100).fill(word);
     await streamManager.append(writer, batch, words);
   }
-  const areKept = async (): Promise<boolean> =>
-    ((await streamManager.keptPages?.(id, 0)) ?? []).length > 0;
+  const areKept = async (): Promise<boolean> => (await streamManager.keptPages(id, 0)).length > 0;
   await until('pages are kept', areKept);
   await session.answer(runId, 'late', { output: secret });
   await store.staging.stage(id, 's2', {
@@ -119,7 +118,7 @@ it.each(STAGES)('an erasure leaves nothing of it but the trail, while it is %s',
   await sessions.erase(id, act);
   for (const erasure of await erasures.of(id)) {
     await erasures.clear(id, erasure);
-    for (const file of erasure.files) await stores.store.files?.forget(id, file);
+    for (const file of erasure.files) await stores.store.files.forget(id, file);
     await audit.relay(id);
     await erasures.done(id, erasure);
   }
