@@ -25,11 +25,9 @@ beforeEach(async () => {
 });
 
 function openUploads(): MadeFiles {
-  const { files } = stores.store;
-  if (files === undefined) throw new Error('the store keeps files');
   const admit = () => Promise.resolve(() => undefined);
   const logger = { warn: () => undefined };
-  return createUploads({ store: { ...stores.store, files }, admit, logger });
+  return createUploads({ store: stores.store, admit, logger });
 }
 
 function serve(script: Script, more: Partial<MadeFiles> = {}): ActivityHarness {
@@ -41,8 +39,8 @@ function serve(script: Script, more: Partial<MadeFiles> = {}): ActivityHarness {
 async function stored({ session }: ActivityHarness): Promise<string[]> {
   const { files } = stores.store;
   const firsts: string[] = [];
-  for (const { id } of (await files?.list(session.id)) ?? []) {
-    const first = await files?.content(session.id, id, { from: 0, to: 1 });
+  for (const { id } of await files.list(session.id)) {
+    const first = await files.content(session.id, id, { from: 0, to: 1 });
     firsts.push(Buffer.from(first ?? '').toString());
   }
   return firsts;
@@ -94,7 +92,6 @@ describe('files that a model makes', () => {
     const isListing = new Promise<void>((resolve) => (listed = resolve));
     const released = new Promise<void>((resolve) => (release = resolve));
     const { files } = stores.store;
-    if (files === undefined) throw new Error('the store keeps files');
     const list: typeof files.list = async (id) => {
       listed();
       await released;

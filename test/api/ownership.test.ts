@@ -41,7 +41,7 @@ async function begin(storedId: string): Promise<void> {
     file: { id: randomUUID(), mediaType: 'image/png', sha256: 'x', at: 1 },
     limits: { files: 9, bytes: 9 },
   });
-  fileId = added?.kind === 'added' ? added.file.id : '';
+  fileId = added.kind === 'added' ? added.file.id : '';
   const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   await session.ask(begun.run.runId, 1, [

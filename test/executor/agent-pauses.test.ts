@@ -41,7 +41,6 @@ function compose() {
     startWithinMs: -1,
   });
   const pauses = store.pauses.of('test');
-  if (pauses === undefined || runs.pauses === undefined) throw new Error('there are no pauses');
   const { startRun } = runs;
   let holders = 0;
   // Each look is another process's, after the lease of the one before.

@@ -15,7 +15,6 @@ beforeEach(() => {
 });
 
 function uploadsOver(files: MemoryStores['store']['files']): Uploads {
-  if (files === undefined) throw new Error('the memory store keeps files');
   return createUploads({
     store: { ...stores.store, files },
     admit: (input) => admitWithin(toQuotas({ bytes: 2.5 * SIZE }), input, stores.store),

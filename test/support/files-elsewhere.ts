@@ -32,7 +32,7 @@ export async function addFile(
   const file = { id: randomUUID(), mediaType: 'image/png', sha256: 'x', at: Date.now() };
   const limits = { files: 10, bytes: 1_000 };
   const content = Buffer.from('bytes');
-  const added = await files?.add({ sessionId, owner, tenant: '', file, content, limits });
-  if (added?.kind !== 'added') throw new Error(`add replied ${String(added?.kind)}`);
+  const added = await files.add({ sessionId, owner, tenant: '', file, content, limits });
+  if (added.kind !== 'added') throw new Error(`add replied ${added.kind}`);
   return added.file;
 }

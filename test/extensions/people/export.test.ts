@@ -17,7 +17,7 @@ async function start(options: StartOptions = {}) {
   const stores = createMemoryStores();
   const { store } = stores;
   const read: ByteRange[] = [];
-  const files = store.files && {
+  const files = {
     ...store.files,
     content: (sessionId: string, fileId: string, range: ByteRange) => {
       read.push(range);
@@ -25,7 +25,7 @@ async function start(options: StartOptions = {}) {
     },
   };
   api = await startApi(createFakeRuntime(), {
-    stateStore: { ...store, ...(files && { files }) },
+    stateStore: { ...store, files },
     allowUnauthenticated: false,
     authenticate: () => ({ userId: 'ann', tenantId: 'acme' }),
     ...options,

@@ -18,7 +18,7 @@ function open(options: Omit<MemoryOptions, 'now'> = {}) {
     now: () => time,
   });
   const { files } = store;
-  if (files?.reclaim === undefined) throw new Error('memory does not expire bytes');
+  if (files.reclaim === undefined) throw new Error('memory does not expire bytes');
   const sweep = createSweep({
     store,
     holder: 'x',
