@@ -5,7 +5,7 @@ const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
   'extensions/one-process': 'protocol|run|agents|stores|activities|executor',
-  extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|notify|leases|schedules|index|[\\w/-]*workflows).*': ENTRIES,
+  extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|notify|leases|schedules|service|index|[\\w/-]*workflows).*': ENTRIES,
   store: 'protocol|session', stores: 'protocol|session|store', 'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
   activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores', testing: 'protocol|agents|session|stores|executor|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|stores|executor', 'ai-sdk/parts': 'protocol|stores', 'ai-sdk/turns': 'protocol|stores|ai-sdk/parts',

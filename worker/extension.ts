@@ -1,5 +1,6 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import type { RunsExtension, RunsHost } from '../executor/extension.js';
+import type { PreparedRuns } from '../executor/run-start.js';
 import type { RunWorkflows } from '../executor/run-workflows.js';
 import type { Runs } from '../executor/runs.js';
 import type { Liveness, LivenessDeps } from './liveness.js';
@@ -7,7 +8,7 @@ import type { Liveness, LivenessDeps } from './liveness.js';
 /** What an extension works with in a worker. */
 export interface WorkerHost extends RunsHost {
   temporal: NonNullable<RunsHost['temporal']>;
-  runs: Runs;
+  runs: Runs & PreparedRuns;
   workflows: RunWorkflows;
   /** Names this process. */
   holder: string;
@@ -17,8 +18,8 @@ export interface WorkerHost extends RunsHost {
 export interface WorkerParts {
   /** Activities by name, beside those of agents. */
   activities?: object;
-  /** A worker of activities that runs beside this one: its task queue and slots. */
-  beside?: Pick<WorkerOptions, 'activities' | 'taskQueue'> & Partial<WorkerOptions>;
+  /** A worker that runs beside this one: its task queue, slots, and what it serves. */
+  beside?: Pick<WorkerOptions, 'taskQueue'> & Partial<WorkerOptions>;
   /** Done again and again while the worker runs; processes share such work by leases. */
   sweeps?: readonly (() => Promise<void>)[];
   /** Done once while the worker runs, until the signal fires. */

@@ -1,0 +1,171 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
+import { HandlerError, operation, OperationError, service, serviceHandler } from 'nexus-rpc';
+import { AgentNotFoundError } from '../../agents/index.js';
+import { createCalledRuns } from '../../executor/called-runs.js';
+import type { Extension } from '../../extension.js';
+import type { CalledRunLook, CalledRunOptions } from '../../protocol/called-runs.js';
+import { HelixError } from '../../protocol/errors.js';
+import { ANONYMOUS, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
+import type { RunSummary } from '../../protocol/run.js';
+import {
+  fairnessKeyOf,
+  UPDATES,
+  WORKFLOW_TASK_TIMEOUT_MS,
+  WORKFLOW_TYPE,
+} from '../../protocol/temporal-names.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import type { WorkerHost } from '../../worker/extension.js';
+
+/** A conversation, and whose it is: `userId` is `anonymous` by default. */
+export type Conversation = Required<Pick<CalledRunOptions, 'sessionId'>> &
+  Pick<CalledRunOptions, 'userId' | 'tenantId'>;
+
+/** A message to an agent. Without a `sessionId` it begins a conversation, whose id is that of the request. */
+export interface AgentCall extends Omit<CalledRunOptions, 'withoutReply' | 'whenBusy'> {
+  agent: string;
+  message: string;
+}
+
+/** A person's word on a call that waits, as the updates of a run take it; one of the three is given. */
+export interface CallAnswer extends Conversation {
+  toolCallId: string;
+  approved?: boolean;
+  result?: unknown;
+  error?: string;
+  reason?: string;
+  /** Both are demanded for a call with approvers. */
+  approvalId?: string;
+  inputHash?: string;
+  by?: string;
+}
+
+/** The run that was answered or stopped. */
+export interface RunOfConversation {
+  runId: string;
+}
+
+/**
+ * What workflows of other namespaces and languages ask of agents. `run` takes as long as the run, and has no text:
+ * `result` reads that from the conversation. A cancel of `run` stops the run.
+ */
+export const AgentService = service('HelixAgents', {
+  run: operation<AgentCall, RunSummary>({ name: 'run' }),
+  result: operation<Conversation, CalledRunLook>({ name: 'result' }),
+  answer: operation<CallAnswer, RunOfConversation>({ name: 'answer' }),
+  stop: operation<Conversation & { reason?: string }, RunOfConversation>({ name: 'stop' }),
+});
+
+/**
+ * Serves `AgentService` over Nexus, beside the agents of a worker. Who may call it is up to the endpoint's policy in
+ * Temporal. Needs the packages `nexus-rpc` and `@temporalio/nexus`.
+ *
+ * @param options.taskQueue what the endpoint targets; default: that of the agents with `-service`
+ * @example
+ * import { createAgentService } from 'helix-temporal/service';
+ *
+ * const extensions = [createAgentService()];
+ * // createAgentWorker({ …, extensions }), and once:
+ * // temporal operator nexus endpoint create --name agents --target-namespace default --target-task-queue agent-runs-service
+ */
+export function createAgentService(options: { taskQueue?: string } = {}): Extension {
+  return {
+    name: 'service',
+    worker: (host) => ({
+      beside: {
+        taskQueue: options.taskQueue ?? `${host.temporal.taskQueue}-service`,
+        nexusServices: [toHandler(host)],
+      },
+    }),
+  };
+}
+
+function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: WorkerHost) {
+  const called = createCalledRuns({ store, agents, runs });
+
+  /** @throws HelixError `not_found`, also for a conversation of somebody else */
+  async function find({ sessionId, userId, tenantId = '' }: Conversation): Promise<SessionRecord> {
+    const record = await store.sessions.read(toStoredSessionId(sessionId, tenantId || undefined));
+    const { owner, tenant = '' } = record ?? {};
+    if (record !== undefined && owner === (userId ?? ANONYMOUS) && tenant === tenantId) {
+      return record;
+    }
+    throw new HelixError('not_found', 'The conversation is unknown.');
+  }
+
+  /** Begins the run of a message once, however often the operation is tried, and waits for its workflow. */
+  const run = new WorkflowRunOperationHandler<AgentCall, RunSummary>((context, call) =>
+    orRefused(async () => {
+      const id = `nx-${context.requestId}`;
+      const begun = await called.beginAgentRun({ sessionId: id, messageId: id, ...call });
+      const { sessionId, runId, start } = begun;
+      const record = await store.sessions.read(sessionId);
+      const { agent = call.agent, turn = 1 } = record ?? {};
+      return startWorkflow<(input: object) => Promise<RunSummary>>(context, WORKFLOW_TYPE, {
+        workflowId: workflowIdOf(runId),
+        taskQueue,
+        // A run that was started before is waited for; one that has ended says again how.
+        args: [
+          start?.input ?? { sessionId, runId, agent, turn, maxSteps: 1, searchAttributes: false },
+        ],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+        staticSummary: `${agent}: turn ${String(turn)} of ${toShownSessionId(sessionId)}`,
+        priority: { fairnessKey: fairnessKeyOf(call.tenantId) },
+      });
+    }),
+  );
+
+  return serviceHandler(AgentService, {
+    run,
+    result: (_, conversation) =>
+      orRefused(async () => called.lookAtAgentRun(await find(conversation))),
+    answer: (_, { sessionId, userId, tenantId, approved, ...answer }) =>
+      orRefused(async () => {
+        const { runId } = await find({ sessionId, userId, tenantId });
+        const decision = approved === true ? UPDATES.approve : UPDATES.deny;
+        const update = approved === undefined ? UPDATES.submitToolResult : decision;
+        await client.workflow
+          .getHandle(workflowIdOf(runId))
+          .executeUpdate(update, { args: [answer] });
+        return { runId };
+      }),
+    stop: (_, { reason, ...conversation }) =>
+      orRefused(async () => {
+        const { sessionId, runId } = await find(conversation);
+        await called.stopAgentRun({ sessionId, runId, reason });
+        return { runId };
+      }),
+  });
+}
+
+/** Refusals are final and have their code as type; an outage is tried again by Temporal. */
+async function orRefused<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const cause = error instanceof WorkflowUpdateFailedError ? error.cause : error;
+    if (HelixError.isInstance(cause) && cause.code === 'unavailable') {
+      throw new HandlerError('UNAVAILABLE', cause.message, { retryableOverride: true });
+    }
+    const failure = toFailure(cause);
+    if (failure === undefined) throw error;
+    throw new OperationError('failed', failure.message, { cause: failure });
+  }
+}
+
+function toFailure(cause: unknown): ApplicationFailure | undefined {
+  if (cause instanceof ApplicationFailure) return cause;
+  if (HelixError.isInstance(cause)) {
+    return ApplicationFailure.nonRetryable(cause.message, cause.code);
+  }
+  if (cause instanceof AgentNotFoundError) {
+    return ApplicationFailure.nonRetryable(cause.message, 'agent_not_found');
+  }
+  if (cause instanceof WorkflowNotFoundError) {
+    return ApplicationFailure.nonRetryable('The run waits for nothing.', 'not_pending');
+  }
+  return undefined;
+}
