@@ -142,11 +142,6 @@ describe('a Redis with TLS and a user of its own, which demands certificates', (
 describe('a Redis with TLS and a user of its own', () => {
   beforeAll(() => requireCertificates('no'));
 
-  it.concurrent('doctor with its authority finds nothing wrong', async () => {
-    const { stdout } = await doctor({ REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority });
-    expect(stdout).toContain('The user of REDIS_URL may use every command.');
-  });
-
   it.concurrent.each<[what: string, fault: { plain?: true; password?: string }, sentence: RegExp]>([
     ['a certificate of an unknown authority', {}, /REDIS_URL.*NODE_EXTRA_CA_CERTS/s],
     ['no TLS', { plain: true }, /rediss:\/\/ where it wants TLS|rediss:\/\/ in REDIS_URL for TLS/],

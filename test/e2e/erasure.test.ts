@@ -5,7 +5,7 @@ import { createKeySpace } from '../../stores/redis/keys.js';
 import { openAsked } from '../support/asked-chat.js';
 import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
 import { charge, delegate } from '../support/lab-calls.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
@@ -13,16 +13,14 @@ import { until } from '../support/until.js';
 const CANARY = 'canary-4711-of-a-person';
 const keys = createKeySpace();
 
-let product: Product;
+const product = useProduct();
 let connection: Connection;
 let temporal: Client;
 beforeAll(async () => {
-  product = await startProduct();
   connection = await Connection.connect({ address: sharedTemporal() });
   temporal = new Client({ connection });
 });
 afterAll(async () => {
-  await product.stop();
   await connection.close();
 });
 

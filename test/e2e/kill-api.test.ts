@@ -81,13 +81,18 @@ describe('kill -9 of the API', () => {
 
 describe('kill -9 of the API between what it stores and what it tells Temporal', () => {
   /** Posts through an API that is killed while it sends Temporal this text for the first time. */
-  async function dieBeforeTemporal(text: string, post: () => Promise<unknown>): Promise<void> {
+  async function dieBeforeTemporal(
+    text: string,
+    post: () => Promise<unknown>,
+    untilTaken?: () => Promise<unknown>,
+  ): Promise<void> {
     const proxy = await startTcpProxy(Number(sharedTemporal().split(':')[1]));
     await product.kill9Api();
     await product.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}` });
     const held = proxy.holdAt(text, 'before');
     const posted = post();
     await held;
+    await untilTaken?.();
     await product.kill9Api();
     await proxy.close();
     await posted;
@@ -110,7 +115,12 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     const asked = await openAsked(url, { calls: [charge('c1', 1)] });
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
-    await dieBeforeTemporal(sessionId, () => client.chat.sendMessage(toScript({ say: 'Once. ' })));
+    await dieBeforeTemporal(
+      sessionId,
+      () => client.chat.sendMessage(toScript({ say: 'Once. ' })),
+      // A Temporal that is silent refuses no message.
+      () => until('it is taken', () => client.requests[0]?.status === 200),
+    );
     // The name of the signal, as a field with its length: a sweep of the API names the session, too.
     await dieBeforeTemporal('\u001a\u0004look', async () => {
       await asked.client.chat.addToolApprovalResponse({ id: asked.id, approved: true });

@@ -46,10 +46,7 @@ describe('the lab agent', () => {
     expect(await ask('support')).toBe('answered');
   });
 
-  it('the lab agent is not served with LAB=0', async () => {
-    await restart({ LAB: '0' });
-    expect(await ask('lab')).toBe('agent_not_found');
-    expect(await ask('support')).toBe('answered');
+  it('a worker with LAB=0 does not carry it out', async () => {
     const worker = startProcess('worker', {
       REDIS_URL: product.redisServer.url,
       TEMPORAL_ADDRESS: sharedTemporal(),
@@ -59,7 +56,13 @@ describe('the lab agent', () => {
     expect(await worker.says('worker runs')).toMatchObject({
       agents: expect.not.arrayContaining(['lab']) as unknown,
     });
-    await worker.stop();
+    await worker.kill9();
+  });
+
+  it('the lab agent is served as its setting says', () => {
+    for (const setting of [true, false]) {
+      expect(isLabServed({ setting, hasAccounts: !setting, host: '127.0.0.1' })).toBe(setting);
+    }
   });
 
   it.each([

@@ -103,12 +103,9 @@ describe('a process without a server that it needs', () => {
 });
 
 describe('a setting that is wrong is named', () => {
-  it.concurrent.each([
-    ['REDIS_URL', 'localhost'],
-    ['DEFAULT_AGENT', 'unknown'],
-  ])('%s=%s', async (name, value) => {
-    const ending = await runProcess('api', { ...settings(), [name]: value });
-    expectSentence(ending, [name]);
+  it.concurrent('the agent that is not there', async () => {
+    const ending = await runProcess('api', { ...settings(), DEFAULT_AGENT: 'unknown' });
+    expectSentence(ending, ['DEFAULT_AGENT']);
     expect(ending.output.trim().split('\n')).toHaveLength(2);
   });
 
@@ -127,25 +124,19 @@ describe('a setting that is wrong is named', () => {
   });
 });
 
-describe('a worker that cannot start', () => {
-  it.concurrent.each(['MODEL', 'WORKER_METRICS_PORT'])(
-    'leaves no lease behind: %s',
-    async (name) => {
-      const other = createServer();
-      const port = await listen(other);
-      const wrong = { MODEL: 'openai:gpt-5', WORKER_METRICS_PORT: String(port) }[name] ?? '';
-      const LEASE_ID = randomUUID();
-      try {
-        const env = { ...settings(), LEASE_ID, [name]: wrong };
-        expectSentence(await runProcess('worker', env), [name === 'MODEL' ? name : String(port)]);
-      } finally {
-        other.close();
-      }
-      const { leases } = (await openTestStores()).store;
-      const holders = (await leases?.of('default').holders()) ?? [];
-      expect(holders.filter((holder) => holder.startsWith(LEASE_ID))).toEqual([]);
-    },
-  );
+it.concurrent('a worker that cannot start leaves no lease behind', async () => {
+  const other = createServer();
+  const port = String(await listen(other));
+  const LEASE_ID = randomUUID();
+  try {
+    const env = { ...settings(), LEASE_ID, WORKER_METRICS_PORT: port };
+    expectSentence(await runProcess('worker', env), [port]);
+  } finally {
+    other.close();
+  }
+  const { leases } = (await openTestStores()).store;
+  const holders = (await leases?.of('default').holders()) ?? [];
+  expect(holders.filter((holder) => holder.startsWith(LEASE_ID))).toEqual([]);
 });
 
 async function listen(server: Server): Promise<number> {

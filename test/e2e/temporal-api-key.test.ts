@@ -45,24 +45,21 @@ describe('a Temporal server that demands an API key, as Temporal Cloud does', ()
     },
   );
 
-  it.concurrent.each(['api', 'worker'] as const)(
-    'the %s with a wrong one ends with one line',
-    async (role) => {
-      const started = startProcess(role, {
-        ...withKey('an-expired-one'),
-        PORT: '0',
-        REDIS_URL: process.env['TEST_REDIS_URL'] ?? '',
-        HELIX_ALLOW_UNAUTHENTICATED: '1',
-        LOG_LEVEL: 'fatal',
-      });
-      expect(await started.exitCode).toBe(1);
-      const lines = started.log().trim().split('\n').slice(0, -1);
-      expect(lines).toEqual([
-        expect.stringMatching(/refuses the credentials: invalid or expired.*TEMPORAL_API_KEY/),
-      ]);
-      expect(started.log()).not.toContain('an-expired-one');
-    },
-  );
+  it.concurrent('an API with a wrong one ends with one line', async () => {
+    const started = startProcess('api', {
+      ...withKey('an-expired-one'),
+      PORT: '0',
+      REDIS_URL: process.env['TEST_REDIS_URL'] ?? '',
+      HELIX_ALLOW_UNAUTHENTICATED: '1',
+      LOG_LEVEL: 'fatal',
+    });
+    expect(await started.exitCode).toBe(1);
+    const lines = started.log().trim().split('\n').slice(0, -1);
+    expect(lines).toEqual([
+      expect.stringMatching(/refuses the credentials: invalid or expired.*TEMPORAL_API_KEY/),
+    ]);
+    expect(started.log()).not.toContain('an-expired-one');
+  });
 
   it.concurrent('doctor names the setting of a wrong one, and never shows it', async () => {
     const { code, stdout } = await runCommand(['doctor', '--engines-only'], {
