@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { z } from 'zod';
 import {
   AgentRegistry,
@@ -9,6 +10,7 @@ import { readAccess } from '../../api/access-from-config.js';
 import { createApi } from '../../api/index.js';
 import { parseEnv } from '../../config/env.js';
 import { HelixError } from '../../protocol/errors.js';
+import { SECRET, signToken } from '../support/people.js';
 import { connectRaw } from '../support/raw-http.js';
 import { FakeSession } from '../support/fake-session.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
@@ -107,6 +109,20 @@ describe('a server without accounts', () => {
     }
     const JWT_SECRET = 'a secret of thirty-two bytes, at least';
     expect(readAccess(parseEnv({ ...SETTINGS, JWT_SECRET })).hostNames).toBeUndefined();
+  });
+
+  it('roles have the names that the settings give them', async () => {
+    const names = { VIEWER_ROLE: 'reader', APPROVER_ROLE: 'lead', OPERATOR_ROLE: 'admin' };
+    const JWT_ROLES_CLAIM = 'realm_access.roles';
+    const settings = { ...SETTINGS, ...names, JWT_SECRET: SECRET, JWT_ROLES_CLAIM };
+    const { authenticate } = readAccess(parseEnv(settings));
+    const roles = ['viewer', 'approver', 'operator'];
+    for (const [index, name] of Object.values(names).entries()) {
+      const authorization = await signToken('ann', undefined, ['viewer', name]);
+      const headers: Record<string, string> = { authorization };
+      const request = { headers, get: (header: string) => headers[header] } as unknown as Request;
+      expect(await authenticate?.(request)).toMatchObject({ roles: [roles[index]] });
+    }
   });
 
   it('createApi without accounts refuses foreign host names', async () => {

@@ -6,21 +6,11 @@ import type {
   OperatorSession,
   OperatorWaiting,
 } from '../../protocol/operator.js';
-import { createSignIn, json, outcome, SECRET } from '../support/people.js';
+import { createSignIn, json, outcome } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({
-  env: {
-    JWT_SECRET: SECRET,
-    JWT_ROLES_CLAIM: 'realm_access.roles',
-    APPROVER_ROLE: 'helpdesk-lead',
-    LAB: '1',
-    DEFAULT_AGENT: 'support',
-    MAX_REQUESTS_PER_MINUTE: '10000',
-  },
-});
-
+const product = useProduct('accounts');
 const signIn = createSignIn(() => product.url);
 
 type Snapshot = FrontendSnapshot<
@@ -88,7 +78,7 @@ describe('a refund that a colleague has to approve', () => {
     expect(await snapshot()).toMatchObject({ status: 'paused', pending: [{ toolCallId }] });
     expect((await snapshot()).streamSequence).toBe(before.streamSequence);
 
-    const lead = await signIn('lea', 'acme', 'helpdesk-lead');
+    const lead = await signIn('lea', 'acme', 'approver');
     const { sessions } = await json<OperatorWaiting>(lead.get('operator/waiting'));
     const waiting = sessions.find(({ sessionId }) => sessionId === id);
     expect(waiting).toMatchObject({
@@ -116,7 +106,7 @@ describe('a refund that a colleague has to approve', () => {
       403,
       'not_allowed',
     ]);
-    const olaf = await signIn('olaf', 'acme', 'helpdesk-lead');
+    const olaf = await signIn('olaf', 'acme', 'approver');
     expect(await outcome(olaf.post(call, { approved: true, ...shown }))).toEqual([202]);
     await until('the refund is made', async () => (await snapshot()).status === 'ended');
     const { messages } = await snapshot();
@@ -142,7 +132,7 @@ describe('a refund that a colleague has to approve', () => {
     const { id, question } = await askForRefund('acme');
     const { toolCallId, approvalId, inputHash } = question;
     const path = `operator/waiting/${id}/${toolCallId}`;
-    const one = await signIn('lea', 'acme', 'helpdesk-lead');
+    const one = await signIn('lea', 'acme', 'approver');
     const two = await signIn('olaf', 'acme', 'operator');
     const outcomes = await Promise.all([
       outcome(one.post(path, { approved: true, approvalId, inputHash })),
@@ -153,7 +143,7 @@ describe('a refund that a colleague has to approve', () => {
 
   it('a lead cannot approve a request of their own', async () => {
     const { id, question } = await askForRefund('acme', 'lea');
-    const lea = await signIn('lea', 'acme', 'helpdesk-lead');
+    const lea = await signIn('lea', 'acme', 'approver');
     const [own] = (await json<Snapshot>(lea.get(`chat/${id}/snapshot`))).pending ?? [];
     expect(own).toMatchObject({ mayDecide: false });
     for (const path of ['chat/:/pending', 'operator/waiting/:']) {
@@ -167,7 +157,7 @@ describe('a refund that a colleague has to approve', () => {
     const runId = (await snapshot()).run?.runId ?? '';
     const free = newSessionId();
     for (const tenant of ['other', undefined]) {
-      const stranger = await signIn('eve', tenant, 'operator', 'helpdesk-lead', 'viewer');
+      const stranger = await signIn('eve', tenant, 'operator', 'approver', 'viewer');
       expect(await json(stranger.get('operator/waiting'))).toEqual({ sessions: [] });
       for (const { about, run } of [
         { about: id, run: runId },
@@ -303,7 +293,7 @@ describe("a sub-agent's question", () => {
     ];
     const message = { id: 'u1', role: 'user', content: JSON.stringify({ script }) };
     await (await customer.post(`chat/${id}`, { message, agent: 'lab' })).text();
-    const approver = await signIn('lea', 'below', 'helpdesk-lead');
+    const approver = await signIn('lea', 'below', 'approver');
     const { sessions } = await json<OperatorWaiting>(approver.get('operator/waiting'));
     expect(sessions).toMatchObject([
       { sessionId: id, owner: 'cora', pending: [{ toolName: 'charge', mayDecide: true }] },
