@@ -25,9 +25,19 @@ export { toAgentCards } from './agent-cards.js';
 export type { RouteDeps } from './deps.js';
 export type { Identity } from './identity.js';
 export type { Frames } from './pipe-to-express.js';
-export { SESSION, SESSION_AND_RUN, defineRoute } from './routes/route.js';
+export { SESSION, SESSION_AND_RUN, defineRoute, inJson } from './routes/route.js';
 export type { Call, Route } from './routes/route.js';
 export { sendLines, streamReply, untilExpiry } from './stream-reply.js';
+export {
+  answerCall,
+  extendDeadline,
+  resumeRun,
+  retryRun,
+  sendRun,
+  stopRun,
+  toAnswer,
+  toAnswerReply,
+} from './acts.js';
 export { toActor } from './actor.js';
 export { personIdOf } from './jwt-authenticator.js';
 export { readBody } from './middleware/read-body.js';
@@ -47,5 +57,4 @@ export {
 } from './operator-access.js';
 export type { About } from './record-access.js';
 export { requireRole, requireSecondOperator } from './require-role.js';
-export { toAnswerReply } from './routes/answers.js';
 export { nameOfRequest } from './routes/once.js';

@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
-import {
-  judged,
-  notFound,
-  requireAddressable,
-  toAnswerOptions,
-  toReplyHeaders,
-  toViewer,
-} from '../../ai-sdk/index.js';
+import { judged, notFound, toReplyHeaders, toViewer } from '../../ai-sdk/index.js';
 import {
   AgentEventsQuery,
   AgentStarted,
@@ -23,13 +16,12 @@ import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import { StopReply } from '../../protocol/replies.js';
 import type { StopMode } from '../../protocol/run.js';
-import { toActor } from '../actor.js';
+import { answerCall, resumeRun, retryRun, stopRun } from '../acts.js';
 import { createAgentEvents } from '../agent-events.js';
 import { startAgent, toStarted } from '../agent-start.js';
 import { toAgentStatus } from '../agent-status.js';
 import { streamReply } from '../stream-reply.js';
-import { toAnswerReply } from './answers.js';
-import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
+import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 
 const STARTED = {
   202: {
@@ -88,18 +80,12 @@ export const AGENT_ROUTES: readonly Route[] = [
         sendStarted(response, await startAgent(deps, response, start));
         return;
       }
-      requireAddressable(deps.agents, record.agent);
-      const { sessionId } = record;
-      const actor = toActor(call);
-      if (mode === 'retry') {
-        const run = await deps.executor.retry({ sessionId, messageId, ...actor });
-        sendStarted(response, toStarted(sessionId, run.runId));
-        return;
-      }
       // A run that has not ended needs no resume: its answers wake it.
-      const result = await deps.executor.resume({ sessionId, mode, checkpointId, ...actor });
-      const { runId } = result.kind === 'resumed' ? result.run : result;
-      sendStarted(response, toStarted(sessionId, runId));
+      const runId =
+        mode === 'retry'
+          ? await retryRun(call, record, { messageId })
+          : await resumeRun(call, record, { mode, checkpointId });
+      sendStarted(response, toStarted(record.sessionId, runId));
     },
   }),
   defineRoute({
@@ -110,13 +96,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     summary: 'Answer a pending call; the run continues without a resume',
     access: 'owner',
     body: SubmitToolResultBody,
-    replies: {
-      202: {
-        description: 'The answer is stored.',
-        content: { json: ToolResultTaken },
-        headers: SESSION_AND_RUN,
-      },
-    },
+    replies: inJson(202, 'The answer is stored.', ToolResultTaken, SESSION_AND_RUN),
     refusals: [
       'not_pending',
       'already_completed',
@@ -130,13 +110,10 @@ export const AGENT_ROUTES: readonly Route[] = [
       'not_allowed',
     ],
     handle: async (call) => {
-      const { deps, response, body, record, caller } = call;
-      const { sessionId, toolCallId } = body;
-      const answer = { ...body, sessionId: record.sessionId, by: caller.userId };
-      const options = toAnswerOptions(deps, caller, toActor(call), { record });
-      const result = await deps.executor.submitToolResult(answer, options);
-      const taken = { sessionId, toolCallId, resumed: toAnswerReply(result).resumed };
-      response.status(202).json(taken satisfies ToolResultTaken);
+      const { sessionId, toolCallId } = call.body;
+      const { resumed } = await answerCall(call, call.record, call.body);
+      const taken = { sessionId, toolCallId, resumed };
+      call.response.status(202).json(taken satisfies ToolResultTaken);
     },
   }),
   defineStop('interrupt', 'interruptAgent', 'Stop the run; it can be resumed'),
@@ -149,13 +126,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     summary: 'Get the state of the newest run of a session',
     access: 'owner',
     query: AgentTarget,
-    replies: {
-      200: {
-        description: 'Its state.',
-        content: { json: AgentStatus },
-        headers: SESSION_AND_RUN,
-      },
-    },
+    replies: inJson(200, 'Its state.', AgentStatus, SESSION_AND_RUN),
     handle: async ({ deps, response, record: { sessionId, deadline = Infinity }, caller }) => {
       if (deadline <= Date.now()) await deps.executor.expireCalls(sessionId);
       const { sessions } = deps.stateStore;
@@ -212,20 +183,8 @@ function defineStop(mode: StopMode, id: string, summary: string): Route {
     summary,
     access: 'owner',
     body: StopAgentBody,
-    replies: {
-      202: {
-        description: 'The effect of the stop.',
-        content: { json: StopReply },
-        headers: SESSION_AND_RUN,
-      },
-    },
-    handle: async (call) => {
-      const { deps, response, body, record } = call;
-      const { sessionId, runId } = record;
-      const { reason } = body;
-      const stopped = await deps.executor.stop(sessionId, { mode, reason, ...toActor(call) });
-      response.status(202).json({ result: stopped.kind, runId } satisfies StopReply);
-    },
+    replies: inJson(202, 'The effect of the stop.', StopReply, SESSION_AND_RUN),
+    handle: (call) => stopRun(call, call.record, { mode, reason: call.body.reason }),
   });
 }
 

@@ -5,19 +5,13 @@ import { QueueReply } from '../../protocol/replies.js';
 import { toPerson } from '../../protocol/responder.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
-import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
+import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 
 const queue = {
   path: '/api/chat/:sessionId/queue',
   access: 'owner',
   params: SessionPath,
-  replies: {
-    200: {
-      description: 'The messages that wait for their turn.',
-      content: { json: QueueReply },
-      headers: SESSION_AND_RUN,
-    },
-  },
+  replies: inJson(200, 'The messages that wait for their turn.', QueueReply, SESSION_AND_RUN),
 } as const;
 
 /** Messages that wait for their turn. */

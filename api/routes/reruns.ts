@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { findSession, requireAddressable, type Caller } from '../../ai-sdk/index.js';
+import { findSession, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import {
@@ -12,8 +12,9 @@ import {
 import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replies.js';
 import { toStepPreview } from '../../stores/record/step-preview.js';
 import type { RouteDeps } from '../deps.js';
+import { retryRun, sendRun } from '../acts.js';
 import { toActor } from '../actor.js';
-import { defineRoute, SESSION, SESSION_AND_RUN, type Route } from './route.js';
+import { defineRoute, inJson, SESSION, SESSION_AND_RUN, type Route } from './route.js';
 
 const owned = { access: 'owner', params: SessionPath } as const;
 
@@ -29,13 +30,7 @@ export const RERUN_ROUTES: readonly Route[] = [
     audits: 'act',
     summary: 'Run a turn again, or continue after a checkpoint',
     body: RetryBody,
-    replies: {
-      202: {
-        description: 'The new run.',
-        content: { json: RetryReply },
-        headers: SESSION_AND_RUN,
-      },
-    },
+    replies: inJson(202, 'The new run.', RetryReply, SESSION_AND_RUN),
     refusals: [
       ...RERUN,
       'agent_already_running',
@@ -45,14 +40,7 @@ export const RERUN_ROUTES: readonly Route[] = [
       'budget_exceeded',
     ],
     handle: async (call) => {
-      const { deps, response, body, record } = call;
-      const { sessionId, agent } = record;
-      requireAddressable(deps.agents, agent);
-      const { runId } = await deps.executor.retry({ sessionId, ...body, ...toActor(call) });
-      response
-        .status(202)
-        .set(HEADERS.runId, runId)
-        .json({ runId } satisfies RetryReply);
+      sendRun(call, await retryRun(call, call.record, call.body));
     },
   }),
   defineRoute({
@@ -95,13 +83,7 @@ export const RERUN_ROUTES: readonly Route[] = [
     audits: 'none',
     summary: 'List checkpoints',
     query: CheckpointQuery,
-    replies: {
-      200: {
-        description: 'A page, newest first.',
-        content: { json: CheckpointsReply },
-        headers: SESSION_AND_RUN,
-      },
-    },
+    replies: inJson(200, 'A page, newest first.', CheckpointsReply, SESSION_AND_RUN),
     handle: async ({ deps, response, query, record }) => {
       const { sessionId } = record;
       const { checkpoints, sessions } = deps.stateStore;

@@ -64,6 +64,16 @@ export const SESSION = ['sessionId'] as const;
 /** Response headers that name the session and its newest run. */
 export const SESSION_AND_RUN = ['sessionId', 'runId'] as const;
 
+/** The replies of a route that replies with JSON, and in one way. */
+export function inJson(
+  status: number,
+  description: string,
+  json: z.ZodType,
+  headers?: Reply['headers'],
+): Record<number, Reply> {
+  return { [status]: { description, content: { json }, ...(headers && { headers }) } };
+}
+
 /** One request, parsed by the schemas of its route. */
 export interface Call<A, P, Q, B> {
   deps: RouteDeps;

@@ -5,7 +5,7 @@ import type { ApiMetrics } from '../metrics/api-metrics.js';
 import { toAgentCards } from '../agent-cards.js';
 import { requireNoTenant } from '../operator-access.js';
 import { FILE_TYPES, maxFileBytes } from '../file-settings.js';
-import { defineRoute, type Route } from './route.js';
+import { defineRoute, inJson, type Route } from './route.js';
 
 /** Routes about this server, not about a session. */
 export const SERVICE_ROUTES: readonly Route[] = [
@@ -40,12 +40,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     audits: 'none',
     summary: 'Get this document',
     access: 'everyone',
-    replies: {
-      200: {
-        description: 'An OpenAPI 3.1 document.',
-        content: { json: z.record(z.string(), z.unknown()) },
-      },
-    },
+    replies: inJson(200, 'An OpenAPI 3.1 document.', z.record(z.string(), z.unknown())),
     handle: ({ deps, response }) => {
       response.type('application/json').send(deps.readOpenApi());
     },
@@ -57,12 +52,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     audits: 'none',
     summary: 'Check whether this process answers',
     access: 'everyone',
-    replies: {
-      200: {
-        description: 'The process answers.',
-        content: { json: z.object({ status: z.literal('ok') }) },
-      },
-    },
+    replies: inJson(200, 'The process answers.', z.object({ status: z.literal('ok') })),
     handle: ({ response }) => {
       response.json({ status: 'ok' });
     },

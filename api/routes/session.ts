@@ -18,6 +18,7 @@ import {
 import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
 import type { SessionCalls, SessionView } from '../../stores/contract/sessions.js';
 import { SubAgentReport } from '../../protocol/sub-agent-event.js';
+import { stopRun } from '../acts.js';
 import { toActor } from '../actor.js';
 import { EraseQuery, ErasureReply } from '../../protocol/erasure.js';
 import { loadOwnSession } from '../session-access.js';
@@ -25,7 +26,7 @@ import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotCookie } from '../snapshot-cookie.js';
 import { IDLE_KEEP_ALIVE_MS, streamReply } from '../stream-reply.js';
 import { withToolParts } from '../tool-parts.js';
-import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
+import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 
 const owned = { access: 'owner', params: SessionPath } as const;
 
@@ -40,13 +41,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     params: SessionPath,
     query: SnapshotQuery,
     headers: ['toolParts'],
-    replies: {
-      200: {
-        description: 'History, state, open questions, and the position of the stream.',
-        content: { json: FrontendSnapshot },
-        headers: SESSION_AND_RUN,
-      },
-    },
+    replies: inJson(
+      200,
+      'History, state, open questions, and the position of the stream.',
+      FrontendSnapshot,
+      SESSION_AND_RUN,
+    ),
     refusals: ['not_found', 'checkpoint_not_found'],
     handle: async ({ deps, request, response, params: { sessionId }, query, caller }) => {
       const { checkpointId } = query;
@@ -81,13 +81,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'List messages, page by page',
     query: MessagesQuery,
     headers: ['toolParts'],
-    replies: {
-      200: {
-        description: 'A page, oldest first.',
-        content: { json: MessagesReply },
-        headers: SESSION_AND_RUN,
-      },
-    },
+    replies: inJson(200, 'A page, oldest first.', MessagesReply, SESSION_AND_RUN),
     handle: async ({ deps, request, response, query: { hidden, ...page }, params, caller }) => {
       const judge = (view: SessionView) => judged(deps, caller, view);
       const options = { ...page, filterHidden: hidden !== 'true', judge, caller };
@@ -103,13 +97,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'Get what sub-agents did for a call',
     access: 'owner',
     params: CallPath,
-    replies: {
-      200: {
-        description: 'The newest part of it, oldest first; empty if nothing is stored of it.',
-        content: { json: SubAgentReport },
-        headers: SESSION_AND_RUN,
-      },
-    },
+    replies: inJson(
+      200,
+      'The newest part of it, oldest first; empty if nothing is stored of it.',
+      SubAgentReport,
+      SESSION_AND_RUN,
+    ),
     handle: async ({ deps, response, params, record }) => {
       const events = await readSubAgentReport(deps.stateStore, record.sessionId, params.toolCallId);
       response.json({ events } satisfies SubAgentReport);
@@ -179,19 +172,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     audits: 'act',
     summary: 'Stop the active run; its partial reply is kept',
     body: StopBody,
-    replies: {
-      202: {
-        description: 'The effect of the stop.',
-        content: { json: StopReply },
-        headers: SESSION_AND_RUN,
-      },
-    },
-    handle: async (call) => {
-      const { deps, response, body, record } = call;
-      const { mode, reason } = body;
-      const { sessionId, runId } = record;
-      const stop = await deps.executor.stop(sessionId, { mode, reason, ...toActor(call) });
-      response.status(202).json({ result: stop.kind, runId } satisfies StopReply);
-    },
+    replies: inJson(202, 'The effect of the stop.', StopReply, SESSION_AND_RUN),
+    handle: (call) => stopRun(call, call.record, call.body),
   }),
 ];

@@ -16,7 +16,7 @@ import type { WaitingSession } from '../../stores/contract/waiting.js';
 import { titleOf } from '../../stores/record/conversation-title.js';
 import type { RouteDeps } from '../deps.js';
 import { listHidden, readHidden } from '../operator-access.js';
-import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
+import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 
 /** The caller's conversations, and what waits for people in them, for inboxes. */
 export const SESSIONS_ROUTES: readonly Route[] = [
@@ -27,12 +27,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     audits: 'none',
     summary: 'List the conversations of the caller',
     query: ConversationsQuery,
-    replies: {
-      200: {
-        description: 'A page, newest change first.',
-        content: { json: Conversations },
-      },
-    },
+    replies: inJson(200, 'A page, newest change first.', Conversations),
     handle: async ({ deps, response, query, caller }) => {
       const owner = { owner: caller.userId, tenant: caller.tenantId };
       const { q: search, ...at } = query;
@@ -57,12 +52,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     audits: 'none',
     summary: 'List the sessions of the caller that wait for people',
     query: WaitingQuery,
-    replies: {
-      200: {
-        description: 'A page, longest wait first.',
-        content: { json: WaitingSessions },
-      },
-    },
+    replies: inJson(200, 'A page, longest wait first.', WaitingSessions),
     handle: async ({ deps, response, query, caller }) => {
       const owner = { owner: caller.userId, tenant: caller.tenantId };
       const { sessions, cursor } = await deps.stateStore.waiting.page(owner, query);
@@ -78,13 +68,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     summary: 'List the open questions of one session',
     access: 'owner',
     params: SessionPath,
-    replies: {
-      200: {
-        description: 'The questions, with their deadlines.',
-        content: { json: SessionPending },
-        headers: SESSION_AND_RUN,
-      },
-    },
+    replies: inJson(200, 'The questions, with their deadlines.', SessionPending, SESSION_AND_RUN),
     handle: async ({ deps, response, params, record, caller }) => {
       const found = await deps.stateStore.sessions.withCalls(record.sessionId);
       if (found === undefined || !isOwner(found.record, caller)) throw notFound();

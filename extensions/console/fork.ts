@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   defineRoute,
+  inJson,
   nameOfRequest,
   openRunForOperator,
   type Route,
@@ -22,13 +23,12 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
   summary: 'Copy the conversation up to a step of a run, and continue the copy from there',
   params: OperatorRunPath,
   body: OperatorForkBody,
-  replies: {
-    201: {
-      description: 'The copy, of the same owner, and the run that continues in it.',
-      content: { json: OperatorForkReply },
-      headers: SESSION_AND_RUN,
-    },
-  },
+  replies: inJson(
+    201,
+    'The copy, of the same owner, and the run that continues in it.',
+    OperatorForkReply,
+    SESSION_AND_RUN,
+  ),
   refusals: [
     'not_found',
     'not_allowed',

@@ -1,16 +1,19 @@
 import {
+  type Call,
   defineRoute,
   listRuns,
   mayRead,
   mayReadRun,
   openRunForOperator,
+  resumeRun,
+  retryRun,
   type Route,
   type RouteDeps,
-  toActor,
+  sendRun,
+  stopRun,
 } from '../../api/extension.js';
-import { notFound, requireAddressable } from '../../ai-sdk/index.js';
+import { notFound } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { HEADERS } from '../../protocol/http.js';
 import {
   OperatorResumeBody,
   OperatorRetryBody,
@@ -109,12 +112,8 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     replies: { 202: { description: 'The effect of the stop.', content: { json: StopReply } } },
     refusals: REFUSED,
     handle: async (call) => {
-      const { deps, response, body, caller } = call;
       const { runId } = call.params;
-      const record = requireNewest(await openRunForOperator(deps, caller, 'stop', runId), runId);
-      const request = { ...body, runId, ...toActor(call) };
-      const stop = await deps.executor.stop(record.sessionId, request);
-      response.status(202).json({ result: stop.kind, runId } satisfies StopReply);
+      await stopRun(call, await openNewest(call, 'stop'), { ...call.body, runId });
     },
   }),
   defineRoute({
@@ -127,26 +126,11 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     replies: BEGUN,
     refusals: [...REFUSED, 'not_resumable', 'agent_not_found', 'quota_exceeded'],
     handle: async (call) => {
-      const { deps, response, body, caller } = call;
       const { runId } = call.params;
-      const record = requireNewest(await openRunForOperator(deps, caller, 'resume', runId), runId);
-      requireAddressable(deps.agents, record.agent);
-      const { sessionId } = record;
-      const mode = 'with_confirmation';
-      const { reason } = body;
-      const resumed = await deps.executor.resume({
-        sessionId,
-        mode,
-        runId,
-        reason,
-        ...toActor(call),
-      });
-      noteRerun(deps, runId);
-      const begun = resumed.kind === 'resumed' ? resumed.run.runId : resumed.runId;
-      response
-        .status(202)
-        .set(HEADERS.runId, begun)
-        .json({ runId: begun } satisfies RetryReply);
+      const { reason } = call.body;
+      const from = { mode: 'with_confirmation', runId, reason } as const;
+      sendRun(call, await resumeRun(call, await openNewest(call, 'resume'), from));
+      noteRerun(call.deps, runId);
     },
   }),
   defineRoute({
@@ -168,26 +152,21 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       'nothing_to_do',
     ],
     handle: async (call) => {
-      const { deps, response, caller } = call;
-      const { runId } = call.params;
-      const { reason, ...from } = call.body;
-      const { sessionId, agent } = requireNewest(
-        await openRunForOperator(deps, caller, 'retry', runId),
-        runId,
-      );
-      requireAddressable(deps.agents, agent);
-      const run = await deps.executor.retry({ sessionId, ...from, reason, ...toActor(call) });
-      noteRerun(deps, runId);
-      response
-        .status(202)
-        .set(HEADERS.runId, run.runId)
-        .json({ runId: run.runId } satisfies RetryReply);
+      sendRun(call, await retryRun(call, await openNewest(call, 'retry'), call.body));
+      noteRerun(call.deps, call.params.runId);
     },
   }),
 ];
 
+type RunCall = Call<'caller', typeof OperatorRunPath, never, never>;
+
 /** @throws HelixError `stale_run` for an earlier run of the conversation, and for a sub-agent's */
-function requireNewest(record: SessionRecord, runId: string): SessionRecord {
+async function openNewest(
+  { deps, caller, params }: Pick<RunCall, 'deps' | 'caller' | 'params'>,
+  action: 'stop' | 'resume' | 'retry',
+): Promise<SessionRecord> {
+  const { runId } = params;
+  const record = await openRunForOperator(deps, caller, action, runId);
   if (record.runId === runId) return record;
   throw new HelixError('stale_run', 'Another run is the newest of this conversation.');
 }

@@ -1,5 +1,6 @@
 import {
   defineRoute,
+  inJson,
   openForOperator,
   readHidden,
   type Route,
@@ -23,13 +24,12 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
     summary: 'Read a conversation of the tenant',
     params: OperatorSessionPath,
     query: OperatorSessionQuery,
-    replies: {
-      200: {
-        description: 'A page of its messages, oldest first, and what waits for people.',
-        content: { json: OperatorSession },
-        headers: SESSION,
-      },
-    },
+    replies: inJson(
+      200,
+      'A page of its messages, oldest first, and what waits for people.',
+      OperatorSession,
+      SESSION,
+    ),
     refusals: ['not_found'],
     entry: 'read',
     about: ({ deps, caller, params }) => openForOperator(deps, caller, 'read', params.sessionId),

@@ -1,19 +1,20 @@
 import {
   type About,
+  answerCall,
   defineRoute,
+  extendDeadline,
   type Identity,
+  inJson,
   listHidden,
   mayRead,
   openForOperator,
   type Route,
   type RouteDeps,
   SESSION,
-  toActor,
-  toAnswerReply,
+  toAnswer,
   toOperatorQuestions,
 } from '../../api/extension.js';
-import { requireAllowed, toAnswerOptions } from '../../ai-sdk/index.js';
-import { toAnswerError } from '../../protocol/answers.js';
+import { requireAllowed } from '../../ai-sdk/index.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import {
   OperatorAnswerBody,
@@ -76,13 +77,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     audits: 'act',
     summary: "Answer a pending call in a colleague's or customer's conversation",
     body: OperatorAnswerBody,
-    replies: {
-      202: {
-        description: 'The answer is stored.',
-        content: { json: AnswerReply },
-        headers: SESSION,
-      },
-    },
+    replies: inJson(202, 'The answer is stored.', AnswerReply, SESSION),
     refusals: [
       ...UNANSWERED,
       'kind_mismatch',
@@ -94,13 +89,8 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     handle: async (answered) => {
       const { deps, response, params, body, caller } = answered;
       const record = await openForOperator(deps, caller, 'answer', params.sessionId);
-      const { sessionId } = record;
-      const target = { sessionId, toolCallId: params.toolCallId, by: caller.userId };
-      const result = await deps.executor.submitToolResult(
-        { ...target, ...toAnswer(body) },
-        toAnswerOptions(deps, caller, toActor(answered), { record }),
-      );
-      response.status(202).json(toAnswerReply(result));
+      const answer = toAnswer(params.toolCallId, body);
+      response.status(202).json(await answerCall(answered, record, answer));
     },
   }),
   defineRoute({
@@ -110,27 +100,13 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     audits: 'act',
     summary: 'Extend the deadline of a pending call of the tenant',
     body: OperatorExtendBody,
-    replies: {
-      202: {
-        description: 'The new deadline.',
-        content: { json: ExtendReply },
-        headers: SESSION,
-      },
-    },
+    replies: inJson(202, 'The new deadline.', ExtendReply, SESSION),
     refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far'],
     handle: async (extended) => {
-      const { deps, response, params, caller } = extended;
-      const { sessionId } = await openForOperator(deps, caller, 'extend', params.sessionId);
+      const { deps, params, body, caller } = extended;
       const { toolCallId } = params;
-      const { body } = extended;
-      const result = await deps.executor.extendDeadline(
-        { sessionId, toolCallId, ...body, ...toActor(extended) },
-        { responder: caller },
-      );
-      if (result.kind !== 'extended') throw toAnswerError(result.kind);
-      deps.logger.info({ sessionId, toolCallId, byMs: body.byMs }, 'a deadline was extended');
-      const { deadline } = result;
-      response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
+      const record = await openForOperator(deps, caller, 'extend', params.sessionId);
+      await extendDeadline(extended, record, { toolCallId, ...body });
     },
   }),
 ];
@@ -174,11 +150,4 @@ async function toWaiting(
   const shown = { sessionId: toShownSessionId(sessionId), run, agent, owner };
   const hidden = await listHidden(deps, current.record);
   return [{ ...shown, since: found.since, deadline, pending, ...hidden }];
-}
-
-/** The reason of an approval goes to the model; that of other answers is for the record only. */
-function toAnswer(body: OperatorAnswerBody): object {
-  if ('approved' in body) return { kind: 'approval-response', ...body };
-  const { reason: _reason, ...outcome } = body;
-  return { kind: 'client-tool-result', ...outcome };
 }

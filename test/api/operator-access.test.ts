@@ -144,55 +144,58 @@ function byId(id: string): Route {
   return route;
 }
 
-const cases = routes.flatMap((route) => RANK.map((role) => [route.id, role, route] as const));
-
-describe.each(cases)('%s as "%s"', (id, role, route) => {
+describe.each(routes.map((route) => [route.id, route] as const))('%s', (id, route) => {
   beforeEach(start);
   const isListed = !/:(sessionId|runId)/.test(route.path);
-  const mayAct = RANK.indexOf(role) >= RANK.indexOf(NEEDS[id] ?? '');
+  const needed = RANK.indexOf(NEEDS[id] ?? '');
 
-  it('a colleague is served by role', async () => {
-    const before = await picture();
-    const answered = await ask(route, `col@acme@${role}`, { key: 'k1' });
-    if (mayAct) {
-      expect(answered.status).toBeLessThan(300);
-      // With the same key, what is asked of another conversation is another request.
-      const other = { about: 'unknown', run: 'unknown:1-abc', key: 'k1' };
-      if (!isListed) expect((await ask(route, `col@acme@${role}`, other)).status).toBe(404);
-      const { content } = route.replies[answered.status] ?? {};
-      if (content !== undefined && 'json' in content) {
-        describedBody(route, answered.status).parse(JSON.parse(answered.text));
-      }
-      if (route.method === 'get') expect(answered.cache).toBe('no-store');
-      return;
+  it.each(RANK.slice(needed))('is served to a colleague who is "%s"', async (role) => {
+    const user = `col@acme@${role}`;
+    const answered = await ask(route, user, { key: 'k1' });
+    expect(answered.status).toBeLessThan(300);
+    const { content } = route.replies[answered.status] ?? {};
+    if (content !== undefined && 'json' in content) {
+      describedBody(route, answered.status).parse(JSON.parse(answered.text));
     }
-    const isStranger = role === '' && !isListed;
-    expect([answered.status, answered.code]).toEqual(
-      isStranger ? [404, 'not_found'] : [403, 'not_allowed'],
-    );
-    // Which role would do; strangers do not learn that there is something.
-    expect(answered.text.includes('This needs the role')).toBe(!isStranger);
+    if (route.method === 'get') expect(answered.cache).toBe('no-store');
+    // With the same key, what is asked of another conversation is another request.
+    const other = { about: 'unknown', run: 'unknown:1-abc', key: 'k1' };
+    if (!isListed) expect((await ask(route, user, other)).status).toBe(404);
+  });
+
+  it('is refused to colleagues of lower roles, and names the role to those who know of it', async () => {
+    const before = await picture();
+    for (const role of RANK.slice(0, needed)) {
+      const answered = await ask(route, `col@acme@${role}`, { key: 'k1' });
+      const isStranger = role === '' && !isListed;
+      expect([role, answered.status, answered.code]).toEqual(
+        isStranger ? [role, 404, 'not_found'] : [role, 403, 'not_allowed'],
+      );
+      expect(answered.text.includes('This needs the role')).toBe(!isStranger);
+    }
     expect(await picture()).toBe(before);
   });
 
-  it('in another tenant, and in none, the session does not exist', async () => {
-    // A colleague of the same name has sent the request with the same key.
-    const key = 'k1';
-    await ask(route, `col@acme@${role}`, { key });
-    const before = await picture();
-    for (const tenant of ['other', '']) {
-      const user = `col@${tenant}@${role}`;
-      const answered = await ask(route, user, { key });
-      const unknown = await ask(route, user, { about: 'unknown', run: 'unknown:1-abc', key });
-      expect([answered.status, answered.code]).toEqual([unknown.status, unknown.code]);
-      if (!isListed) expect(answered).toMatchObject({ status: 404, code: 'not_found' });
-      // The names of agents are no tenant's.
-      const ofTenant = /listAgents|createSchedule/.test(id)
-        ? /\b(ann|acme|c1)\b/
-        : /\b(tester|ann|acme|c1)\b/;
-      expect(answered.text).not.toMatch(ofTenant);
+  it('finds no session in another tenant, and in none', async () => {
+    for (const role of RANK) {
+      // A colleague of the same name has sent the request with the same key.
+      const key = `k${role}`;
+      await ask(route, `col@acme@${role}`, { key });
+      const before = await picture();
+      for (const tenant of ['other', '']) {
+        const user = `col@${tenant}@${role}`;
+        const answered = await ask(route, user, { key });
+        const unknown = await ask(route, user, { about: 'unknown', run: 'unknown:1-abc', key });
+        expect([answered.status, answered.code]).toEqual([unknown.status, unknown.code]);
+        if (!isListed) expect(answered).toMatchObject({ status: 404, code: 'not_found' });
+        // The names of agents are no tenant's.
+        const ofTenant = /listAgents|createSchedule/.test(id)
+          ? /\b(ann|acme|c1)\b/
+          : /\b(tester|ann|acme|c1)\b/;
+        expect(answered.text).not.toMatch(ofTenant);
+      }
+      expect(await picture()).toBe(before);
     }
-    expect(await picture()).toBe(before);
   });
 });
 
