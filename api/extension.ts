@@ -43,7 +43,6 @@ export { personIdOf } from './jwt-authenticator.js';
 export { readBody } from './middleware/read-body.js';
 export { isTakenType, maxFileBytes } from './file-settings.js';
 export type { FileSettings } from './file-settings.js';
-export { listRuns } from './list-runs.js';
 export { fileTooLarge } from './middleware/upload-body.js';
 export {
   listHidden,

@@ -1,6 +1,6 @@
 import { HEADERS } from '../../protocol/headers.js';
 import type { AgentStarted, AgentStatus, ToolResultTaken } from '../../protocol/agent-server.js';
-import { ChatRequestError } from './chat-request-error.js';
+import { ChatRequestError } from './errors.js';
 import type { ChatRequestOptions } from './chat-transport.js';
 
 export interface AgentRequestsOptions {

@@ -3,7 +3,7 @@ import type { StreamMessage } from '../../protocol/chunk.js';
 import type { StreamEvent } from '../../protocol/wire-events.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
 import type { CommonStreamPart } from './chat-transport.js';
-import { ReplyBrokenError } from './reply-broken-error.js';
+import { ReplyBrokenError } from './errors.js';
 import type { SseEvent } from './sse-events.js';
 
 /** The part of a turn that a chat receives. */

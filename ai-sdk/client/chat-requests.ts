@@ -1,5 +1,5 @@
 import { HEADERS } from '../../protocol/headers.js';
-import { ChatRequestError } from './chat-request-error.js';
+import { ChatRequestError } from './errors.js';
 import type {
   ChatRequestOptions,
   ReconnectOptions,

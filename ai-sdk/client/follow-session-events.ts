@@ -1,6 +1,5 @@
 import type { SessionEvent } from '../../protocol/http.js';
-import { ChatRequestError } from './chat-request-error.js';
-import { isNetworkError } from './is-network-error.js';
+import { ChatRequestError, isNetworkError } from './errors.js';
 import { persist, Retries, type Patience } from './patience.js';
 import { readSseEvents } from './sse-events.js';
 

@@ -14,13 +14,10 @@ import {
   type ToolCallPart,
 } from './chat-message.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import { ChatRequestError } from './chat-request-error.js';
+import { ChatRequestError, ReplyBrokenError, isNetworkError } from './errors.js';
 import type { CommonStreamPart, HelixTransport, SendMessagesOptions } from './chat-transport.js';
-import { isNetworkError } from './is-network-error.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
-import { ReplyBrokenError } from './reply-broken-error.js';
-import { readSseEvents } from './sse-events.js';
-import { toStream } from './to-stream.js';
+import { readSseEvents, toStream } from './sse-events.js';
 
 export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial<Patience> {
   /** Default: the id of the chat. */

@@ -1,5 +1,5 @@
 export type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
-export { ChatRequestError } from './chat-request-error.js';
+export { ChatRequestError } from './errors.js';
 export type { ChatMessage } from './chat-message.js';
 export type { ChatRequestsOptions } from './chat-requests.js';
 export type { CommonStreamPart, HelixTransport } from './chat-transport.js';
@@ -13,7 +13,7 @@ export { prepareHelixChatRequest, prepareHelixReconnectRequest } from './prepare
 export type { PrepareHelixChatRequestOptions } from './prepare-requests.js';
 export { rebuildReply } from './rebuild-reply.js';
 export type { RebuiltChat } from './rebuild-reply.js';
-export { ReplyBrokenError } from './reply-broken-error.js';
+export { ReplyBrokenError } from './errors.js';
 export { createResumableChatTransport } from './resumable-transport.js';
 export type { ResumableChatTransport, ResumableTransportOptions } from './resumable-transport.js';
 export { createHelixSendAutomaticallyWhen } from './send-automatically.js';

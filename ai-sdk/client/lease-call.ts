@@ -1,6 +1,5 @@
-import { ChatRequestError } from './chat-request-error.js';
+import { ChatRequestError } from './errors.js';
 import type { ChatRequests } from './chat-requests.js';
-import type { LeaseClientCall } from './client-call.js';
 import { pause, persist, Retries, type Patience } from './patience.js';
 
 /**
@@ -73,3 +72,21 @@ function createHolder(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return `page-${Array.from(bytes, (byte) => byte.toString(36)).join('')}`;
 }
+
+/** The call whose handler failed. */
+export interface FailedCall {
+  toolName: string;
+  toolCallId: string;
+}
+
+export interface ClientCall extends FailedCall {
+  sessionId: string;
+  /** Fires when the call is over or its result is not needed any more; the lease ends with it. */
+  abortSignal: AbortSignal;
+}
+
+/**
+ * Requests the right to carry out a call, so that only one of several pages does. Resolves to false if the result is
+ * not needed any more, and to a number if another page has the lease: ask again after that many ms.
+ */
+export type LeaseClientCall = (call: ClientCall) => Promise<boolean | number>;

@@ -1,6 +1,6 @@
 import type { FrontendSnapshot, UIMessage } from '../parts/ui-message.js';
 import type { ChatMessage } from './chat-message.js';
-import { ChatRequestError } from './chat-request-error.js';
+import { ChatRequestError } from './errors.js';
 import { createChatRequests, type ChatRequestsOptions } from './chat-requests.js';
 
 /** Those of the chat's transport, so that both ask the same server as the same user. */

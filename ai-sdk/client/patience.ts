@@ -1,6 +1,5 @@
 import { retryDelay, sleep } from '../../protocol/time.js';
-import { ChatRequestError } from './chat-request-error.js';
-import { isNetworkError } from './is-network-error.js';
+import { ChatRequestError, isNetworkError } from './errors.js';
 
 /** How long a page keeps trying. */
 export interface Patience {

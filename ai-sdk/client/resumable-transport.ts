@@ -1,11 +1,10 @@
 import type { FrontendSnapshot } from '../../protocol/http.js';
 import type { ChatMessage } from './chat-message.js';
-import { ChatRequestError } from './chat-request-error.js';
+import { ChatRequestError } from './errors.js';
 import { createChatRequests, type ChatRequestsOptions } from './chat-requests.js';
 import type { HelixTransport } from './chat-transport.js';
-import type { LeaseClientCall } from './client-call.js';
+import { type LeaseClientCall, createCallLease } from './lease-call.js';
 import { followReply } from './follow-reply.js';
-import { createCallLease } from './lease-call.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
 
 /** The options of `DefaultChatTransport`, and how long to keep trying. */

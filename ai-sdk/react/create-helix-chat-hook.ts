@@ -1,19 +1,20 @@
 import type { UIMessage, useChat, UseChatHelpers, UseChatOptions } from '@ai-sdk/react';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { isBusy } from '../client/rebuild-reply.js';
 import { isToolCall, lastReplyOf } from '../client/chat-message.js';
-import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
-import type { FailedCall, LeaseClientCall } from '../client/client-call.js';
-import type { ToolHandlers } from './tool-handlers.js';
-import type { SnapshotLoader } from './snapshot-loader.js';
-import { useFollowing, useNotedLoader, type FollowingOptions } from './use-following.js';
-import { useRecovery } from './use-recovery.js';
-import type { RefreshOptions } from './use-refresh.js';
 import {
+  type SendAutomaticallyWhen,
+  createHelixSendAutomaticallyWhen,
+} from '../client/send-automatically.js';
+import type { FailedCall, LeaseClientCall } from '../client/lease-call.js';
+import {
+  type ToolHandlers,
   useResumeClientTools,
   type UseResumeClientToolsOptions,
-} from './use-resume-client-tools.js';
-import { useHelixSendAutomaticallyWhen } from './use-send-automatically-when.js';
+} from './client-tools.js';
+import type { SnapshotLoader, RefreshOptions } from './use-refresh.js';
+import { useFollowing, useNotedLoader, type FollowingOptions } from './use-following.js';
+import { useRecovery } from './use-recovery.js';
 
 export type UseHelixChatOptions<M extends UIMessage> = UseChatOptions<M> &
   FollowingOptions & {
@@ -129,4 +130,27 @@ const OPEN = new Set(['input-available', 'approval-requested']);
 interface TransportOffers<M extends UIMessage> {
   loadSnapshot?: SnapshotLoader<M>;
   leaseCall?: LeaseClientCall;
+}
+
+/**
+ * A `sendAutomaticallyWhen` for `useChat` that stays the same as long as the session does.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { useHelixSendAutomaticallyWhen } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Chat({ id }: { id: string }) {
+ *   const { messages } = useChat({ id, sendAutomaticallyWhen: useHelixSendAutomaticallyWhen(id) });
+ *   return <p>{messages.length} messages</p>;
+ * }
+ */
+export function useHelixSendAutomaticallyWhen(sessionId?: string): SendAutomaticallyWhen {
+  const held = useRef<{ sessionId: string | undefined; when: SendAutomaticallyWhen } | undefined>(
+    undefined,
+  );
+  // React may drop a memo at any time, and which answers were sent would be lost with it.
+  if (held.current === undefined || held.current.sessionId !== sessionId) {
+    held.current = { sessionId, when: createHelixSendAutomaticallyWhen() };
+  }
+  return held.current.when;
 }

@@ -1,8 +1,7 @@
 import { useEffect, useRef } from 'react';
 import type { SessionEvent } from '../../protocol/http.js';
 import { isBusy } from '../client/rebuild-reply.js';
-import type { SnapshotLoader } from './snapshot-loader.js';
-import type { Refreshing } from './use-refresh.js';
+import type { SnapshotLoader, Refreshing } from './use-refresh.js';
 import { useSessionEvents } from './use-session-events.js';
 
 /** How a chat learns of what happens to its conversation elsewhere. */

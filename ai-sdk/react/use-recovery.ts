@@ -1,14 +1,11 @@
 import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
 import { useCallback, useEffect, useRef } from 'react';
-import { ChatRequestError } from '../client/chat-request-error.js';
-import { isNetworkError } from '../client/is-network-error.js';
+import { ChatRequestError, ReplyBrokenError, isNetworkError } from '../client/errors.js';
 import { isBusy } from '../client/rebuild-reply.js';
 import { toPatience } from '../client/patience.js';
-import { ReplyBrokenError } from '../client/reply-broken-error.js';
 import { BROKEN_OFF } from '../parts/errors.js';
 import { findAnswered, type SendAutomaticallyWhen } from '../client/send-automatically.js';
-import type { SnapshotLoader } from './snapshot-loader.js';
-import { useRefresh, type Refreshing } from './use-refresh.js';
+import { type SnapshotLoader, useRefresh, type Refreshing } from './use-refresh.js';
 
 /**
  * Refreshes the chat when part of the reply on the page was withdrawn, and when the network is back after the

@@ -1,9 +1,8 @@
 import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
 import { useCallback, useEffect, useRef } from 'react';
-import { keepUnsent } from '../client/keep-unsent.js';
-import { isBusy, rebuildReply } from '../client/rebuild-reply.js';
+import { keepUnsent, isBusy, rebuildReply } from '../client/rebuild-reply.js';
 import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
-import type { SnapshotLoader } from './snapshot-loader.js';
+import type { FrontendSnapshot } from '../../protocol/http.js';
 
 export interface RefreshOptions {
   /** False: the page has dealt with answers and a message that the server has not accepted. Default: they stay. */
@@ -104,3 +103,12 @@ export function useRefresh<M extends UIMessage>(
 
   return { refresh, resume };
 }
+
+/** Loads the conversation that a chat shows; undefined if it does not exist. */
+export type SnapshotLoader<M> = (
+  chatId: string,
+) => Promise<
+  | (Pick<FrontendSnapshot<Record<string, unknown>, M>, 'messages' | 'status'> &
+      Partial<Pick<FrontendSnapshot<Record<string, unknown>, M>, 'streamSequence'>>)
+  | undefined
+>;

@@ -1,7 +1,6 @@
 import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { CHAT_ROUTES } from './chat.js';
-import { OPERATOR_STEP_ROUTE } from './operator-step.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
 import { onceByKey } from './once.js';
@@ -23,7 +22,6 @@ const CORE: readonly Route[] = [
   ...RERUN_ROUTES,
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
-  OPERATOR_STEP_ROUTE,
   ...WEBHOOK_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,

@@ -4,6 +4,7 @@ import { OPERATOR_FORK_ROUTE } from './fork.js';
 import { OPERATOR_RUN_EVENTS_ROUTE } from './run-events.js';
 import { OPERATOR_RUN_ROUTES } from './runs.js';
 import { OPERATOR_SESSION_ROUTES } from './sessions.js';
+import { OPERATOR_STEP_ROUTE } from './step.js';
 import { OPERATOR_WAITING_ROUTES } from './waiting.js';
 import { OPERATOR_WORKERS_ROUTE } from './workers.js';
 
@@ -14,6 +15,7 @@ export function operatorConsole(): Extension {
     routes: [
       ...OPERATOR_WAITING_ROUTES,
       ...OPERATOR_RUN_ROUTES,
+      OPERATOR_STEP_ROUTE,
       OPERATOR_RUN_EVENTS_ROUTE,
       OPERATOR_FORK_ROUTE,
       ...OPERATOR_AGENT_ROUTES,

@@ -1,7 +1,7 @@
+import { z } from 'zod';
 import {
   type Call,
   defineRoute,
-  listRuns,
   mayRead,
   mayReadRun,
   openRunForOperator,
@@ -174,4 +174,59 @@ async function openNewest(
 /** Who did it, and why, is in the line of the audit entry: no erasure reaches a log. */
 function noteRerun({ logger }: RouteDeps, runId: string): void {
   logger.info({ runId }, 'a run was continued or repeated');
+}
+
+/** Conversations whose runs one page looks for. */
+const CONVERSATIONS = 20;
+
+const Place = z.tuple([z.string(), z.string()]);
+
+type List = RouteDeps['executor']['list'];
+type RunPage = Awaited<ReturnType<List>>;
+
+interface Wanted extends NonNullable<Parameters<List>[0]> {
+  /** Only runs of this user's conversations, those first that changed last. */
+  owner?: string | undefined;
+}
+
+/**
+ * Lists runs, newest first. Temporal does not know owners: for one of them the runs of a few
+ * conversations at a time are listed, so a page may be short, or empty, and have a cursor all the same.
+ *
+ * @throws HelixError `invalid_query`, `validation_error` for a cursor of another list
+ */
+export async function listRuns(
+  { executor, stateStore: { owners } }: Pick<RouteDeps, 'executor' | 'stateStore'>,
+  { owner, ...filter }: Wanted,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<RunPage> {
+  if (owner === undefined) return executor.list(filter, { limit, cursor });
+  const [from, inner] = cursor === undefined ? [] : parsePlace(cursor);
+  const at = from === undefined || from === '' ? {} : { cursor: from };
+  const page = await owners.page({ owner, tenant: filter.tenant }, { limit: CONVERSATIONS, ...at });
+  const sessions = page.conversations.map(({ sessionId }) => sessionId);
+  const found: RunPage =
+    sessions.length === 0
+      ? { runs: [] }
+      : await executor.list(
+          { ...filter, sessions },
+          { limit, cursor: inner === '' ? undefined : inner },
+        );
+  if (found.cursor !== undefined) {
+    return { runs: found.runs, cursor: formatPlace([from ?? '', found.cursor]) };
+  }
+  if (page.cursor !== undefined) return { ...found, cursor: formatPlace([page.cursor, '']) };
+  return found;
+}
+
+function formatPlace(place: z.infer<typeof Place>): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function parsePlace(cursor: string): z.infer<typeof Place> {
+  try {
+    return Place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+  } catch (error) {
+    throw new HelixError('validation_error', 'The cursor is of another list.', { cause: error });
+  }
 }

@@ -16,6 +16,7 @@ const KITS: Kit[] = ['stock', 'no-cookies', 'resumable', 'agent-server'];
 const product = useProduct('accounts');
 const signIn = createSignIn(() => product.url);
 const browsers = new Map<string, Browser>();
+const outcomes = new Map<string, Promise<void>>();
 let proxy: Awaited<ReturnType<typeof startSigningProxy>>;
 
 beforeAll(async () => {
@@ -23,7 +24,10 @@ beforeAll(async () => {
   for (const browser of await Promise.all(clients.map(startBrowser))) {
     browsers.set(browser.client.name, browser);
   }
-}, 60_000);
+  // Most of it is waiting: all are played side by side.
+  for (const of of cases) outcomes.set(of.join(' '), run(...of));
+  await Promise.allSettled(outcomes.values());
+}, 300_000);
 afterAll(async () => {
   await Promise.all([...browsers.values()].map((browser) => browser.close()));
   await proxy.close();
@@ -79,20 +83,14 @@ async function play(stage: Stage, kit: Kit, approved: boolean): Promise<void> {
 const cases = KITS.flatMap((kit, nth) =>
   [true, false]
     .filter((approved) => PLAYS_ALL || approved === (nth % 2 === 0))
-    .map((approved) => [kit, approved] as const),
+    .flatMap((approved) => clients.map(({ name }) => [kit, approved, name] as const)),
 );
 
-describe.each(cases)('%s, and the colleague decides %s', (kit, approved) => {
-  const outcomes = new Map<string, Promise<void>>();
-  beforeAll(async () => {
-    for (const [name, browser] of browsers) outcomes.set(name, run(browser, kit, approved));
-    await Promise.allSettled(outcomes.values());
-  }, 240_000);
+it.each(cases)('%s, and the colleague decides %s: %s', (...of) => outcomes.get(of.join(' ')));
 
-  it.each(clients.map(({ name }) => name))('%s', (name) => outcomes.get(name));
-});
-
-async function run(browser: Browser, kit: Kit, approved: boolean): Promise<void> {
+async function run(kit: Kit, approved: boolean, client: string): Promise<void> {
+  const browser = browsers.get(client);
+  if (browser === undefined) throw new Error(`no browser of ${client}`);
   const behind = new Proxy(product, {
     get: (of, name): unknown => (name === 'url' ? proxy.url : Reflect.get(of, name)),
   });

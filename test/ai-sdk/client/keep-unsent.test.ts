@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { keepUnsent } from '../../../ai-sdk/client/keep-unsent.js';
+import { keepUnsent } from '../../../ai-sdk/client/rebuild-reply.js';
 
 const user = (id: string, text = id): UIMessage => ({
   id,

@@ -1,4 +1,4 @@
-import { toStream } from '../../../ai-sdk/client/to-stream.js';
+import { toStream } from '../../../ai-sdk/client/sse-events.js';
 
 describe('a stream of parts', () => {
   it('is read on when nothing was made of what arrived', async () => {

@@ -24,6 +24,21 @@ import {
   list,
 } from './facts.js';
 
+const says = (...messages: Parameters<typeof list>): unknown => ({
+  kind: 'say',
+  agent: 'lab',
+  messages: list(...messages),
+});
+const redo = (of: Given['session']): Given => ({
+  trigger: 'regenerate-message',
+  messageId: 'msg-1',
+  session: of,
+});
+const rejects = (reason: string, of: object = { toolCallId: 'c1', runId: RUN }): unknown => ({
+  kind: 'answer',
+  answers: { intents: [], rejected: [{ ...of, reason }], hasTrailingUserMessage: false },
+});
+
 const cases: [title: string, given: Given, outcome: unknown][] = [
   [
     'a GET of the owner attaches',
@@ -49,7 +64,7 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
   [
     'a first message without an agent goes to the default one',
     { messages: list(next), defaultAgent: 'lab' },
-    { kind: 'say', agent: 'lab', messages: list(next) },
+    says(next),
   ],
   ['a first message needs an agent', { messages: list(next) }, refused('agent_required')],
   [
@@ -75,11 +90,11 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
   [
     'a new message goes to the session’s agent, whatever the default is',
     { messages: list(next), defaultAgent: 'support', session: session() },
-    { kind: 'say', agent: 'lab', messages: list(next) },
+    says(next),
   ],
   [
     'regenerating a named message does its turn again',
-    { trigger: 'regenerate-message', messageId: 'msg-1', session: session() },
+    redo(session()),
     { kind: 'regenerate', messageId: 'msg-1' },
   ],
   [
@@ -95,48 +110,36 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
   [
     'regenerating with a message that the session never accepted is a new message',
     { trigger: 'regenerate-message', messages: list(unknown), session: session() },
-    { kind: 'say', agent: 'lab', messages: list(unknown) },
+    says(unknown),
   ],
   [
     'regenerating in an unknown session is a new message',
     { trigger: 'regenerate-message', messages: list(hello), agent: 'lab' },
-    { kind: 'say', agent: 'lab', messages: list(hello) },
+    says(hello),
   ],
   [
     'regenerating a turn that is being done again shows it',
-    {
-      trigger: 'regenerate-message',
-      messageId: 'msg-1',
-      session: session({ ...ACTIVE, runMode: 'retry' }),
-    },
+    redo(session({ ...ACTIVE, runMode: 'retry' })),
     { kind: 'replay' },
   ],
   [
     'regenerating an older turn while a run is active is refused',
-    {
-      trigger: 'regenerate-message',
-      messageId: 'msg-1',
-      session: session({ ...ACTIVE, turnStartRow: 2 }),
-    },
+    redo(session({ ...ACTIVE, turnStartRow: 2 })),
     refused('agent_already_running'),
   ],
   [
     'regenerating the turn that is being written stops it',
-    { trigger: 'regenerate-message', messageId: 'msg-1', session: session(ACTIVE) },
+    redo(session(ACTIVE)),
     { kind: 'regenerate', messageId: 'msg-1', stops: record(ACTIVE) },
   ],
   [
     'regenerating it while messages wait is refused before it is stopped',
-    {
-      trigger: 'regenerate-message',
-      messageId: 'msg-1',
-      session: session({ ...ACTIVE, queued: 1 }),
-    },
+    redo(session({ ...ACTIVE, queued: 1 })),
     refused('agent_already_running'),
   ],
   [
     'regenerating a turn that waits for people does it again',
-    { trigger: 'regenerate-message', messageId: 'msg-1', session: session(PAUSED) },
+    redo(session(PAUSED)),
     { kind: 'regenerate', messageId: 'msg-1' },
   ],
   [
@@ -152,7 +155,7 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
   [
     'a stored message with the same content is no edit',
     { messageId: 'u1', messages: list(hello), session: session() },
-    { kind: 'say', agent: 'lab', messages: list(hello) },
+    says(hello),
   ],
   [
     'an older message that is sent again unchanged is answered again',
@@ -166,7 +169,7 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
       messages: list(hello),
       session: session({ turnStartRow: 2 }, { rows: edited }),
     },
-    { kind: 'say', agent: 'lab', messages: list(hello) },
+    says(hello),
   ],
   [
     'an answer to a call that waits is submitted',
@@ -181,38 +184,17 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
         openCalls: [call('c1', { state: 'approved', decision: { approved: true, at: 0 } })],
       }),
     },
-    {
-      kind: 'answer',
-      answers: {
-        intents: [],
-        rejected: [{ toolCallId: 'c1', reason: 'already-completed', runId: RUN }],
-        hasTrailingUserMessage: false,
-      },
-    },
+    rejects('already-completed'),
   ],
   [
     'an answer of another run is rejected beside the stream',
     { posted: [approved], session: session({ runId: 's1:2-def' }) },
-    {
-      kind: 'answer',
-      answers: {
-        intents: [],
-        rejected: [{ toolCallId: 'c1', reason: 'stale-run', runId: RUN }],
-        hasTrailingUserMessage: false,
-      },
-    },
+    rejects('stale-run'),
   ],
   [
     'an answer in an unknown session is rejected beside the stream',
     { posted: [approved] },
-    {
-      kind: 'answer',
-      answers: {
-        intents: [],
-        rejected: [{ toolCallId: 'c1', reason: 'stale-run', runId: RUN }],
-        hasTrailingUserMessage: false,
-      },
-    },
+    rejects('stale-run'),
   ],
   [
     'an answer beside a new message is submitted before it',
@@ -249,7 +231,7 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
       messages: list(next),
       session: session(REST, { openCalls: [call('c1')] }),
     },
-    { kind: 'say', agent: 'lab', messages: list(next) },
+    says(next),
   ],
   [
     'the beginning of a reply, posted by a page that lost the rest, is out of step',
@@ -269,14 +251,7 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
   [
     'results that nobody waits for any more are rejected beside the stream',
     { posted: [user('u1'), stale], session: session(REST) },
-    {
-      kind: 'answer',
-      answers: {
-        intents: [],
-        rejected: [{ toolCallId: 'c0', reason: 'not-pending' }],
-        hasTrailingUserMessage: false,
-      },
-    },
+    rejects('not-pending', { toolCallId: 'c0' }),
   ],
   [
     'a result of the newest turn that the server has given is nothing to do',

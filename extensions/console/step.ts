@@ -1,8 +1,28 @@
-import { sessionOfRun } from '../protocol/ids.js';
-import type { AssistantPart, Row, ToolRow } from '../protocol/rows.js';
-import type { OperatorStep } from '../protocol/operator-step.js';
-import type { RunInfo } from '../stores/contract/runs.js';
-import type { RouteDeps } from './deps.js';
+import { defineRoute, mayReadRun, type Route, type RouteDeps } from '../../api/extension.js';
+import { notFound } from '../../ai-sdk/index.js';
+import { sessionOfRun } from '../../protocol/ids.js';
+import { OperatorStep, OperatorStepPath } from '../../protocol/operator-step.js';
+import type { AssistantPart, Row, ToolRow } from '../../protocol/rows.js';
+import type { RunInfo } from '../../stores/contract/runs.js';
+
+/** A step of a run from close by, for colleagues: what it read and wrote. */
+export const OPERATOR_STEP_ROUTE: Route = defineRoute({
+  method: 'get',
+  path: '/api/operator/runs/:runId/steps/:step',
+  id: 'getRunStep',
+  audits: 'read',
+  summary: 'Get what a step of a run wrote, and the inputs and outputs of its calls',
+  params: OperatorStepPath,
+  replies: { 200: { description: 'The step.', content: { json: OperatorStep } } },
+  refusals: ['not_found'],
+  entry: 'read',
+  about: mayReadRun,
+  handle: async ({ deps, response, params }) => {
+    const step = await readStep(deps, params.runId, params.step);
+    if (step === undefined) throw notFound();
+    response.json(step satisfies OperatorStep);
+  },
+});
 
 /** Text of the user's that is shown with a step. */
 const PROMPT_CHARS = 4_000;

@@ -1,3 +1,5 @@
+import { BROKEN_OFF } from '../parts/errors.js';
+
 /** A request that the server refused. The message is the body, as stock transports have it. */
 export class ChatRequestError extends Error {
   override readonly name = 'ChatRequestError';
@@ -31,4 +33,34 @@ function readCode(body: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The message on the page cannot be completed: the server has `withdrawn` part of it, or stayed `unreachable`. The
+ * page removes the message and follows the turn from its beginning, as `rebuildReply` does.
+ */
+export class ReplyBrokenError extends Error {
+  // Not a TypeError: stock chats treat one as a network failure and keep the copy that they have.
+  override readonly name = 'ReplyBrokenError';
+  readonly reason: 'withdrawn' | 'unreachable';
+
+  constructor(reason: ReplyBrokenError['reason'], cause?: unknown) {
+    super(reason === 'withdrawn' ? 'The reply has to be loaded again.' : BROKEN_OFF, { cause });
+    this.reason = reason;
+  }
+
+  /** True also for the error of another copy of this module. */
+  static isInstance(error: unknown): error is ReplyBrokenError {
+    return error instanceof Error && error.name === 'ReplyBrokenError' && 'reason' in error;
+  }
+}
+
+/**
+ * True for what `fetch` and its bodies throw when a connection fails. By name: an error of another
+ * realm, a frame's or a test runner's, is an instance of nothing that is known here.
+ */
+export function isNetworkError(error: unknown): boolean {
+  return (
+    typeof error === 'object' && error !== null && 'name' in error && error.name === 'TypeError'
+  );
 }

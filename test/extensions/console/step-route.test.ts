@@ -1,8 +1,8 @@
-import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { drive, newCall } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { toStoredSessionId } from '../../../ai-sdk/index.js';
+import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { drive, newCall } from '../../support/session-driver.js';
+import { startApi, type ApiServer } from '../../api/api-server.js';
 
 /** A run of Ann's, which a colleague looks at from close by. */
 let stores: MemoryStores;

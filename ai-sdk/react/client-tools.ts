@@ -1,0 +1,233 @@
+import { useEffect, useRef } from 'react';
+import {
+  clientCallsOf,
+  lastReplyOf,
+  toNewestStep,
+  toolNameOf,
+  type ChatMessage,
+} from '../client/chat-message.js';
+import type { FailedCall, LeaseClientCall } from '../client/lease-call.js';
+import { pause } from '../client/patience.js';
+
+export interface ToolHandlerContext {
+  toolCallId: string;
+  /** Fires when the result is not needed any more: the page shows another session, or was closed. */
+  abortSignal: AbortSignal;
+}
+
+/** Carries out a client tool. Its return value is the result; the model gets the message of what it throws. */
+export type ToolHandler = {
+  // A method: handlers may name the type of the input that their tool has.
+  run(input: unknown, context: ToolHandlerContext): unknown;
+}['run'];
+
+export type ToolHandlers = Readonly<Record<string, ToolHandler>>;
+
+/** What `useChat` returns, as far as it is used here; of either major. */
+export interface ChatWithTools {
+  id: string;
+  messages: readonly ChatMessage[];
+  status: string;
+  addToolOutput: (output: never) => unknown;
+}
+
+/** What is posted for a call. */
+export type ToolOutput = { tool: string; toolCallId: string } & (
+  { output: unknown } | { state: 'output-error'; errorText: string }
+);
+
+export interface UseResumeClientToolsOptions {
+  /** What `useChat` returned. It needs a `sendAutomaticallyWhen`, or the results stay here. */
+  chat: ChatWithTools;
+  /** By the name of the tool. */
+  toolHandlers: ToolHandlers;
+  /** Called with what a handler throws; the model gets it as the call's result. */
+  onError?: ((error: unknown, call: FailedCall) => void) | undefined;
+  /** Called before a handler runs. With it calls begin while the reply is still coming in. */
+  lease?: LeaseClientCall | undefined;
+  /** The snapshot's list of what waits: calls whose deadline is over are left alone. */
+  pending?: readonly { toolCallId: string; deadline?: number }[] | undefined;
+}
+
+/**
+ * Carries out the client tools that wait for this page: each call once, side by side, including calls that waited
+ * when the page was loaded. Results are posted through the chat. Without a `lease` it begins when the reply has
+ * ended, since a replay shows calls as open that were answered before.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { useHelixSendAutomaticallyWhen, useResumeClientTools } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Chat({ id }: { id: string }) {
+ *   const chat = useChat({ id, sendAutomaticallyWhen: useHelixSendAutomaticallyWhen(id) });
+ *   useResumeClientTools({ chat, toolHandlers: { getLocation: () => ({ city: 'Rome' }) } });
+ *   return <p>{chat.messages.length} messages</p>;
+ * }
+ */
+export function useResumeClientTools(options: UseResumeClientToolsOptions): void {
+  const { id: sessionId } = options.chat;
+  const held = useRef<{ sessionId: string; runner: ClientCallRunner } | undefined>(undefined);
+  const latest = useRef(options);
+  const isSettled = useRef(false);
+  const leaving = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+
+  useEffect(() => {
+    clearTimeout(leaving.current);
+    if (held.current?.sessionId !== sessionId) {
+      held.current?.runner.abort();
+      held.current = { sessionId, runner: new ClientCallRunner(sessionId) };
+    }
+    const { runner } = held.current;
+    // React's strict mode leaves at once and comes back. A chat that is stopped by that takes no result
+    // in the same moment, so nothing is begun before it is over.
+    const settling = setTimeout(() => {
+      isSettled.current = true;
+      takeUp(runner, latest.current);
+    });
+    return () => {
+      clearTimeout(settling);
+      isSettled.current = false;
+      leaving.current = setTimeout(() => {
+        runner.abort();
+        if (held.current?.runner === runner) held.current = undefined;
+      });
+    };
+  }, [sessionId]);
+
+  useEffect(() => {
+    latest.current = options;
+    if (isSettled.current && held.current !== undefined) takeUp(held.current.runner, options);
+  });
+}
+
+function takeUp(runner: ClientCallRunner, options: UseResumeClientToolsOptions): void {
+  const { chat, toolHandlers, onError, lease, pending } = options;
+  const mayBegin = lease === undefined ? chat.status === 'ready' : chat.status !== 'submitted';
+  if (!mayBegin) return;
+  runner.run(findWaiting(chat, pending), {
+    toolHandlers,
+    onError,
+    lease,
+    addToolOutput: chat.addToolOutput as (output: ToolOutput) => unknown,
+  });
+}
+
+function findWaiting(
+  { messages }: ChatWithTools,
+  pending: UseResumeClientToolsOptions['pending'],
+): WaitingCall[] {
+  const reply = lastReplyOf(messages);
+  if (reply === undefined) return [];
+  const now = Date.now();
+  return clientCallsOf(toNewestStep(reply))
+    .filter(({ state, approval }) => state === 'input-available' && approval === undefined)
+    .filter(({ toolCallId }) => {
+      const known = pending?.find((question) => question.toolCallId === toolCallId);
+      return (known?.deadline ?? Infinity) > now;
+    })
+    .map((part) => ({
+      toolName: toolNameOf(part),
+      toolCallId: part.toolCallId,
+      input: part.input,
+    }));
+}
+
+/** The page's side of its client tools; may change from one render to the next. */
+export interface RunnerSettings {
+  toolHandlers: ToolHandlers;
+  onError?: ((error: unknown, call: FailedCall) => void) | undefined;
+  lease?: LeaseClientCall | undefined;
+  addToolOutput: (output: ToolOutput) => unknown;
+}
+
+/** A call that waits for this page. */
+export interface WaitingCall extends FailedCall {
+  input: unknown;
+}
+
+/** Carries out the client tools of one session, each call once, side by side. */
+export class ClientCallRunner {
+  readonly #sessionId: string;
+  readonly #begun = new Set<string>();
+  readonly #leave = new AbortController();
+  #settings: RunnerSettings | undefined;
+
+  constructor(sessionId: string) {
+    this.#sessionId = sessionId;
+  }
+
+  /** Takes up the calls that were not taken up before and have a handler. */
+  run(calls: readonly WaitingCall[], settings: RunnerSettings): void {
+    this.#settings = settings;
+    for (const call of calls) {
+      const { toolCallId } = call;
+      if (this.#begun.has(toolCallId) || !Object.hasOwn(settings.toolHandlers, call.toolName))
+        continue;
+      this.#begun.add(toolCallId);
+      void this.#carryOut(call, settings);
+    }
+  }
+
+  /** Aborts what is being carried out; nothing is posted from now on. */
+  abort(): void {
+    this.#leave.abort();
+  }
+
+  async #carryOut(call: WaitingCall, settings: RunnerSettings): Promise<void> {
+    const { toolCallId } = call;
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#leave.signal, over.signal]);
+    try {
+      if (!(await this.#mayRun(call, settings.lease, signal))) return;
+      const result = await this.#handle(call, settings);
+      if (result !== undefined) await settings.addToolOutput(result);
+    } catch (error) {
+      if (this.#leave.signal.aborted) return;
+      // The lease could not be requested: the next render tries again.
+      this.#begun.delete(toolCallId);
+      this.#settings?.onError?.(error, { toolName: call.toolName, toolCallId });
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** The result to post for the call; undefined if it is not needed any more. */
+  async #handle(
+    { toolCallId, toolName: tool, input }: WaitingCall,
+    { toolHandlers }: RunnerSettings,
+  ): Promise<ToolOutput | undefined> {
+    const { signal: abortSignal } = this.#leave;
+    let output: ToolOutput;
+    try {
+      const result = await toolHandlers[tool]?.(input, { toolCallId, abortSignal });
+      // A result without a value would not be posted at all.
+      output = { tool, toolCallId, output: result ?? null };
+    } catch (error) {
+      if (abortSignal.aborted) return undefined;
+      this.#settings?.onError?.(error, { toolName: tool, toolCallId });
+      output = { tool, toolCallId, state: 'output-error', errorText: toErrorText(error) };
+    }
+    return abortSignal.aborted ? undefined : output;
+  }
+
+  /** Without a lease every page may. */
+  async #mayRun(
+    { toolName, toolCallId }: FailedCall,
+    lease: LeaseClientCall | undefined,
+    abortSignal: AbortSignal,
+  ): Promise<boolean> {
+    if (lease === undefined) return true;
+    const call = { toolName, toolCallId, sessionId: this.#sessionId, abortSignal };
+    for (;;) {
+      const reply = await lease(call);
+      if (abortSignal.aborted) return false;
+      if (typeof reply === 'boolean') return reply;
+      await pause(reply, abortSignal);
+    }
+  }
+}
+
+function toErrorText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text === '' ? 'The tool failed.' : text;
+}
