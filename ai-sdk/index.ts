@@ -77,9 +77,9 @@ export {
   toAnswerOptions,
   toViewer,
 } from './reply/authority.js';
-export { authorizeByRole } from './reply/authorize-by-role.js';
-export type { Action, Authorize, Subject } from './reply/authorize-by-role.js';
-export { readStateAt } from './turns/state-at.js';
+export { authorizeByRole } from './reply/authority.js';
+export type { Action, Authorize, Subject } from './reply/authority.js';
+export { readStateAt } from './turns/partial-turn.js';
 export { toBroken } from './turns/turn-frames.js';
 export { toJudged, type Viewer } from './turns/turn-progress.js';
 export { extractResumePosition } from './reply/attach-turn.js';
@@ -112,7 +112,7 @@ export type {
   IncomingRequest,
   StreamedReply,
 } from './reply/types.js';
-export { requireFiles } from './reply/require-files.js';
+export { requireFiles } from './reply/user-messages.js';
 export { toUserMessages } from './reply/user-messages.js';
 export {
   createHelixChatTransport,

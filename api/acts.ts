@@ -7,7 +7,7 @@ import type { AnswerReply, ExtendReply, RetryReply, StopReply } from '../protoco
 import type { StopMode } from '../protocol/run.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { AnswerResult } from '../stores/record/submit-answer.js';
-import { toActor } from './actor.js';
+import { toActor } from './identity.js';
 import type { Call } from './routes/route.js';
 
 /**

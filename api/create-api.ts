@@ -8,10 +8,14 @@ import type { ApiExtension } from './extension.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { countRuns, createRequestObserver } from './metrics/instrumentation.js';
-import { createCrossOrigin } from './middleware/cross-origin.js';
-import { createCsrfGuard } from './middleware/csrf-guard.js';
-import { createDnsRebindingGuard, requireHost } from './middleware/dns-rebinding-guard.js';
-import { createLimits, type Limits } from './middleware/limits.js';
+import {
+  createCrossOrigin,
+  createCsrfGuard,
+  createDnsRebindingGuard,
+  requireHost,
+  createSecurityHeaders,
+} from './middleware/guards.js';
+import { createLimits, type Limits, createWebhookRate } from './middleware/limits.js';
 import type { CountRead } from './middleware/read-budget.js';
 import {
   createErrorResponder,
@@ -20,8 +24,6 @@ import {
   type ProblemShape,
   type SendRefusal,
 } from './middleware/refusals.js';
-import { createSecurityHeaders } from './middleware/security-headers.js';
-import { createWebhookRate } from './middleware/webhook-rate.js';
 import { createOpenApi } from './openapi.js';
 import { createReadiness } from './readiness.js';
 import { routesOf } from './routes/index.js';

@@ -2,14 +2,17 @@ import express, { type Express } from 'express';
 import type { ReadinessReply } from '../protocol/replies.js';
 import type { ApiDeps } from './deps.js';
 import type { ApiMetrics } from './metrics/api-metrics.js';
-import { createDnsRebindingGuard, requireHost } from './middleware/dns-rebinding-guard.js';
+import {
+  createDnsRebindingGuard,
+  requireHost,
+  createSecurityHeaders,
+} from './middleware/guards.js';
 import {
   createErrorResponder,
   refuseUnknown,
   sendRefusal,
   type ApiLogger,
 } from './middleware/refusals.js';
-import { createSecurityHeaders } from './middleware/security-headers.js';
 import { METRICS_ROUTE, sendMetrics, sendReadiness } from './routes/service.js';
 
 interface MetricsAppOptions extends Pick<ApiDeps, 'hostNames'> {

@@ -8,7 +8,7 @@ import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { FileSettings } from './file-settings.js';
-import type { CrossOriginOptions } from './middleware/cross-origin.js';
+import type { CrossOriginOptions } from './middleware/guards.js';
 import type { ApiLimits } from './middleware/limits.js';
 import type { IdentityOptions, ReadIdentity } from './identity.js';
 import type { ApiMetrics } from './metrics/api-metrics.js';

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Tracer } from '../protocol/tracer.js';
 import type { RouteDeps } from './deps.js';
-import type { CrossOriginHeaders } from './middleware/cross-origin.js';
+import type { CrossOriginHeaders } from './middleware/guards.js';
 import type { ProblemShape } from './middleware/refusals.js';
 import type { Route } from './routes/route.js';
 
@@ -19,7 +19,7 @@ export interface ApiExtension {
   /** Gives requests their traces; of one extension of a process. */
   tracer?: Tracer;
 }
-export type { CrossOriginHeaders } from './middleware/cross-origin.js';
+export type { CrossOriginHeaders } from './middleware/guards.js';
 export type { ProblemShape } from './middleware/refusals.js';
 export { toAgentCards } from './agent-cards.js';
 export type { RouteDeps } from './deps.js';
@@ -38,12 +38,11 @@ export {
   toAnswer,
   toAnswerReply,
 } from './acts.js';
-export { toActor } from './actor.js';
+export { toActor } from './identity.js';
 export { personIdOf } from './jwt-authenticator.js';
-export { readBody } from './middleware/read-body.js';
+export { fileTooLarge, readBody } from './middleware/read-body.js';
 export { isTakenType, maxFileBytes } from './file-settings.js';
 export type { FileSettings } from './file-settings.js';
-export { fileTooLarge } from './middleware/upload-body.js';
 export {
   listHidden,
   mayRead,
@@ -55,5 +54,5 @@ export {
   toOperatorQuestions,
 } from './operator-access.js';
 export type { About } from './record-access.js';
-export { requireRole, requireSecondOperator } from './require-role.js';
+export { requireRole, requireSecondOperator } from './operator-access.js';
 export { nameOfRequest } from './routes/once.js';

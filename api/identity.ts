@@ -1,9 +1,12 @@
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
-import { ROLES } from '../protocol/actor.js';
+import { ROLES, type Actor } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
-import { isVisitorName } from '../protocol/responder.js';
+import { isVisitorName, toVisitorName } from '../protocol/responder.js';
+import { HEADERS } from '../protocol/headers.js';
+import { readVia } from '../protocol/via.js';
+import { LIMITS } from '../protocol/limits.js';
 
 /** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {
@@ -84,4 +87,57 @@ export function createCountKey(
     const { userId, tenantId = '' } = await readIdentity(request);
     return `user ${JSON.stringify([tenantId, userId])}`;
   };
+}
+
+/** Who acts by a request, and which way, for the audit trail. */
+export function toActor({ request, caller }: { request: Request; caller: Identity }): Actor & {
+  by: string;
+} {
+  const { userId: by, roles, personId } = caller;
+  return { by, roles, personId, via: readVia(request.get(HEADERS.via)) };
+}
+
+const OPERATORS = '/api/operator/';
+const ALL = '*';
+
+/**
+ * Reads who sends a request. An operator whose identity names further tenants may choose one of them
+ * by `x-helix-tenant`, on routes of operators only: a chat always belongs to the caller's own tenant.
+ *
+ * @throws HelixError `unauthorized`; `not_allowed` for a tenant that the caller may not choose
+ */
+export async function readCaller(
+  { readIdentity }: { readIdentity: ReadIdentity },
+  request: Request,
+): Promise<Identity> {
+  const identity = await readIdentity(request);
+  const sent = request.get(HEADERS.tenant);
+  if (sent === undefined || !request.path.startsWith(OPERATORS)) return identity;
+  return inTenant(identity, decode(sent));
+}
+
+/**
+ * The caller as an operator of a tenant, under a name that no user of it has. Pure.
+ *
+ * @throws HelixError `not_allowed`
+ */
+export function inTenant(identity: Identity, tenantId: string | undefined): Identity {
+  if (tenantId === identity.tenantId && tenantId !== undefined) return identity;
+  const { tenants = [] } = identity;
+  const isChosen = tenantId !== undefined && tenantId !== ALL;
+  if (!isChosen || !(tenants.includes(ALL) || tenants.includes(tenantId))) {
+    throw new HelixError('not_allowed', 'You may not act on this tenant.');
+  }
+  const userId = toVisitorName(identity);
+  return { ...identity, tenantId, userId };
+}
+
+/** Undefined for text that names no tenant. */
+function decode(text: string): string | undefined {
+  try {
+    const name = decodeURIComponent(text);
+    return name.length > 0 && name.length <= LIMITS.idChars ? name : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -13,7 +13,7 @@ import { ROLES, type Role } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Authenticate, Identity } from './identity.js';
-import { readCookie } from './middleware/read-cookie.js';
+import { readCookie } from './cookies.js';
 
 export interface JwtOptions {
   /** Shared secret of at least 32 bytes, for HMAC. Exactly one of `secret`, `publicKey`, `jwksUrl`. */
@@ -99,8 +99,7 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  */
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   const { userClaim = 'sub', personClaim, tenantClaim = 'tenant_id', tenantsClaim } = options;
-  const { issuer, audience, cookie, revoked } = options;
-  const readRoles = createRoleReader(options);
+  const { rolesClaim = 'roles', roleNames = {}, issuer, audience, cookie, revoked } = options;
   const getKey = createKeySource(options);
   const tolerance = options.clockToleranceSeconds ?? 5;
   const checks = {
@@ -117,7 +116,8 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
     try {
       const { payload } = await jwtVerify(token, getKey, checks);
       const { exp } = payload;
-      const roles = readRoles(payload);
+      const named = readNames(payload, rolesClaim);
+      const roles = ROLES.filter((role) => named.includes(roleNames[role] ?? role));
       const tenants = tenantsClaim === undefined ? [] : readNames(payload, tenantsClaim);
       const caller = toCaller(payload, userClaim, tenantClaim);
       return {
@@ -126,7 +126,9 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
         ...(roles.length > 0 && { roles }),
         ...(tenants.length > 0 && { tenants }),
         expiresAt: exp && (exp + tolerance) * 1_000,
-        ...(revoked && { revoked: () => askWhether(async () => revoked(payload)) }),
+        ...(revoked && {
+          revoked: () => Promise.resolve(payload).then(revoked).catch(refuseForNow),
+        }),
       };
     } catch (error) {
       if (HelixError.isInstance(error)) throw error;
@@ -187,11 +189,6 @@ function refuseKey(error: unknown): never {
   refuseForNow(error);
 }
 
-/** @throws HelixError `unavailable` if the answer cannot be had */
-async function askWhether(ask: () => Promise<boolean>): Promise<boolean> {
-  return ask().catch(refuseForNow);
-}
-
 function refuseForNow(cause: unknown): never {
   throw new HelixError('unavailable', 'Signing in is not possible at the moment.', { cause });
 }
@@ -244,27 +241,11 @@ function toList(value: string | readonly string[]): string[] {
   return typeof value === 'string' ? [value] : [...value];
 }
 
-interface RoleOptions {
-  rolesClaim?: string | undefined;
-  roleNames?: Partial<Record<Role, string | undefined>> | undefined;
-}
-
-/** Reads the roles of a verified token; names that mean nothing here are left out. */
-function createRoleReader({
-  rolesClaim = 'roles',
-  roleNames = {},
-}: RoleOptions): (payload: JWTPayload) => Role[] {
-  const nameOf = (role: Role): string => roleNames[role] ?? role;
-  return (payload) => {
-    const named: readonly unknown[] = readNames(payload, rolesClaim);
-    return ROLES.filter((role) => named.includes(nameOf(role)));
-  };
-}
-
 /** The names in a claim: a list, or words in one text. A path such as `realm_access.roles` is followed. */
 function readNames(payload: JWTPayload, claim: string): string[] {
   const value = payload[claim] ?? at(payload, claim.split('.'));
-  return toNames(value).filter((name) => typeof name === 'string');
+  if (typeof value === 'string') return value.split(/\s+/);
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 }
 
 function at(value: unknown, path: readonly string[]): unknown {
@@ -275,9 +256,4 @@ function at(value: unknown, path: readonly string[]): unknown {
         : undefined,
     value,
   );
-}
-
-function toNames(claim: unknown): unknown[] {
-  if (typeof claim === 'string') return claim.split(/\s+/);
-  return Array.isArray(claim) ? claim : [];
 }

@@ -3,9 +3,8 @@ import type { Request } from 'express';
 import type { AuditAction, AuditDetail } from '../stores/contract/audit.js';
 import { toAct } from '../stores/record/acts.js';
 import { logEntries } from '../stores/record/listeners.js';
-import { toActor } from './actor.js';
+import { toActor, type Identity } from './identity.js';
 import type { RouteDeps } from './deps.js';
-import type { Identity } from './identity.js';
 
 /** What a request is about, for its entry in the audit trail; a session's record says it of itself. */
 export interface About {

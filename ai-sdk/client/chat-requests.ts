@@ -1,4 +1,6 @@
 import { HEADERS } from '../../protocol/headers.js';
+import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { ChatMessage } from './chat-message.js';
 import { ChatRequestError } from './errors.js';
 import type {
   ChatRequestOptions,
@@ -41,7 +43,11 @@ export interface ChatRequests {
   ) => Promise<(signal: Signal) => Promise<Response | null>>;
   /** The active turn from its beginning, or what follows a position. */
   follow: (asked: ReconnectOptions, signal: Signal, after?: number) => Promise<Response | null>;
-  snapshot: (chatId: string, signal: Signal) => Promise<Response | null>;
+  /** The conversation as the server has it; undefined if it does not exist. */
+  snapshot: <M extends ChatMessage>(
+    chatId: string,
+    signal: Signal,
+  ) => Promise<FrontendSnapshot<Record<string, unknown>, M> | undefined>;
   /** With `keepalive` it is sent although the page is being closed. */
   lease: (
     chatId: string,
@@ -88,11 +94,14 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
     },
     snapshot: async (chatId, signal) => {
       const { url, ...rest } = await readTarget({ chatId });
-      return request(
-        addPath(sessionUrlOf(url), '/snapshot'),
-        { cache: 'no-store', ...rest },
-        signal,
-      );
+      const init = { cache: 'no-store', ...rest } as const;
+      try {
+        const response = await request(addPath(sessionUrlOf(url), '/snapshot'), init, signal);
+        return (await response?.json()) as FrontendSnapshot<never, never> | undefined;
+      } catch (error) {
+        if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
+        throw error;
+      }
     },
     lease: async (chatId, toolCallId, body, { signal, keepalive = false }) => {
       const { url, headers, ...rest } = await readTarget({ chatId });

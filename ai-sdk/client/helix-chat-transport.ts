@@ -8,7 +8,6 @@ import {
   lastReplyOf,
   clientCallsOf,
   isAnswered,
-  isToolCall,
   toNewestStep,
   type ChatMessage,
   type ToolCallPart,
@@ -17,6 +16,7 @@ import { hashInput } from '../../protocol/shown-call.js';
 import { ChatRequestError, ReplyBrokenError, isNetworkError } from './errors.js';
 import type { CommonStreamPart, HelixTransport, SendMessagesOptions } from './chat-transport.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
+import { toNoticeEvents } from '../parts/message-events.js';
 import { readSseEvents, toStream } from './sse-events.js';
 
 export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial<Patience> {
@@ -139,7 +139,12 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
       );
       isResumed ||= taken;
     }
-    if (!isResumed) return { parts: toWaitingReply(message) };
+    if (!isResumed) {
+      // Nothing is added: the run waits for other answers.
+      const { parts } = toNewestStep(message);
+      const notice = toNoticeEvents(message.id, parts, 'tool-calls');
+      return { parts: notice as CommonStreamPart[] };
+    }
     // What comes after the pause that asked, as it was before the answers.
     return { status: { ...status, stream: 'active' }, from: status.pauseSequence, isTail: true };
   }
@@ -200,26 +205,6 @@ function toAnswer(part: ToolCallPart): object {
   if (state === 'output-error') return { kind, toolCallId, inputHash, error: errorText ?? '' };
   return { kind, toolCallId, inputHash, result: output ?? null };
 }
-
-/**
- * A reply that adds nothing, since the run waits for other answers. It must not make a stock chat post again,
- * and must not keep it from posting the next answer.
- */
-function toWaitingReply(message: ChatMessage): CommonStreamPart[] {
-  const { parts } = toNewestStep(message);
-  const isOpen = parts.some((part) => isToolCall(part) && OPEN.has(part.state));
-  const guard: CommonStreamPart[] = isOpen
-    ? [{ type: 'message-metadata', messageMetadata: null }]
-    : [
-        { type: 'start-step' },
-        { type: 'message-metadata', messageMetadata: {} },
-        { type: 'finish-step' },
-      ];
-  const start: CommonStreamPart = { type: 'start', messageId: message.id };
-  return [start, ...guard, { type: 'finish', finishReason: 'tool-calls' }];
-}
-
-const OPEN = new Set(['input-streaming', 'input-available', 'approval-requested']);
 
 /** The user's messages since the last reply, as `/start` takes them. */
 function toUserMessages(messages: readonly ChatMessage[]): object[] {

@@ -1,6 +1,5 @@
 import type { FrontendSnapshot, UIMessage } from '../parts/ui-message.js';
 import type { ChatMessage } from './chat-message.js';
-import { ChatRequestError } from './errors.js';
 import { createChatRequests, type ChatRequestsOptions } from './chat-requests.js';
 
 /** Those of the chat's transport, so that both ask the same server as the same user. */
@@ -27,12 +26,8 @@ export async function loadSnapshot<
   chatId: string,
   { signal, ...options }: LoadSnapshotOptions = {},
 ): Promise<FrontendSnapshot<State, Message>> {
-  try {
-    const response = await createChatRequests(options).snapshot(chatId, signal);
-    if (response !== null) return (await response.json()) as FrontendSnapshot<State, Message>;
-  } catch (error) {
-    if (!(error instanceof ChatRequestError) || error.statusCode !== 404) throw error;
-  }
+  const snapshot = await createChatRequests(options).snapshot<Message>(chatId, signal);
+  if (snapshot !== undefined) return snapshot as FrontendSnapshot<State, Message>;
   return {
     state: null,
     messages: [],

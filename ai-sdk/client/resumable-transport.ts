@@ -2,9 +2,9 @@ import type { FrontendSnapshot } from '../../protocol/http.js';
 import type { ChatMessage } from './chat-message.js';
 import { ChatRequestError } from './errors.js';
 import { createChatRequests, type ChatRequestsOptions } from './chat-requests.js';
-import type { HelixTransport } from './chat-transport.js';
+import type { HelixTransport, ReconnectOptions } from './chat-transport.js';
 import { type LeaseClientCall, createCallLease } from './lease-call.js';
-import { followReply } from './follow-reply.js';
+import { followReply, type ReplySource } from './follow-reply.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
 
 /** The options of `DefaultChatTransport`, and how long to keep trying. */
@@ -35,55 +35,41 @@ export function createResumableChatTransport(
 ): ResumableChatTransport {
   const requests = createChatRequests(options);
   const patience = toPatience(options);
+
+  /** The rest of a reply that has begun. */
+  function follow(
+    asked: ReconnectOptions,
+    response: Response,
+    repeat: ReplySource['repeat'],
+  ): ReturnType<typeof followReply> {
+    const resume: ReplySource['resume'] = (position, signal) =>
+      requests.follow(asked, signal, position);
+    return followReply({ response, resume, repeat }, patience, asked.abortSignal);
+  }
+
   return {
     resumeStreamIsReplay: true,
     sendMessages: async (asked) => {
-      const { trigger, abortSignal } = asked;
+      const { trigger, abortSignal: signal } = asked;
       const post = await requests.prepareSend(asked);
       // The server accepts a message or an answer once, however often it is sent. A request to repeat a turn
       // may have been served when it is sent again.
       const mayRepeat = trigger === 'submit-message';
       const response = mayRepeat
-        ? await persist(() => post(abortSignal), new Retries(patience), abortSignal)
-        : await post(abortSignal);
+        ? await persist(() => post(signal), new Retries(patience), signal)
+        : await post(signal);
       if (response === null) throw new ChatRequestError(204, 'The response body is empty.');
-      return followReply(
-        {
-          response,
-          resume: (position, signal) => requests.follow(asked, signal, position),
-          repeat: mayRepeat ? post : undefined,
-        },
-        patience,
-        abortSignal,
-      );
+      return follow(asked, response, mayRepeat ? post : undefined);
     },
     reconnectToStream: async (asked) => {
       const { abortSignal } = asked;
       const ask = (signal: AbortSignal | undefined): Promise<Response | null> =>
         requests.follow(asked, signal);
       const response = await persist(() => ask(abortSignal), new Retries(patience), abortSignal);
-      if (response === null) return null;
-      return followReply(
-        {
-          response,
-          resume: (position, signal) => requests.follow(asked, signal, position),
-          repeat: ask,
-        },
-        patience,
-        abortSignal,
-      );
+      return response === null ? null : follow(asked, response, ask);
     },
     leaseCall: createCallLease(requests, patience),
-    loadSnapshot: async (chatId, signal) => {
-      try {
-        const ask = (): Promise<Response | null> => requests.snapshot(chatId, signal);
-        const response = await persist(ask, new Retries(patience), signal);
-        return (await response?.json()) as
-          FrontendSnapshot<Record<string, unknown>, never> | undefined;
-      } catch (error) {
-        if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
-        throw error;
-      }
-    },
+    loadSnapshot: (chatId, signal) =>
+      persist(() => requests.snapshot(chatId, signal), new Retries(patience), signal),
   };
 }

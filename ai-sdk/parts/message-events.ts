@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../protocol/chunk.js';
 import {
   isToolPart,
   toolNameOf,
@@ -22,6 +23,31 @@ export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIS
   }
   if (isInStep) events.push({ type: 'finish-step' });
   return events;
+}
+
+const OPEN_STATES = new Set<unknown>(['input-streaming', 'input-available', 'approval-requested']);
+
+/**
+ * A reply without new content: answers were stored, or no call waits for them.
+ *
+ * @param shown the newest step of the client's copy
+ */
+export function toNoticeEvents(
+  messageId: string,
+  shown: readonly { type: string; state?: unknown }[],
+  finishReason: FinishReason,
+  told: readonly UIStreamPart[] = [],
+): UIStreamPart[] {
+  // A step would hide an open call from the client, which then never sends its answer. Without an open call
+  // the client would post again at once, unless there is a step.
+  const guard: UIStreamPart[] = shown.some(({ state }) => OPEN_STATES.has(state))
+    ? [{ type: 'message-metadata', messageMetadata: null }]
+    : [
+        { type: 'start-step' },
+        { type: 'message-metadata', messageMetadata: {} },
+        { type: 'finish-step' },
+      ];
+  return [{ type: 'start', messageId }, ...told, ...guard, { type: 'finish', finishReason }];
 }
 
 function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfile): UIStreamPart[] {

@@ -1,9 +1,12 @@
-import type { Role } from '../../protocol/actor.js';
+import type { Role, Actor } from '../../protocol/actor.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
 import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
+import { HEADERS } from '../../protocol/headers.js';
+import { readVia } from '../../protocol/via.js';
+import type { HandleChatStreamParams } from './types.js';
 
 export { toStoredSessionId };
 
@@ -120,4 +123,9 @@ export function isAddressable(agents: AddressedAgents, name: string): boolean {
  */
 export function requireAddressable(agents: AddressedAgents, name: string): void {
   if (!isAddressable(agents, name)) throw agentUnavailable();
+}
+
+/** Who sends a request, besides the name, and which way, for the audit trail. */
+export function toActor({ roles, personId, request }: HandleChatStreamParams): Omit<Actor, 'by'> {
+  return { roles, personId, via: readVia(request?.headers.get(HEADERS.via)) };
 }

@@ -14,8 +14,7 @@ import type { FrontendSnapshot } from '../parts/ui-message.js';
 import { readPartialTurn } from '../turns/partial-turn.js';
 import { isOngoing, toAllMessages, toSettledMessages } from '../turns/ui-history.js';
 import { readOwnView, toCaller, type Caller } from './access.js';
-import { judged, type AuthorityDeps } from './authority.js';
-import type { Authorize } from './authorize-by-role.js';
+import { judged, type AuthorityDeps, type Authorize } from './authority.js';
 import { toQueue } from './queue.js';
 
 export interface SnapshotDeps {

@@ -1,4 +1,4 @@
-import { toActor } from './actor.js';
+import { toActor, toCaller } from './access.js';
 import type { ChunkOf, FinishReason, StreamMessage } from '../../protocol/chunk.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -8,12 +8,12 @@ import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
+import { toNoticeEvents } from '../parts/message-events.js';
 import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import { replayRange } from '../turns/replay-range.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
 import type { TurnSpan } from '../turns/turn-progress.js';
 import { toReader, toTailSpan } from './attach-turn.js';
-import { toCaller } from './access.js';
 import { judged, toAnswerOptions } from './authority.js';
 import type { KnownSession } from './classify.js';
 import { copyIsBehind } from './refusals.js';
@@ -65,13 +65,11 @@ async function followTail(
 
 /** The answers are kept, but for those that do not count; the run waits for others. */
 function waitForMore(
-  { messageId, runId }: SessionRecord,
+  record: SessionRecord,
   copy: PostedMessage | undefined,
   refused: readonly RejectedIntent[],
 ): ChatReply {
-  const rejected = withoutRepeated(refused);
-  const notice = { messageId, copy, rejected, finishReason: 'tool-calls' as const };
-  return { kind: 'stream', runId, rejected, frames: () => createNoticeFrames(notice) };
+  return toNotice(record, copy, withoutRepeated(refused), 'tool-calls');
 }
 
 /** A reply with content of its own, which says first which answers of its request do not count. */
@@ -104,8 +102,23 @@ function reject(
   rejected: RejectedIntent[],
   runId?: string,
 ): ChatReply {
-  const notice = { messageId: copy?.id ?? '', copy, rejected, finishReason: 'other' as const };
-  return { kind: 'stream', runId, rejected, frames: () => createNoticeFrames(notice) };
+  return toNotice({ messageId: copy?.id ?? '', runId }, copy, rejected, 'other');
+}
+
+/** @param copy the client's, which decides whether it would post again at once */
+function toNotice(
+  { messageId, runId }: { messageId: string; runId?: string | undefined },
+  copy: PostedMessage | undefined,
+  rejected: readonly RejectedIntent[],
+  finishReason: FinishReason,
+): ChatReply {
+  const told = toRejectedParts(rejected);
+  const events = toNoticeEvents(messageId, toLastStep(copy), finishReason, told);
+  const text = events.map((event) => formatSse(event)).join('') + SSE_DONE;
+  const frames = async function* (): AsyncGenerator<string, void, undefined> {
+    yield await Promise.resolve(text);
+  };
+  return { kind: 'stream', runId, rejected, frames };
 }
 
 /**
@@ -180,39 +193,6 @@ function isAsking(
 function isAhead(copy: PostedMessage | undefined, calls: ReadonlySet<string>): boolean {
   const last = toLastStep(copy);
   return last.length > 0 && !last.some((part) => calls.has(String(part['toolCallId'])));
-}
-
-/** A response without new content: the answers were stored, or no call waits for them. */
-export interface Notice {
-  /** Of the message that the client continues. */
-  messageId: string;
-  rejected?: readonly RejectedIntent[];
-  /** The client's copy: decides whether it would post again at once. */
-  copy: PostedMessage | undefined;
-  finishReason: FinishReason;
-}
-
-export async function* createNoticeFrames(notice: Notice): AsyncGenerator<string, void, undefined> {
-  const events: UIStreamPart[] = [
-    { type: 'start', messageId: notice.messageId },
-    ...toRejectedParts(notice.rejected),
-  ];
-  if (hasOpenCall(notice.copy)) {
-    // A step here would hide the open call from the client, which then never sends its answer.
-    events.push({ type: 'message-metadata', messageMetadata: null });
-  } else {
-    events.push({ type: 'start-step' });
-    events.push({ type: 'message-metadata', messageMetadata: {} });
-    events.push({ type: 'finish-step' });
-  }
-  events.push({ type: 'finish', finishReason: notice.finishReason });
-  yield await Promise.resolve(events.map((event) => formatSse(event)).join('') + SSE_DONE);
-}
-
-const OPEN_STATES = new Set<unknown>(['input-streaming', 'input-available', 'approval-requested']);
-
-function hasOpenCall(message: PostedMessage | undefined): boolean {
-  return toLastStep(message).some((part) => OPEN_STATES.has(part['state']));
 }
 
 /** The outcome of posted answers. */

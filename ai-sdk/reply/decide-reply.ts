@@ -1,18 +1,24 @@
 import { HelixError } from '../../protocol/errors.js';
 import { isSessionId } from '../../protocol/ids.js';
 import type { UserMessage } from '../../stores/contract/runs.js';
-import { toCaller } from './access.js';
+import { toCaller, isOwner, type Caller } from './access.js';
 import { attachReader, replaySession } from './attach-turn.js';
-import { classify, type Facts, type KnownSession, type Request } from './classify.js';
+import {
+  classify,
+  type Facts,
+  type KnownSession,
+  type Request,
+  needsTurnRows,
+  toNeed,
+  type Need,
+} from './classify.js';
 import { continueTurn, submitAnswers, tellRejected, type Submission } from './continue-turn.js';
-import { readSession } from './read-session.js';
-import { editTurn, regenerateTurn } from './redo-turn.js';
-import { requireFiles } from './require-files.js';
+import { editTurn, regenerateTurn, startTurn, type Policy } from './start-turn.js';
+import { requireFiles, saysSame, toTrailingUserMessages, toUserMessages } from './user-messages.js';
 import { invalid, isOvertaken } from './refusals.js';
 import { isCutShort, showsQuestion } from './resume-intent.js';
-import { startTurn, type Policy } from './start-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
-import { saysSame, toTrailingUserMessages, toUserMessages } from './user-messages.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 
 /** Decides how a chat request is answered. The request is checked before anything is stored. */
 export async function decideReply(
@@ -144,4 +150,64 @@ function toFacts(
   session: KnownSession | undefined,
 ): Facts {
   return { request, session, agents, defaultAgent };
+}
+
+type Deps = Pick<ChatDeps, 'executor' | 'stateStore'>;
+
+export interface LocatedSession {
+  /** Id under which the session is stored, or would be. */
+  storedId: string;
+  /** Undefined if it does not exist. Of a stranger's session the record alone is known. */
+  session?: KnownSession | undefined;
+}
+
+/**
+ * Reads what a request is classified by: the session once, with its open calls if it may answer some.
+ * Further reads are made where the first does not suffice: the transcript of a turn that is done
+ * again (after the owner is known), the newest turn's rows for results whose calls are not open any
+ * more, and the session once more if its deadline has passed.
+ */
+export async function readSession(
+  deps: Deps,
+  sessionId: string,
+  { request, caller }: { request: Request; caller: Caller },
+): Promise<LocatedSession> {
+  const { sessions } = deps.stateStore;
+  const owner = { owner: caller.userId, tenant: caller.tenantId };
+  const need = toNeed(request);
+  const storedId = toStoredSessionId(sessionId, caller.tenantId);
+  const readFirst = async (): Promise<Omit<KnownSession, 'isOwn'> | undefined> => {
+    if (need === 'calls') return sessions.withCalls(storedId, owner);
+    const record = await sessions.read(storedId);
+    return record && { record };
+  };
+  const found = await readFirst();
+  if (found === undefined) return { storedId };
+  if (!isOwner(found.record, caller)) {
+    return { storedId, session: { isOwn: false, record: found.record } };
+  }
+  const current = (await expireOverdue(deps, found)) ? await readFirst() : found;
+  const session = current && (await readMore(deps, { ...current, isOwn: true }, request, need));
+  return { storedId, session };
+}
+
+/** No page is shown an open question whose time is over, even if no worker runs. */
+async function expireOverdue({ executor }: Deps, { record }: Omit<KnownSession, 'isOwn'>) {
+  const { sessionId, deadline = Infinity } = record;
+  return deadline <= Date.now() && (await executor.expireCalls(sessionId));
+}
+
+async function readMore(
+  { stateStore: { sessions } }: Deps,
+  session: KnownSession,
+  request: Request,
+  need: Need,
+): Promise<KnownSession | undefined> {
+  const { sessionId, turnStartRow } = session.record;
+  if (need === 'transcript') {
+    const view = await sessions.view(sessionId);
+    return view && { isOwn: true, record: view.record, openCalls: view.openCalls, rows: view.rows };
+  }
+  if (need === 'record' || !needsTurnRows(request, session)) return session;
+  return { ...session, turnRows: await sessions.rows(sessionId, turnStartRow) };
 }

@@ -1,13 +1,14 @@
 import { toBeginRefusal } from '../../executor/begin-refusal.js';
 import { toPerson } from '../../protocol/responder.js';
 import type { BeginInput, RunRecord, UserMessage } from '../../stores/contract/runs.js';
-import type { SessionView } from '../../stores/contract/sessions.js';
+import type { SessionView, SessionRecord } from '../../stores/contract/sessions.js';
 import { toReader, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from '../turns/awaited-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
-import { toCaller } from './access.js';
-import { answeredBefore, notFound } from './refusals.js';
+import { toCaller, toActor } from './access.js';
+import { answeredBefore, notFound, isOvertaken } from './refusals.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
+import { classifyRepeat, type Ask } from './classify.js';
 
 /** What the messages do to an active run. */
 export type Policy = Pick<BeginInput, 'policy' | 'interrupts'>;
@@ -102,4 +103,78 @@ function isWaiting({ queue }: SessionView, messages: readonly UserMessage[]): bo
 function isOfNewestTurn({ record, rows }: SessionView, messages: readonly UserMessage[]): boolean {
   const ids = new Set(messages.map(({ id }) => id));
   return rows.slice(record.turnStartRow).some((row) => row.role === 'user' && ids.has(row.id));
+}
+
+/**
+ * Does a turn again: the message's, else the newest. If another request has begun to do the same turn
+ * again in the meantime, this one is shown that.
+ */
+export async function regenerateTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  { messageId, stops }: Extract<Ask, { kind: 'regenerate' }>,
+): Promise<ChatReply> {
+  const { sessionId } = params;
+  try {
+    const by = toCaller(params).userId;
+    if (stops !== undefined) await stopRun(deps, params, stops);
+    const retry = { sessionId, by, messageId, ...toActor(params) };
+    return streamTurn(deps, params, await deps.executor.retry(retry));
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    const view = await deps.stateStore.sessions.view(sessionId);
+    const repeat = view && classifyRepeat(messageId, view);
+    if (view === undefined || repeat === undefined) throw error;
+    if (repeat.kind === 'refuse') throw repeat.error;
+    return replayTurn(deps, params, view);
+  }
+}
+
+/** A run that its worker does not end is ended without it after 2 s. */
+const STOPPED_WITHIN_MS = 5_000;
+
+/** Ends the reply that is being written, and waits for its end. */
+async function stopRun(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  { sessionId, runId, sequence }: SessionRecord,
+): Promise<void> {
+  const by = toCaller(params).userId;
+  const stop = { mode: 'interrupt', runId, reason: 'superseded', by } as const;
+  await deps.executor.stop(sessionId, { ...stop, ...toActor(params) });
+  const signal = AbortSignal.timeout(STOPPED_WITHIN_MS);
+  for await (const entries of deps.streamManager.follow(sessionId, sequence, signal)) {
+    if (entries.some(({ message }) => message.type === 'stream_end')) return;
+  }
+}
+
+/**
+ * Begins a turn with another version of a user message: what the session has from that message on is
+ * dropped for good.
+ *
+ * @throws HelixError `agent_already_running` while a run is active; one that waits for people is stopped
+ */
+export async function editTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  { messageId, messages }: Extract<Ask, { kind: 'edit' }>,
+): Promise<ChatReply> {
+  const { sessionId } = params;
+  const by = toCaller(params).userId;
+  return streamTurn(
+    deps,
+    params,
+    await deps.executor.retry({
+      sessionId,
+      messageId,
+      messages: messages.map((message) => (message.id === messageId ? asEdited(message) : message)),
+      by,
+      ...toActor(params),
+    }),
+  );
+}
+
+function asEdited(message: UserMessage): UserMessage {
+  const { row } = message;
+  return row.role === 'user' ? { ...message, row: { ...row, edited: true } } : message;
 }

@@ -8,7 +8,7 @@ import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { ConfigurationError } from '../parts/errors.js';
 import type { AddressedAgents } from './access.js';
-import type { Authorize } from './authorize-by-role.js';
+import type { Authorize } from './authority.js';
 import type { RejectedIntent } from './resume-intent.js';
 
 /** What is read of a web `Request`. */

@@ -8,6 +8,8 @@ import { UserDataPart, type Row, type UserPart, type UserRow } from '../../proto
 import type { UserMessage } from '../../stores/contract/runs.js';
 import { contentOf } from '../../stores/record/user-message.js';
 import { invalid, messageTooLarge } from './refusals.js';
+import type { Store } from '../../stores/contract/store.js';
+import { isOwner, type Caller } from './access.js';
 
 export interface UserMessageOptions {
   /** For messages without metadata of their own. */
@@ -171,4 +173,35 @@ function toMetadata(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   if (Buffer.byteLength(JSON.stringify(value)) > LIMITS.metadataBytes) return undefined;
   return { ...value };
+}
+
+/**
+ * Checks that the files which new messages name are there, and are the caller's. Messages that were
+ * accepted before may name one that was removed since.
+ *
+ * @param storedId id of the conversation as it is stored
+ * @throws HelixError `validation_error`
+ */
+export async function requireFiles(
+  { sessions, files }: Pick<Store, 'sessions' | 'files'>,
+  caller: Caller,
+  storedId: string,
+  messages: readonly UserMessage[],
+): Promise<void> {
+  const isThere = async (fileId: string): Promise<boolean> => {
+    const file = await files.read(storedId, fileId);
+    return file !== undefined && isOwner(file, caller);
+  };
+  for (const { id, row } of messages) {
+    for (const fileId of row.role === 'user' ? row.parts.flatMap(fileIdOf) : []) {
+      if (await isThere(fileId)) continue;
+      if ((await sessions.acceptedMessages(storedId, [id])).length > 0) continue;
+      throw invalid('A file of this message is not there any more; add it again.');
+    }
+  }
+}
+
+function fileIdOf(part: { type: string; url?: string }): string[] {
+  const reference = part.url === undefined ? undefined : parseFileUrl(part.url);
+  return reference === undefined ? [] : [reference.fileId];
 }

@@ -1,6 +1,6 @@
-import { readUIMessageStream } from 'ai';
-import type { UIMessageChunk } from 'ai';
-import type { SessionView } from '../../stores/contract/sessions.js';
+import { readUIMessageStream, type UIMessageChunk } from 'ai';
+import type { LogEntry } from '../../protocol/chunk.js';
+import type { SessionView, SessionRecord } from '../../stores/contract/sessions.js';
 import type { StagedChanges } from '../../stores/contract/staging.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { toMessageEvents } from '../parts/message-events.js';
@@ -8,6 +8,9 @@ import { replayRange } from './replay-range.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
 import { findTurnOrigin, isBeyond } from './turn-origin.js';
 import type { UIMessage } from '../parts/ui-message.js';
+import type { CustomState } from '../../stores/contract/custom-state.js';
+import type { Store } from '../../stores/contract/store.js';
+import { fitChanges } from '../../stores/record/apply-changes.js';
 
 /** An active turn at the sequence of a view. */
 export interface PartialTurn {
@@ -42,14 +45,9 @@ export async function readPartialTurn(
   const events = transformer.start();
   if (stored !== undefined) events.push(...toMessageEvents(stored.message, 'common'));
   for await (const entries of replayRange(streamManager, sessionId, from, sequence)) {
-    for (const entry of entries) {
-      if (stored !== undefined && !isBeyond(stored, entry)) continue;
-      const { message } = entry;
-      if (message.type === 'state_patch' && message.agentId === sessionId) {
-        changes.push({ toolCallId: '', patches: message.patches, timestamp: message.timestamp });
-      }
-      events.push(...transformer.transform(entry).events);
-    }
+    const news = stored === undefined ? entries : entries.filter((e) => isBeyond(stored, e));
+    changes.push(...toChanges(sessionId, news));
+    for (const entry of news) events.push(...transformer.transform(entry).events);
   }
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
@@ -63,4 +61,42 @@ export async function readPartialTurn(
     message: (message?.parts.length ?? 0) > 0 ? message : undefined,
     changes: stored === undefined ? changes : undefined,
   };
+}
+
+interface StateDeps {
+  stateStore: { documents: Pick<Store['documents'], 'readState'> };
+  streamManager: Pick<StreamManager, 'read'>;
+}
+
+/**
+ * The agent's own state before the entries that follow `after` in the newest turn: a client that applies
+ * their patches to it applies each of them once. Without a place in that turn it is the newest state;
+ * undefined if the agent has none.
+ */
+export async function readStateAt(
+  { stateStore, streamManager }: StateDeps,
+  { sessionId, stateVersion, turnStartSequence }: SessionRecord,
+  after = -1,
+): Promise<CustomState | undefined> {
+  if (stateVersion === 0) return undefined;
+  const isInTurn = after >= turnStartSequence;
+  const { customState } = await stateStore.documents.readState(
+    sessionId,
+    isInTurn ? 'turn' : 'now',
+  );
+  if (!isInTurn) return customState;
+  const changes: StagedChanges[] = [];
+  for await (const entries of replayRange(streamManager, sessionId, turnStartSequence, after)) {
+    changes.push(...toChanges(sessionId, entries));
+  }
+  return fitChanges(customState, changes);
+}
+
+/** The changes of the agent's own state among the entries. */
+function toChanges(sessionId: string, entries: readonly LogEntry[]): StagedChanges[] {
+  return entries.flatMap(({ message }) =>
+    message.type === 'state_patch' && message.agentId === sessionId
+      ? [{ toolCallId: '', patches: message.patches, timestamp: message.timestamp }]
+      : [],
+  );
 }

@@ -7,7 +7,7 @@ import type { IdentityOptions } from '../identity.js';
 import { createJsonBody, type BodyBudget } from './json-body.js';
 import { createReadBudget, type CountRead } from './read-budget.js';
 import type { ApiLogger } from './refusals.js';
-import { createUploadBody } from './upload-body.js';
+import { createUploadBody } from './read-body.js';
 
 /**
  * How much one sender may ask for: a user of a tenant, or an address where there are no accounts.
@@ -182,4 +182,19 @@ function createReads(perMinute: number, keyOf: KeyOf): NonNullable<Limits['reads
       onRefusal: (seconds) => response.set('retry-after', String(seconds)),
     });
   };
+}
+
+/** From one address: a webhook has no caller. */
+const WEBHOOKS_PER_MINUTE = 600;
+
+export function createWebhookRate(): RequestHandler {
+  return rateLimit({
+    windowMs: 60_000,
+    limit: WEBHOOKS_PER_MINUTE,
+    standardHeaders: true,
+    legacyHeaders: false,
+    handler: () => {
+      throw new HelixError('too_many_requests', 'Too many requests to webhooks from this address.');
+    },
+  });
 }

@@ -18,8 +18,7 @@ import { StopReply } from '../../protocol/replies.js';
 import type { StopMode } from '../../protocol/run.js';
 import { answerCall, resumeRun, retryRun, stopRun } from '../acts.js';
 import { createAgentEvents } from '../agent-events.js';
-import { startAgent, toStarted } from '../agent-start.js';
-import { toAgentStatus } from '../agent-status.js';
+import { startAgent, toStarted, toAgentStatus } from '../agent-server.js';
 import { streamReply } from '../stream-reply.js';
 import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 

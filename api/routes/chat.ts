@@ -9,7 +9,7 @@ import {
   SessionPath,
   type PostedMessage,
 } from '../../protocol/http.js';
-import { readSnapshotCookie } from '../snapshot-cookie.js';
+import { readSnapshotCookie } from '../cookies.js';
 import { streamReply, untilExpiry } from '../stream-reply.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Call, type Route } from './route.js';
 

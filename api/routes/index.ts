@@ -31,7 +31,7 @@ function asServed(route: Route): Route {
   return inChosenTenant(isAct(route) ? onceByKey(route) : route);
 }
 
-/** Operators may choose a tenant, see `chosen-tenant.ts`. */
+/** Operators may choose a tenant, see `readCaller`. */
 function inChosenTenant(route: Route): Route {
   if (!route.path.startsWith(OPERATORS)) return route;
   const refusals = new Set([...(route.refusals ?? []), 'not_allowed' as const]);

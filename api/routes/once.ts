@@ -4,7 +4,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/headers.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Requests } from '../../stores/contract/requests.js';
-import { readCaller } from '../chosen-tenant.js';
+import { readCaller } from '../identity.js';
 import type { RouteDeps } from '../deps.js';
 import type { Route } from './route.js';
 

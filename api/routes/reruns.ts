@@ -13,7 +13,7 @@ import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replie
 import { toStepPreview } from '../../stores/record/step-preview.js';
 import type { RouteDeps } from '../deps.js';
 import { retryRun, sendRun } from '../acts.js';
-import { toActor } from '../actor.js';
+import { toActor } from '../identity.js';
 import { defineRoute, inJson, SESSION, SESSION_AND_RUN, type Route } from './route.js';
 
 const owned = { access: 'owner', params: SessionPath } as const;

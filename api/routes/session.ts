@@ -6,6 +6,10 @@ import {
   notFound,
   readSubAgentReport,
   toReplyHeaders,
+  toStaticMessages,
+  toToolParts,
+  type StaticUIMessage,
+  type UIMessage,
 } from '../../ai-sdk/index.js';
 import {
   CallPath,
@@ -19,14 +23,14 @@ import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/repli
 import type { SessionCalls, SessionView } from '../../stores/contract/sessions.js';
 import { SubAgentReport } from '../../protocol/sub-agent-event.js';
 import { stopRun } from '../acts.js';
-import { toActor } from '../actor.js';
+import { toActor } from '../identity.js';
 import { EraseQuery, ErasureReply } from '../../protocol/erasure.js';
 import { loadOwnSession } from '../session-access.js';
 import { createSessionEvents } from '../session-events.js';
-import { writeSnapshotCookie } from '../snapshot-cookie.js';
+import { writeSnapshotCookie } from '../cookies.js';
 import { IDLE_KEEP_ALIVE_MS, streamReply } from '../stream-reply.js';
-import { withToolParts } from '../tool-parts.js';
 import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
+import type { Request } from 'express';
 
 const owned = { access: 'owner', params: SessionPath } as const;
 
@@ -176,3 +180,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     handle: (call) => stopRun(call, call.record, call.body),
   }),
 ];
+
+/** A reply with messages, whose calls are the parts that the request asks for. */
+export function withToolParts<Reply extends { messages: UIMessage[] }>(
+  request: Request,
+  reply: Reply,
+): Reply | (Omit<Reply, 'messages'> & { messages: StaticUIMessage[] }) {
+  if (toToolParts(request.get(HEADERS.toolParts)) === 'dynamic') return reply;
+  return { ...reply, messages: toStaticMessages(reply.messages) };
+}

@@ -83,7 +83,7 @@ describe.each([
         if (record?.stream === 'failed') page = await load();
         await expectStored(page, player);
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 });

@@ -5,6 +5,7 @@ import { createFakeRuntime } from '../support/fake-runtime.js';
 import { FakeSession } from '../support/fake-session.js';
 import { createStockChat, MAJORS, untilReady } from '../support/stock-chat.js';
 import { turns, type Happening } from './fake-turn.js';
+import { nextTurn } from './recorded/next-turn.js';
 
 const MESSAGE = { role: 'user' as const, id: 'u1', parts: [{ type: 'text' as const, text: 'go' }] };
 
@@ -72,9 +73,4 @@ function loseChunks({ entries, record }: FakeSession, seed: number): void {
   );
   const most = running < 0 ? entries.length : running;
   entries.splice(0, seed % (most + 1));
-}
-
-/** Of the event loop. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -36,51 +36,10 @@ function createHello(): FakeRuntime {
   });
 }
 
-describe('access', () => {
-  it('createApi throws without an authenticator, unless allowUnauthenticated is set', () => {
-    const deps = { ...createFakeRuntime(), namespace: 'default', checks: {}, logger };
-    expect(() => createApi(deps)).toThrow('authenticate');
-    expect(() => createApi({ ...deps, allowUnauthenticated: true })).not.toThrow();
-  });
-
-  it('a stranger learns nothing about a session', async () => {
-    api = await startApi(createHello(), {
-      defaultAgent: 'lab',
-      allowUnauthenticated: false,
-      authenticate: (request) => {
-        const userId = request.get('x-user');
-        return userId === undefined ? undefined : { userId };
-      },
-    });
-    const ann = { 'x-user': 'ann' };
-    const bob = { 'x-user': 'bob' };
-    const posted = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] }, ann);
-    expect(posted.status).toBe(200);
-    await posted.text();
-
-    expect((await api.get('/api/chat/s1/snapshot', ann)).status).toBe(200);
-    expect((await api.get('/api/chat/s1/snapshot', bob)).status).toBe(404);
-    expect((await api.get('/api/chat/s1', { ...bob, 'x-resume-from-sequence': '0' })).status).toBe(
-      204,
-    );
-    expect((await api.post('/api/chat/s1/stop', {}, bob)).status).toBe(404);
-    const refused = await api.post('/api/chat/s1', { messages: [say('u2', 'hi')] }, bob);
-    expect(refused.status).toBe(404);
-    expect(refused.headers.get('x-run-id')).toBeNull();
-    expect((await api.get('/api/chat/s1/snapshot')).status).toBe(401);
-    expect((await api.post('/api/chat/s1/stop', {}, ann)).status).toBe(202);
-  });
-
-  it('a server without accounts refuses requests that other sites make through a browser', async () => {
-    api = await startApi(createHello(), { defaultAgent: 'lab' });
-    const response = await api.post(
-      '/api/chat/s1',
-      { messages: [say('u1', 'hi')] },
-      { 'sec-fetch-site': 'cross-site' },
-    );
-    expect(response.status).toBe(401);
-    expect(api.runtime.sessions.size).toBe(0);
-  });
+it('createApi throws without an authenticator, unless allowUnauthenticated is set', () => {
+  const deps = { ...createFakeRuntime(), namespace: 'default', checks: {}, logger };
+  expect(() => createApi(deps)).toThrow('authenticate');
+  expect(() => createApi({ ...deps, allowUnauthenticated: true })).not.toThrow();
 });
 
 describe('a server without accounts', () => {

@@ -1,6 +1,5 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { inTenant } from '../../api/chosen-tenant.js';
-import type { Identity } from '../../api/identity.js';
+import { inTenant, type Identity } from '../../api/identity.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive } from '../support/session-driver.js';

@@ -1,27 +1,15 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { Conversations, ProblemBody } from '../../protocol/http.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
+import type { MemoryStores } from '../../stores/memory/index.js';
 import { drive, newCall, newSessionId, userMessage } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startOnMemory, type ApiServer } from './api-server.js';
 
 let stores: MemoryStores;
 let api: ApiServer;
 
 beforeEach(async () => {
-  stores = createMemoryStores();
-  const runtime = createFakeRuntime();
-  api = await startApi(
-    { ...runtime, ...stores, stateStore: stores.store },
-    {
-      allowUnauthenticated: false,
-      authenticate: (request) => {
-        const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
-        if (!userId) return undefined;
-        return { userId, ...(tenantId !== undefined && { tenantId }) };
-      },
-    },
-  );
+  const server = await startOnMemory();
+  [api, stores] = [server, server.stores];
 });
 afterEach(() => api.close());
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createJsonMeter, type JsonBounds } from '../../api/middleware/json-size.js';
+import { createJsonMeter, type JsonBounds } from '../../api/middleware/json-body.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { connectRaw } from '../support/raw-http.js';
 import { startApi, type ApiServer } from './api-server.js';

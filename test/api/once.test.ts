@@ -8,7 +8,7 @@ import { createMemoryStores } from '../../stores/memory/index.js';
 import { until } from '../support/until.js';
 
 /** A route that takes as long as the test wants, by key. */
-const CLAIMED_MS = 2_000;
+const CLAIMED_MS = 600;
 const closing: (() => void)[] = [];
 afterEach(() => {
   for (const close of closing.splice(0)) close();

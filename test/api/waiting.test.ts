@@ -1,8 +1,7 @@
 import type { ProblemBody, SessionPending, WaitingSessions } from '../../protocol/http.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
+import type { MemoryStores } from '../../stores/memory/index.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startOnMemory, type ApiServer } from './api-server.js';
 
 let stores: MemoryStores;
 let api: ApiServer;
@@ -10,25 +9,9 @@ let api: ApiServer;
 let expire: (sessionId: string) => Promise<boolean>;
 
 beforeEach(async () => {
-  stores = createMemoryStores();
   expire = () => Promise.resolve(false);
-  const runtime = createFakeRuntime();
-  api = await startApi(
-    {
-      ...runtime,
-      ...stores,
-      stateStore: stores.store,
-      executor: { runs: { ...runtime.executor.runs, expireCalls: (id) => expire(id) } },
-    },
-    {
-      allowUnauthenticated: false,
-      authenticate: (request) => {
-        const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
-        if (!userId) return undefined;
-        return { userId, ...(tenantId !== undefined && { tenantId }) };
-      },
-    },
-  );
+  const server = await startOnMemory({ instead: { expireCalls: (id) => expire(id) } });
+  [api, stores] = [server, server.stores];
 });
 afterEach(() => api.close());
 

@@ -20,8 +20,8 @@ interface Stores {
   streamManager: StreamManager;
 }
 
-const STEPS = 6;
-const WORDS = 12;
+const STEPS = 4;
+const WORDS = 8;
 
 /**
  * Says numbered words in steps, and lists the steps in the state, as fast as the store takes them.

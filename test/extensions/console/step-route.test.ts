@@ -1,8 +1,7 @@
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
+import type { MemoryStores } from '../../../stores/memory/index.js';
 import { drive, newCall } from '../../support/session-driver.js';
-import { startApi, type ApiServer } from '../../api/api-server.js';
+import { startOnMemory, type ApiServer } from '../../api/api-server.js';
 
 /** A run of Ann's, which a colleague looks at from close by. */
 let stores: MemoryStores;
@@ -10,17 +9,8 @@ let api: ApiServer;
 let run: string;
 
 beforeEach(async () => {
-  stores = createMemoryStores();
-  api = await startApi(
-    { ...createFakeRuntime(), ...stores, stateStore: stores.store },
-    {
-      allowUnauthenticated: false,
-      authenticate: (request) => {
-        const userId = request.get('x-user');
-        return userId === undefined ? undefined : { userId, tenantId: 'acme', roles: ['viewer'] };
-      },
-    },
-  );
+  const server = await startOnMemory();
+  [api, stores] = [server, server.stores];
   const session = drive(stores, toStoredSessionId('mine', 'acme'));
   const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
@@ -32,7 +22,7 @@ afterEach(() => api.close());
 it('each read of a step is recorded', async () => {
   for (const user of ['ann', 'col']) {
     for (const path of ['/steps/1', '/steps/1']) {
-      expect((await api.get(run + path, { 'x-user': user })).status).toBe(200);
+      expect((await api.get(run + path, { 'x-user': `${user}@acme@viewer` })).status).toBe(200);
     }
   }
   const { entries } = await stores.store.audit.page('acme', { limit: 10, action: 'read' });
@@ -43,7 +33,7 @@ it('each read of a step is recorded', async () => {
 });
 
 it('a step that was never made does not exist, and a step is a number', async () => {
-  const user = { 'x-user': 'col' };
+  const user = { 'x-user': 'col@acme@viewer' };
   expect((await api.get(`${run}/steps/2`, user)).status).toBe(404);
   expect((await api.get(`${run}/steps/x`, user)).status).toBe(400);
 });

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
 import type { FrontendSnapshot } from '../protocol/http.js';
-import { readCookie } from './middleware/read-cookie.js';
 
 /**
  * Records in the viewer whether its newest snapshot showed an active turn. The GET that follows may
@@ -31,4 +30,13 @@ export function readSnapshotCookie(request: Request): number | null | undefined 
   const seen = readCookie(request, COOKIE);
   if (seen === 'none') return null;
   return seen !== undefined && /^\d{1,15}$/.test(seen) ? Number(seen) : undefined;
+}
+
+/** The raw value of a cookie; undefined if the request has none of that name. */
+export function readCookie(request: Request, name: string): string | undefined {
+  for (const pair of (request.get('cookie') ?? '').split(';')) {
+    const at = pair.indexOf('=');
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return undefined;
 }
