@@ -6,7 +6,6 @@ import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
 import { HEADERS } from '../../protocol/headers.js';
 import { readVia } from '../../protocol/via.js';
-import type { HandleChatStreamParams } from './types.js';
 
 export { toStoredSessionId };
 
@@ -125,7 +124,11 @@ export function requireAddressable(agents: AddressedAgents, name: string): void 
   if (!isAddressable(agents, name)) throw agentUnavailable();
 }
 
+interface Sent extends Omit<Actor, 'by'> {
+  request?: Pick<Request, 'headers'> | undefined;
+}
+
 /** Who sends a request, besides the name, and which way, for the audit trail. */
-export function toActor({ roles, personId, request }: HandleChatStreamParams): Omit<Actor, 'by'> {
+export function toActor({ roles, personId, request }: Sent): Omit<Actor, 'by'> {
   return { roles, personId, via: readVia(request?.headers.get(HEADERS.via)) };
 }

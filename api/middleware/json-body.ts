@@ -2,17 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Request, RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { bodyTooLarge, hasBody, readBody } from './read-body.js';
-
-/** The share that one request has of its sender's budget. */
-export interface BodyShare {
-  /** Counts bytes that arrived. @throws HelixError `too_many_requests` if the budget is exceeded */
-  take: (bytes: number) => void;
-  /** Frees the whole share. */
-  release: () => void;
-}
-
-export type BodyBudget = (request: Request) => Promise<BodyShare>;
+import { bodyTooLarge, hasBody, readBody, type BodyBudget, type BodyShare } from './read-body.js';
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
 const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];

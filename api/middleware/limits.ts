@@ -4,10 +4,10 @@ import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { maxFileBytes, type FileSettings } from '../file-settings.js';
 import type { IdentityOptions } from '../identity.js';
-import { createJsonBody, type BodyBudget } from './json-body.js';
+import { createJsonBody } from './json-body.js';
 import { createReadBudget, type CountRead } from './read-budget.js';
 import type { ApiLogger } from './refusals.js';
-import { createUploadBody } from './read-body.js';
+import { createUploadBody, type BodyBudget } from './read-body.js';
 
 /**
  * How much one sender may ask for: a user of a tenant, or an address where there are no accounts.
@@ -187,10 +187,10 @@ function createReads(perMinute: number, keyOf: KeyOf): NonNullable<Limits['reads
 /** From one address: a webhook has no caller. */
 const WEBHOOKS_PER_MINUTE = 600;
 
-export function createWebhookRate(): RequestHandler {
+export function createWebhookRate(limit = WEBHOOKS_PER_MINUTE): RequestHandler {
   return rateLimit({
     windowMs: 60_000,
-    limit: WEBHOOKS_PER_MINUTE,
+    limit,
     standardHeaders: true,
     legacyHeaders: false,
     handler: () => {

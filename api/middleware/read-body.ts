@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
-import type { BodyBudget } from './json-body.js';
 
 const DECOMPRESSORS = new Map([
   ['gzip', createGunzip],
@@ -131,6 +130,16 @@ function decompress(request: Request): { decompressed: Readable; release: () => 
   };
   return { decompressed, release };
 }
+
+/** The share that one request has of its sender's budget. */
+export interface BodyShare {
+  /** Counts bytes that arrived. @throws HelixError `too_many_requests` if the budget is exceeded */
+  take: (bytes: number) => void;
+  /** Frees the whole share. */
+  release: () => void;
+}
+
+export type BodyBudget = (request: Request) => Promise<BodyShare>;
 
 /** What a form adds to the file in it: names, and the lines between its fields. */
 const FORM_BYTES = 64 * 1024;

@@ -16,7 +16,7 @@ const readers: PageOptions[] = libraries.flatMap(({ ai, library }) =>
 );
 
 /** Each turn meets each client, at so many moments; with all versions, at every moment. */
-const MOMENTS = PLAYS_ALL ? Infinity : 10;
+const MOMENTS = PLAYS_ALL ? Infinity : 20;
 const STARTS = PLAYS_ALL ? readers.map((_, index) => index) : [0];
 const TURNS = readRecordedTurns().flatMap((turn, index) =>
   STARTS.map((start) => ({ ...turn, from: index + start })),

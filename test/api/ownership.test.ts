@@ -19,7 +19,7 @@ let fileId: string;
 /** The stored id of a tenant's session. */
 const MINE = toStoredSessionId('mine', 'acme');
 
-beforeEach(async () => {
+async function open(): Promise<void> {
   const server = await startOnMemory({
     authenticate: (request) => {
       const caller = readUser(request);
@@ -28,8 +28,8 @@ beforeEach(async () => {
     },
   });
   [api, stores] = [server, server.stores];
-});
-afterEach(() => api.close());
+}
+const close = (): Promise<void> => api.close();
 
 async function begin(storedId: string): Promise<void> {
   session = drive(stores, storedId);
@@ -112,24 +112,11 @@ it('the table of requests has every route', () => {
 });
 
 describe.each(aboutSessions.map((route) => [route.id, route] as const))('%s', (id, route) => {
-  beforeEach(() => begin(MINE));
-
-  it('the owner is served', async () => {
-    const answered = await ask(route, 'mine', 'ann@acme');
-    // Every reply names its session, refusals too.
-    const isOfCopy = id === 'branchChat';
-    expect(answered.headers.get('x-session-id')).toBe(isOfCopy ? 'copy' : 'mine');
-    expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
-    if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
-    else expect(route.replies[answered.status]).toBeDefined();
-    // No cache keeps what only this caller may see; a file that has not changed is not sent again.
-    expect(answered.headers.get('cache-control')).toMatch(
-      KEPT[id] ?? /^no-(store|cache)$|^no-cache, no-transform$/,
-    );
-    if (answered.text === '') return;
-    // The reply matches the document.
-    describedBody(route, answered.status).parse(JSON.parse(answered.text));
+  beforeAll(async () => {
+    await open();
+    await begin(MINE);
   });
+  afterAll(close);
 
   it('others learn nothing and change nothing', async () => {
     const before = await picture();
@@ -153,9 +140,29 @@ describe.each(aboutSessions.map((route) => [route.id, route] as const))('%s', (i
     expect(child).toMatchObject({ status: 400, code: 'validation_error' });
     expect(await picture()).toBe(before);
   });
+
+  it('the owner is served', async () => {
+    const answered = await ask(route, 'mine', 'ann@acme');
+    // Every reply names its session, refusals too.
+    const isOfCopy = id === 'branchChat';
+    expect(answered.headers.get('x-session-id')).toBe(isOfCopy ? 'copy' : 'mine');
+    expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
+    if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
+    else expect(route.replies[answered.status]).toBeDefined();
+    // No cache keeps what only this caller may see; a file that has not changed is not sent again.
+    expect(answered.headers.get('cache-control')).toMatch(
+      KEPT[id] ?? /^no-(store|cache)$|^no-cache, no-transform$/,
+    );
+    if (answered.text === '') return;
+    // The reply matches the document.
+    describedBody(route, answered.status).parse(JSON.parse(answered.text));
+  });
 });
 
 describe('sessions of tenants', () => {
+  beforeEach(open);
+  afterEach(close);
+
   const startAs = (user: string, sessionId = 'mine'): Promise<Response> =>
     api.post('/api/agent/start', { sessionId, message: 'hi', agent: 'tester' }, { 'x-user': user });
 
@@ -186,10 +193,12 @@ describe('sessions of tenants', () => {
 
 describe('the end of a token', () => {
   beforeEach(async () => {
+    await open();
     await begin(MINE);
     const start = { sessionId: 'active', message: 'hi', agent: 'tester' };
     await api.post('/api/agent/start', start, { 'x-user': 'ann@acme' });
   });
+  afterEach(close);
   const completion = { messages: [{ role: 'user', content: 'hi' }], model: 'tester' };
 
   /** What the reply says of it; nothing: it is cut, and its reader reconnects. */

@@ -49,8 +49,14 @@ const { paths: described } = OPEN_API;
 const named = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
 
 describe('a declared route', () => {
+  let shared: ApiServer;
+  beforeAll(async () => {
+    shared = await startApi(createFakeRuntime(), { defaultAgent: 'lab' });
+  });
+  afterAll(() => shared.close());
+
   it.each(named)('%s answers over HTTP and is in the document', async (_name, route) => {
-    const { error = '' } = await ask(await start(), route);
+    const { error = '' } = await ask(shared, route);
     expect(error).not.toMatch(/^There is no (GET|POST|PATCH|DELETE)/);
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     expect(described?.[path]?.[route.method]).toMatchObject({ operationId: route.id });
