@@ -6,7 +6,7 @@ import {
   createSubAgentTool,
   defineAgent,
 } from '../../agents/index.js';
-import { readAccess } from '../../api/access-from-config.js';
+import { readAccess, warnOfAccess } from '../../api/access-from-config.js';
 import { createApi } from '../../api/index.js';
 import { parseEnv } from '../../config/env.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -134,6 +134,34 @@ describe('agents that are only sub-agents', () => {
     expect(response.status).toBe(400);
   });
 
+  it('a conversation is not continued in any way once its agent is not addressable', async () => {
+    const runtime = createFakeRuntime();
+    const before = await startApi(runtime);
+    const message = { agent: 'lab', messages: [say('u1', 'hello')] };
+    const begun = await before.post('/api/chat/s1', message);
+    expect(begun.status).toBe(200);
+    await begun.body?.cancel();
+    await before.close();
+
+    const after = await startApi(runtime, { agents: { ...runtime.agents, isPublic: () => false } });
+    const requests: [path: string, body: object][] = [
+      ['/api/chat/s1', { messages: [say('u2', 'more')] }],
+      ['/api/chat/s1', { trigger: 'regenerate-message', messages: [say('u1', 'hello')] }],
+      ['/api/chat/s1/retry', {}],
+      ['/api/agent/resume', { sessionId: 's1' }],
+      ['/api/agent/resume', { sessionId: 's1', mode: 'retry' }],
+    ];
+    for (const [path, body] of requests) {
+      const response = await after.post(path, body);
+      expect([path, response.status, await response.json()]).toMatchObject([
+        path,
+        400,
+        { code: 'agent_not_found' },
+      ]);
+    }
+    await after.close();
+  });
+
   it('a sub-agent is addressable once it is registered as an agent', () => {
     const all = new AgentRegistry([define('parent', { tools }), secret]);
     expect(all.isPublic('secret')).toBe(true);
@@ -214,5 +242,25 @@ describe('failures and readiness', () => {
     away.clear();
     away.add('redis');
     expect(await ready()).toMatchObject([503, { status: 'unavailable', away: ['redis'] }]);
+  });
+});
+
+const warn = (env: Record<string, string>, hasAccounts = true): string[] =>
+  warnOfAccess(parseEnv({ AUDIT_KEY: 'k'.repeat(32), ...env }), hasAccounts);
+
+describe('warnOfAccess', () => {
+  const JWT_JWKS_URL = 'https://id.test/keys';
+
+  it('warnOfAccess warns of nothing where every user has an account of their own', () => {
+    expect(warn({ JWT_JWKS_URL, JWT_AUDIENCE: 'chat' })).toEqual([]);
+    expect(warn({ JWT_SECRET: 'of this application alone' })).toEqual([]);
+  });
+
+  it.each([
+    ['of a server without accounts', {}, false, 'there is no sign-in'],
+    ['of tokens for other applications', { JWT_JWKS_URL }, true, 'JWT_AUDIENCE is not set'],
+    ['of an audit trail that is not signed', { AUDIT_KEY: '' }, true, 'AUDIT_KEY is not set'],
+  ])('warnOfAccess warns %s', (_what, env, hasAccounts, text) => {
+    expect(warn(env, hasAccounts)).toEqual([expect.stringContaining(text)]);
   });
 });

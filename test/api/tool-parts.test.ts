@@ -1,21 +1,16 @@
 import { newCall } from '../../stores/conformance/fixtures.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
 import { drive } from '../support/session-driver.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { say, startApi, startOnMemory, type ApiServer } from './api-server.js';
 
 const STATIC = { 'x-helix-tool-parts': 'static' };
 
 let api: ApiServer;
 let path: string;
 beforeEach(async () => {
-  const stores = createMemoryStores();
-  api = await startApi(createFakeRuntime(), {
-    stateStore: stores.store,
-    streamManager: stores.streamManager,
-    authenticate: () => ({ userId: 'ann' }),
-  });
-  const session = drive(stores);
+  const server = await startOnMemory({ authenticate: () => ({ userId: 'ann' }) });
+  api = server;
+  const session = drive(server.stores);
   const { runId } = await session.newRun('u1');
   await session.ask(runId, 1, [newCall('c1', 'client'), newCall('c2', 'approval')]);
   path = `/api/chat/${session.id}`;

@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import ts from 'typescript';
 
+const PROGRAM = fileURLToPath(new URL('bundle-page.mjs', import.meta.url));
 const sources = fileURLToPath(new URL('../../../ai-sdk/', import.meta.url));
 const dist = fileURLToPath(new URL('../../../dist/ai-sdk/', import.meta.url));
 
@@ -48,3 +51,10 @@ it.each(['client', 'react'])(
     }
   },
 );
+
+it('a page may import from the main entries, and gets nothing of Node', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM]);
+  const modules = JSON.parse(stdout) as string[];
+  expect(modules.some((id) => id.endsWith('helix-chat-transport.js'))).toBe(true);
+  expect(modules.filter((id) => /browser-external|node:/.test(id))).toEqual([]);
+}, 60_000);

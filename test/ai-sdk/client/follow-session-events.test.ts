@@ -1,5 +1,6 @@
 import { followSessionEvents } from '../../../ai-sdk/client/follow-session-events.js';
 import { toPatience } from '../../../ai-sdk/client/patience.js';
+import { toStream } from '../../../ai-sdk/client/sse-events.js';
 
 const eventOf = (sequence: number): Response =>
   new Response(`id: ${String(sequence)}\ndata: {"sequence":${String(sequence)}}\n\n`);
@@ -23,3 +24,14 @@ it('events that end are followed again, until the conversation does not exist an
 it('a conversation that does not exist from the beginning is an error', async () => {
   await expect(follow(gone())).rejects.toMatchObject({ statusCode: 404 });
 });
+
+it('a stream of parts is read on when nothing was made of what arrived', async () => {
+  const stream = toStream(batches([], [1], [], [], [2, 3], []), new AbortController());
+  const parts: number[] = [];
+  for await (const part of stream) parts.push(part);
+  expect(parts).toEqual([1, 2, 3]);
+});
+
+async function* batches(...all: number[][]): AsyncGenerator<number[], void, undefined> {
+  for (const batch of all) yield await Promise.resolve(batch);
+}
