@@ -51,8 +51,9 @@ export {
   openRunForOperator,
   readHidden,
   requireNoTenant,
+  requireRole,
+  requireSecondOperator,
   toOperatorQuestions,
 } from './operator-access.js';
 export type { About } from './record-access.js';
-export { requireRole, requireSecondOperator } from './operator-access.js';
 export { nameOfRequest } from './routes/once.js';
