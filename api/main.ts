@@ -18,7 +18,7 @@ import {
 import { readTemporal } from '../config/temporal.js';
 import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
-import { untilCallsEnd } from '../executor/calls-under-way.js';
+import { untilCallsEnd } from '../executor/run-workflows.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
 import { withTimeout } from '../protocol/time.js';

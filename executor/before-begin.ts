@@ -1,5 +1,6 @@
 import type { Row } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
+import type { Listener } from '../store/change.js';
 import type { AdmitInput } from '../stores/contract/owners.js';
 import type { BeginInput } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';
@@ -29,6 +30,18 @@ export function createAdmit(extensions: readonly RunsExtension[], host: RunsHost
     }
     return release;
   };
+}
+
+/** What extensions want to hear of changes. */
+export function listenersOf(extensions: readonly RunsExtension[], host: RunsHost): Listener[] {
+  return extensions.flatMap(({ listener }): Listener[] => {
+    if (listener === undefined) return [];
+    return [
+      (sessionId, events) => {
+        listener(sessionId, events, host);
+      },
+    ];
+  });
 }
 
 export interface AdmissionDeps {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
-import { toShownSessionId } from '../protocol/ids.js';
+import { isStoredSessionId, toShownSessionId } from '../protocol/ids.js';
 import { toActingPerson, type KnownPerson } from '../protocol/responder.js';
 import type { Row } from '../protocol/rows.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
@@ -12,7 +12,7 @@ import { beginsTurn, toUserMessage } from '../stores/record/user-message.js';
 import { endOfStep, rowsUpTo, withoutOpenCalls } from './fork-rows.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { copyFiles } from './copy-files.js';
-import type { BranchInput } from './runs.js';
+import type { AdoptInput, BranchInput } from './runs.js';
 import type { Uploads } from './uploads.js';
 
 const PAGE = 100;
@@ -162,7 +162,7 @@ export function endOfMessage(rows: readonly Row[], index: number): number | unde
 }
 
 /** The newest turn of these rows, and how many messages people see. */
-export function describeRows(rows: readonly Row[]): Pick<CopyInput, 'turn' | 'visibleMessages'> {
+function describeRows(rows: readonly Row[]): Pick<CopyInput, 'turn' | 'visibleMessages'> {
   const replies = new Set<string>();
   const visibleMessages = rows.filter((row) => beginsMessage(row, replies)).length;
   const begins = rows.flatMap((_, n) => (beginsTurn(rows, n) ? n : []));
@@ -186,4 +186,30 @@ function beginsMessage(row: Row, replies: Set<string>): boolean {
 
 function isHidden(row: Row | undefined): boolean {
   return row?.role === 'user' && row.hidden === true;
+}
+
+/** Begins idle conversations with rows that were made elsewhere. */
+export function createAdopt({
+  sessions,
+  due,
+}: Pick<Store, 'sessions' | 'due'>): (input: AdoptInput) => Promise<boolean> {
+  return async ({ rows, ...whose }) => {
+    if (!isStoredSessionId(whose.sessionId)) {
+      throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
+    }
+    await due.note(whose.sessionId, FIRST_SWEEP_MS);
+    const { kind } = await sessions.branch({
+      ...whose,
+      rows,
+      nonce: newNonce(),
+      now: Date.now(),
+      messages: rows.flatMap((row) => {
+        if (row.role !== 'user') return [];
+        const { id, hash } = toUserMessage(row);
+        return { id, hash };
+      }),
+      ...describeRows(rows),
+    });
+    return kind === 'branched';
+  };
 }

@@ -2,7 +2,7 @@ import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import type { Store } from '../stores/contract/store.js';
 import { isStalled } from '../stores/record/stalled.js';
-import { inLanes } from './in-lanes.js';
+import { inLanes } from './sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** One process queries Temporal this often. */

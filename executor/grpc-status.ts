@@ -1,3 +1,5 @@
+import { HelixError } from '../protocol/errors.js';
+
 // Of what Temporal refuses. No client of it is needed to read that.
 
 /** gRPC: an invalid argument (3), or a request that the server does not know (12). Trying again does not help. */
@@ -28,4 +30,10 @@ function statusOf(error: unknown): { code: number; message: string } | undefined
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };
   return typeof code === 'number' ? { code, message: error.message } : statusOf(error.cause);
+}
+
+/** A server without the search attributes of runs. */
+export function unlisted(cause?: unknown): HelixError {
+  const text = 'Runs cannot be listed: this server lacks their search attributes.';
+  return new HelixError('unavailable', text, { cause });
 }

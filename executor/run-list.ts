@@ -3,9 +3,8 @@ import { HelixError } from '../protocol/errors.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../protocol/run.js';
 import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { isRefusedForGood } from './grpc-status.js';
+import { isRefusedForGood, unlisted } from './grpc-status.js';
 import { withinDeadline } from './run-workflows.js';
-import { unlisted } from './unlisted.js';
 
 /** Which runs of a tenant are wanted; a run has to match all that is given. */
 export interface RunFilter {

@@ -17,11 +17,16 @@ export interface RunStartDeps {
   store: Pick<Store, 'sessions' | 'leases'>;
   agents: AgentRegistry;
   workflows: Pick<RunWorkflows, 'namespace'>;
+  /** False when the server has no search attributes for runs. */
   searchAttributes: boolean;
+  /** Absent: there are no receivers. */
   deliveries?: Deliveries | undefined;
+  /** True with a payload codec: texts of failures are encrypted as well. */
   sealsFailures?: boolean | undefined;
+  /** For operators: the name of the runs' model, and the page that shows a conversation. */
   modelName?: string | undefined;
   sessionUrl?: ((sessionId: string, runId: string) => string) | undefined;
+  /** Writes traces of what this process does to runs. Default: none. */
   tracer?: Tracer | undefined;
 }
 

@@ -17,11 +17,9 @@ import {
 import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
-import { noteCall } from './calls-under-way.js';
 import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
 import { codeOf, isRefusedForGood } from './grpc-status.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
-import { resetStickyQueue } from './sticky-queue.js';
 import {
   NOTHING,
   toLook,
@@ -231,4 +229,34 @@ function unavailable(cause: unknown): HelixError {
 function isOutage(error: unknown): boolean {
   const code = codeOf(error);
   return code === 1 || code === 4 || code === 8 || code === 14;
+}
+
+/**
+ * Makes the next task of a workflow go to any worker instead of the one that has cached it, for which
+ * the server would wait. Costs a replay of its history.
+ */
+export async function resetStickyQueue(
+  { workflowService, options: { namespace } }: Pick<Client, 'workflowService' | 'options'>,
+  execution: { workflowId: string; runId?: string },
+): Promise<void> {
+  // Without it the workflow continues as well, only later.
+  await workflowService.resetStickyTaskQueue({ namespace, execution }).catch(() => undefined);
+}
+
+const underWay = new WeakMap<object, Set<Promise<unknown>>>();
+
+/** Notes a call to Temporal until it has settled, also once its caller no longer waits for it. */
+export function noteCall(connection: object, call: Promise<unknown>): void {
+  const calls = underWay.get(connection) ?? new Set();
+  underWay.set(connection, calls.add(call));
+  const forget = (): unknown => calls.delete(call);
+  call.then(forget, forget);
+}
+
+/**
+ * Resolves when no call is under way, which takes little more than their deadline. A connection is closed
+ * after that: the SDK repeats a call from a timer, which throws on a closed connection.
+ */
+export async function untilCallsEnd(connection: object): Promise<void> {
+  await Promise.allSettled([...(underWay.get(connection) ?? [])]);
 }

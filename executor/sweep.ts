@@ -3,7 +3,6 @@ import type { DueSession } from '../stores/contract/due.js';
 import type { Store } from '../stores/contract/store.js';
 import { DUE_SHARDS } from '../stores/record/due-shards.js';
 import { logEntries, type AuditLogger } from '../stores/record/listeners.js';
-import { inLanes } from './in-lanes.js';
 import { createRepair } from './repair-owners.js';
 import type { Runs } from './runs.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
@@ -150,4 +149,18 @@ export function startSweeper(
       await current;
     },
   };
+}
+
+/** Works through items, so many at once; rejects with the first failure. */
+export async function inLanes<T>(
+  items: readonly T[],
+  lanes: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const next = items.values();
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (const item of next) await work(item);
+    }),
+  );
 }

@@ -1,7 +1,6 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
 import { isRefusedForGood } from '../executor/grpc-status.js';
-import { withinDeadline } from '../executor/run-workflows.js';
-import { resetStickyQueue } from '../executor/sticky-queue.js';
+import { resetStickyQueue, withinDeadline } from '../executor/run-workflows.js';
 import type { LostAttempt } from '../protocol/activities.js';
 import type { HeldWork } from '../stores/contract/leases.js';
 

@@ -1,5 +1,4 @@
-import { untilCallsEnd } from '../../executor/calls-under-way.js';
-import { withinDeadline } from '../../executor/run-workflows.js';
+import { untilCallsEnd, withinDeadline } from '../../executor/run-workflows.js';
 
 /** A connection that adds nothing of its own. */
 const connect = () => ({ withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() });

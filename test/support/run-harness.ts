@@ -4,8 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import { untilCallsEnd } from '../../executor/calls-under-way.js';
-import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';
+import {
+  createRunWorkflows,
+  untilCallsEnd,
+  type RunWorkflows,
+} from '../../executor/run-workflows.js';
 import type { Deliveries } from '../../executor/deliveries.js';
 import { createSweep } from '../../executor/sweep.js';
 import { createRuns } from '../../executor/create-runs.js';
