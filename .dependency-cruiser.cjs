@@ -20,7 +20,7 @@ const NEVER_LOAD = [
   ['ai-sdk/parts', 'ai-sdk|protocol|stores|.*node_modules', 'ai-sdk/parts|protocol/(content-blocks|control-guard|errors|event-names|ids|provider-result)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|stores|executor', 'ai-sdk/(client|react|parts)|protocol/(headers|shown-call|time)'],
   ['stores/memory', 'stores/redis/(clients|connection|evaluate|open-stores|helix-classes|index)'],
-  ['extensions/one-process', 'executor/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity|open-attempt)'],
+  ['extensions/one-process', 'executor/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity)'],
   ['testing/(?!temporal).*', 'worker|executor/(agent-executor|run-workflows|index)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe', '', LAZY],
   ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(act-on-each|audit-fault|ids|run|time)', LAZY],

@@ -10,20 +10,16 @@ import type {
 } from '../protocol/activities.js';
 import { parseToolAnswer, toAnswerError, type ToolAnswer } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
-import { rootOf, runNumberOf, sessionOfRun } from '../protocol/ids.js';
+import { runNumberOf, sessionOfRun } from '../protocol/ids.js';
 import type { PendingQuestion } from '../protocol/replies.js';
 import type { ToolRow } from '../protocol/rows.js';
 import { isTerminal, type At, type Next } from '../protocol/run.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
-import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
-import { requireAsShown, submitAnswer } from '../stores/record/submit-answer.js';
+import { extendDeadline, submitAnswer } from '../stores/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
 import { STATE_LOST } from './endings.js';
-
-/** The sweeper looks at a session this long after an act, in case this process dies. */
-const CHECK_MS = 3_000;
 
 /** Answers that operators give in Temporal, deadlines that pass, and deadlines that are extended. */
 export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
@@ -100,25 +96,12 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
   return {
     look: async (ref) => ({ at: await look(ref) }),
     answerCall: (ref) => orRefused(() => answerCall(ref)),
-    extendDeadline: ({ sessionId, toolCallId, byMs, by, ...shown }) =>
+    extendDeadline: ({ sessionId, toolCallId, byMs, by, approvalId, inputHash }) =>
       orRefused(async () => {
-        const call = await store.calls.read(sessionId, toolCallId);
-        if (call?.state === 'waiting') requireAsShown(shown, call);
-        const runId = call?.spec.runId ?? `${sessionId}:0-none`;
-        const asker = sessionOfRun(runId);
-        const facts = { runId, toolCallId, toolName: call?.spec.toolName, detail: { byMs } };
-        if (call !== undefined) await store.due.note(rootOf(sessionId), CHECK_MS);
-        const result = await store.calls.extendDeadline({
-          sessionId: asker,
-          runId,
-          toolCallId,
-          byMs,
-          deadline: call?.deadline ?? 0,
-          now: Date.now(),
-          act: toAct('extend', { by, via: 'temporal' }, facts),
-        });
+        const wanted = { sessionId, toolCallId, byMs, by, approvalId, inputHash };
+        const result = await extendDeadline(store, { ...wanted, via: 'temporal' });
         if (result.kind !== 'extended') throw toAnswerError(result.kind);
-        const { deadline, dueInMs } = result;
+        const { runId, deadline, dueInMs } = result;
         logger.info({ runId, toolCallId, byMs }, 'a deadline was extended');
         return { kind: 'extended', deadline, nextDueMs: dueInMs };
       }),

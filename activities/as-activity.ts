@@ -1,10 +1,12 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
+import { LIMITS } from '../protocol/limits.js';
+import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
 import { AttemptCancelled, AttemptFailure } from './attempt-failure.js';
-import type { Attempt } from './attempt.js';
+import type { Attempt, CutReason } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
-import { openAttempt } from './open-attempt.js';
+import { holdAttempt, numberOf, tokenOf } from './lease.js';
 
 /**
  * An activity of Temporal around work that knows attempts only.
@@ -53,4 +55,81 @@ function toActivityFailure(error: unknown): unknown {
     ...(afterMs !== undefined && { nextRetryDelay: afterMs }),
     ...(isExpected === true && { category: ApplicationFailureCategory.BENIGN }),
   });
+}
+
+const HEARTBEAT_MS = 1_000;
+/** Attempts under a lease have a long time-out, and three heartbeats within it. */
+const LONG_TIMEOUT_MS = 30_000;
+const BEATS_PER_TIMEOUT = 3;
+/** A worker whose write was not answered for this long leaves its attempts to other workers. */
+const CANNOT_WRITE_MS = 10_000;
+
+/**
+ * Registers the attempt under the worker's lease. Heartbeats are the backstop: by timer, also while
+ * the model is silent. The first comes after a pause, since the time-out counts from the start
+ * anyway, and short work saves the server a write.
+ *
+ * A worker that cannot write sends no heartbeat and takes no attempt: another worker may reach the
+ * store. If none does, an attempt that is running still ends with its own outcome.
+ *
+ * @param ref what the workflow says about leases
+ * @throws ApplicationFailure `StoreUnreachable`, retryable
+ */
+function openAttempt(
+  { unansweredMs = () => 0, lease }: Pick<ActivityDeps, 'unansweredMs' | 'lease'>,
+  ref: LeaseRef,
+  details: () => unknown,
+): Attempt {
+  const canWrite = (): boolean => unansweredMs() < CANNOT_WRITE_MS;
+  if (!canWrite() || lease?.isHeld() === false)
+    throw ApplicationFailure.retryable('the store does not answer', STORE_UNREACHABLE);
+  const context = Context.current();
+  // Captured here: context functions do not work inside abort listeners.
+  const { cancellationSignal } = context;
+  const { heartbeatTimeoutMs, scheduledTimestampMs, startToCloseTimeoutMs } = context.info;
+  const { most, withinMs } = LIMITS.attempts;
+  const startedMs = performance.now();
+  const beat = (): void => {
+    if (canWrite()) context.heartbeat(details());
+  };
+  const timer = setInterval(beat, beatEvery(heartbeatTimeoutMs));
+  const controller = new AbortController();
+  let reason: CutReason | undefined;
+  const held = holdAttempt(lease, ref, context.info);
+  let progress: unknown;
+  let isUnbegun = false;
+  return {
+    number: numberOf(context.info, ref),
+    token: tokenOf(context.info, ref),
+    signal: AbortSignal.any([controller.signal, cancellationSignal]),
+    cut: (cause) => {
+      reason ??= cause;
+      controller.abort(new Error(`cut: ${cause}`));
+    },
+    cutReason: () => reason,
+    cancelled: () => cancellationSignal.aborted,
+    ageMs: () => Date.now() - scheduledTimestampMs,
+    outlived: () => performance.now() - startedMs >= startToCloseTimeoutMs,
+    budget: { most, withinMs: Math.max(withinMs, startToCloseTimeoutMs * (most + 1)) },
+    registered: held.registered,
+    becomePatient: held.becomePatient,
+    executing: held.executing,
+    leaveProgress: () => {
+      progress = details();
+      held.note(progress);
+    },
+    progress: () => progress,
+    noteUnbegun: () => {
+      isUnbegun = true;
+    },
+    begun: () => !isUnbegun,
+    close: () => {
+      clearInterval(timer);
+      held.release();
+    },
+  };
+}
+
+function beatEvery(timeoutMs = 0): number {
+  return timeoutMs < LONG_TIMEOUT_MS ? HEARTBEAT_MS : timeoutMs / BEATS_PER_TIMEOUT;
 }

@@ -2,17 +2,15 @@ import { createAnswerCheck } from '../agents/check-answer.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import type { Actor } from '../protocol/actor.js';
 import { parseToolAnswer, type UncheckedAnswer } from '../protocol/answers.js';
-import { findExpiredPending } from '../protocol/expired-pending.js';
-import { rootOf, sessionOfRun } from '../protocol/ids.js';
+import { sessionOfRun } from '../protocol/ids.js';
 import { toPerson, type Responder } from '../protocol/responder.js';
-import type { ShownCall } from '../protocol/shown-call.js';
-import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import {
-  requireAsShown,
+  extendDeadline,
   submitAnswer,
   type AnswerDeps,
   type AnswerResult,
+  type ExtendInput,
 } from '../stores/record/submit-answer.js';
 import type { CallSpec } from '../stores/contract/call-record.js';
 import type {
@@ -90,15 +88,6 @@ export interface LeaseInput {
   forMs: number;
 }
 
-export interface ExtendInput extends Actor, ShownCall {
-  sessionId: string;
-  toolCallId: string;
-  /** How much later, ms. */
-  byMs: number;
-  /** Why, for the audit trail. */
-  reason?: string | undefined;
-}
-
 export interface AnswerApiDeps {
   store: Store;
   agents: Pick<AgentRegistry, 'get'>;
@@ -106,9 +95,6 @@ export interface AnswerApiDeps {
   wakeRun: (runId: string) => Promise<void>;
   logger: { warn: (fields: object, message: string) => void };
 }
-
-/** The sweeper looks at a session after this long. */
-const CHECK_MS = 3_000;
 
 /** What an answer lets go on. */
 type Resumed = Pick<Extract<SettleCallResult, { kind: 'stored' }>, 'resume' | 'others'>;
@@ -164,39 +150,18 @@ export function createAnswerApi({ store, agents, wakeRun, logger }: AnswerApiDep
       return result;
     },
     expireCalls: async (sessionId) => {
-      const view = await store.sessions.withCalls(sessionId);
-      if (view === undefined) return false;
-      const waiting = view.openCalls.filter(({ state }) =>
-        ['waiting', 'suspended'].includes(state),
-      );
-      const due = new Set(
-        findExpiredPending(Object.fromEntries(waiting.map((call) => [call.spec.toolCallId, call]))),
-      );
-      const calls = waiting.filter(({ spec }) => due.has(spec.toolCallId));
-      const { settled } = await expireCalls(store, calls, Date.now());
+      const { openCalls = [] } = (await store.sessions.withCalls(sessionId)) ?? {};
+      const { settled } = await expireCalls(store, openCalls, Date.now());
       for (const { runId, result } of settled) await wake(runId, result);
       return settled.length > 0;
     },
-    extendDeadline: async (
-      { sessionId, toolCallId, byMs, reason, approvalId, inputHash, ...actor },
-      { responder = { userId: actor.by ?? '' } } = {},
-    ) => {
-      const call = await store.calls.read(sessionId, toolCallId);
-      if (call?.state === 'waiting') {
-        const conversation = await store.sessions.read(sessionId);
-        if (conversation !== undefined) {
-          await demands.requireApprover(responder, conversation, call.spec);
-        }
-        requireAsShown({ approvalId, inputHash }, call);
-      }
-      const { deadline = 0, spec } = call ?? {};
-      const runId = spec?.runId ?? `${sessionId}:0-none`;
-      if (spec !== undefined) await store.due.note(rootOf(sessionId), CHECK_MS);
-      const now = Date.now();
-      const facts = { runId, toolCallId, toolName: spec?.toolName, detail: { byMs }, reason };
-      const act = toAct('extend', actor, facts, now);
-      const asker = { sessionId: sessionOfRun(runId), runId };
-      return store.calls.extendDeadline({ ...asker, toolCallId, byMs, deadline, now, act });
+    extendDeadline: async (input, { responder = { userId: input.by ?? '' } } = {}) => {
+      const { runId: _runId, ...result } = await extendDeadline(store, input, async (call) => {
+        const conversation = await store.sessions.read(input.sessionId);
+        if (conversation !== undefined)
+          await demands.requireApprover(responder, conversation, call);
+      });
+      return result;
     },
     leaseCall: async ({ sessionId, ...lease }) =>
       store.calls.lease({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),

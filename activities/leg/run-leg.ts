@@ -5,6 +5,7 @@ import type {
   RunActivities,
   StepLine,
   ToolCallOutcome,
+  CallLine,
 } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { At, CallRef, Next, Spent, StepOutcome } from '../../protocol/run.js';
@@ -17,8 +18,6 @@ import type { ModelStep } from '../model/model-step.js';
 import type { StepProgress } from '../model/middleware.js';
 import type { ToolCall } from '../tool-call.js';
 import { afterWork } from '../endings.js';
-import { innerAttempt } from './inner-attempt.js';
-import { createStepTable } from './step-table.js';
 
 /** What a leg strings together. */
 export interface LegParts {
@@ -223,5 +222,76 @@ export function toLegProgress({ at: { sequence } }: LegRef, before: unknown): Le
     known: Math.max(known, sequence),
     ...(at !== undefined && { at }),
     steps: Array.isArray(steps) ? steps : [],
+  };
+}
+
+/** What differs from the attempt of the leg. */
+type Own = Partial<Pick<Attempt, 'number' | 'token' | 'ageMs'>>;
+
+/**
+ * An attempt at one step or call within the attempt of a leg: it ends with the leg's, and is cut
+ * alone if it has lost its own writer.
+ */
+function innerAttempt(leg: Attempt, own: Own = {}): Attempt {
+  const controller = new AbortController();
+  let reason: ReturnType<Attempt['cutReason']>;
+  return {
+    ...leg,
+    ...own,
+    signal: AbortSignal.any([leg.signal, controller.signal]),
+    cut: (cause) => {
+      reason ??= cause;
+      controller.abort(new Error(`cut: ${cause}`));
+    },
+    cutReason: () => leg.cutReason() ?? reason,
+    // Not so for the leg, whose other calls and steps have begun.
+    noteUnbegun: () => undefined,
+    close: () => undefined,
+  };
+}
+
+/** Steps that a table holds; older ones drop out. */
+const MOST_STEPS = 50;
+/** Calls of one step that a table names; the others are counted. */
+const MOST_CALLS = 10;
+
+/** What operators read of a leg; small, since heartbeats and the result carry it. */
+interface StepTable {
+  readonly lines: StepLine[];
+  /** The model has completed a step. */
+  spoken: (line: StepLine) => void;
+  /** A call of a step is over; `isNew` unless an attempt before has settled it. */
+  called: (step: number, call: CallLine, isNew: boolean) => void;
+}
+
+/** @param lines those that an earlier attempt has reported; the table keeps them current */
+export function createStepTable(lines: StepLine[] = []): StepTable {
+  const reported = { ...lines.at(-1) };
+  let repeats = (reported.calls?.length ?? 0) + (reported.more ?? 0);
+
+  function lineOf(step: number): StepLine {
+    const last = lines.at(-1);
+    if (last?.step === step) return last;
+    const added: StepLine = { step };
+    lines.push(added);
+    if (lines.length > MOST_STEPS) lines.splice(0, lines.length - MOST_STEPS);
+    return added;
+  }
+
+  return {
+    lines,
+    spoken: (line) => {
+      Object.assign(lineOf(line.step), line);
+    },
+    called: (step, call, isNew) => {
+      if (!isNew && step === reported.step && repeats > 0) {
+        repeats -= 1;
+        return;
+      }
+      const line = lineOf(step);
+      line.calls ??= [];
+      if (line.calls.length < MOST_CALLS) line.calls.push(call);
+      else line.more = (line.more ?? 0) + 1;
+    },
   };
 }

@@ -20,13 +20,12 @@ import {
   type StepMiddleware,
   type StepProgress,
 } from './middleware.js';
-import { pacing } from './pacing.js';
+import { pacing, timing } from './timing.js';
 import { spans } from './spans.js';
 import { spendCap } from './spending.js';
 import { createStepCommit } from './step-commit.js';
 import { stopConditions } from './stop-conditions.js';
 import { callIds } from './sub-agents.js';
-import { timing } from './timing.js';
 
 /** One attempt at a step; it keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
 export type ModelStep = (

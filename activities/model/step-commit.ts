@@ -1,10 +1,10 @@
 import type { Interruption } from '../../protocol/interruption.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { FINISH_TOOL_NAME, formatCheckpointId } from '../../protocol/ids.js';
+import { FINISH_TOOL_NAME, formatCheckpointId, formatApprovalId } from '../../protocol/ids.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
-import type { AssistantRow } from '../../protocol/rows.js';
-import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
+import type { AssistantRow, AssistantPart, Row } from '../../protocol/rows.js';
+import type { RunError, StepOutcome, TerminalStatus, CallRef } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import type { CommitInput } from '../../stores/contract/steps.js';
 import {
@@ -14,19 +14,15 @@ import {
   openingChunks,
   type ShownReply,
 } from '../../stores/record/closed-call.js';
+import type { AgentDefinition } from '../../agents/definitions.js';
+import { hashInput } from '../../protocol/shown-call.js';
+import type { NewCall } from '../../stores/contract/call-record.js';
+import { isQuestion } from '../../stores/record/questions.js';
+import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import { isCut } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';
-import {
-  awaitsProvider,
-  finalOf,
-  inOrder,
-  isCallPart,
-  isOpen,
-  toRef,
-  withCalls,
-  type CallPart,
-} from './committed-calls.js';
+import { activityOf } from '../tool/execute-tool.js';
 import { untilStalled, type ModelCall, type ModelRequest } from './middleware.js';
 import { isBound } from './acceptable-prompt.js';
 import { openFinishCalls, toFinishTool } from './finish-tool.js';
@@ -328,4 +324,90 @@ function toNotes(
 
 function textOf({ fold }: StepReply): string {
   return fold.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {
+  if (outcome.kind !== 'ended') return {};
+  const { status, error } = outcome;
+  return { final: { status, error } };
+}
+
+const isOpen = (call: NewCall): boolean => call.row === undefined;
+
+/** Opened calls in the order in which the model asked for them. */
+function inOrder(asked: readonly ProposedCall[], opened: readonly OpenedCall[]): OpenedCall[] {
+  const byId = new Map(opened.map((each) => [each.call.toolCallId, each]));
+  return asked.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
+}
+
+function toRef(agent: AgentDefinition, call: NewCall, runId: string): CallRef {
+  const { toolCallId, toolName, kind, timeoutMs, deadlineMs, child, input } = call;
+  return {
+    toolCallId,
+    toolName,
+    kind,
+    ...(isQuestion(call) && {
+      approvalId: formatApprovalId(runId, toolCallId),
+      inputHash: hashInput(input),
+    }),
+    timeoutMs,
+    deadlineMs,
+    activity: activityOf(agent, toolName),
+    ...(child !== undefined && { child: toChildRef(child) }),
+  };
+}
+
+type CallPart = Extract<AssistantPart, { type: 'tool-call' }>;
+
+function isCallPart(part: AssistantPart): part is CallPart {
+  return part.type === 'tool-call';
+}
+
+/** The fold has the positions of the calls, `calls` have their checked inputs. */
+function withCalls(
+  { fold, deferredCalls }: Pick<StepReply, 'fold' | 'deferredCalls'>,
+  calls: NewCall[],
+  runId: string,
+): AssistantPart[] {
+  const byId = new Map(calls.map((call) => [call.toolCallId, call]));
+  return fold.parts.flatMap((part): AssistantPart[] => {
+    if (part.type !== 'tool-call') return [part];
+    const call = byId.get(part.toolCallId);
+    if (call === undefined && part.kind === 'provider') return [part];
+    // Arguments that were streamed without ever becoming a call.
+    if (call === undefined) return [];
+    const { toolName, kind, input } = call;
+    return [
+      {
+        ...part,
+        // A call that was repaired may be for another tool.
+        toolName,
+        kind,
+        input,
+        ...(kind === 'approval' && { approvalId: formatApprovalId(runId, call.toolCallId) }),
+        ...(call.ask !== undefined
+          ? { held: true }
+          : deferredCalls.has(call.toolCallId) && { late: true }),
+      },
+    ];
+  });
+}
+
+/** True while a call of the turn waits for a result that its provider gives in a later reply. */
+function awaitsProvider(
+  { tools }: AgentDefinition,
+  parts: readonly AssistantPart[],
+  rows: readonly Row[] = [],
+): boolean {
+  const defers = new Set(tools.flatMap(({ name, provider }) => (provider?.defers ? [name] : [])));
+  if (defers.size === 0) return false;
+  const start = rows.findLastIndex(({ role }) => role === 'user') + 1;
+  const before = rows.slice(start).flatMap((row) => (row.role === 'assistant' ? row.parts : []));
+  const waiting = new Set<string>();
+  for (const part of [...before, ...parts]) {
+    if (part.type === 'tool-result') waiting.delete(part.toolCallId);
+    if (part.type !== 'tool-call' || part.kind !== 'provider') continue;
+    if (defers.has(part.toolName)) waiting.add(part.toolCallId);
+  }
+  return waiting.size > 0;
 }

@@ -12,9 +12,9 @@ import {
   toUnseenFile,
   type Attachment,
   type ShownPart,
-} from './attachments.js';
+  TOO_LARGE,
+} from './made-files.js';
 import { createCallIds, startOf } from './call-ids.js';
-import { TOO_LARGE } from './made-files.js';
 import { createProviderCalls, toDenied, toKept, type ProviderChunk } from './provider-calls.js';
 import {
   storableOf,
@@ -234,7 +234,6 @@ export function createStepReply(
   return {
     nameCall: ids.name,
     accept,
-    knownId: ids.known,
     fold,
     calls,
     deferredCalls,

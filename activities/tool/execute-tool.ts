@@ -1,8 +1,10 @@
 import { retryDelay } from '../../protocol/time.js';
 import type { RetryPolicy } from '../../agents/tool-config.js';
-import type { ToolDefinition } from '../../agents/definitions.js';
+import type { ToolDefinition, AgentDefinition } from '../../agents/definitions.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import { ToolError } from '../../agents/tool-error.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { CallRef } from '../../protocol/run.js';
 import type { Attempt } from '../attempt.js';
 import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
 import type { ActivityLogger } from '../deps.js';
@@ -128,4 +130,20 @@ function traceOf({ name, message, stack = '' }: Error): ErrorTrace {
   const frames = stack.slice(text < 0 ? 0 : text + message.length).split('\n');
   const at = frames.map((frame) => frame.trim()).filter((frame) => frame.startsWith('at '));
   return { name, at: at.slice(0, FRAMES) };
+}
+
+/**
+ * The settings of a call's own activity; undefined if it needs none. In the shape `leg` a tool also
+ * needs one if it may take longer than a leg can wait for it, or pauses for long between two
+ * executions. Pure.
+ */
+export function activityOf(
+  { tools, activities }: Pick<AgentDefinition, 'tools' | 'activities'>,
+  toolName: string,
+): CallRef['activity'] {
+  const tool = tools.find(({ name }) => name === toolName);
+  if (tool?.activity !== undefined || activities !== 'leg') return tool?.activity;
+  const { timeoutMs = 0, retry } = tool ?? {};
+  const pauseMs = retry === undefined ? 0 : toRetryDelay(retry, retry.attempts - 1);
+  return timeoutMs > LIMITS.toolMs || pauseMs > LIMITS.waitInPlaceMs ? {} : undefined;
 }

@@ -5,7 +5,6 @@ import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../../stores/contract/call-record.js';
-import { toThrownText } from './thrown-text.js';
 
 /** The outcome of an execution, as the model gets it. */
 export type ToolOutcome = { output: unknown } | { error: string; errorCode: string };
@@ -33,6 +32,7 @@ export function toOutcome(output: unknown): ToolOutcome {
   return { output: JSON.parse(json) as unknown };
 }
 
+/** Undefined for what JSON has no form for, although the types say otherwise. */
 function toJson(value: unknown): string | undefined {
   return JSON.stringify(value);
 }
@@ -114,3 +114,28 @@ export function toBase(ref: CallActivityRef): {
 } {
   return { agentId: ref.sessionId, agentType: ref.agent, step: ref.step, timestamp: Date.now() };
 }
+
+/**
+ * What the model reads of something that a tool threw: the message of an error, a text as it is, anything
+ * else as JSON, as in the AI SDK. Tools may throw what cannot even be described.
+ */
+function toThrownText(thrown: unknown): string {
+  return describe(thrown)
+    .slice(0, LIMITS.errorTextBytes / 4)
+    .toWellFormed();
+}
+
+function describe(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'string') return thrown;
+    if (thrown === undefined || thrown === null) return UNKNOWN;
+    if (!(thrown instanceof Error)) return toJson(thrown) ?? UNKNOWN;
+    const message: unknown = thrown.message;
+    if (typeof message !== 'string') return toJson(message) ?? UNKNOWN;
+    return message === '' ? String(thrown) : message;
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+const UNKNOWN = 'unknown error';

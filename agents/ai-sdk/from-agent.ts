@@ -3,7 +3,7 @@ import { defineAgent, type AgentConfig } from '../define-agent.js';
 import { DefinitionError } from '../definition-error.js';
 import type { LlmSettings } from '../llm-settings.js';
 import type { TypedAgent } from '../tool-types.js';
-import { toTools, type AgentTools } from './agent-tools.js';
+import { toTools, type AgentTools } from './ai-sdk-tool.js';
 import { toOutputSchema } from './output-schema.js';
 import { withApprovals, type ToolApproval } from './tool-approval.js';
 

@@ -5,10 +5,10 @@ import { toPerson, type KnownPerson } from '../../protocol/responder.js';
 import { isAsShown, type ShownCall } from '../../protocol/shown-call.js';
 import { noteBeside } from '../contract/due.js';
 import type { CallEdit, CallSpec, OpenCall } from '../contract/call-record.js';
-import type { SettleCallResult } from '../contract/calls.js';
+import type { ExtendDeadlineResult, SettleCallResult } from '../contract/calls.js';
 import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
 import type { Store } from '../contract/store.js';
-import { toAnswerAct } from './acts.js';
+import { toAct, toAnswerAct } from './acts.js';
 import { toPendingQuestions } from './session-summaries.js';
 import { isChanged, toAnswerInput } from './settle-inputs.js';
 
@@ -137,9 +137,45 @@ function isLate(call: OpenCall | undefined, answer: ToolAnswer): call is OpenCal
 }
 
 /** @throws HelixError `not_pending`, which says what waits */
-export function requireAsShown(shown: ShownCall, call: OpenCall, isPosted?: boolean): void {
+function requireAsShown(shown: ShownCall, call: OpenCall, isPosted?: boolean): void {
   if (isAsShown(shown, call.spec, isPosted)) return;
   throw notAsShown(toPendingQuestions([call])[0]);
+}
+
+/** A deadline that a person extends. */
+export interface ExtendInput extends Actor, ShownCall {
+  sessionId: string;
+  toolCallId: string;
+  /** How much later, ms. */
+  byMs: number;
+  /** Why, for the audit trail. */
+  reason?: string | undefined;
+}
+
+/**
+ * Extends the deadline of a pending call. The run's timer fires at the old one, and reads the new one then.
+ *
+ * @throws HelixError `not_pending` for a call that is not as it was shown; what `permit` throws
+ */
+export async function extendDeadline(
+  { calls, due }: Pick<Store, 'calls' | 'due'>,
+  { sessionId, toolCallId, byMs, reason, approvalId, inputHash, ...actor }: ExtendInput,
+  permit: (call: CallSpec) => Promise<void> = () => Promise.resolve(),
+): Promise<ExtendDeadlineResult & { runId: string }> {
+  const call = await calls.read(sessionId, toolCallId);
+  if (call?.state === 'waiting') {
+    await permit(call.spec);
+    requireAsShown({ approvalId, inputHash }, call);
+  }
+  const { deadline = 0, spec } = call ?? {};
+  const runId = spec?.runId ?? `${sessionId}:0-none`;
+  if (spec !== undefined) await due.note(rootOf(sessionId), WAKE_CHECK_MS);
+  const now = Date.now();
+  const facts = { runId, toolCallId, toolName: spec?.toolName, detail: { byMs }, reason };
+  const asker = { sessionId: sessionOfRun(runId), runId };
+  const act = toAct('extend', actor, facts, now);
+  const result = await calls.extendDeadline({ ...asker, toolCallId, byMs, deadline, now, act });
+  return { ...result, runId };
 }
 
 /** Of two persons, one would have chosen the input and approved it alone: the change waits for another one. */

@@ -1,4 +1,4 @@
-import { createStepTable } from '../../activities/leg/step-table.js';
+import { createStepTable } from '../../activities/leg/run-leg.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createLegHarness, openProcess } from '../support/leg-harness.js';
 
