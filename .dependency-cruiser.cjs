@@ -29,7 +29,7 @@ const NEVER_LOAD = [
 const PACKAGES = {
   'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'stores/redis',
   '@opentelemetry/[^/]+': 'extensions/observe', commander: 'cli', nodemailer: 'extensions/notify|examples',
-  'express|express-rate-limit|cors|helmet|prom-client': 'api|extensions', jose: 'api|protocol',
+  'express|express-rate-limit|cors|helmet|prom-client': 'api|extensions', jose: 'api|extensions/notify',
   '@temporalio/[^/]+': 'workflows|extensions|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
 };

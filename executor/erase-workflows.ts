@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { deliveryWorkflowIdOf, toolWorkflowIdOf, workflowIdOf } from '../protocol/ids.js';
 import type { Erasure } from '../stores/contract/erasures.js';
-import { toDeliveryPrefix } from './delivery-ids.js';
+import { toDeliveryPrefix } from './deliveries.js';
 
 /** What of a conversation was deleted in Temporal. */
 export interface ErasedWorkflows {

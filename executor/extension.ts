@@ -11,8 +11,7 @@ import type { Store } from '../stores/contract/store.js';
 import type { AuditLogger } from '../stores/record/listeners.js';
 import type { Deliveries } from './deliveries.js';
 
-export { toNoticeId } from './delivery-ids.js';
-export type { Deliveries } from './deliveries.js';
+export { toNoticeId, type Deliveries } from './deliveries.js';
 
 /** What an extension works with in a process that begins and changes runs. */
 export interface RunsHost {

@@ -6,7 +6,6 @@ import { OPERATOR_RUN_ROUTES } from './runs.js';
 import { OPERATOR_SESSION_ROUTES } from './sessions.js';
 import { OPERATOR_STEP_ROUTE } from './step.js';
 import { OPERATOR_WAITING_ROUTES } from './waiting.js';
-import { OPERATOR_WORKERS_ROUTE } from './workers.js';
 
 /** For operators of a tenant: what waits, runs, answers, stops and forks of them, agents, workers. */
 export function operatorConsole(): Extension {
@@ -20,7 +19,6 @@ export function operatorConsole(): Extension {
       OPERATOR_FORK_ROUTE,
       ...OPERATOR_AGENT_ROUTES,
       ...OPERATOR_SESSION_ROUTES,
-      OPERATOR_WORKERS_ROUTE,
     ],
   };
 }

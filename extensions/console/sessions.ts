@@ -3,18 +3,21 @@ import {
   inJson,
   openForOperator,
   readHidden,
+  requireNoTenant,
   type Route,
   SESSION,
   toOperatorQuestions,
 } from '../../api/extension.js';
 import { loadUIMessages, notFound } from '../../ai-sdk/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { OperatorWorkers } from '../../protocol/operator-workers.js';
 import {
   OperatorSession,
   OperatorSessionPath,
   OperatorSessionQuery,
 } from '../../protocol/operator.js';
 
-/** Conversations of a tenant, for colleagues. */
+/** Conversations of a tenant, for colleagues, and the workers of the fleet. */
 export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -55,6 +58,23 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
         pending,
         ...(pending.length > 0 && (await readHidden(deps, found.record))),
       } satisfies OperatorSession);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/workers',
+    id: 'listWorkers',
+    audits: 'none',
+    summary: 'List the workers that ask Temporal for work, and the leases that they hold',
+    replies: { 200: { description: 'The workers.', content: { json: OperatorWorkers } } },
+    refusals: ['not_allowed', 'not_found', 'unavailable'],
+    handle: async ({ deps, response, caller }) => {
+      await requireNoTenant(deps, caller, 'Workers are listed');
+      const { readWorkers } = deps;
+      if (readWorkers === undefined)
+        throw new HelixError('not_found', 'There are no workers here.');
+      const reply = await readWorkers();
+      response.json(reply satisfies OperatorWorkers);
     },
   }),
 ];

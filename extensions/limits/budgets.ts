@@ -1,3 +1,5 @@
+import { toNoticeId, type RunsHost } from '../../executor/extension.js';
+import type { AgentDefinition, AgentRegistry } from '../../agents/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
 import type { Spending, Usage } from '../../stores/contract/usage.js';
@@ -129,4 +131,57 @@ function budgetExceeded({ of, period, limitUsd }: Spent): HelixError {
   const detail = of === 'user' ? { of, period, limitUsd } : { of, period };
   const text = `The budget of ${whose} for this ${period} is spent. New answers are possible ${until}.`;
   return new HelixError('budget_exceeded', text, { detail });
+}
+
+/**
+ * Notifies receivers of a budget that is spent: once for each budget and day or month, however many
+ * processes see it. Undefined without receivers.
+ *
+ * @param window the day or month, ISO 8601
+ */
+export function announceSpendTo(notify: RunsHost['notify']): BudgetDeps['announce'] {
+  if (notify === undefined) return undefined;
+  return async ({ owner, tenant }, spent, window) => {
+    const { of, period, limitUsd, usedUsd } = spent;
+    const whose = of === 'user' ? owner : undefined;
+    await notify({
+      id: toNoticeId(JSON.stringify(['spend.exceeded', tenant, whose, window])),
+      type: 'spend.exceeded',
+      at: Date.now(),
+      period,
+      limitUsd,
+      usedUsd,
+      ...(tenant !== undefined && { tenant }),
+      ...(whose !== undefined && { owner: whose }),
+    });
+  };
+}
+
+/** Names of agents whose model calls no budget counts. Agents made by a factory are skipped. */
+export function unpricedAgents(agents: AgentRegistry): string[] {
+  return agents.getRegisteredTypes().filter((name) => {
+    if (agents.isMade(name)) return false;
+    const agent = agents.get(name);
+    return agent !== undefined && !hasPrices(agent);
+  });
+}
+
+/** A process with budgets names them when it starts. */
+export function warnOfUnpriced({
+  budgets,
+  agents,
+  logger,
+}: {
+  budgets?: Budgets;
+  agents: AgentRegistry;
+  logger: { warn: (fields: object, message: string) => void };
+}): void {
+  const unpriced = budgets === undefined ? [] : unpricedAgents(agents);
+  if (unpriced.length === 0) return;
+  logger.warn({ agents: unpriced }, 'budgets do not count agents without llmConfig.pricing');
+}
+
+function hasPrices({ llmConfig: { pricing, models = [] } }: AgentDefinition): boolean {
+  if (pricing !== undefined) return true;
+  return models.length > 0 && models.every((choice) => choice.pricing !== undefined);
 }

@@ -1,9 +1,14 @@
 import type { Extension } from '../../extension.js';
 import type { RunsHost } from '../../executor/extension.js';
-import { announceSpendTo } from './announce-spend.js';
+import { defineRoute, mayRead, type Route } from '../../api/extension.js';
+import { UsageQuery, UsageReply, type UsageRow } from '../../protocol/usage.js';
+import type { UsageSum } from '../../stores/contract/usage.js';
+import { addUsage } from '../../stores/record/run-usage.js';
 import {
+  announceSpendTo,
   budgetsOfSettings,
   createBudgetCheck,
+  warnOfUnpriced,
   type Budgets,
   type BudgetSettings,
 } from './budgets.js';
@@ -15,11 +20,8 @@ import {
   type Quotas,
   type QuotaSettings,
 } from './quotas.js';
-import { OPERATOR_USAGE_ROUTE } from './routes.js';
-import { warnOfUnpriced } from './unpriced-agents.js';
 
-export { budgetsOfSettings, type Budget, type Budgets } from './budgets.js';
-export { unpricedAgents } from './unpriced-agents.js';
+export { budgetsOfSettings, unpricedAgents, type Budget, type Budgets } from './budgets.js';
 export { toQuotas, type Quotas } from './quotas.js';
 
 export interface LimitOptions {
@@ -65,4 +67,44 @@ export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
       return admitWithin(quotasOf(begin), begin, host.store);
     },
   };
+}
+
+/** What the tenant has used, for colleagues. */
+const OPERATOR_USAGE_ROUTE: Route = defineRoute({
+  method: 'get',
+  path: '/api/operator/usage',
+  id: 'getUsage',
+  audits: 'read',
+  summary: 'Sum up what the ended runs of the tenant have used, by day, owner, agent and model',
+  query: UsageQuery,
+  replies: { 200: { description: 'The sums.', content: { json: UsageReply } } },
+  refusals: ['not_allowed'],
+  about: mayRead,
+  handle: async ({ deps, response, query, caller }) => {
+    const today = new Date().toISOString().slice(0, 10);
+    const { until = today, since = `${until.slice(0, 8)}01`, by } = query;
+    const sums = await deps.stateStore.usage.read(caller.tenantId, { since, until });
+    const usage = groupUsage(sums, by, caller.tenantId);
+    response.json({ since, until, usage } satisfies UsageReply);
+  },
+});
+
+/** Adds up the sums that are in the same groups. Pure. */
+export function groupUsage(
+  sums: readonly UsageSum[],
+  by: UsageQuery['by'],
+  tenant = '',
+): UsageRow[] {
+  const rows = new Map<string, UsageRow>();
+  for (const { day, owner, agent, model, runs, ...used } of sums) {
+    const groups = { tenant, day, owner, agent, model };
+    const key = JSON.stringify(by.map((name) => groups[name] ?? null));
+    const { runs: before = 0, ...known } = rows.get(key) ?? {};
+    rows.set(key, {
+      ...Object.fromEntries(by.map((name) => [name, groups[name]])),
+      runs: before + runs,
+      ...(addUsage('inputTokens' in known ? known : undefined, used) ?? used),
+    });
+  }
+  return [...rows.keys()].sort().flatMap((key) => rows.get(key) ?? []);
 }

@@ -1,6 +1,6 @@
 import type { Deliveries } from '../../executor/extension.js';
 import { createDeliveries } from './deliveries.js';
-import { toDeliveryId, toNoticeId } from '../../executor/delivery-ids.js';
+import { toDeliveryId, toNoticeId } from '../../executor/deliveries.js';
 import { createSender } from './sender.js';
 import type { NotifySettings } from './settings.js';
 import { toShownSessionId } from '../../protocol/ids.js';

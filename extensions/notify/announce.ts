@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Deliveries } from '../../executor/deliveries.js';
-import { toNoticeId } from '../../executor/delivery-ids.js';
+import { toNoticeId } from '../../executor/deliveries.js';
 import { LOOK_AGAIN_MS, lookAtSchedule } from './schedule.js';
 import type { NotifySettings } from './settings.js';
 import { rootOf } from '../../protocol/ids.js';

@@ -1,7 +1,7 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { toAnswerOptions, notFound, type Caller } from '../../ai-sdk/index.js';
-import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
-import { readLink, type LinkClaims } from '../../protocol/decide-links.js';
+import { titleOfAgent, titleOfTool } from './titles.js';
+import { readLink, type LinkClaims } from './decide-links.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';

@@ -6,7 +6,7 @@ import { toRunNotices, type NotifySettings } from './settings.js';
 import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../../protocol/ids.js';
 import type { Delivery, Notice } from '../../protocol/notices.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
-import { toDeliveryId, toNoticeId, toWhose } from '../../executor/delivery-ids.js';
+import { toDeliveryId, toNoticeId, toWhose } from '../../executor/deliveries.js';
 import { withinDeadline } from '../../executor/run-workflows.js';
 
 const START_MS = 5_000;

@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
-import { toDecideUrl } from '../../protocol/decide-links.js';
+import { titleOfAgent, titleOfTool } from './titles.js';
+import { toDecideUrl } from './decide-links.js';
 import type { Message, MessageItem } from './message.js';
 import { toPlace } from './place.js';
 import { NotDelivered } from './not-delivered.js';

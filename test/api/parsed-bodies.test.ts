@@ -1,6 +1,6 @@
 import { allExtensions } from '../../extensions/index.js';
 import express, { type Request, type RequestHandler } from 'express';
-import { toDecideUrl } from '../../protocol/decide-links.js';
+import { toDecideUrl } from '../../extensions/notify/decide-links.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { say, startOnMemory, type ApiServer } from './api-server.js';

@@ -1,31 +1,36 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { AgentRegistry } from '../../agents/index.js';
+import { createLabAgent } from '../../examples/lab/agent.js';
+import { createInProcessExecutor } from '../../extensions/one-process/index.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { say, startApi } from '../api/api-server.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
 
-/** Rooms that know no extension. */
-const FRONT = [
-  'protocol',
-  'agents',
-  'session',
-  'store',
-  'stores',
-  'run',
-  'workflows',
-  'activities',
-  'executor',
-  'worker',
-  'ai-sdk',
-  'api',
-  'config',
-];
-/** Composed by hand: programs, and what the test kit is made of. */
-const COMPOSED = /(?:^|\/)main\.ts$/;
+const SOURCES =
+  'protocol agents session store stores run workflows activities executor worker ai-sdk api config extensions cli testing web/src examples bench';
+/** An extension has its lines here. */
+const LISTS = new Set(['extensions/index.ts', 'extensions/workflows.ts']);
+/** Programs that begin one before all else, commands that look at settings, and what is made of one. */
+const KNOWN_BY: Record<string, string[]> = {
+  leases: ['worker/main.ts'],
+  limits: ['cli/doctor/examine.ts'],
+  mcp: ['examples/mcp/agent.ts'],
+  notify: ['cli/doctor/look-at-receivers.ts'],
+  observe: ['api/main.ts', 'worker/main.ts'],
+  'one-process': [
+    'testing/create-test-runtime.ts',
+    'testing/eval/run-lane.ts',
+    'testing/test-clock.ts',
+  ],
+};
 const EXTENSIONS = readdirSync('extensions', { withFileTypes: true })
   .filter((each) => each.isDirectory())
   .map(({ name }) => name);
 
-const imports = FRONT.flatMap((room) =>
+const imports = SOURCES.split(' ').flatMap((room) =>
   readdirSync(room, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !COMPOSED.test(file))
+    .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules'))
     .flatMap((file) => {
       const path = join(room, file);
       const named = readFileSync(path, 'utf8').matchAll(/(?:from|import)[\s(]*'(\.[^']+)'/g);
@@ -33,7 +38,31 @@ const imports = FRONT.flatMap((room) =>
     }),
 );
 
-it.each(EXTENSIONS)('no front room imports the extension %s', (name) => {
-  expect(imports.length).toBeGreaterThan(2_000);
-  expect(imports.filter(([, target]) => target.startsWith(`extensions/${name}/`))).toEqual([]);
+it.each(EXTENSIONS)('the extension %s goes with its folder and its lines in two lists', (name) => {
+  expect(imports.length).toBeGreaterThan(3_000);
+  const folder = `extensions/${name}/`;
+  const others = imports.flatMap(([path, target]) =>
+    target.startsWith(folder) && !path.startsWith(folder) && !LISTS.has(path) ? [path] : [],
+  );
+  expect([...new Set(others)].sort()).toEqual(KNOWN_BY[name] ?? []);
+});
+
+it('without any, a chat asks, is answered and ends', async () => {
+  const stores = createMemoryStores();
+  const agents = new AgentRegistry([createLabAgent({})]);
+  const executor = createInProcessExecutor({ agents, stores });
+  const { store: stateStore, streamManager } = stores;
+  const server = await startApi(createFakeRuntime(), {
+    ...{ executor, stateStore, streamManager, agents, extensions: [] },
+  });
+  const script = [{ calls: [{ tool: 'locate', id: 'c1', args: {} }] }, { say: 'in Rome' }];
+  const messages = [say('u1', JSON.stringify({ script }))];
+  const asked = await server.post('/api/chat/bare?agent=lab', { id: 'bare', messages });
+  expect(await asked.text()).toContain('"toolCallId":"c1"');
+  const answered = await server.post('/api/chat/bare/pending/c1', { result: { city: 'Rome' } });
+  expect(answered.status).toBe(202);
+  await executor.idle();
+  expect(await (await server.get('/api/chat/bare/messages')).text()).toContain('in Rome');
+  await server.close();
+  await executor.close();
 });

@@ -1,5 +1,5 @@
 import type { UIStreamPart } from '../../../ai-sdk/index.js';
-import type { AgUiEvent } from '../../../protocol/ag-ui.js';
+import type { AgUiEvent } from './protocol.js';
 import { toResultId, toResultText, toShownId } from './shown-messages.js';
 
 /** How a reply ended. */

@@ -3,7 +3,7 @@ import { HelixError } from '../../../protocol/errors.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { parseApprovalId } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import type { AgUiInput, AgUiMessage } from '../../../protocol/ag-ui.js';
+import type { AgUiInput, AgUiMessage } from './protocol.js';
 import { toDataUrl } from '../data-url.js';
 import { readDecision, readShownInputs, type Answers, type Decided } from '../posted-answers.js';
 

@@ -12,7 +12,7 @@ import {
   type HandleChatStreamParams,
   type IncomingRequest,
 } from '../../../ai-sdk/index.js';
-import type { AgUiEvent, AgUiInput, AgUiInterrupt, AgUiOutcome } from '../../../protocol/ag-ui.js';
+import type { AgUiEvent, AgUiInput, AgUiInterrupt, AgUiOutcome } from './protocol.js';
 import type { HelixError } from '../../../protocol/errors.js';
 import type { PendingQuestion } from '../../../protocol/http.js';
 import type { SessionCalls } from '../../../stores/contract/sessions.js';

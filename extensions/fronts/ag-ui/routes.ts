@@ -1,5 +1,5 @@
 import { defineRoute, type Route, SESSION_AND_RUN, streamReply } from '../../../api/extension.js';
-import { AgUiInput, AgUiPath } from '../../../protocol/ag-ui.js';
+import { AgUiInput, AgUiPath } from './protocol.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { SessionCalls } from '../../../stores/contract/sessions.js';
 import { beginRun, createRunFrames, toRunHeaders, type AgUiRun } from './reply-run.js';

@@ -1,5 +1,5 @@
 import type { UIMessage, UIMessagePart, UIToolPart } from '../../../ai-sdk/index.js';
-import type { AgUiShown } from '../../../protocol/ag-ui.js';
+import type { AgUiShown } from './protocol.js';
 
 /**
  * A turn is several messages to an AG-UI client: an id of the turn's, numbered, the same whenever it is

@@ -6,7 +6,7 @@ import type {
   CompletionDelta,
   CompletionFinish,
   CompletionUsage,
-} from '../../../protocol/openai.js';
+} from './protocol.js';
 import type { RunUsage } from '../../../stores/contract/runs.js';
 import { formatCallId } from './call-id.js';
 import type { ReplyEnd } from './completion-parts.js';

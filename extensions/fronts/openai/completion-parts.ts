@@ -1,5 +1,5 @@
 import type { UIStreamPart } from '../../../ai-sdk/index.js';
-import type { CompletionDelta } from '../../../protocol/openai.js';
+import type { CompletionDelta } from './protocol.js';
 
 /** How a reply ended. */
 export type ReplyEnd =

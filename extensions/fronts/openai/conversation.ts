@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { isSessionId } from '../../../protocol/ids.js';
-import type { CompletionMessage, CompletionRequest } from '../../../protocol/openai.js';
+import type { CompletionMessage, CompletionRequest } from './protocol.js';
 import { readShownInputs } from '../posted-answers.js';
 import { parseCallId } from './call-id.js';
 

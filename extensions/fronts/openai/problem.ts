@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CrossOriginHeaders, ProblemShape } from '../../../api/extension.js';
 import { HTTP_STATUS, type ErrorCode, type HelixError } from '../../../protocol/errors.js';
-import { CompletionProblem } from '../../../protocol/openai.js';
+import { CompletionProblem } from './protocol.js';
 
 /** Response header: whether the client is to repeat the request automatically. */
 export const SHOULD_RETRY = 'x-should-retry';

@@ -14,11 +14,7 @@ import {
   type StreamedReply,
 } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
-import type {
-  CompletionChunk,
-  CompletionDelta,
-  CompletionRequest,
-} from '../../../protocol/openai.js';
+import type { CompletionChunk, CompletionDelta, CompletionRequest } from './protocol.js';
 import type { SessionCalls } from '../../../stores/contract/sessions.js';
 import { readParts } from '../ui-parts.js';
 import { requireTaken } from '../require-taken.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../ai-sdk/index.js';
-import type { CompletionRequest } from '../../../protocol/openai.js';
+import type { CompletionRequest } from './protocol.js';
 import type { Requests } from '../../../stores/contract/requests.js';
 import { hashOf } from './conversation.js';
 

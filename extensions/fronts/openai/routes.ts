@@ -8,13 +8,7 @@ import {
 import { isAddressable, notFound } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { HEADERS } from '../../../protocol/http.js';
-import {
-  Completion,
-  CompletionRequest,
-  Model,
-  ModelList,
-  ModelPath,
-} from '../../../protocol/openai.js';
+import { Completion, CompletionRequest, Model, ModelList, ModelPath } from './protocol.js';
 import { readOwnCalls } from '../session-standing.js';
 import { POSTED_REFUSALS, toPostedAnswers } from '../posted-answers.js';
 import { readAnswers } from './read-answers.js';

@@ -2,7 +2,7 @@ import OpenAI, { NotFoundError } from 'openai';
 import { toPostedMessages } from '../../../extensions/fronts/openai/posted-messages.js';
 import { takeRetryKey } from '../../../extensions/fronts/openai/retry-key.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import type { CompletionMessage } from '../../../protocol/openai.js';
+import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
 import type { Requests } from '../../../stores/contract/requests.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';

@@ -4,7 +4,7 @@ import {
   readConversation,
   readEarlierSession,
 } from '../../../extensions/fronts/openai/conversation.js';
-import type { CompletionMessage } from '../../../protocol/openai.js';
+import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
 import type { SessionCalls } from '../../../stores/contract/sessions.js';
 
 /** A session that waits for an approval and for a client tool. */

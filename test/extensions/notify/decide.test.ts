@@ -1,7 +1,7 @@
 import { allExtensions } from '../../../extensions/index.js';
 import type { MayStillDecide } from '../../../extensions/notify/index.js';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
-import { toDecideUrl, type LinkClaims } from '../../../protocol/decide-links.js';
+import { toDecideUrl, type LinkClaims } from '../../../extensions/notify/decide-links.js';
 import { hashInput } from '../../../protocol/shown-call.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';

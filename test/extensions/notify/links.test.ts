@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import { readLink, toDecideUrl, type LinkClaims } from '../../../protocol/decide-links.js';
+import { readLink, toDecideUrl, type LinkClaims } from '../../../extensions/notify/decide-links.js';
 import { hashInput } from '../../../protocol/shown-call.js';
 
 const [KEY, OLD] = ['k'.repeat(32), 'o'.repeat(32)];

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { createCountKey } from '../../../api/identity.js';
 import { toVisitorName } from '../../../protocol/responder.js';
-import { toDeliveryId } from '../../../executor/delivery-ids.js';
+import { toDeliveryId } from '../../../executor/deliveries.js';
 import { formatChildSessionId } from '../../../protocol/ids.js';
 import type { SessionOwner } from '../../../stores/contract/waiting.js';
 import { toStoredSessionId } from '../../../stores/record/stored-session-id.js';

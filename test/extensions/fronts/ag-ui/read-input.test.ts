@@ -1,5 +1,5 @@
 import { readInput } from '../../../../extensions/fronts/ag-ui/read-input.js';
-import type { AgUiMessage } from '../../../../protocol/ag-ui.js';
+import type { AgUiMessage } from '../../../../extensions/fronts/ag-ui/protocol.js';
 
 const message = (id: string, role: string, more: Partial<AgUiMessage> = {}): AgUiMessage => ({
   id,

@@ -1,7 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { ROLES } from './actor.js';
-import { HelixError } from './errors.js';
+import { ROLES } from '../../protocol/actor.js';
+import { HelixError } from '../../protocol/errors.js';
 
 /** How long a link may be used, ms. Whether the call still waits is in the record: a deadline may move. */
 const LINK_MS = 7 * 24 * 60 * 60_000;

@@ -1,6 +1,11 @@
 import { z } from 'zod';
-import { AgentRegistry, createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
-import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
+import {
+  AgentRegistry,
+  createSubAgentTool,
+  defineAgent,
+  defineTool,
+} from '../../../agents/index.js';
+import { titleOfAgent, titleOfTool } from '../../../extensions/notify/titles.js';
 
 const BASE = { systemPrompt: '', llmConfig: { model: 'scripted' } };
 

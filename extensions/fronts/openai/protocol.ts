@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LIMITS } from './limits.js';
-import { listOf } from './list-of.js';
+import { LIMITS } from '../../../protocol/limits.js';
+import { listOf } from '../../../protocol/list-of.js';
 
 /** Requests and replies of `/v1`, in OpenAI's shapes, as far as agents have a use for them. */
 

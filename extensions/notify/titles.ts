@@ -1,6 +1,6 @@
-import { toWords } from '../protocol/to-words.js';
-import type { AgentDefinition } from './definitions.js';
-import { withSubAgents, type AgentRegistry } from './registry.js';
+import { toWords } from '../../protocol/to-words.js';
+import type { AgentDefinition } from '../../agents/definitions.js';
+import { withSubAgents, type AgentRegistry } from '../../agents/registry.js';
 
 /** A registry, or what an API has in its place. */
 type Agents = Partial<Pick<AgentRegistry, 'get' | 'isMade'>>;

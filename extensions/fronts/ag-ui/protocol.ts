@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { SessionId } from './http.js';
-import { LIMITS } from './limits.js';
-import { listOf } from './list-of.js';
+import { SessionId } from '../../../protocol/http.js';
+import { LIMITS } from '../../../protocol/limits.js';
+import { listOf } from '../../../protocol/list-of.js';
 
 /** What `POST /api/ag-ui/:agent` takes of AG-UI's `RunAgentInput`, protocol 1.0. */
 
