@@ -74,6 +74,7 @@ it('the menu closes at Escape, at a click outside, and after a choice', async ()
 
 it('nothing moves for people who asked for less motion', async () => {
   const chat = await onPhone();
+  await chat.page.emulateMedia({ reducedMotion: 'no-preference' });
   const moving = (): Promise<unknown> => chat.page.evaluate('document.getAnimations().length');
   await chat.say(toScript({ calls: [{ tool: 'sleep', id: 's1', args: { ms: 30_000 } }] }).text);
   await chat.untilStatus('working');

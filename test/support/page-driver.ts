@@ -54,8 +54,10 @@ export interface Tab {
   leave: () => Promise<void>;
 }
 
+/** What moves is drawn again and again, whether or not somebody looks: without a wish for it nothing does. */
 export async function openWindow(): Promise<BrowserContext> {
-  return (await shareBrowser()).newContext({ viewport: { width: 1280, height: 800 } });
+  const viewport = { width: 1280, height: 800 };
+  return (await shareBrowser()).newContext({ viewport, reducedMotion: 'reduce' });
 }
 
 /** Pages of all files are in one window: to open a window costs more than to open three pages. */

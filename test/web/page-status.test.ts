@@ -63,6 +63,24 @@ describe('pageStatus', () => {
     expect(pageStatus('ready', { ...calm, pending: [] }, asked)).toBe('ready');
   });
 
+  it('an answer that is about to be sent is no rest, unless it was not taken', () => {
+    const pending: PendingQuestion[] = [
+      { toolCallId: 'charge', toolName: 'charge', kind: 'approval', input: {}, ...SHOWN },
+      ...onPage,
+    ];
+    for (const answered of [
+      calls('charge', 'approval-responded'),
+      calls('locate', 'output-error'),
+    ]) {
+      const newest = toMessage(answered);
+      expect(pageStatus('ready', { ...calm, pending }, newest)).toBe('thinking');
+      expect(pageStatus('error', { ...calm, pending }, newest)).toBe('ready');
+      expect(pageStatus('ready', { ...calm, pending: [] }, newest)).toBe('ready');
+      const another = toMessage(answered, ...asking.parts);
+      expect(pageStatus('ready', { ...calm, pending }, another)).toBe('waiting');
+    }
+  });
+
   it('a call that is carried out is no writing, until the agent writes again', () => {
     expect(pageStatus('streaming', calm, running)).toBe('working');
     expect(pageStatus('ready', { ...calm, following: true }, running)).toBe('working');

@@ -2,7 +2,7 @@ import { useState, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import { ApprovalForm } from './approval-form.js';
-import { useCurrentConversation, usePageState } from './current-conversation.js';
+import { useCurrentConversation, usePageState, useQuestion } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
 import { titleOfAgent } from './tool-names.js';
 
@@ -16,9 +16,7 @@ interface Props {
 
 export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): ReactElement {
   const { answer, controls } = useCurrentConversation();
-  const question = usePageState(({ pending }) =>
-    pending.find((each) => each.toolCallId === toolCallId),
-  );
+  const question = useQuestion(toolCallId);
   const [answered, setAnswered] = useState(false);
   return (
     <div className="approval" data-testid="approval-card">

@@ -1,4 +1,5 @@
 import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
+import type { PendingQuestion } from '../../protocol/http.js';
 import type { Conversation } from './conversation.js';
 import type { PageState } from './page-store.js';
 import { toToolNames, type ToolNames } from './tool-names.js';
@@ -17,6 +18,11 @@ export function useCurrentConversation(): Conversation {
 export function usePageState<T>(select: (state: PageState) => T): T {
   const { page } = useCurrentConversation();
   return useSyncExternalStore(page.subscribe, () => select(page.get()));
+}
+
+/** What people are asked about a call, once the server has said so. */
+export function useQuestion(toolCallId: string): PendingQuestion | undefined {
+  return usePageState(({ pending }) => pending.find((asked) => asked.toolCallId === toolCallId));
 }
 
 /** The names of the tools of the conversation's agent. */

@@ -1,5 +1,5 @@
 import { useEffect, useState, type ReactElement } from 'react';
-import { useCurrentConversation, usePageState } from './current-conversation.js';
+import { useCurrentConversation, useQuestion } from './current-conversation.js';
 import { formatTimeLeft } from './format-time-left.js';
 
 const TICK_MS = 1_000;
@@ -7,9 +7,7 @@ const TICK_MS = 1_000;
 /** How long a question may still be answered, and a button for more time. Nothing before the server names the question. */
 export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactElement | null {
   const { controls } = useCurrentConversation();
-  const asked = usePageState(({ pending }) =>
-    pending.find((question) => question.toolCallId === toolCallId),
-  );
+  const asked = useQuestion(toolCallId);
   const deadline = asked?.deadline;
   const now = useClock(deadline !== undefined);
   const isOver = deadline !== undefined && deadline <= now;

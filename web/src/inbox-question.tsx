@@ -1,10 +1,6 @@
 import type { ReactElement } from 'react';
 import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
-import { ChoiceList } from './choice-list.js';
-import { toChoice, toCustomerQuestion } from './customer-question.js';
-import { FieldList } from './field-list.js';
-import { DECLINED, ResultForm } from './form/result-form.js';
-import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
+import { AnswerForm } from './answer-form.js';
 import { ApprovalForm } from './approval-form.js';
 import { toWords } from '../../protocol/to-words.js';
 import { formatWhen } from './format-when.js';
@@ -38,50 +34,9 @@ export function InboxQuestion({ question, disabled, onAnswer }: Props): ReactEle
       {kind === 'approval' ? (
         <ApprovalForm {...{ question, disabled, onAnswer }} />
       ) : (
-        <InboxResult {...{ toolName, title, disabled, onAnswer, input }} schema={question.schema} />
+        <AnswerForm {...{ toolName, title, disabled, onAnswer, input }} schema={question.schema} />
       )}
     </div>
-  );
-}
-
-interface ResultProps extends Pick<Props, 'disabled' | 'onAnswer'> {
-  toolName: string;
-  title: string;
-  input: unknown;
-  schema: unknown;
-}
-
-/** What a page carries out for the agent: the person answers in its place. */
-function InboxResult(props: ResultProps): ReactElement {
-  const { toolName, title, input, schema, disabled, onAnswer } = props;
-  const asked = toCustomerQuestion(toolName, input);
-  if (asked !== undefined) {
-    return (
-      <ChoiceList
-        asked={asked}
-        disabled={disabled}
-        onChoose={(optionId) => {
-          onAnswer({ result: toChoice(optionId) });
-        }}
-      />
-    );
-  }
-  const shown = shownOfQuestion(input);
-  return (
-    <>
-      {shown !== undefined && <FieldList value={shown} />}
-      <ResultForm
-        title={title}
-        schema={schemaOfResult(schema, input)}
-        disabled={disabled}
-        onResult={(result) => {
-          onAnswer({ result });
-        }}
-        onRefuse={() => {
-          onAnswer({ error: DECLINED });
-        }}
-      />
-    </>
   );
 }
 

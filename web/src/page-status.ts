@@ -40,7 +40,10 @@ export function pageStatus(
     if (runningCalls(newest, page.pending).length > 0) return 'working';
     return chat === 'streaming' ? 'streaming' : 'thinking';
   }
-  return whoseTurn(newest, page.pending ?? []);
+  const turn = whoseTurn(newest, page.pending ?? []);
+  return turn === 'ready' && chat === 'ready' && isAnswered(newest, page.pending)
+    ? 'thinking'
+    : turn;
 }
 
 /** The calls that are carried out now; none while the agent writes. */
@@ -60,6 +63,17 @@ export function runningCalls(
       !waitsForColleague(part, pending),
   );
 }
+
+/** Whether an answer was given here that the server still asks for: it is sent in a moment. */
+function isAnswered(newest: UIMessage | undefined, pending: PageState['pending'] = []): boolean {
+  const open = new Set(pending.map(({ toolCallId }) => toolCallId));
+  return (newest?.parts ?? []).some(
+    (part) => isToolUIPart(part) && !isOpen(part) && open.has(part.toolCallId),
+  );
+}
+
+const isOpen = ({ state }: ToolPart): boolean =>
+  state === 'input-streaming' || state === 'input-available' || state === 'approval-requested';
 
 /** Who has to act while nothing runs: this person comes before others. */
 function whoseTurn(newest: UIMessage | undefined, pending: PageState['pending']): PageStatus {

@@ -1,20 +1,18 @@
 import { getToolName } from 'ai';
 import { type ReactElement, useState } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
+import { AnswerForm } from './answer-form.js';
 import { ApprovalCard } from './approval-card.js';
 import { ApprovalForm } from './approval-form.js';
-import type { ClientCall } from './client-call.js';
-import { useCurrentConversation, usePageState, useToolNames } from './current-conversation.js';
 import {
-  type CustomerQuestion,
-  labelOf,
-  toChoice,
-  toCustomerQuestion,
-} from './customer-question.js';
+  useCurrentConversation,
+  usePageState,
+  useQuestion,
+  useToolNames,
+} from './current-conversation.js';
+import { labelOf, toCustomerQuestion } from './customer-question.js';
 import { DeadlineNote } from './deadline-note.js';
 import { FieldList } from './field-list.js';
-import { DECLINED, ResultForm } from './form/result-form.js';
-import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
 import { decisionOf, describeDecision, type ShownDecision } from './shown-decision.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import {
@@ -27,7 +25,6 @@ import {
   waitsForColleague,
 } from './tool-state.js';
 import { ToolValues } from './tool-values.js';
-import { ChoiceList } from './choice-list.js';
 import { toWords } from '../../protocol/to-words.js';
 import { describeApprovers } from './describe-approvers.js';
 import { EditedNote } from './question-notes.js';
@@ -89,8 +86,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
         <ChangedCall key={changedCall.inputHash} question={changedCall} />
       )}
       {isWithheld && <WithheldCard toolCallId={part.toolCallId} input={part.input} />}
-      {isAsked && question !== undefined && <ChoiceCard asked={question} {...call} />}
-      {isAsked && question === undefined && <ClientToolCard key={part.toolCallId} {...call} />}
+      {isAsked && <ClientToolCard key={part.toolCallId} {...call} />}
       {question !== undefined && chosen !== undefined && (
         <p data-testid="chosen">
           {question.question} <strong>{chosen}</strong>
@@ -128,56 +124,41 @@ function ChangedCall({ question }: { question: PendingQuestion }): ReactElement 
   );
 }
 
-/** A client tool that this page has no card for: the person answers in its place. */
-function ClientToolCard(call: ClientCall): ReactElement {
-  const { tool, title, toolCallId, input, open } = call;
+/** A call that the page carries out. */
+interface ClientCall {
+  tool: string;
+  /** The tool's name for people. */
+  title: string;
+  toolCallId: string;
+  input: unknown;
+  /** A call that the conversation has left behind can be read, not answered. */
+  open: boolean;
+}
+
+/** A client tool: the person answers in its place. */
+function ClientToolCard({ tool, title, toolCallId, input, open }: ClientCall): ReactElement {
   const { giveResult } = useCurrentConversation();
-  const question = usePageState(({ pending }) =>
-    pending.find((each) => each.toolCallId === toolCallId),
-  );
+  const question = useQuestion(toolCallId);
   const [answered, setAnswered] = useState(false);
-  const shown = shownOfQuestion(input);
   return (
     <div className="approval" data-testid="client-tool-card">
       <p>{open ? 'The agent needs an answer from you.' : 'No longer needed.'}</p>
-      {shown !== undefined && <FieldList value={shown} />}
-      <ResultForm
-        title={title}
-        schema={schemaOfResult(question?.schema, input)}
+      <AnswerForm
+        {...{ title, input }}
+        toolName={tool}
+        schema={question?.schema}
         disabled={answered || !open}
-        onResult={(output) => {
+        onAnswer={(answer) => {
           setAnswered(true);
-          giveResult(toolCallId, tool, { output });
-        }}
-        onRefuse={() => {
-          setAnswered(true);
-          giveResult(toolCallId, tool, { state: 'output-error', errorText: DECLINED });
+          const result =
+            'result' in answer
+              ? { output: answer.result }
+              : { state: 'output-error' as const, errorText: answer.error };
+          giveResult(toolCallId, tool, result);
         }}
       />
       {open && <DeadlineNote toolCallId={toolCallId} />}
     </div>
-  );
-}
-
-interface ChoiceCardProps extends ClientCall {
-  asked: CustomerQuestion;
-}
-
-/** The tool `askCustomer`, carried out. */
-function ChoiceCard({ asked, toolCallId, tool, open }: ChoiceCardProps): ReactElement {
-  const { giveResult } = useCurrentConversation();
-  const [answered, setAnswered] = useState(false);
-  return (
-    <ChoiceList
-      asked={asked}
-      disabled={answered || !open}
-      onChoose={(optionId) => {
-        setAnswered(true);
-        giveResult(toolCallId, tool, { output: toChoice(optionId) });
-      }}
-    >
-      {open ? <DeadlineNote toolCallId={toolCallId} /> : <p>No longer needed.</p>}
-    </ChoiceList>
   );
 }
 
@@ -233,9 +214,7 @@ interface WithheldCardProps {
 /** An approval that another person has to give; the one who asked may withdraw it. */
 function WithheldCard({ toolCallId, input }: WithheldCardProps): ReactElement {
   const { controls } = useCurrentConversation();
-  const question = usePageState(({ pending }) =>
-    pending.find((each) => each.toolCallId === toolCallId),
-  );
+  const question = useQuestion(toolCallId);
   const [withdrawn, setWithdrawn] = useState(false);
   return (
     <div className="approval" data-testid="withheld-card">

@@ -1,0 +1,77 @@
+import type { ReactElement } from 'react';
+import { toChoice, toCustomerQuestion, type CustomerQuestion } from './customer-question.js';
+import { FieldList } from './field-list.js';
+import { DECLINED, ResultForm } from './form/result-form.js';
+import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
+
+interface Props {
+  toolName: string;
+  title: string;
+  input: unknown;
+  /** Of the result, if the tool has one. */
+  schema: unknown;
+  disabled: boolean;
+  onAnswer: (answer: { result: unknown } | { error: string }) => void;
+}
+
+/** What a page carries out for the agent: the person answers in its place, by an option or a form. */
+export function AnswerForm(props: Props): ReactElement {
+  const { toolName, title, input, schema, disabled, onAnswer } = props;
+  const asked = toCustomerQuestion(toolName, input);
+  if (asked !== undefined) {
+    return (
+      <ChoiceList
+        asked={asked}
+        disabled={disabled}
+        onChoose={(optionId) => {
+          onAnswer({ result: toChoice(optionId) });
+        }}
+      />
+    );
+  }
+  const shown = shownOfQuestion(input);
+  return (
+    <>
+      {shown !== undefined && <FieldList value={shown} />}
+      <ResultForm
+        title={title}
+        schema={schemaOfResult(schema, input)}
+        disabled={disabled}
+        onResult={(result) => {
+          onAnswer({ result });
+        }}
+        onRefuse={() => {
+          onAnswer({ error: DECLINED });
+        }}
+      />
+    </>
+  );
+}
+
+interface ChoiceListProps {
+  asked: CustomerQuestion;
+  disabled: boolean;
+  onChoose: (optionId: string) => void;
+}
+
+/** A question with a button for each option. */
+function ChoiceList({ asked, disabled, onChoose }: ChoiceListProps): ReactElement {
+  return (
+    <fieldset className="choice" data-testid="choice-card" disabled={disabled}>
+      <legend>{asked.question}</legend>
+      {asked.options.map(({ id, label, detail }) => (
+        <button
+          type="button"
+          key={id}
+          data-testid={`choose-${id}`}
+          onClick={() => {
+            onChoose(id);
+          }}
+        >
+          <strong>{label}</strong>
+          {detail !== undefined && <span>{detail}</span>}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
