@@ -12,7 +12,7 @@ import { requests, SESSIONS, type FuzzRequest } from './fuzz/requests.js';
  */
 const product = useProduct({ env: { DEFAULT_AGENT: 'lab' } });
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
-const runs = Number(process.env['FUZZ_RUNS'] ?? 300);
+const runs = Number(process.env['FUZZ_RUNS'] ?? 200);
 const PATIENCE_MS = 20_000;
 
 interface Answer {

@@ -9,6 +9,9 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
+/** Runs that wait for the agent. */
+const CROWD = 10;
+
 const product = useProduct();
 const { helix, read } = useCommandLine(product);
 // Other files come after this one.
@@ -70,7 +73,7 @@ describe('a paused agent', () => {
     expect((await helix(['agent', 'pause', 'lab', '--all-tenants'])).code).toBe(0);
     const { url } = product;
     const ids: string[] = [];
-    for (let n = 0; n < 25; n += 1) {
+    for (let n = 0; n < CROWD; n += 1) {
       const sessionId = newSessionId();
       ids.push(sessionId);
       const text = toScript({ say: `reply ${String(n)}` }).text;
@@ -94,7 +97,7 @@ describe('a paused agent', () => {
     };
     await until('the sweeper has left it alone', async () => (await dueIn(first)) > 20_000);
     expect((await started()).filter((id) => ids.includes(id))).toEqual([]);
-    expect(await lab()).toMatchObject({ pauses: [{ everywhere: true }], held: 25 });
+    expect(await lab()).toMatchObject({ pauses: [{ everywhere: true }], held: CROWD });
 
     const [, library] = CLIENTS[1] ?? CLIENTS[0] ?? [];
     if (library === undefined) throw new Error('no client');
