@@ -30,38 +30,28 @@ function formatEntry({ created, version, bytes, queued, runs, spent }: Entry): s
   return [created, version, bytes, queued, runs, ...(spent === '' ? [] : [spent])].join(' ');
 }
 
-export interface ChargeOptions {
-  /**
-   * Apply even if a later one came first: a store restored from a backup may hold less than it did
-   * then.
-   */
-  anyway?: boolean;
-  /** Title of the conversation, if it has none yet. */
-  title?: string | undefined;
-}
-
-/**
- * Brings up to date what an owner is charged for a session. Charges may arrive late, twice or not at all: they carry
- * totals, not differences, and of two the one with the higher version stays.
- *
- * @returns `stale`: a later one came first · `unknown`: the session was not charged
- */
-export type Charge = (
-  sessionId: string,
-  owner: SessionOwner,
-  charged: Charged | undefined,
-  options?: ChargeOptions,
-) => Promise<'added' | 'charged' | 'stale' | 'removed' | 'unknown'>;
-
 export function createCharge({
   redis,
   keys,
   writeIf,
   now,
-}: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>): Charge {
+}: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>) {
   /** Charges of one slot wait for each other in this process, so that they compete between processes only. */
   const queued = createQueues();
-  return (sessionId, owner, charged, { anyway = false, title = '' } = {}) => {
+  /**
+   * Brings up to date what an owner is charged for a session. Charges may arrive late, twice or not at all: they carry
+   * totals, not differences, and of two the one with the higher version stays.
+   *
+   * @param anyway even if a later one came first: a store restored from a backup may hold less than it did then
+   * @param title of the conversation, if it has none yet
+   * @returns `stale`: a later one came first · `unknown`: the session was not charged
+   */
+  return (
+    sessionId: string,
+    owner: SessionOwner,
+    charged: Charged | undefined,
+    { anyway = false, title = '' }: { anyway?: boolean; title?: string | undefined } = {},
+  ) => {
     const at = keys.owner(owner);
     const used = usedBy(at, charged, now());
     const attempt = () =>

@@ -25,14 +25,6 @@ const REPAIR_PAGE = 100;
 /** A request that others hold up is refused after this long. */
 const MOST_WAIT_MS = 5_000;
 
-export interface OwnersIndex extends Owners {
-  /**
-   * Counts a conversation that is erased right after this, with what its active run has used so far.
-   * For a sub-agent's session the conversation stays. The owner; undefined if there is no conversation.
-   */
-  close: (sessionId: string) => Promise<SessionOwner | undefined>;
-}
-
 interface Counted {
   counts: OwnerCounts;
 }
@@ -55,7 +47,10 @@ function createEnd(): { ended: Promise<void>; end: () => void } {
  * Figures of owners, each owner in its own slot. The changes of a session cannot reach that
  * slot, so the figures follow afterwards, each as the session was when last read.
  */
-export function createOwners(context: RedisContext, readRows: Sessions['rows']): OwnersIndex {
+export function createOwners(
+  context: RedisContext,
+  readRows: Sessions['rows'],
+): Owners & { close: (sessionId: string) => Promise<SessionOwner | undefined> } {
   const { redis, keys, look, now } = context;
   const charge = createCharge(context);
   const expected = new Set<Expected>();
@@ -179,6 +174,10 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       return admitIn(input);
     },
     fold,
+    /**
+     * Counts a conversation that is erased right after this, with what its active run has used so far.
+     * For a sub-agent's session the conversation stays. The owner; undefined if there is no conversation.
+     */
     close: async (sessionId) => {
       const id = rootOf(sessionId);
       const isWhole = id === sessionId;

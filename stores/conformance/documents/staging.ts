@@ -1,6 +1,6 @@
 import { equal, includes, refuses } from '../assertions.js';
 import type { Suite } from '../suite.js';
-import { begun, isPolluted, set } from './staged.js';
+import { begun, set } from './staged.js';
 
 export function stagingCases({ describe, it }: Suite): void {
   describe('staged changes', () => {
@@ -10,22 +10,10 @@ export function stagingCases({ describe, it }: Suite): void {
       await stage('a', set('/list/-', 'a'), set('/name', 'a'));
       await stage('b', set('/list/-', 'b'), { op: 'replace', path: '/name', value: 'b' });
       equal(await state(), { list: [] });
-      equal(await promote(), {
-        customState: { list: ['a', 'b'], name: 'b' },
-        version: 2,
-        toolCallIds: ['a', 'b'],
-      });
-      includes(await session.load(), {
-        customState: { list: ['a', 'b'], name: 'b' },
-        version: 2,
-      });
-    });
-
-    it('staged changes are promoted once', async (setup) => {
-      const { stage, promote } = await begun(setup, { list: [] });
-      await stage('a', set('/list/-', 'a'));
-      await promote();
-      equal(await promote(), { customState: { list: ['a'] }, version: 2, toolCallIds: [] });
+      const customState = { list: ['a', 'b'], name: 'b' };
+      equal(await promote(), { customState, version: 2, toolCallIds: ['a', 'b'] });
+      equal(await promote(), { customState, version: 2, toolCallIds: [] });
+      includes(await session.load(), { customState, version: 2 });
     });
 
     it('staged changes are promoted all or none', async (setup) => {
@@ -40,25 +28,18 @@ export function stagingCases({ describe, it }: Suite): void {
       includes(await promote(), { customState: { n: 2, a: 1, b: 1 }, toolCallIds: ['a', 'b'] });
     });
 
-    it('a pointer that does not match, a malformed pointer and a state that is not an object are refused', async (setup) => {
+    it('what fits no state is refused, and can be discarded', async (setup) => {
       const { store, session } = setup;
       const { stage, promote, state } = await begun(setup, { n: 1 });
       for (const patch of [
         { op: 'remove' as const, path: '/nothing' },
-        set('no-slash', 1),
-        set('/a/b/c', 1),
+        set('/__proto__/polluted', true),
         { op: 'replace' as const, path: '', value: [] },
-        { op: 'move' as const, path: '/n' },
       ]) {
         await stage('c', patch);
         await refuses(promote(), 'invalid_patch');
       }
       equal(await state(), { n: 1 });
-      for (const inherited of ['__proto__', 'constructor/prototype', 'toString', 'valueOf/call']) {
-        await stage('c', set(`/${inherited}/polluted`, true));
-        await refuses(promote(), 'invalid_patch');
-      }
-      equal(isPolluted(), false);
       await stage('c');
       equal(await store.staging.discard(session.id, 's1'), ['c']);
     });
