@@ -13,8 +13,8 @@ import { HelixError } from '../../protocol/errors.js';
 import { SECRET, signToken } from '../support/people.js';
 import { connectRaw } from '../support/raw-http.js';
 import { FakeSession } from '../support/fake-session.js';
-import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
 
 let api: ApiServer | undefined;
 afterEach(async () => {
@@ -25,16 +25,6 @@ afterEach(async () => {
 const SETTINGS = { HELIX_ALLOW_UNAUTHENTICATED: '1', PUBLIC_URL: 'https://chat.example.com' };
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
-function createHello(): FakeRuntime {
-  return createFakeRuntime(async (session) => {
-    session.step();
-    session.say('Hello.');
-    session.commit();
-    session.end();
-    await Promise.resolve();
-  });
-}
 
 it('createApi throws without an authenticator, unless allowUnauthenticated is set', () => {
   const deps = { ...createFakeRuntime(), namespace: 'default', checks: {}, logger };
@@ -55,7 +45,7 @@ describe('a server without accounts', () => {
     ['localhost.evil.test', 401],
     ['127.0.0.1.evil.test', 401],
   ])('a request for host %s gets status %d', async (host, status) => {
-    api = await startApi(createHello(), readAccess(parseEnv(SETTINGS)));
+    api = await startApi(createGreeter(), readAccess(parseEnv(SETTINGS)));
     const connection = await connectRaw(api.url);
     connection.send(`GET /api/config HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect((await connection.reply).status).toBe(status);
@@ -85,7 +75,7 @@ describe('a server without accounts', () => {
   });
 
   it('createApi without accounts refuses foreign host names', async () => {
-    api = await startApi(createHello());
+    api = await startApi(createGreeter());
     const connection = await connectRaw(api.url);
     connection.send('GET /api/config HTTP/1.1\r\nhost: evil.test\r\nconnection: close\r\n\r\n');
     expect((await connection.reply).status).toBe(401);
@@ -106,7 +96,7 @@ describe('agents that are only sub-agents', () => {
   ]);
 
   it('a sub-agent is neither listed nor addressable unless it is public', async () => {
-    api = await startApi(createHello(), { agents });
+    api = await startApi(createGreeter(), { agents });
     const config = (await (await api.get('/api/config')).json()) as { agents: string[] };
     expect(config.agents).toEqual(['parent', 'open']);
     for (const [agent, status] of [
@@ -128,7 +118,7 @@ describe('agents that are only sub-agents', () => {
   });
 
   it('a sub-agent is not addressable in an older conversation either', async () => {
-    api = await startApi(createHello(), { agents });
+    api = await startApi(createGreeter(), { agents });
     api.runtime.sessions.set('s1', new FakeSession('s1', 'secret'));
     const response = await api.post('/api/chat/s1', { messages: [say('u2', 'hi')] });
     expect(response.status).toBe(400);
@@ -172,7 +162,7 @@ describe('agents that are only sub-agents', () => {
 
 describe('failures and readiness', () => {
   it('an outage gets a typed 503', async () => {
-    const runtime = createHello();
+    const runtime = createGreeter();
     runtime.executor.runs.execute = () => Promise.reject(new HelixError('unavailable', 'Not now.'));
     api = await startApi(runtime, { defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
@@ -181,7 +171,7 @@ describe('failures and readiness', () => {
   });
 
   it('an unexpected error shows no internals and is logged with its details', async () => {
-    const runtime = createHello();
+    const runtime = createGreeter();
     runtime.stateStore.sessions.read = () =>
       Promise.reject(new Error('secret: redis://:password@host'));
     api = await startApi(runtime, { defaultAgent: 'lab' });
@@ -201,7 +191,7 @@ describe('failures and readiness', () => {
       looks += 1;
       await opened;
     };
-    api = await startApi(createHello(), { checks: { redis } });
+    api = await startApi(createGreeter(), { checks: { redis } });
     const { get } = api;
     const asked = Array.from({ length: 50 }, () => get('/readyz'));
     // Sent after them on other connections: once these have replied, the first have arrived.
@@ -217,7 +207,7 @@ describe('failures and readiness', () => {
     const check = (name: string) => (): Promise<void> =>
       away.has(name) ? Promise.reject(new Error('away')) : Promise.resolve();
     const checks = { redis: check('redis'), temporal: check('temporal'), worker: check('worker') };
-    const server = await startApi(createHello(), { checks });
+    const server = await startApi(createGreeter(), { checks });
     api = server;
     expect((await server.get('/healthz')).status).toBe(200);
     const ready = async (): Promise<unknown[]> => {

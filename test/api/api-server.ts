@@ -120,6 +120,17 @@ export function readUser(request: Request): Identity | undefined {
   };
 }
 
+/** An agent that greets, whose run ends at once. */
+export function createGreeter(): FakeRuntime {
+  return createFakeRuntime(async (session) => {
+    session.step();
+    session.say('Hello.');
+    session.commit();
+    session.end();
+    await Promise.resolve();
+  });
+}
+
 /** A user message of one text. */
 export function say(id: string, text: string): object {
   return { id, role: 'user', parts: [{ type: 'text', text }] };

@@ -1,5 +1,4 @@
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
 
 const big = 'x'.repeat(1024 * 1024 + 1);
 const hello = [say('u1', 'hello')];
@@ -123,16 +122,9 @@ describe('bad input', () => {
 });
 
 describe('unusual input', () => {
-  const play = createFakeRuntime(async (session) => {
-    session.step();
-    session.say('Hello.');
-    session.commit();
-    session.end();
-    await Promise.resolve();
-  });
   let api: ApiServer;
   beforeAll(async () => {
-    api = await startApi(play, { defaultAgent: 'lab' });
+    api = await startApi(createGreeter(), { defaultAgent: 'lab' });
   });
   afterAll(() => api.close());
 

@@ -4,7 +4,7 @@ import type { FrontendSnapshot as OfBridge, UIMessage } from '../../ai-sdk/index
 import type { FrontendSnapshot as OfRoot } from '../../index.js';
 import type { FrontendSnapshot as OfProtocol } from '../../protocol/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
 
 let api: ApiServer | undefined;
 afterEach(async () => {
@@ -33,16 +33,7 @@ it('Every entry exports the same type FrontendSnapshot<State, Message>.', () => 
 });
 
 it('loadSnapshot gives an empty snapshot for a chat that has not begun, in the same shape as others.', async () => {
-  api = await startApi(
-    createFakeRuntime(async (session) => {
-      session.step();
-      session.say('Hello.');
-      session.commit();
-      session.end();
-      await Promise.resolve();
-    }),
-    { defaultAgent: 'lab' },
-  );
+  api = await startApi(createGreeter(), { defaultAgent: 'lab' });
   const options = { api: `${api.url}/api/chat` };
   expect(await loadSnapshot('new', options)).toEqual({
     state: null,
