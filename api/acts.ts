@@ -59,6 +59,20 @@ export function sendRun({ response }: Pick<Act, 'response'>, runId: string): voi
     .json({ runId } satisfies RetryReply);
 }
 
+/** The refusals of an answer. */
+export const NOT_TAKEN = [
+  'not_pending',
+  'already_completed',
+  'stale_run',
+  'kind_mismatch',
+  'expired',
+  'late_answer_after_timeout',
+  'answer_too_large',
+  'invalid_result',
+  'invalid_input',
+  'not_allowed',
+] as const;
+
 type WithoutSender<A> = A extends unknown ? Omit<A, 'sessionId' | 'by'> : never;
 type Answer = WithoutSender<UncheckedAnswer>;
 

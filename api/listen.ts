@@ -81,7 +81,7 @@ const STATUS: Record<string, [line: string, error: string] | undefined> = {
 };
 
 /** Replies to bytes that are not an HTTP request, in the form of every refusal, and closes. */
-export function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;

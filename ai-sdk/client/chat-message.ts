@@ -50,6 +50,11 @@ export function isAnswered(part: ToolCallPart): boolean {
   return part.approval === undefined && isSettled(part);
 }
 
+/** True for a call that asks for an answer, of a person or the page. */
+export function isAsked({ state }: Pick<ToolCallPart, 'state'>): boolean {
+  return state === 'input-available' || state === 'approval-requested';
+}
+
 /** True if no answer is needed for the call any more. */
 export function isSettled({ state, preliminary }: ToolCallPart): boolean {
   if (state === 'output-available') return preliminary !== true;

@@ -101,7 +101,7 @@ const DONE = '[DONE]';
  * together, when the last of them, which carries the id, has come. So a chat never has half a chunk when its
  * connection breaks, and what follows the id follows what the chat has.
  */
-export class ReceivedReply {
+class ReceivedReply {
   #messageId: string | undefined;
   #position: number | undefined;
   #hasParts = false;

@@ -1,5 +1,5 @@
 import type { FrontendSnapshot } from '../../protocol/http.js';
-import { type ChatMessage, isAnswered, isToolCall, toNewestStep } from './chat-message.js';
+import { type ChatMessage, isAnswered, isAsked, isToolCall, toNewestStep } from './chat-message.js';
 
 /** A chat, or what `useChat` returns. */
 export interface RebuiltChat {
@@ -47,8 +47,6 @@ export function isBusy({ status }: { status: string }): boolean {
   return status === 'submitted' || status === 'streaming';
 }
 
-const OPEN = new Set(['input-available', 'approval-requested']);
-
 /**
  * The server's messages, with the two things that may exist on the page only: answers to calls that the
  * server still asks for, and a last message that the server has not accepted.
@@ -75,7 +73,7 @@ function keepAnswers<M extends ChatMessage>(server: M, local: M): M {
       .map((part) => [part.toolCallId, part]),
   );
   const isAskedFor = (part: { type: string }): boolean =>
-    isToolCall(part) && part.providerExecuted !== true && OPEN.has(part.state);
+    isToolCall(part) && part.providerExecuted !== true && isAsked(part);
   if (answers.size === 0 || !server.parts.some(isAskedFor)) return server;
   const parts = server.parts.map((part) =>
     isToolCall(part) && isAskedFor(part) ? (answers.get(part.toolCallId) ?? part) : part,

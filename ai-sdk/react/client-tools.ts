@@ -133,7 +133,7 @@ function findWaiting(
 }
 
 /** The page's side of its client tools; may change from one render to the next. */
-export interface RunnerSettings {
+interface RunnerSettings {
   toolHandlers: ToolHandlers;
   onError?: ((error: unknown, call: FailedCall) => void) | undefined;
   lease?: LeaseClientCall | undefined;
@@ -146,7 +146,7 @@ export interface WaitingCall extends FailedCall {
 }
 
 /** Carries out the client tools of one session, each call once, side by side. */
-export class ClientCallRunner {
+class ClientCallRunner {
   readonly #sessionId: string;
   readonly #begun = new Set<string>();
   readonly #leave = new AbortController();

@@ -1,7 +1,7 @@
 import type { UIMessage, useChat, UseChatHelpers, UseChatOptions } from '@ai-sdk/react';
 import { useEffect, useRef } from 'react';
 import { isBusy } from '../client/rebuild-reply.js';
-import { isToolCall, lastReplyOf } from '../client/chat-message.js';
+import { isAsked, isToolCall, lastReplyOf } from '../client/chat-message.js';
 import {
   type SendAutomaticallyWhen,
   createHelixSendAutomaticallyWhen,
@@ -119,12 +119,10 @@ const NONE: ToolHandlers = {};
 function useForgetting(messages: UIMessage[], when: SendAutomaticallyWhen): void {
   useEffect(() => {
     for (const part of lastReplyOf(messages)?.parts ?? []) {
-      if (isToolCall(part) && OPEN.has(part.state)) when.forget(part.toolCallId);
+      if (isToolCall(part) && isAsked(part)) when.forget(part.toolCallId);
     }
   }, [messages, when]);
 }
-
-const OPEN = new Set(['input-available', 'approval-requested']);
 
 /** What our transports have beside the interface that chats need. */
 interface TransportOffers<M extends UIMessage> {

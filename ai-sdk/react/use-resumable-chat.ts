@@ -137,7 +137,7 @@ export interface LoadedSnapshot<M extends ChatMessage> {
  *
  * @param isWanted false to load on demand only
  */
-export function useSnapshot<M extends ChatMessage>(
+function useSnapshot<M extends ChatMessage>(
   { snapshotUrl, fetch: send }: SnapshotSource,
   isWanted: boolean,
   onLoaded?: (snapshot: FrontendSnapshot<Record<string, unknown>, M>) => void,

@@ -49,7 +49,7 @@ export function useStreamData(): StreamData {
   return { data, onData };
 }
 
-export function isStreamResync(part: unknown): part is StreamResyncEvent {
+function isStreamResync(part: unknown): part is StreamResyncEvent {
   return (
     typeof part === 'object' &&
     part !== null &&

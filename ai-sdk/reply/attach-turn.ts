@@ -212,7 +212,7 @@ type HeaderBag = Headers | Readonly<Record<string, string | string[] | undefined
  * The position that a request's headers name. `Last-Event-ID` comes from readers of the raw event
  * stream, which continue where they were; the other two from pages that hold a snapshot.
  */
-export function readResumePosition(headers: HeaderBag): ResumePosition | undefined {
+function readResumePosition(headers: HeaderBag): ResumePosition | undefined {
   for (const name of [HEADERS.resumeFromSequence, HEADERS.lastEventId, HEADERS.resumeAt]) {
     const sequence = parsePosition(readHeader(headers, name));
     if (sequence === undefined) continue;

@@ -60,11 +60,7 @@ export const authorizeByRole: Authorize = (caller, action, subject) =>
   missingRole(caller, action, subject) === undefined;
 
 /** The role that a caller lacks for an action, by the default. */
-export function missingRole(
-  caller: Caller,
-  action: Action,
-  { session }: Subject,
-): Role | undefined {
+function missingRole(caller: Caller, action: Action, { session }: Subject): Role | undefined {
   const needed = ROLE_FOR[action];
   return isOwner(session, caller) || holdsRole(caller.roles, needed) ? undefined : needed;
 }

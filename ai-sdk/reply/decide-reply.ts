@@ -154,7 +154,7 @@ function toFacts(
 
 type Deps = Pick<ChatDeps, 'executor' | 'stateStore'>;
 
-export interface LocatedSession {
+interface LocatedSession {
   /** Id under which the session is stored, or would be. */
   storedId: string;
   /** Undefined if it does not exist. Of a stranger's session the record alone is known. */
@@ -167,7 +167,7 @@ export interface LocatedSession {
  * again (after the owner is known), the newest turn's rows for results whose calls are not open any
  * more, and the session once more if its deadline has passed.
  */
-export async function readSession(
+async function readSession(
   deps: Deps,
   sessionId: string,
   { request, caller }: { request: Request; caller: Caller },

@@ -47,7 +47,7 @@ export async function startTurn(
 }
 
 /** A turn that has just begun, from its first part to its next stop. */
-export function streamTurn(
+function streamTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
   { sessionId, runId, messageId, startSequence }: RunRecord,

@@ -16,7 +16,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import { StopReply } from '../../protocol/replies.js';
 import type { StopMode } from '../../protocol/run.js';
-import { answerCall, resumeRun, retryRun, stopRun } from '../acts.js';
+import { answerCall, NOT_TAKEN, resumeRun, retryRun, stopRun } from '../acts.js';
 import { createAgentEvents } from '../agent-events.js';
 import { startAgent, toStarted, toAgentStatus } from '../agent-server.js';
 import { streamReply } from '../stream-reply.js';
@@ -96,18 +96,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     access: 'owner',
     body: SubmitToolResultBody,
     replies: inJson(202, 'The answer is stored.', ToolResultTaken, SESSION_AND_RUN),
-    refusals: [
-      'not_pending',
-      'already_completed',
-      'stale_run',
-      'kind_mismatch',
-      'expired',
-      'late_answer_after_timeout',
-      'answer_too_large',
-      'invalid_result',
-      'invalid_input',
-      'not_allowed',
-    ],
+    refusals: NOT_TAKEN,
     handle: async (call) => {
       const { sessionId, toolCallId } = call.body;
       const { resumed } = await answerCall(call, call.record, call.body);

@@ -2,7 +2,7 @@ import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, CallPath, ExtendBody, LeaseBody } from '../../protocol/http.js';
 import { AnswerReply, ExtendReply, LeaseReply } from '../../protocol/replies.js';
-import { answerCall, extendDeadline, toAnswer } from '../acts.js';
+import { answerCall, extendDeadline, NOT_TAKEN, toAnswer } from '../acts.js';
 import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 
 const pendingCall = {
@@ -23,16 +23,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     summary: 'Answer a pending call from anywhere',
     body: AnswerBody,
     replies: inJson(202, 'The answer is stored.', AnswerReply, SESSION_AND_RUN),
-    refusals: [
-      ...UNANSWERED,
-      'kind_mismatch',
-      'expired',
-      'late_answer_after_timeout',
-      'answer_too_large',
-      'invalid_result',
-      'invalid_input',
-      'not_allowed',
-    ],
+    refusals: NOT_TAKEN,
     handle: async (call) => {
       const { response, params, body, record } = call;
       const answer = toAnswer(params.toolCallId, body);

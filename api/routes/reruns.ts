@@ -105,7 +105,7 @@ export const RERUN_ROUTES: readonly Route[] = [
  *
  * @throws HelixError `session_exists`
  */
-export async function findFreeId(
+async function findFreeId(
   { stateStore }: RouteDeps,
   sessionId: string,
   caller: Caller,

@@ -204,7 +204,7 @@ const MEMBERS = 1_000;
  *
  * @throws HelixError `validation_error`, with the faults and their paths
  */
-export function parseBody<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
+function parseBody<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
   const body: unknown = request.body ?? {};
   // Schemas visit all members, and some list unknown ones.
   if (typeof body === 'object' && body !== null && Object.keys(body).length > MEMBERS) {
@@ -214,12 +214,12 @@ export function parseBody<S extends z.ZodType>(schema: S, request: Request): z.i
 }
 
 /** A request's query. A repeated parameter is a list, which no schema accepts. @throws as above */
-export function parseQuery<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
+function parseQuery<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
   return parse(schema, request.query, 'query');
 }
 
 /** The parameters of a request's path. @throws as above */
-export function parsePath<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
+function parsePath<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
   return parse(schema, request.params, 'path');
 }
 

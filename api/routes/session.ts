@@ -182,7 +182,7 @@ export const SESSION_ROUTES: readonly Route[] = [
 ];
 
 /** A reply with messages, whose calls are the parts that the request asks for. */
-export function withToolParts<Reply extends { messages: UIMessage[] }>(
+function withToolParts<Reply extends { messages: UIMessage[] }>(
   request: Request,
   reply: Reply,
 ): Reply | (Omit<Reply, 'messages'> & { messages: StaticUIMessage[] }) {
