@@ -101,40 +101,15 @@ const picture = async (): Promise<string> =>
 
 const routes = ROUTES.filter(({ id }) => id in ASKED_BY_OPERATORS);
 
-/** The least role that each route needs. */
+/** The least role that a route needs, where it is not viewer for a read and operator for an act. */
 const NEEDS: Record<string, Role> = {
-  listTenantWaiting: 'viewer',
-  listRuns: 'viewer',
-  countRuns: 'viewer',
-  getRun: 'viewer',
-  readTenantSession: 'viewer',
-  listRunEvents: 'viewer',
-  forkRun: 'operator',
-  getRunStep: 'viewer',
-  listAgents: 'viewer',
-  listReceivers: 'viewer',
-  testReceiver: 'operator',
-  pauseAgent: 'operator',
-  createSchedule: 'operator',
-  listSchedules: 'viewer',
-  getSchedule: 'viewer',
-  pauseSchedule: 'operator',
-  resumeSchedule: 'operator',
-  triggerSchedule: 'operator',
-  deleteSchedule: 'operator',
   answerTenantCall: 'approver',
-  unpauseAgent: 'operator',
   extendTenantDeadline: 'approver',
-  stopRun: 'operator',
-  resumeRun: 'operator',
-  retryRun: 'operator',
-  getUsage: 'viewer',
   listAudit: 'operator',
   verifyAudit: 'operator',
   exportAudit: 'operator',
   openSealedName: 'operator',
   exportPerson: 'operator',
-  erasePerson: 'operator',
 };
 const RANK = ['', 'viewer', 'approver', 'operator'];
 
@@ -146,7 +121,7 @@ function byId(id: string): Route {
 
 describe.each(routes.map((route) => [route.id, route] as const))('%s', (id, route) => {
   const isListed = !/:(sessionId|runId)/.test(route.path);
-  const needed = RANK.indexOf(NEEDS[id] ?? '');
+  const needed = RANK.indexOf(NEEDS[id] ?? (route.method === 'get' ? 'viewer' : 'operator'));
 
   it('serves colleagues by role, and finds no session in another tenant', async () => {
     await start();
