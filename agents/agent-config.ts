@@ -16,10 +16,15 @@ import {
   show,
   Text,
 } from './fields.js';
-import type { Instructions } from './instructions.js';
+import type {
+  Instructions,
+  OnFinish,
+  OnStepFinish,
+  RepairToolCall,
+  StopWhen,
+} from './step-hooks.js';
 import { Llm } from './llm-settings.js';
 import { isInstructions, ToolChoice, ToolNames, type PrepareStep } from './prepared-step.js';
-import type { OnFinish, OnStepFinish, RepairToolCall, StopWhen } from './step-hooks.js';
 import { isAgent, isWhole } from './tool-config.js';
 import type { ToolSource } from './tool-source.js';
 

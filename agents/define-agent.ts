@@ -6,7 +6,7 @@ import { AgentConfig as Config, type AgentShape } from './agent-config.js';
 import { assertTool } from './define-tool.js';
 import { assertSettings, DefinitionError } from './definition-error.js';
 import type { AgentDefinition } from './definitions.js';
-import type { Instructions } from './instructions.js';
+import type { Instructions } from './step-hooks.js';
 import { toLlmConfig } from './llm-settings.js';
 import type { TypedAgent } from './tool-types.js';
 

@@ -48,6 +48,7 @@ export type { AgentPage, SpendCap } from './agent-config.js';
 export type {
   FinishEvent,
   HookPlace,
+  Instructions,
   ModelToolCall,
   OnFinish,
   OnStepFinish,
@@ -57,7 +58,6 @@ export type {
   StopCondition,
   StopWhen,
 } from './step-hooks.js';
-export type { Instructions } from './instructions.js';
 export type { SourcedTool, ToolHost, ToolSource } from './tool-source.js';
 export { guardedLookup, isPermitted, type HostRule } from './guarded-lookup.js';
 export { toModelNames } from './tool-names.js';

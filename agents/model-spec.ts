@@ -1,8 +1,13 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { createModelOfAny, isProviderName } from './providers/any.js';
+import {
+  createModelOfAny,
+  isProviderName,
+  loadInstalled,
+  loadProvider,
+  type LoadPackage,
+} from './providers/any.js';
 import { ModelConfigurationError, type ModelEnvironment } from './providers/configuration-error.js';
 import { KNOWN_PROVIDERS } from './providers/known.js';
-import { loadInstalled, loadProvider, type LoadPackage } from './providers/load-package.js';
 import { createScriptedModel } from './scripted/scripted-model.js';
 
 /**

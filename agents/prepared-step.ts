@@ -3,9 +3,8 @@ import type { z } from 'zod';
 import type { Usage } from '../protocol/chunk.js';
 import { assertSettings } from './definition-error.js';
 import { isObject, isTexts, must, settings } from './fields.js';
-import type { Instructions } from './instructions.js';
+import type { Instructions, StepRecord } from './step-hooks.js';
 import { Model, ProviderOptions, Sampling, type Pricing } from './llm-settings.js';
-import type { StepRecord } from './step-hooks.js';
 
 /** Which tool the model must or may call. */
 export type ToolChoice =

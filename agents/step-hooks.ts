@@ -5,8 +5,8 @@ import type {
   NoSuchToolError,
   StepResult,
   ToolSet,
+  SystemModelMessage,
 } from 'ai';
-import type { Instructions } from './instructions.js';
 
 /**
  * A step as the AI SDK describes it. It is read from the transcript: `request` is empty, and a step
@@ -69,3 +69,6 @@ export type OnStepFinish = (event: StepFinishEvent) => unknown;
 
 /** The same when a run has completed; not for runs that were stopped or have failed. */
 export type OnFinish = (event: FinishEvent) => unknown;
+
+/** Instructions; messages can carry `providerOptions`, such as a cache point. */
+export type Instructions = string | SystemModelMessage | readonly SystemModelMessage[];

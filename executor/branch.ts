@@ -2,18 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import { isStoredSessionId, toShownSessionId } from '../protocol/ids.js';
 import { toActingPerson, type KnownPerson } from '../protocol/responder.js';
-import type { Row } from '../protocol/rows.js';
+import type { Row, AssistantPart, UserPart } from '../protocol/rows.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { BranchInput as CopyInput } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { toAct } from '../stores/record/acts.js';
 import { toStoredSessionId } from '../stores/record/stored-session-id.js';
 import { beginsTurn, toUserMessage } from '../stores/record/user-message.js';
-import { endOfStep, rowsUpTo, withoutOpenCalls } from './fork-rows.js';
+import type { RunInfo } from '../stores/contract/runs.js';
+import { formatFileUrl, parseFileUrl } from '../protocol/file-reference.js';
+import { madeFileOf } from '../protocol/made-file.js';
+import type { StoredFile } from '../stores/contract/files.js';
+import type { SessionOwner } from '../stores/contract/waiting.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
-import { copyFiles } from './copy-files.js';
 import type { AdoptInput, BranchInput } from './runs.js';
-import type { Uploads } from './uploads.js';
+import type { Uploads, UploadInput } from './uploads.js';
 
 const PAGE = 100;
 
@@ -212,4 +215,160 @@ export function createAdopt({
     });
     return kind === 'branched';
   };
+}
+
+/**
+ * The rows up to and including a step of the turn that a run worked on, with the step's results. Step
+ * 0 is the beginning of the turn. Pure.
+ *
+ * @param runs all runs of the session
+ * @throws HelixError `not_found` for a run that the transcript no longer has, `checkpoint_not_found`
+ * for a step that was not committed, `not_resumable` for one whose calls do not all have results yet,
+ * `nothing_to_do` if the turn was complete with it
+ */
+function rowsUpTo(
+  rows: readonly Row[],
+  runs: readonly RunInfo[],
+  { runId, step }: { runId: string; step: number },
+): readonly Row[] {
+  const run = runs.find((each) => each.runId === runId && each.rewound !== true);
+  if (run === undefined) throw new HelixError('not_found', 'There is no such run any more.');
+  // A turn that was interrupted was continued by further runs.
+  const ofTurn = runs.filter(({ turn, rewound }) => turn === run.turn && rewound !== true);
+  const later = runs.filter(({ turn, rewound }) => turn > run.turn && rewound !== true);
+  const end = Math.min(rows.length, ...later.map(({ startRow }) => startRow));
+  const steps = rows.slice(0, end).flatMap((row, at) => {
+    const isStep = row.role === 'assistant' && row.display !== true;
+    return at >= run.startRow && isStep ? [{ at, step: row.step }] : [];
+  });
+  if (step === 0) return rows.slice(0, steps[0]?.at ?? end);
+  const found = steps.findLast((each) => each.step === step);
+  if (found === undefined) {
+    throw new HelixError('checkpoint_not_found', 'This run has committed no such step.');
+  }
+  const isLast = steps.every((each) => each.at <= found.at);
+  if (isLast && ofTurn.some(({ status }) => status === 'completed')) {
+    throw new HelixError(
+      'nothing_to_do',
+      'The turn was complete with this step: name an earlier one.',
+    );
+  }
+  const upTo = rows.slice(0, endOfStep(rows, found.at + 1));
+  // A copy without this step would make its calls again, also those that are done.
+  if (withoutOpenCalls(upTo).length < upTo.length) {
+    throw new HelixError(
+      'not_resumable',
+      'Calls of this step have no results yet: name an earlier step.',
+    );
+  }
+  return upTo;
+}
+
+/** Number of rows up to and including the results of a committed step. */
+function endOfStep(rows: readonly Row[], messageCount: number): number {
+  let end = messageCount;
+  for (;;) {
+    const row = rows[end];
+    const isResult = row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
+    if (!isResult) return end;
+    end += 1;
+  }
+}
+
+/** The rows without a last step whose calls have no results yet. */
+function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
+  const settled = new Set(rows.flatMap((row) => (row.role === 'tool' ? row.toolCallId : [])));
+  const at = rows.findLastIndex(({ role }) => role === 'assistant');
+  const last = rows[at];
+  const isOpen =
+    last?.role === 'assistant' &&
+    last.parts.some(
+      (part) =>
+        part.type === 'tool-call' && part.kind !== 'provider' && !settled.has(part.toolCallId),
+    );
+  return isOpen ? withoutOpenCalls(rows.slice(0, at)) : rows;
+}
+
+export interface FileCopy {
+  from: string;
+  to: string;
+  owner: SessionOwner;
+  rows: readonly Row[];
+}
+
+export interface CopiedFiles {
+  /** The rows, naming the copies. */
+  rows: readonly Row[];
+  /** Ids of the copies. */
+  ids: readonly string[];
+}
+
+type Upload = (input: UploadInput) => Promise<StoredFile>;
+
+/**
+ * Copies the files that rows name, for the copy of a conversation: each conversation is erased with its
+ * own files. One that is not there any more stays named.
+ *
+ * @throws HelixError what `upload` throws
+ */
+async function copyFiles(
+  { files }: Pick<Store, 'files'>,
+  upload: Upload | undefined,
+  { from, to, owner, rows }: FileCopy,
+): Promise<CopiedFiles> {
+  if (upload === undefined) return { rows, ids: [] };
+  const copies = new Map<string, string>();
+  const ids: string[] = [];
+  for (const url of new Set(rows.flatMap(urlsOf))) {
+    const reference = parseFileUrl(url);
+    if (reference?.sessionId !== toShownSessionId(from)) continue;
+    const file = await files.read(from, reference.fileId);
+    const content = file && (await files.content(from, file.id, { from: 0, to: file.bytes }));
+    if (file === undefined || content === undefined) continue;
+    const { mediaType, filename } = file;
+    const copy = await upload({ ...owner, sessionId: to, mediaType, filename, content }).catch(
+      (error: unknown) => {
+        throw isForeign(error) ? taken() : error;
+      },
+    );
+    ids.push(copy.id);
+    copies.set(url, formatFileUrl({ sessionId: toShownSessionId(to), fileId: copy.id }));
+  }
+  return { rows: copies.size === 0 ? rows : rows.map((row) => rename(row, copies)), ids };
+}
+
+function urlsOf(row: Row): string[] {
+  if (row.role === 'user')
+    return row.parts.flatMap((part) => (part.type === 'file' ? part.url : []));
+  return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf).map(({ url }) => url);
+}
+
+function rename(row: Row, copies: ReadonlyMap<string, string>): Row {
+  if (row.role === 'tool') return row;
+  if (row.role === 'user') return { ...row, parts: row.parts.map((part) => renamed(part, copies)) };
+  const parts = row.parts.map((part): AssistantPart => {
+    if (part.type !== 'reasoning' || part.stands?.type !== 'reasoning-file') {
+      return renamed(part, copies);
+    }
+    const url = copies.get(part.stands.url);
+    return url === undefined ? part : { ...part, stands: { ...part.stands, url } };
+  });
+  return { ...row, parts };
+}
+
+function renamed<Part extends UserPart | AssistantPart>(
+  part: Part,
+  copies: ReadonlyMap<string, string>,
+): Part {
+  const url = part.type === 'file' ? copies.get(part.url) : undefined;
+  return url === undefined ? part : { ...part, url };
+}
+
+function isForeign(error: unknown): boolean {
+  return HelixError.isInstance(error) && error.code === 'not_found';
+}
+
+/** Files of another owner are there under that id. */
+function taken(): HelixError {
+  return new HelixError('session_exists', 'A conversation with that id exists already.');
 }

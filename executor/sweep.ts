@@ -3,7 +3,7 @@ import type { DueSession } from '../stores/contract/due.js';
 import type { Store } from '../stores/contract/store.js';
 import { DUE_SHARDS } from '../stores/record/due-shards.js';
 import { logEntries, type AuditLogger } from '../stores/record/listeners.js';
-import { createRepair } from './repair-owners.js';
+import type { Owners } from '../stores/contract/owners.js';
 import type { Runs } from './runs.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
 
@@ -163,4 +163,38 @@ export async function inLanes<T>(
       for (const item of next) await work(item);
     }),
   );
+}
+
+/** Each owner's conversations are looked through this often. */
+const REPAIR_MS = 60 * 60 * 1000;
+/** Owners of one sweep: more than 36,000 owners are looked through less often. */
+const MOST_OWNERS = 10;
+
+/**
+ * Recounts the conversations of owners who are due: what owners are charged is written after their
+ * sessions, and may have been lost with a process. In the background, one owner at a time.
+ */
+export function createRepair(
+  owners: Pick<Owners, 'take' | 'repair'>,
+  logger: { warn: (fields: object, message: string) => void },
+): () => void {
+  let isUnderWay = false;
+  const warn = (error: unknown): void => {
+    logger.warn({ err: error }, "an owner's conversations were not looked through");
+  };
+
+  async function repair(): Promise<void> {
+    for (const owner of await owners.take(MOST_OWNERS, REPAIR_MS))
+      await owners.repair(owner).catch(warn);
+  }
+
+  return () => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    repair()
+      .catch(warn)
+      .finally(() => {
+        isUnderWay = false;
+      });
+  };
 }

@@ -15,7 +15,7 @@ import {
   type SamplingSettings,
 } from '../../agents/llm-settings.js';
 import type { PreparedStep, CompactionRecord } from '../../agents/prepared-step.js';
-import type { Instructions } from '../../agents/instructions.js';
+import type { Instructions } from '../../agents/step-hooks.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';

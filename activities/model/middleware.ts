@@ -7,7 +7,7 @@ import type {
 import type { CompactionRecord } from '../../agents/prepared-step.js';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { ModelChoice, Pricing } from '../../agents/llm-settings.js';
-import type { Instructions } from '../../agents/instructions.js';
+import type { Instructions } from '../../agents/step-hooks.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction, Eased, Row } from '../../protocol/rows.js';

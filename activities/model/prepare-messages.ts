@@ -7,7 +7,7 @@ import {
   type PrepareStepOptions,
   checkPreparedStep,
 } from '../../agents/prepared-step.js';
-import type { Instructions } from '../../agents/instructions.js';
+import type { Instructions } from '../../agents/step-hooks.js';
 import { resolveModel } from '../../agents/model.js';
 import { orAborted } from '../or-aborted.js';
 import { HOOK_FAILED, RequestFault } from './provider-failure.js';

@@ -8,8 +8,7 @@ import {
   type ToolSet,
 } from 'ai';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
-import type { Instructions } from '../../agents/instructions.js';
-import type { ModelToolCall } from '../../agents/step-hooks.js';
+import type { Instructions, ModelToolCall } from '../../agents/step-hooks.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { orAborted } from '../or-aborted.js';
 import { checkInput, parseInput } from './call-input.js';

@@ -1,9 +1,8 @@
 import { AgentRegistry } from '../../../agents/index.js';
-import { createSweep } from '../../../executor/sweep.js';
+import { createSweep, createRepair } from '../../../executor/sweep.js';
 import { createRuns } from '../../../executor/create-runs.js';
 import type { Runs } from '../../../executor/runs.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
-import { createRepair } from '../../../executor/repair-owners.js';
 import type { OwnerCounts } from '../../../stores/contract/owners.js';
 import type { BeginResult } from '../../../stores/contract/runs.js';
 import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
