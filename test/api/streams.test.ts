@@ -8,6 +8,38 @@ afterEach(async () => {
 });
 
 describe('streams over HTTP', () => {
+  it('a reader that got part of a dead attempt is told that it breaks off, and GET replays the whole turn', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.step();
+      session.say('half');
+      return Promise.resolve();
+    });
+    api = await startApi(runtime, { defaultAgent: 'lab' });
+    const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
+    const reader = response.body?.getReader();
+    const decoder = new TextDecoder();
+    for (let received = ''; !received.includes('half');) {
+      const { value } = (await reader?.read()) ?? {};
+      if (value === undefined) throw new Error(`it ended: ${received}`);
+      received += decoder.decode(value);
+    }
+    const session = runtime.sessions.get('s1');
+    session?.discard();
+    const rest = await readAll(reader);
+    expect(rest).toContain('"type":"data-stream-resync"');
+    expect(rest).toContain('"type":"error"');
+    expect(rest).not.toMatch(/^id: |"finish"|\[DONE\]/m);
+
+    session?.step();
+    session?.say('whole');
+    const again = await api.get('/api/chat/s1/stream');
+    session?.commit();
+    session?.end();
+    const text = await again.text();
+    expect(text).toContain('"delta":"whole"');
+    expect(text).not.toContain('half');
+  });
+
   it('a HEAD gets the headers of a stream at once', async () => {
     const runtime = createFakeRuntime((session) => {
       session.step();
@@ -77,6 +109,7 @@ describe('streams over HTTP', () => {
         tools: [],
       })),
       defaultAgent: 'lab',
+      files: { maxBytes: 10 * 1024 * 1024, types: expect.arrayContaining(['image/png']) },
       temporalUi: 'http://127.0.0.1:8233',
       namespace: 'default',
       roles: ['viewer', 'approver', 'operator'],
@@ -97,3 +130,15 @@ describe('streams over HTTP', () => {
     expect(await again.json()).toMatchObject({ result: 'nothing' });
   });
 });
+
+async function readAll(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {};
+    if (done) return text;
+    text += decoder.decode(value, { stream: true });
+  }
+}
