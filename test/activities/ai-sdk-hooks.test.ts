@@ -51,7 +51,7 @@ describe.each(SHAPES)('a stop condition%s', (_suffix, shape) => {
   });
 });
 
-describe.each(SHAPES)('the repair of a call%s', (_suffix, shape) => {
+describe('the repair of a call', () => {
   it('mends a wrong name and a wrong input before anything is stored', async () => {
     const asked: string[] = [];
     const model = fakeModel(
@@ -68,7 +68,6 @@ describe.each(SHAPES)('the repair of a call%s', (_suffix, shape) => {
           return { ...toolCall, toolName: 'echo', input: JSON.stringify({ [field]: 'mended' }) };
         },
       }),
-      shape,
     );
     await harness.play(await harness.begin());
     expect(asked.sort()).toEqual(['1', '1', 'AI_InvalidToolInputError', 'AI_NoSuchToolError']);
@@ -90,7 +89,7 @@ describe.each(SHAPES)('the repair of a call%s', (_suffix, shape) => {
     ['returns nonsense', () => Promise.resolve({ toolName: 3 } as never)],
   ])('that %s gives the model its error', async (_how, repairToolCall) => {
     const model = fakeModel(sayInTurn(asksFor(call('c1', 'ecko', {}))));
-    const harness = await serve(new ToolLoopAgent({ model, tools, repairToolCall }), shape);
+    const harness = await serve(new ToolLoopAgent({ model, tools, repairToolCall }));
     await harness.play(await harness.begin());
     expect(await harness.session.messages('tool_input_error')).toMatchObject([
       { toolName: 'ecko' },
