@@ -39,6 +39,8 @@ export type {
   ApprovalVerdict,
   ApproverRule,
   ApproverVerdict,
+  CallOptions,
+  CallOptionsScope,
   CompactedMessages,
   CompactionRecord,
   CompactionSettings,

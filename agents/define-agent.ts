@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
-import { toTools, type AgentTools } from './ai-sdk/ai-sdk-tool.js';
+import { toTools, type AgentTools } from './ai-sdk/agent-tools.js';
 import { AgentConfig as Config, type AgentShape } from './agent-config.js';
 import { assertTool } from './define-tool.js';
 import { assertSettings, DefinitionError } from './definition-error.js';

@@ -18,6 +18,7 @@ import {
   settings,
   Text,
 } from './fields.js';
+import type { InputHooks } from './input-hooks.js';
 import type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 
 export type ToolResultOutput = ToolResultPart['output'];
@@ -255,6 +256,8 @@ const foreign = {
       >
     >(() => true)
     .optional(),
+  /** Hooks that are called while a model writes the input of a call. */
+  onInput: z.custom<InputHooks>(() => true).optional(),
   /** The tool's name in the list of an MCP server or another origin, if models know it by another one. */
   listedAs: Text.optional(),
   /** Of a `dynamicTool()`: steps list its calls apart. */

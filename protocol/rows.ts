@@ -147,6 +147,25 @@ export const Compaction = z.object({
 });
 export type Compaction = z.infer<typeof Compaction>;
 
+/** Who wrote a reply, and what the provider reported of it. */
+export const Answered = z.object({
+  /** The model that was asked. */
+  provider: z.string(),
+  modelId: z.string(),
+  responseId: z.string().optional(),
+  /** As the provider names the model. */
+  responseModelId: z.string().optional(),
+  /** ms since the epoch. */
+  at: z.number(),
+  /** For the reply, and until its first output. */
+  ms: z.number().optional(),
+  firstMs: z.number().optional(),
+  rawFinishReason: z.string().optional(),
+  warnings: z.array(z.unknown()).optional(),
+  providerMetadata: ProviderMetadata.optional(),
+});
+export type Answered = z.infer<typeof Answered>;
+
 /** The reply of one step. */
 export const AssistantRow = z.object({
   role: z.literal('assistant'),
@@ -165,6 +184,7 @@ export const AssistantRow = z.object({
   /** For agents whose own code is given the steps. */
   usage: Usage.optional(),
   finishReason: FinishReason.optional(),
+  answered: Answered.optional(),
   /** Made for this step, and used by those that follow. */
   compaction: Compaction.optional(),
   /** The result of the run, in a row without parts at its end. */

@@ -81,7 +81,8 @@ export function foreignTo(model: NamedModel, rows: readonly Row[]): (key: string
   return (key) => foreign.has(key);
 }
 
-function isOf(model: NamedModel, { model: made }: AssistantRow): boolean {
+function isOf(model: NamedModel, { model: noted, answered }: AssistantRow): boolean {
+  const made = noted ?? answered;
   // Of an older row, or of a history from elsewhere, nothing is known.
   if (made === undefined) return true;
   const family = familyOf(model);

@@ -72,6 +72,7 @@ export async function callModel(request: ModelRequest): Promise<Answer> {
       const keeping = isFile(part) ? request.keepFile?.(part) : undefined;
       if (keeping !== undefined) await during(keeping);
       chunks.push(reply.accept(part, keeping === undefined ? undefined : await keeping));
+      if (request.noteInput !== undefined) await during(request.noteInput(part));
       const room = chunks.room();
       if (room !== undefined) await during(room);
       if (part.type === 'finish' && part.finishReason.unified !== 'error') {

@@ -4,8 +4,8 @@ import type {
   CompactionRecord,
   MadeCompaction,
 } from '../../agents/prepared-step.js';
-import { DefinitionError } from '../../agents/definition-error.js';
-import { isCount } from '../../agents/fields.js';
+import { assertSettings } from '../../agents/definition-error.js';
+import { Callback, Duration, isCount, must, settings } from '../../agents/fields.js';
 import { Prices } from '../../agents/llm-settings.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction, Row } from '../../protocol/rows.js';
@@ -65,8 +65,7 @@ function createCompactions(
     write: Parameters<CompactionRecord['keep']>[0],
     timeoutMs: number,
   ): Promise<MadeCompaction | undefined> {
-    const limitMs = Math.min(timeoutMs, stallTimeoutMs * SHARE);
-    const signal = endsWithin(limitMs, attempt.signal);
+    const signal = endsWithin(Math.min(timeoutMs, stallTimeoutMs * SHARE), attempt.signal);
     try {
       return await orAborted(Promise.resolve(write(signal)), signal);
     } catch (error) {
@@ -86,6 +85,7 @@ function createCompactions(
       return {
         kept: newest && toMessages(newest),
         keep: async (write, timeoutMs) => {
+          assertKeepRequest(write, timeoutMs);
           const before = await stored({});
           if (before.kind === 'kept') {
             made = before.compaction;
@@ -93,12 +93,8 @@ function createCompactions(
           }
           const given = await make(write, timeoutMs);
           if (given === undefined) return undefined;
-          const {
-            messages,
-            summary,
-            usage: tokens,
-            pricing = prices.pricing,
-          } = checked(given, rowOf.length);
+          const checked = checkedCompaction(given, rowOf.length);
+          const { messages, summary, usage: tokens, pricing = prices.pricing } = checked;
           const usage = toRunUsage(tokens, pricing === undefined ? {} : { pricing });
           const compaction = { rows: rowOf[messages] ?? rows.length, summary };
           const kept = await stored({ compaction, usage });
@@ -124,23 +120,40 @@ function newestOf(rows: readonly Row[]): Compaction | undefined {
 /** Characters of a summary that are kept; it stands in every later prompt. */
 const SUMMARY_CHARS = 32_000;
 
+const SUBJECT = { call: 'compaction.keep' };
+
+const Request = settings({ make: Callback, timeoutMs: Duration });
+
+const Summary = must(
+  'a string that is not blank',
+  (value) => typeof value === 'string' && value.trim() !== '',
+);
+const Tokens = must('token counts', (value) => typeof value === 'object' && value !== null);
+
+/** @throws DefinitionError if `keep` was called with something else */
+function assertKeepRequest(make: unknown, timeoutMs: unknown): void {
+  assertSettings(Request, { make, timeoutMs }, SUBJECT);
+}
+
 /**
- * A summary as it is stored. One that stands for all messages, or for more than there are, would leave the newest
- * question out of every later prompt.
+ * A summary as it is stored. It comes from an agent's own code, and one that stands for all messages, or
+ * for more than there are, would leave the newest question out of every later prompt.
  *
- * @throws DefinitionError
+ * @param count messages of the conversation
+ * @throws DefinitionError that says which field cannot be
  */
-function checked(made: MadeCompaction, count: number): MadeCompaction {
-  const { messages, summary, pricing } = made;
+function checkedCompaction(made: MadeCompaction, count: number): MadeCompaction {
   const most = count - 1;
-  const faults = [
-    !(isCount(messages) && messages <= most) &&
-      `messages must be a whole number from 1 to ${String(most)}`,
-    !(typeof summary === 'string' && summary.trim() !== '') &&
-      'summary must be a string that is not blank',
-    !Prices.optional().safeParse(pricing).success && 'pricing must be as in llmConfig',
-  ];
-  const fault = faults.find((each) => each !== false);
-  if (fault !== undefined) throw new DefinitionError(fault, { call: 'compaction.keep' });
-  return { ...made, summary: summary.slice(0, SUMMARY_CHARS).toWellFormed() };
+  const messages = must(
+    `a whole number from 1 to ${String(most)}`,
+    (value) => isCount(value) && (value as number) <= most,
+  );
+  const fields = {
+    messages,
+    summary: Summary,
+    usage: Tokens.optional(),
+    pricing: Prices.optional(),
+  };
+  assertSettings(settings(fields), made, SUBJECT);
+  return { ...made, summary: made.summary.slice(0, SUMMARY_CHARS).toWellFormed() };
 }

@@ -55,7 +55,7 @@ export function createTellAgent({
     const last = steps.at(-1);
     if (last === undefined) return;
     if (!isKnown && onStepFinish !== undefined && newest.step === step) {
-      await call(() => onStepFinish(Object.assign(last, { sessionId, runId, step })));
+      await call(() => onStepFinish({ ...last, sessionId, runId, step }));
     }
     if (isLast && onFinish !== undefined) {
       const event = toFinishEvent(steps, last, { sessionId, runId, step: newest.step });

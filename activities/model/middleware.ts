@@ -10,7 +10,7 @@ import type { ModelChoice, Pricing } from '../../agents/llm-settings.js';
 import type { Instructions } from '../../agents/step-hooks.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Compaction, Eased, Row } from '../../protocol/rows.js';
+import type { Answered, Compaction, Eased, Row } from '../../protocol/rows.js';
 import type { Writer } from '../../stores/contract/log.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import type { ClaimResult, Fallback } from '../../stores/contract/steps.js';
@@ -118,6 +118,8 @@ export interface ModelRequest {
   /** What the model is asked, once that is known. */
   call?: ModelCall;
   compactions?: Compactions;
+  /** What the provider reported of its reply. */
+  answered?: () => Answered | undefined;
   /** Ends the request at once. */
   signal: AbortSignal;
   /** The model says something. */
@@ -128,6 +130,8 @@ export interface ModelRequest {
   keepFile?: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
   /** Gives calls ids that are unique in the conversation, where the reply alone cannot. */
   takeCallId?: ((wanted: string) => Promise<string>) | undefined;
+  /** Informs tools of the inputs of their calls, once the reply has taken the part. */
+  noteInput?: ((part: LanguageModelV4StreamPart) => Promise<void>) | undefined;
 }
 
 /** What came of a step's last request. */

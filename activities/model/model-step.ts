@@ -13,6 +13,7 @@ import { compaction } from './compaction.js';
 import { easing } from './eased-prompt.js';
 import { fallback, toRequest } from './fallback.js';
 import { createTellAgent, isCompletion } from './finish-hooks.js';
+import { inputHooks } from './input-hooks.js';
 import { madeFiles } from './made-files.js';
 import {
   askThrough,
@@ -54,6 +55,7 @@ function middlewareOf(deps: TracedDeps): StepMiddleware[] {
     spans(deps),
     easing(deps),
     pacing,
+    inputHooks(deps),
   ];
 }
 

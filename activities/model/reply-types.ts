@@ -24,6 +24,8 @@ export interface StepReply {
   nameCall: (providerId: string, take: (wanted: string) => Promise<string>) => Promise<void>;
   /** @param kept what became of a file that is too large for the stream */
   accept: (part: LanguageModelV4StreamPart, kept?: KeptFile) => StreamChunk[];
+  /** The id in the conversation of a call that the reply has begun, by the provider's. */
+  knownId: (providerId: string) => string | undefined;
   fold: ReplyFold;
   calls: ProposedCall[];
   /** Calls that viewers have not been shown. */

@@ -281,6 +281,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     const kept = readsSteps(agent) && {
       usage: finish?.usage,
       finishReason: finish?.reason,
+      answered: request.answered?.(),
     };
     return { role: 'assistant', messageId, runId: ref.runId, step: ref.step, parts, ...kept };
   }

@@ -1,16 +1,10 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { DefaultGeneratedFile, type GeneratedFile } from 'ai';
-import {
-  addLanguageModelUsage,
-  asLanguageModelUsage,
-  createNullLanguageModelUsage,
-  DefaultStepResult,
-} from 'ai/internal';
+import type { GeneratedFile } from 'ai';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { FinishEvent, HookPlace, StepRecord } from '../../agents/step-hooks.js';
 import type { Usage } from '../../protocol/chunk.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import type { AssistantPart, AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
+import type { Answered, AssistantPart, AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
 import { toPrompt } from './prompt.js';
 import { modelNameOf } from './spending.js';
 
@@ -28,7 +22,7 @@ export function startOfReply(rows: readonly Row[], messageId: string): number {
 
 /**
  * The steps of a turn as the AI SDK describes them, from its rows. What other parts of the AI SDK put
- * into them and rows do not keep, such as the request and times, is empty. Pure.
+ * into them and rows do not keep, such as the request and the time of tools, is empty. Pure.
  */
 export function toStepRecords(
   agent: AgentDefinition,
@@ -55,6 +49,21 @@ export function toStepRecords(
   return steps;
 }
 
+/** The sum over steps; those of which nothing is known count as nothing. */
+export function toTotalUsage(steps: readonly StepRecord[]): StepRecord['usage'] {
+  const total: Usage = { inputTokens: 0, outputTokens: 0 };
+  for (const { usage } of steps) {
+    total.inputTokens += usage.inputTokens ?? 0;
+    total.outputTokens += usage.outputTokens ?? 0;
+    total.cachedTokens = (total.cachedTokens ?? 0) + (usage.inputTokenDetails.cacheReadTokens ?? 0);
+    total.cacheWriteTokens =
+      (total.cacheWriteTokens ?? 0) + (usage.inputTokenDetails.cacheWriteTokens ?? 0);
+    total.reasoningTokens =
+      (total.reasoningTokens ?? 0) + (usage.outputTokenDetails.reasoningTokens ?? 0);
+  }
+  return toUsage(total);
+}
+
 type Content = Record<string, unknown> & { type: string };
 
 function toRecord(
@@ -65,38 +74,55 @@ function toRecord(
   messages: () => LanguageModelV4Prompt,
 ): StepRecord {
   const content = toContent(agent, row, results);
-  const hasCalls = content.some(({ type }) => type === 'tool-call');
-  const { provider, modelId } = row.model ?? {
-    provider: '',
-    modelId: modelNameOf(agent.llmConfig),
-  };
-  const response = {
-    ...{ id: '', timestamp: new Date(0), modelId },
-    get messages() {
-      return messages();
-    },
-  };
-  return new DefaultStepResult({
-    ...{ callId: '', stepNumber, provider, modelId, content, response },
+  const ofType = (...types: string[]): Content[] =>
+    content.filter(({ type }) => types.includes(type));
+  const toolCalls = ofType('tool-call');
+  const toolResults = ofType('tool-result');
+  // Of a step that was made elsewhere, nothing is known.
+  const { answered = { provider: '', modelId: modelNameOf(agent.llmConfig), at: 0 } } = row;
+  const { provider, modelId, at, responseId = '', responseModelId = modelId }: Answered = answered;
+  const { warnings, rawFinishReason, providerMetadata }: Partial<Answered> = answered;
+  const usage = toUsage(row.usage);
+  const isStatic = (part: Content): boolean => part['dynamic'] !== true;
+  const isDynamic = (part: Content): boolean => part['dynamic'] === true;
+  const hasCalls = toolCalls.length > 0;
+  // A plain object of the fields that both versions of the AI SDK give.
+  return {
+    stepNumber,
+    model: { provider, modelId },
+    content,
+    text: textOf(ofType('text')),
+    reasoning: ofType('reasoning', 'reasoning-file').map(toReasoningOutput),
+    reasoningText: textOf(ofType('reasoning')) || undefined,
+    files: ofType('file').map(({ file }) => file),
+    sources: ofType('source'),
+    toolCalls,
+    staticToolCalls: toolCalls.filter(isStatic),
+    dynamicToolCalls: toolCalls.filter(isDynamic),
+    toolResults,
+    staticToolResults: toolResults.filter(isStatic),
+    dynamicToolResults: toolResults.filter(isDynamic),
     finishReason: row.finishReason ?? (hasCalls ? 'tool-calls' : 'stop'),
-    usage: toUsage(row.usage),
-    performance: NO_TIMES,
-    warnings: [],
+    rawFinishReason,
+    usage,
+    performance: toPerformance(answered, usage),
+    warnings: warnings ?? [],
     request: {},
-  } as unknown as ConstructorParameters<typeof DefaultStepResult>[0]);
+    response: {
+      id: responseId,
+      timestamp: new Date(at),
+      modelId: responseModelId,
+      get messages() {
+        return messages();
+      },
+    },
+    providerMetadata,
+  } as unknown as StepRecord;
 }
 
-/** How long a step took is told by traces and metrics. */
-export const NO_TIMES = {
-  effectiveOutputTokensPerSecond: 0,
-  outputTokensPerSecond: undefined,
-  inputTokensPerSecond: undefined,
-  effectiveTotalTokensPerSecond: 0,
-  stepTimeMs: 0,
-  responseTimeMs: 0,
-  toolExecutionMs: {},
-  timeToFirstOutputMs: undefined,
-} satisfies StepRecord['performance'];
+function textOf(parts: readonly Content[]): string {
+  return parts.map(({ text }) => String(text)).join('');
+}
 
 function toContent(
   agent: AgentDefinition,
@@ -165,11 +191,24 @@ function toReasoning({ stands, ...part }: Extract<AssistantPart, { type: 'reason
   return { type: stands.type, file: toMadeFile(stands), ...more };
 }
 
+/** AI SDK 7 gives the provider's metadata as options for the next call, 6 as they are. */
+function toReasoningOutput({ file, ...part }: Content): Content {
+  const { providerMetadata } = part;
+  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
+  if (file === undefined) return { ...part, ...options };
+  const { base64: data, mediaType } = file as { base64: string; mediaType: string };
+  return { ...part, data, mediaType, ...options };
+}
+
 /** As the AI SDK has it; of a file that is stored or elsewhere only the address is known. */
-export function toMadeFile(file: { url: string; mediaType: string }): GeneratedFile {
-  const { url, mediaType } = file;
-  const data = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] ?? '';
-  return Object.assign(new DefaultGeneratedFile({ data, mediaType }), { url });
+export function toMadeFile({ url, mediaType }: { url: string; mediaType: string }): GeneratedFile {
+  const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] ?? '';
+  return {
+    ...{ base64, mediaType, url },
+    get uint8Array() {
+      return new Uint8Array(Buffer.from(base64, 'base64'));
+    },
+  };
 }
 
 function toResult(call: object, row: ToolRow | undefined): Content[] {
@@ -181,17 +220,49 @@ function toResult(call: object, row: ToolRow | undefined): Content[] {
 }
 
 export function toUsage(usage: Usage | undefined): StepRecord['usage'] {
-  if (usage === undefined) return createNullLanguageModelUsage();
-  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
-  const noCache = Math.max(0, inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0));
-  const text = Math.max(0, outputTokens - (reasoningTokens ?? 0));
-  return asLanguageModelUsage({
-    inputTokens: {
-      ...{ total: inputTokens, noCache },
-      ...{ cacheRead: cachedTokens, cacheWrite: cacheWriteTokens },
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } =
+    usage ?? {};
+  const known = inputTokens !== undefined && outputTokens !== undefined;
+  return {
+    inputTokens,
+    inputTokenDetails: {
+      noCacheTokens: known
+        ? Math.max(0, inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0))
+        : undefined,
+      cacheReadTokens: cachedTokens,
+      cacheWriteTokens,
     },
-    outputTokens: { total: outputTokens, text, reasoning: reasoningTokens },
-  });
+    outputTokens,
+    outputTokenDetails: {
+      textTokens: known ? Math.max(0, outputTokens - (reasoningTokens ?? 0)) : undefined,
+      reasoningTokens,
+    },
+    totalTokens: known ? inputTokens + outputTokens : undefined,
+    cachedInputTokens: cachedTokens,
+    reasoningTokens,
+  } as StepRecord['usage'];
+}
+
+/**
+ * How long a step's reply took, as AI SDK 7 describes it. The times of tools are not kept with the step, so
+ * its time is that of the reply; what is not known is 0, or undefined where the type allows it. Pure.
+ */
+export function toPerformance(
+  { ms = 0, firstMs }: Partial<Answered>,
+  { inputTokens = 0, outputTokens = 0 }: Partial<StepRecord['usage']>,
+): StepRecord['performance'] {
+  const rate = (tokens: number, within: number): number =>
+    within > 0 ? (tokens * 1_000) / within : 0;
+  return {
+    effectiveOutputTokensPerSecond: rate(outputTokens, ms),
+    outputTokensPerSecond: firstMs === undefined ? undefined : rate(outputTokens, ms - firstMs),
+    inputTokensPerSecond: firstMs === undefined ? undefined : rate(inputTokens, firstMs),
+    effectiveTotalTokensPerSecond: rate(inputTokens + outputTokens, ms),
+    stepTimeMs: ms,
+    responseTimeMs: ms,
+    toolExecutionMs: {},
+    timeToFirstOutputMs: firstMs,
+  };
 }
 
 /** What the lists of all steps have together. */
@@ -212,10 +283,7 @@ type AllSteps = (typeof LISTS)[number] | 'usage' | 'totalUsage' | 'steps';
 
 /** What is of all steps. Pure. */
 export function toAllSteps(steps: StepRecord[]): Pick<FinishEvent, AllSteps> {
-  const usage = steps.reduce(
-    (sum, step) => addLanguageModelUsage(sum, step.usage),
-    createNullLanguageModelUsage(),
-  );
+  const usage = toTotalUsage(steps);
   const all = (field: (typeof LISTS)[number]): unknown[] =>
     steps.flatMap((step): unknown[] => [...(step[field] ?? [])]);
   const lists = Object.fromEntries(LISTS.map((field) => [field, all(field)])) as unknown as Pick<
@@ -231,10 +299,8 @@ export function toFinishEvent(
   finalStep: StepRecord,
   place: HookPlace,
 ): FinishEvent {
-  const { text, reasoning, reasoningText } = finalStep;
   return {
     ...finalStep,
-    ...{ text, reasoning, reasoningText },
     ...toAllSteps(steps),
     ...place,
     finalStep,

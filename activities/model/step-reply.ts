@@ -234,6 +234,7 @@ export function createStepReply(
   return {
     nameCall: ids.name,
     accept,
+    knownId: ids.known,
     fold,
     calls,
     deferredCalls,

@@ -1,15 +1,19 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { Answered } from '../../protocol/rows.js';
 import type { UsedModel } from '../../protocol/run-meter.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ActivityDeps } from '../deps.js';
 import type { StepMiddleware, RequestListener } from './middleware.js';
 import { RequestFault, STALLED, TOO_SLOW } from './provider-failure.js';
+import { storableOf } from './reply-types.js';
+import { readsSteps } from './step-records.js';
 
-/** Measures each request, for the meter and for those who listen. */
+/** Measures each request: for the meter, for those who listen, and for the reply's row. */
 export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
-  return ({ ref, attempt, progress }) => {
+  return ({ ref, attempt, agent, progress }) => {
     const { sessionId, runId } = ref;
     return async (request, next) => {
+      const notes = readsSteps(agent) ? createAnswerNotes() : undefined;
       const call: { asked?: UsedModel; firstMs?: number; ms?: number; code?: string } = {};
       let beganAt = 0;
       let beganMs = 0;
@@ -21,9 +25,11 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
           call.asked = { agent: ref.agent, provider, model: model.modelId };
           beganAt = Date.now();
           beganMs = performance.now();
+          notes?.begins(model);
         },
-        part: () => {
+        part: (part) => {
           call.firstMs ??= performance.now() - beganMs;
+          notes?.hear(part);
         },
         recorded: (usage) => {
           // A call that was cut is over now.
@@ -37,6 +43,7 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
           }
         },
       });
+      request.answered = () => notes?.read();
       const answer = await next(request);
       const code = answer.failure?.code;
       const { asked, firstMs } = call;
@@ -108,3 +115,81 @@ export const pacing: StepMiddleware =
       request.listeners.splice(request.listeners.indexOf(own), 1);
     }
   };
+/** What the provider reports beyond its reply may have any size: of more than this nothing is kept. */
+const MOST_BYTES = 16 * 1024;
+
+const OUTPUT = new Set<LanguageModelV4StreamPart['type']>([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-delta',
+  'tool-call',
+  'file',
+  'reasoning-file',
+]);
+
+/** Hears what a provider reports of its reply, for agents whose own code is given the steps. */
+export interface AnswerNotes {
+  begins: (model: { provider: string; modelId: string }) => void;
+  hear: (part: LanguageModelV4StreamPart) => void;
+  /** Undefined until the model was asked. */
+  read: () => Answered | undefined;
+}
+
+export function createAnswerNotes(): AnswerNotes {
+  let asked: { provider: string; modelId: string; at: number; began: number } | undefined;
+  let firstMs: number | undefined;
+  let ms: number | undefined;
+  const reported: Partial<Answered> = {};
+  return {
+    begins: ({ provider, modelId }) => {
+      asked = { provider, modelId, at: Date.now(), began: performance.now() };
+    },
+    hear: (part) => {
+      const took = (): number => Math.round(performance.now() - (asked?.began ?? 0));
+      if (OUTPUT.has(part.type)) firstMs ??= took();
+      switch (part.type) {
+        case 'stream-start':
+          if (lengthOf(part.warnings) > 0) reported.warnings = keptOf(part.warnings);
+          break;
+        case 'response-metadata':
+          reported.responseId = textOf(part.id) ?? reported.responseId;
+          reported.responseModelId = textOf(part.modelId) ?? reported.responseModelId;
+          reported.at = timeOf(part.timestamp) ?? reported.at;
+          break;
+        case 'finish':
+          ms = took();
+          reported.rawFinishReason = textOf(part.finishReason.raw);
+          reported.providerMetadata = keptOf(part.providerMetadata);
+          break;
+        default:
+      }
+    },
+    read: () => {
+      if (asked === undefined) return undefined;
+      const { provider, modelId, at } = asked;
+      return { provider, modelId, ms, firstMs, ...reported, at: reported.at ?? at };
+    },
+  };
+}
+
+// Models that an application writes itself may report what the types do not allow.
+
+function textOf(text: unknown): string | undefined {
+  return typeof text !== 'string' || text.length > 1_000 ? undefined : text;
+}
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
+}
+
+/** What the record takes is a finite number. */
+function timeOf(time: unknown): number | undefined {
+  const ms = time instanceof Date ? time.getTime() : NaN;
+  return Number.isFinite(ms) ? ms : undefined;
+}
+
+function keptOf<Value>(value: Value): Value | undefined {
+  const storable = storableOf(value) as Value | undefined;
+  if (storable === undefined) return undefined;
+  return Buffer.byteLength(JSON.stringify(storable)) > MOST_BYTES ? undefined : storable;
+}

@@ -2,9 +2,15 @@ import type { FlexibleSchema, ToolExecutionOptions, ModelMessage } from 'ai';
 import { DefinitionError } from '../definition-error.js';
 import type { ApprovalCall, ProviderTool } from '../tool-config.js';
 import type { ToolDefinition } from '../definitions.js';
+import type { InputHooks } from '../input-hooks.js';
 import type { ToolContext } from '../tool-context.js';
 import { ToolError } from '../tool-error.js';
-import { toModelNames } from '../tool-names.js';
+import {
+  OWN_CONTEXT,
+  toContextFields,
+  type AgentContexts,
+  type ContextFields,
+} from './contexts.js';
 import { findInputFault, isToolSchema, toToolSchema } from './tool-schema.js';
 
 /**
@@ -23,6 +29,10 @@ export interface AiSdkTool {
   readonly toModelOutput?: ((options: never) => unknown) | undefined;
   readonly providerOptions?: object | undefined;
   readonly strict?: boolean | undefined;
+  readonly contextSchema?: unknown;
+  readonly onInputStart?: ((options: never) => unknown) | undefined;
+  readonly onInputDelta?: ((options: never) => unknown) | undefined;
+  readonly onInputAvailable?: ((options: never) => unknown) | undefined;
   readonly inputExamples?: readonly object[] | undefined;
   /** Of a tool that a provider defines. */
   readonly id?: string | undefined;
@@ -74,8 +84,23 @@ export function fromAiSdkTool(
   tool: AiSdkTool,
   settings: DurableSettings = {},
 ): ToolDefinition {
+  return toDefinition(name, tool, settings);
+}
+
+/**
+ * The same for a tool of an agent that passes contexts to its code.
+ *
+ * @throws DefinitionError for wrong settings
+ */
+export function toDefinition(
+  name: string,
+  tool: AiSdkTool,
+  settings: DurableSettings = {},
+  contexts?: AgentContexts,
+): ToolDefinition {
   checkToolFields(name, tool);
   const provider = toProviderTool(name, tool);
+  const fields = toContextFields(name, tool.contextSchema, contexts);
   const { title, description, inputSchema, outputSchema, execute, toModelOutput } = tool;
   const { providerOptions, strict, inputExamples } = tool;
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema })) {
@@ -96,10 +121,11 @@ export function fromAiSdkTool(
       execute === undefined && outputSchema !== undefined
         ? toToolSchema(outputSchema as FlexibleSchema)
         : undefined,
-    execute: toExecutor(tool),
-    requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval),
+    execute: toExecutor(tool, fields),
+    requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval, fields),
     provider,
     forModel: { inputSchema, providerOptions, strict, inputExamples },
+    ...toInputHooks(name, tool, fields),
     ...(tool.type === 'dynamic' && { isDynamic: true }),
     toModelOutput,
   } as ToolDefinition);
@@ -126,8 +152,11 @@ function toProviderTool(name: string, tool: AiSdkTool): ProviderTool | undefined
 }
 
 /** AI SDK 6 does not say which of a provider's tools the application executes, unless it does. */
-function toExecutor({ type, execute, isProviderExecuted }: AiSdkTool): ToolDefinition['execute'] {
-  if (execute !== undefined) return toExecute(execute);
+function toExecutor(
+  { type, execute, isProviderExecuted }: AiSdkTool,
+  fields: ContextFields,
+): ToolDefinition['execute'] {
+  if (execute !== undefined) return toExecute(execute, fields);
   return type === 'provider' && isProviderExecuted !== false ? 'provider' : 'client';
 }
 
@@ -140,16 +169,15 @@ function toDescription(description: AiSdkTool['description']): string | undefine
   return typeof text === 'string' && text.trim() === '' ? undefined : text;
 }
 
-function toExecute(execute: NonNullable<AiSdkTool['execute']>): ToolDefinition['execute'] {
+function toExecute(
+  execute: NonNullable<AiSdkTool['execute']>,
+  fields: ContextFields,
+): ToolDefinition['execute'] {
   const run = execute as (input: unknown, options: ToolExecutionOptions<ToolContext>) => unknown;
   return async (input, context) => {
     const { toolCallId, abortSignal } = context;
-    // AI SDK 6 has another name for the context.
-    const options = {
-      ...{ toolCallId, messages: NO_MESSAGES, abortSignal },
-      ...{ context, experimental_context: context },
-    };
-    return lastOf(await run(input, options), context);
+    const options = { toolCallId, messages: NO_MESSAGES, abortSignal, ...(await fields(context)) };
+    return lastOf(await run(input, options as ToolExecutionOptions<ToolContext>), context);
   };
 }
 
@@ -173,6 +201,7 @@ async function lastOf(
 function toApprovalRule(
   name: string,
   needsApproval: AiSdkTool['needsApproval'],
+  fields: ContextFields,
 ): ToolDefinition['requireApproval'] {
   if (needsApproval === undefined || needsApproval === false) return undefined;
   if (needsApproval === true) return true;
@@ -181,9 +210,8 @@ function toApprovalRule(
   }
   const asks = needsApproval as (input: unknown, options: object) => boolean | PromiseLike<boolean>;
   return async (input: unknown, { messages, ...call }: ApprovalCall) => {
-    const { toolCallId } = call;
-    const contexts = { context: call, experimental_context: call };
-    const asked: unknown = await asks(input, { toolCallId, messages: [...messages], ...contexts });
+    const options = { toolCallId: call.toolCallId, messages: [...messages] };
+    const asked: unknown = await asks(input, { ...options, ...(await fields(call)) });
     return Boolean(asked);
   };
 }
@@ -205,12 +233,38 @@ function toApprovalRule(
 export function toolContextOf(options: {
   context?: unknown;
   experimental_context?: unknown;
+  [OWN_CONTEXT]?: unknown;
 }): ToolContext {
-  const context = options.context ?? options.experimental_context;
+  const context = options[OWN_CONTEXT] ?? options.context ?? options.experimental_context;
   if (typeof context === 'object' && context !== null && 'idempotencyKey' in context) {
     return context as ToolContext;
   }
   throw new Error('This tool was not called by an agent of helix-temporal.');
+}
+
+const HOOKS = {
+  start: 'onInputStart',
+  delta: 'onInputDelta',
+  available: 'onInputAvailable',
+} as const;
+
+/** The hooks of a tool of the AI SDK, as a field of its definition. @throws DefinitionError */
+function toInputHooks(
+  name: string,
+  tool: Partial<Record<(typeof HOOKS)[keyof typeof HOOKS], unknown>>,
+  fields: ContextFields,
+): Pick<ToolDefinition, 'onInput'> {
+  const hooks = Object.entries(HOOKS).flatMap(([when, field]) => {
+    const hook = tool[field];
+    if (hook === undefined) return [];
+    if (typeof hook !== 'function') {
+      throw new DefinitionError(`${field} must be a function`, { tool: name });
+    }
+    const call = async (options: object): Promise<unknown> =>
+      (hook as (options: object) => unknown)({ ...options, ...(await fields()) });
+    return [[when, call]];
+  });
+  return hooks.length === 0 ? {} : { onInput: Object.fromEntries(hooks) as InputHooks };
 }
 
 function refuse(): never {
@@ -245,6 +299,10 @@ const KNOWN = new Set([
   'providerOptions',
   'strict',
   'inputExamples',
+  'onInputStart',
+  'onInputDelta',
+  'onInputAvailable',
+  'contextSchema',
   'id',
   'args',
   'isProviderExecuted',
@@ -260,7 +318,6 @@ const LATER =
 /** What to do about fields that would silently have no effect. */
 const INSTEAD: Readonly<Record<string, string>> = {
   deferLoading: LATER,
-  contextSchema: 'use services of the worker: toolContextOf(options).services',
   parameters: 'tools of AI SDK 6 and 7 name it inputSchema',
   experimental_toToolResultContent: 'tools of AI SDK 6 and 7 name it toModelOutput',
 };
@@ -273,55 +330,4 @@ function checkToolFields(name: string, tool: object): void {
     const instead = INSTEAD[field] ?? 'remove it, or pass the field as a setting of fromAiSdkTool';
     throw new DefinitionError(`"${field}" has no effect here; ${instead}`, { tool: name });
   }
-}
-
-/** The tools of an agent: a list of this runtime's, or an object by name, as the AI SDK has them. */
-export type AgentTools =
-  readonly ToolDefinition[] | Readonly<Record<string, ToolDefinition | AiSdkTool>>;
-
-/** The tools as a list. @throws DefinitionError for one that cannot be used */
-export function toTools(tools: AgentTools = [], agent: string): ToolDefinition[] {
-  if (Array.isArray(tools)) return [...(tools as readonly ToolDefinition[])];
-  if ('then' in tools) throw new DefinitionError('tools is a promise: await it', { agent });
-  const prototype: unknown = Object.getPrototypeOf(tools);
-  if (prototype !== Object.prototype && prototype !== null) {
-    throw new DefinitionError('tools must be a list, or a plain object of tools by name', {
-      agent,
-    });
-  }
-  const entries = Object.entries(tools);
-  const listed = new Set(entries.flatMap(([name, tool]) => (isListed(tool) ? [name] : [])));
-  const taken = new Set(Object.keys(tools).filter((name) => !listed.has(name)));
-  const names = toModelNames(listed, { taken });
-  return entries.map(([given, tool]) => {
-    const made = toTool(given, tool, agent);
-    const name = names.get(given) ?? given;
-    return name === given ? made : Object.freeze({ ...made, name, listedAs: given });
-  });
-}
-
-/** True for a tool that comes from a list, such as an MCP server's: the author did not choose its name. */
-function isListed(tool: ToolDefinition | AiSdkTool | null | undefined): boolean {
-  if (typeof tool !== 'object' || tool === null || 'name' in tool) return false;
-  return tool.type === 'dynamic' || 'metadata' in tool || '_meta' in tool;
-}
-
-function toTool(
-  name: string,
-  tool: ToolDefinition | AiSdkTool | null | undefined,
-  agent: string,
-): ToolDefinition {
-  if (typeof tool !== 'object' || tool === null) {
-    throw new DefinitionError('it must be a tool() of the AI SDK', { agent, tool: name });
-  }
-  if (!('name' in tool)) {
-    if ('inputSchema' in tool) return fromAiSdkTool(name, tool);
-    const fault = 'it has no inputSchema; write tool({ description, inputSchema, execute })';
-    throw new DefinitionError(fault, { agent, tool: name });
-  }
-  if (tool.name === name) return tool;
-  throw new DefinitionError(`its name is "${tool.name}", and must be the same`, {
-    agent,
-    tool: name,
-  });
 }

@@ -2,9 +2,16 @@ import type { z } from 'zod';
 import { defineAgent, type AgentConfig } from '../define-agent.js';
 import { DefinitionError } from '../definition-error.js';
 import type { LlmSettings } from '../llm-settings.js';
+import type { ToolDefinition } from '../definitions.js';
+import type { OnFinish, OnStepFinish } from '../step-hooks.js';
 import type { TypedAgent } from '../tool-types.js';
-import { toTools, type AgentTools } from './ai-sdk-tool.js';
+import { toTools, type AgentTools } from './agent-tools.js';
+import { checkSettings, SAMPLING } from './check-settings.js';
+import { contextsOf, withContexts, type AgentContexts } from './contexts.js';
+import { bothHooks, bothPrepare } from './join-hooks.js';
 import { toOutputSchema } from './output-schema.js';
+import { toPrepareStep, type CallOptions } from './prepare-call.js';
+import { toTimeLimits, withCallLimits, withTimeLimits, type TimeLimits } from './time-limits.js';
 import { withApprovals, type ToolApproval } from './tool-approval.js';
 
 /** A `ToolLoopAgent` of the AI SDK 6 or 7, or the settings that one is made with. */
@@ -18,6 +25,8 @@ export type AgentSettings<
   Name extends string = string,
 > = Partial<Omit<AgentConfig<State, Output, Tools, Name>, 'llmConfig'>> & {
   llmConfig?: Partial<LlmSettings>;
+  /** What the agent's `prepareCall` gets as `options`. */
+  callOptions?: CallOptions;
 };
 
 /** The tools of the second argument, else those of the agent. */
@@ -33,7 +42,8 @@ const DEFAULT_STEPS = 20;
 /**
  * An agent of the AI SDK, as it is, as an agent of this runtime: instructions, tools, `stopWhen`,
  * `prepareStep`, sampling, hooks. The second argument adds what only this runtime knows. A run has no
- * limit of steps but `stopWhen` (default: 20 steps). Fields of the second argument count in place of the agent's.
+ * limit of steps but `stopWhen` (default: 20 steps). A `prepareStep` and hooks in the second argument
+ * are called beside those of the agent; its other fields count in place of the agent's.
  *
  * @throws DefinitionError for an agent without a name, and for settings that cannot be kept here
  * @example
@@ -67,87 +77,67 @@ export function fromAgent<
   more: AgentSettings<State, Output, Tools, Name> = {},
 ): TypedAgent<ToolsOf<Agent, Tools>, z.output<Output>, Name> {
   const settings = readSettings(agent);
-  const { llmConfig, ...own } = more;
+  const { llmConfig, callOptions, ...own } = more;
   const name: string | undefined = own.name ?? (settings['id'] as string | undefined);
   if (name === undefined) {
     throw new DefinitionError('it has no id; write fromAgent(agent, { name })', {});
   }
   checkSettings(settings, name);
+  const contexts = contextsOf(settings);
   const given = (own.tools ?? settings['tools']) as AgentConfig<State, Output>['tools'];
   const approval = settings['toolApproval'] as ToolApproval | undefined;
   checkSources(own.toolSources, approval, name);
+  const limits = toTimeLimits(settings['timeout'], name);
   const { maxRetries, stopWhen } = settings as { maxRetries?: number; stopWhen?: unknown };
   const config = {
     systemPrompt: settings['instructions'] ?? '',
     maxSteps: stopWhen === undefined ? DEFAULT_STEPS : Infinity,
-    ...Object.fromEntries(AS_HERE.map((field) => [field, settings[field]])),
+    stopWhen,
+    toolChoice: settings['toolChoice'],
+    activeTools: settings['activeTools'],
     repairToolCall: settings['repairToolCall'] ?? settings['experimental_repairToolCall'],
-    onStepFinish: settings['onStepEnd'] ?? settings['onStepFinish'],
-    onFinish: settings['onEnd'] ?? settings['onFinish'],
     ...own,
+    prepareStep: bothPrepare(toPrepareStep(settings, contexts, callOptions, name), own.prepareStep),
+    onStepFinish: bothHooks(
+      withContexts(
+        (settings['onStepEnd'] ?? settings['onStepFinish']) as OnStepFinish | undefined,
+        contexts,
+      ),
+      own.onStepFinish,
+    ),
+    onFinish: bothHooks(withContexts(endHookOf(settings, isOfSix(agent)), contexts), own.onFinish),
     outputSchema: own.outputSchema ?? toOutputSchema(settings['output'], name),
-    tools: approval === undefined ? given : withApprovals(toTools(given, name), approval, name),
+    tools: withRules(given, { approval, limits, contexts }, name),
     name,
     llmConfig: {
+      stallTimeoutMs: limits?.stallTimeoutMs,
       ...Object.fromEntries(SAMPLING.map((field) => [field, settings[field]])),
       maxTries: maxRetries === undefined ? undefined : maxRetries + 1,
       ...llmConfig,
-      model: llmConfig?.model ?? settings['model'],
+      model: withCallLimits(llmConfig?.model ?? settings['model'], limits),
     },
   };
   const agentConfig = withoutUndefined(config) as unknown as AgentConfig<State, Output>;
   return defineAgent(agentConfig) as TypedAgent<ToolsOf<Agent, Tools>, z.output<Output>, Name>;
 }
 
-/** Sampling and what else goes with a model call: the same names as in `llmConfig`. */
-const SAMPLING = [
-  'temperature',
-  'maxOutputTokens',
-  'topP',
-  'topK',
-  'presencePenalty',
-  'frequencyPenalty',
-  'stopSequences',
-  'seed',
-  'reasoning',
-  'headers',
-  'providerOptions',
-];
+/** What an agent says about all of its tools. */
+interface Rules {
+  approval: ToolApproval | undefined;
+  limits: TimeLimits | undefined;
+  contexts: AgentContexts | undefined;
+}
 
-/** Settings that have the same name in `defineAgent`. */
-const AS_HERE = ['stopWhen', 'prepareStep', 'toolChoice', 'activeTools'];
-
-/**
- * `include` and the last four are the runtime's own business here: what its traces contain is the operator's choice, and
- * the server's own record authorises calls.
- */
-const KNOWN = new Set([
-  ...SAMPLING,
-  ...AS_HERE,
-  ...['id', 'model', 'instructions', 'tools', 'toolApproval', 'maxRetries', 'output'],
-  ...['repairToolCall', 'experimental_repairToolCall'],
-  ...['onStepFinish', 'onStepEnd', 'onFinish', 'onEnd', 'include', 'allowSystemInMessages'],
-  ...['telemetry', 'experimental_telemetry', 'experimental_toolApprovalSecret'],
-]);
-
-/** What to do about settings that a durable run has no place for. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  system: 'AI SDK 6 and 7 name it instructions',
-  prepareCall: 'use prepareStep, which gets the state and the metadata of the message',
-  callOptionsSchema: 'use prepareStep, which gets the state and the metadata of the message',
-  timeout: 'use llmConfig: { model: [{ model, callMs }], stallTimeoutMs } and timeoutMs of tools',
-};
-const CONTEXT = 'use services of the worker: toolContextOf(options).services';
-const CALLBACKS = 'use onStepEnd and onEnd, or the traces and metrics of the worker';
-
-/** What would silently not happen is refused. @throws DefinitionError */
-function checkSettings(settings: Record<string, unknown>, agent: string): void {
-  for (const [field, value] of Object.entries(settings)) {
-    if (value === undefined || KNOWN.has(field)) continue;
-    const other = /context$/i.test(field) ? CONTEXT : 'remove it';
-    const instead = INSTEAD[field] ?? (/on[A-Z]/.test(field) ? CALLBACKS : other);
-    throw new DefinitionError(`"${field}" cannot be kept in a durable run; ${instead}`, { agent });
-  }
+/** As they are, unless the agent has rules, limits or contexts for them. */
+function withRules<Given extends AgentTools | undefined>(
+  given: Given,
+  { approval, limits, contexts }: Rules,
+  agent: string,
+): Given | ToolDefinition[] {
+  if (approval === undefined && limits === undefined && contexts === undefined) return given;
+  const tools = toTools(given, agent, contexts);
+  const ruled = approval === undefined ? tools : withApprovals(tools, approval, agent, contexts);
+  return limits === undefined ? ruled : withTimeLimits(ruled, limits);
 }
 
 /** The settings of a `ToolLoopAgent` are private to TypeScript alone, in both versions. */
@@ -161,6 +151,29 @@ function readSettings(agent: object): Record<string, unknown> {
     throw new DefinitionError(fault, {});
   }
   return { ...agent };
+}
+
+/** Version 7 alone sets `onEnd`, in any case. */
+function isOfSix(agent: { version?: unknown; settings?: object }): boolean {
+  return agent.version !== undefined && !('onEnd' in (agent.settings ?? {}));
+}
+
+/** In AI SDK 6 the event is the last step, beside all of them; in 7 it has what all of them have. */
+function endHookOf(settings: Record<string, unknown>, ofSix: boolean): OnFinish | undefined {
+  const hook = (settings['onEnd'] ?? settings['onFinish']) as OnFinish | undefined;
+  if (typeof hook !== 'function' || !ofSix) return hook;
+  return (event) => {
+    const { response } = event;
+    return hook({
+      ...event,
+      ...event.finalStep,
+      // There the messages of all steps are those of the response.
+      response: Object.defineProperty({ ...response, messages: [] }, 'messages', {
+        get: () => event.responseMessages,
+        enumerable: true,
+      }),
+    });
+  };
 }
 
 /** Tools of sources are known only as a run begins, when no rule is put on them. */

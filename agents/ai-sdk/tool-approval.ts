@@ -1,4 +1,5 @@
 import { DefinitionError } from '../definition-error.js';
+import type { AgentContexts } from './contexts.js';
 import type { ApprovalRule } from '../tool-config.js';
 import type { ToolDefinition } from '../definitions.js';
 
@@ -16,6 +17,7 @@ export function withApprovals(
   tools: readonly ToolDefinition[],
   approval: ToolApproval,
   agent: string,
+  contexts: AgentContexts = {},
 ): ToolDefinition[] {
   if (typeof approval !== 'function') {
     const unknown = Object.keys(approval).find(
@@ -28,8 +30,8 @@ export function withApprovals(
   return tools.map((tool) => {
     const rule =
       typeof approval === 'function'
-        ? forAll(approval, tool)
-        : ruleOf(approval[nameIn(tool)] ?? approval[tool.name]);
+        ? forAll(approval, tool, contexts)
+        : ruleOf(approval[nameIn(tool)] ?? approval[tool.name], tool, contexts);
     if (rule === undefined) return tool;
     if (typeof tool.execute !== 'function') {
       const fault = 'toolApproval cannot rule on it: it has no execute function on the server';
@@ -46,19 +48,29 @@ function nameIn({ listedAs, name }: ToolDefinition): string {
 
 type Rule = ApprovalRule<unknown>;
 
-function ruleOf(status: ToolApprovalStatus): Rule | undefined {
+function ruleOf(
+  status: ToolApprovalStatus,
+  tool: ToolDefinition,
+  { runtimeContext, toolsContext }: AgentContexts,
+): Rule | undefined {
   if (status === undefined) return undefined;
   if (typeof status !== 'function') return () => toVerdict(status);
   const decide = status as (input: unknown, options: object) => unknown;
+  const contexts = { toolContext: toolsContext?.[nameIn(tool)], runtimeContext };
   return async (input, { toolCallId, messages }) =>
-    toVerdict(await decide(input, { toolCallId, messages: [...messages] }));
+    toVerdict(await decide(input, { toolCallId, messages: [...messages], ...contexts }));
 }
 
-function forAll(approval: (options: never) => unknown, tool: ToolDefinition): Rule {
+function forAll(
+  approval: (options: never) => unknown,
+  tool: ToolDefinition,
+  { runtimeContext, toolsContext }: AgentContexts,
+): Rule {
   const decide = approval as (options: object) => unknown;
   return async (input, { toolCallId, messages }) => {
     const toolCall = { type: 'tool-call', toolCallId, toolName: nameIn(tool), input };
-    return toVerdict(await decide({ toolCall, tools: undefined, messages: [...messages] }));
+    const asked = { toolCall, tools: undefined, messages: [...messages] };
+    return toVerdict(await decide({ ...asked, runtimeContext, toolsContext }));
   };
 }
 

@@ -8,6 +8,7 @@ export type { ToolLoopAgentMore } from './ai-sdk/tool-loop-agent.js';
 export type { Generated } from './ai-sdk/generated.js';
 export type { GeneratedStream } from './ai-sdk/generated-stream.js';
 export type { AgentCall } from './ai-sdk/read-call.js';
+export type { CallCallbacks } from './ai-sdk/call-hooks.js';
 export { AgentRunError } from './ai-sdk/agent-run-error.js';
 export type { AgentExecutor, ExecuteOptions } from '../../executor/executor-of.js';
 export type { AgentInput } from '../../executor/agent-input.js';

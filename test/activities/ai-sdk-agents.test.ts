@@ -7,8 +7,6 @@ import { createSubAgentTool, defineAgent, fromAgent, fromAiSdkTool } from '../..
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { plain } from './compare-prompts.js';
 import { asksFor, REPLIES, serve, SHAPES, tools } from './serve-agent.js';
-import { openTestStores } from '../support/test-stores.js';
-import { expectSameOnPages } from './same-on-pages.js';
 import { mcpServers } from '../../extensions/mcp/index.js';
 
 const { call } = parts;
@@ -265,6 +263,9 @@ describe('agents of the AI SDK as definitions', () => {
     [{ model: 'm' }, 'it has no id'],
     [{ id: 'a' }, 'its settings cannot be read'],
     [{ id: 'a', model: 'm', output: {} }, 'Output.object({ schema })'],
+    [{ id: 'a', model: 'm', prepareCall: {} }, 'prepareCall must be a function'],
+    [{ id: 'a', model: 'm', callOptionsSchema: z.object({}) }, '{ callOptions }'],
+    [{ id: 'a', model: 'm', onToolExecutionStart: () => undefined }, 'onToolExecutionStart'],
     [{ id: 'a', model: 'm', stopWhen: 3 }, 'stopWhen must be'],
     [{ id: 'a', model: 'm', toolApproval: { none: 'approved' } }, 'none'],
   ])('settings that cannot be kept are refused when the agent is defined: %j', (settings, why) => {
@@ -293,23 +294,4 @@ describe('agents of the AI SDK as definitions', () => {
     expect(() => make(() => 'denied')).toThrow('does not rule on the tools of toolSources');
     expect(make({ echo: 'denied' }).toolSources).toEqual(toolSources);
   });
-});
-
-it('a call that pages carry out has the name of its tool on pages, also if its input does not fit', async () => {
-  const locate = tool({ inputSchema: z.object({ q: z.string() }) });
-  const any = dynamicTool({ inputSchema: z.unknown() });
-  const replies = [
-    asksFor(call('l1', 'locate', { q: 3 })),
-    asksFor(call('l2', 'locate', { q: 'x' }), call('a1', 'any', {})),
-  ];
-  const stores = await openTestStores();
-  const agent = { model: fakeModel(sayInTurn(...replies)), tools: { locate, any } };
-  const harness = await serve(agent, {}, stores);
-  await harness.play(await harness.begin());
-  const { parts: shown } = await expectSameOnPages(harness, stores);
-  expect(shown.filter(({ type }) => type !== 'step-start')).toMatchObject([
-    { type: 'tool-locate', state: 'output-error', input: { q: 3 } },
-    { type: 'tool-locate', state: 'input-available', input: { q: 'x' } },
-    { type: 'dynamic-tool', toolName: 'any', state: 'input-available' },
-  ]);
 });

@@ -1,5 +1,6 @@
 /* oxlint-disable typescript/no-deprecated -- Agents that exist have these names. */
-import { isStepCount, ToolLoopAgent } from 'ai';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { dynamicTool, isStepCount, ToolLoopAgent } from 'ai';
 import { z } from 'zod';
 import type { FinishEvent, StepFinishEvent } from '../../agents/index.js';
 import { attemptOf, type ActivityHarness } from '../support/activity-harness.js';
@@ -175,6 +176,46 @@ describe.each(SHAPES)('hooks%s', (_suffix, shape) => {
 });
 
 describe('hooks', () => {
+  it('get what the provider reported of its replies, and how long they took', async () => {
+    const heard: StepFinishEvent[] = [];
+    const reported: LanguageModelV4StreamPart[] = [
+      { type: 'stream-start', warnings: [{ type: 'unsupported', feature: 'seed' }] },
+      { type: 'response-metadata', id: 'r1', modelId: 'exact', timestamp: new Date(5) },
+      ...call('c1', 'echo', { value: 'a' }),
+      ...call('c2', 'later', {}),
+      ...finish('tool-calls').map((part) =>
+        part.type === 'finish'
+          ? {
+              ...part,
+              finishReason: { unified: 'tool-calls' as const, raw: 'tool_use' },
+              providerMetadata: { fake: { cached: 1 } },
+            }
+          : part,
+      ),
+    ];
+    const model = fakeModel(sayInTurn(reported));
+    const onStepEnd = (event: unknown) => void heard.push(event as StepFinishEvent);
+    const later = dynamicTool({ inputSchema: z.object({}), execute: () => 1 });
+    const harness = await serve(
+      new ToolLoopAgent({ model, tools: { ...tools, later }, onStepEnd }),
+    );
+    await harness.play(await harness.begin());
+    expect(heard[0]).toMatchObject({
+      model: { provider: model.provider, modelId: model.modelId },
+      rawFinishReason: 'tool_use',
+      providerMetadata: { fake: { cached: 1 } },
+      warnings: [{ type: 'unsupported', feature: 'seed' }],
+      response: { id: 'r1', modelId: 'exact', timestamp: new Date(5) },
+      staticToolCalls: [{ toolName: 'echo' }],
+      dynamicToolCalls: [{ toolName: 'later', dynamic: true }],
+    });
+    const { performance } = heard[1] ?? {};
+    expect(performance?.responseTimeMs).toBeGreaterThanOrEqual(0);
+    expect(performance?.timeToFirstOutputMs).toBeGreaterThanOrEqual(0);
+    expect(performance?.effectiveOutputTokensPerSecond).toBeGreaterThanOrEqual(0);
+    expect(heard[1]?.response.timestamp.getTime()).toBeGreaterThan(1_000);
+  });
+
   it('are called again when the worker died after the commit, and not for earlier steps', async () => {
     const heard: unknown[] = [];
     const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));

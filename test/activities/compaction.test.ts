@@ -197,12 +197,12 @@ describe('a conversation with a summary', () => {
 
 describe("a summary of the agent's own code", () => {
   /** Two turns; in the second, the agent has a summary kept. */
-  async function keep(make: unknown) {
+  async function keep(make: unknown, timeoutMs: unknown = 1_000) {
     let kept: unknown;
     const prepareStep: PrepareStep = async ({ messages, compaction: record }) => {
       if (messages.length > 1)
         kept = await record
-          .keep(make as () => MadeCompaction, 1_000)
+          .keep(make as () => MadeCompaction, timeoutMs as number)
           .catch((error: unknown) => error);
       return undefined;
     };
@@ -216,19 +216,24 @@ describe("a summary of the agent's own code", () => {
   }
 
   it.each([
-    [{ messages: 0, summary: 's' }, 'messages must be a whole number from 1 to 2'],
-    [{ messages: 3, summary: 's' }, 'messages must be a whole number from 1 to 2'],
-    [{ messages: 1.5, summary: 's' }, 'messages must be a whole number from 1 to 2'],
-    [{ summary: 's' }, 'messages must be'],
+    [{ messages: 0, summary: 's' }, 'messages must be a whole number from 1 to 2, not 0'],
+    [{ messages: 3, summary: 's' }, 'messages must be a whole number from 1 to 2, not 3'],
+    [{ messages: 1.5, summary: 's' }, 'messages must be a whole number from 1 to 2, not 1.5'],
+    [{ summary: 's' }, 'messages is missing'],
     [{ messages: 1, summary: ' ' }, 'summary must be a string that is not blank'],
-    [{ messages: 1, summary: 's', pricing: 3 }, 'pricing must be as in llmConfig'],
-    ['notes', 'messages must be'],
+    [{ messages: 1, summary: 's', pricing: 3 }, 'pricing must be an object, not 3'],
+    ['notes', 'it must be an object, not "notes"'],
   ])('%j is refused, and nothing of it is stored', async (made, message) => {
     const { kept, rows } = await keep(() => made);
     expect(kept).toBeInstanceOf(DefinitionError);
     expect((kept as Error).message).toMatch(/^compaction\.keep: /);
     expect((kept as Error).message).toContain(message);
     expect(rows).not.toContain('compaction');
+  });
+
+  it('needs a function and a time', async () => {
+    expect(String((await keep('notes')).kept)).toContain('make must be a function');
+    expect(String((await keep(() => undefined, NaN)).kept)).toContain('timeoutMs must be');
   });
 
   it('is cut to what later prompts can hold', async () => {

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
-import { chooseCut, estimateTokens, partsOf, toRequestText } from '../../agents/compaction.js';
+import { chooseCut, estimateTokens, partsOf, writeRequest } from '../../agents/compaction.js';
 import {
   compaction,
   type CompactionSettings,
@@ -132,15 +132,13 @@ describe('what is summarised', () => {
         { type: 'text', text: 'It is fine.' },
       ],
     };
-    const messages = [user('a'), calls('c1'), results('c1'), thought];
-    const text = toRequestText({ messages, previous: 'before' }, 10_000);
+    const text = writeRequest([user('a'), calls('c1'), results('c1'), thought], 'before', 10_000);
     expect(text).toContain('<notes>\nbefore\n</notes>');
     expect(text).toMatch(/user: a\nCall: look\(.*\)\nResult of look: y+\nassistant: It is fine\./);
     expect(text).not.toContain('secret');
     const long = Array.from({ length: 1_000 }, () => user('🎉'.repeat(5_000)));
-    const cut = toRequestText({ messages: long, previous: undefined }, 10_001);
-    expect(cut.length).toBeLessThan(10_100);
-    expect(cut.isWellFormed()).toBe(true);
+    expect(writeRequest(long, undefined, 10_001).length).toBeLessThan(10_100);
+    expect(writeRequest(long, undefined, 10_001).isWellFormed()).toBe(true);
   });
 });
 
@@ -228,8 +226,15 @@ describe('compaction', () => {
     ['throws', () => Promise.reject(new Error('no'))],
     ['is empty', () => ' '],
     ['is no text', () => 7 as unknown as string],
-  ])('gives all messages if the summary %s', async (_how, summarize) => {
-    expect((await prepare({ maxTokens: 400, summarize }, long(20))).prepared).toBeUndefined();
+  ])('gives all messages if the summary %s, or only the newest', async (_how, summarize) => {
+    const messages = long(20);
+    const full = await prepare({ maxTokens: 400, summarize }, messages);
+    expect(full.prepared).toBeUndefined();
+    const fallback = 'truncate' as const;
+    const cut = await prepare({ maxTokens: 400, summarize, fallback }, messages);
+    expect(JSON.stringify(cut.prepared?.messages?.[0])).toContain('left out');
+    expect(cut.prepared?.messages?.at(-1)).toEqual(messages.at(-1));
+    expect(estimateTokens(cut.prepared?.messages ?? [])).toBeLessThan(200);
   });
 
   it('tries a summary that failed again only when the conversation has grown', async () => {
@@ -256,6 +261,7 @@ describe('compaction', () => {
     [{}, 'compaction: maxTokens is missing; it must be a whole number above 0'],
     [{ maxTokens: 0 }, 'maxTokens must be a whole number above 0, not 0'],
     [{ maxTokens: 10, keepTokens: 10 }, 'compaction: keepTokens must be below maxTokens'],
+    [{ maxTokens: 10, fallback: 'none' }, `fallback must be 'full' or 'truncate', not "none"`],
     [{ maxTokens: 10, keepSteps: 1 }, 'it has no field "keepSteps"'],
   ])('refuses %j', (config, message) => {
     expect(() => compaction(config as CompactionSettings)).toThrow(message);

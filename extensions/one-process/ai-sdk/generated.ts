@@ -9,7 +9,11 @@ import type {
 } from 'ai';
 import type { AgentDefinition } from '../../../agents/index.js';
 import type { StepRecord } from '../../../agents/step-hooks.js';
-import { toAllSteps, toStepRecords } from '../../../activities/model/step-records.js';
+import {
+  toAllSteps,
+  toFinishEvent,
+  toStepRecords,
+} from '../../../activities/model/step-records.js';
 import { toPrompt } from '../../../activities/model/prompt.js';
 import type { AgentResult } from '../../../executor/run-result.js';
 import type { PendingQuestion } from '../../../protocol/http.js';
@@ -46,6 +50,10 @@ export interface Generated<
   readonly sessionId: string;
   readonly runId: string;
 }
+
+/** The end of a call: its result, and of its last step what the AI SDK gives beside it. */
+export type CallEnd<TOOLS extends ToolSet> = Generated<TOOLS> &
+  Partial<Pick<StepResult<TOOLS>, 'stepNumber' | 'model' | 'performance'>>;
 
 /** The fields of a result, each of which a stream has as a promise. */
 export const FIELDS = [
@@ -135,6 +143,26 @@ function toOutput(
 ): unknown {
   if (outputSchema === undefined) return last?.text;
   return result.status === 'completed' ? result.output : undefined;
+}
+
+/** Number of the newest step in these rows; undefined for rows without a step. Pure. */
+export function lastStepOf(rows: readonly Row[]): number | undefined {
+  const row = rows.findLast(
+    (each) => each.role === 'assistant' && each.display !== true && each.interrupted === undefined,
+  );
+  return row?.role === 'assistant' ? row.step : undefined;
+}
+
+/** The same for the callback of the call's end, with what the AI SDK gives beside it. Pure. */
+export function toCallEnd<TOOLS extends ToolSet>(
+  generated: Generated<TOOLS>,
+  step: number,
+): CallEnd<TOOLS> {
+  const { sessionId, runId } = generated;
+  const steps = generated.steps as unknown as StepRecord[];
+  const last = steps.at(-1);
+  const event = last && toFinishEvent(steps, last, { sessionId, runId, step });
+  return { ...event, ...generated };
 }
 
 const OF_LAST_STEP = [

@@ -1,14 +1,19 @@
 import { endsWithin } from '../../../protocol/time.js';
-import type { ModelMessage, ToolModelMessage } from 'ai';
+import type { ModelMessage, ToolModelMessage, ToolSet } from 'ai';
 import { toPromptMessages } from '../../../activities/model/prepare-messages.js';
 import type { ToolAnswer } from '../../../executor/run-handle.js';
 import type { UserInputMessage } from '../../../protocol/agent-server.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../../protocol/ids.js';
+import type { CallCallbacks } from './call-hooks.js';
 import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
 
 /** What `generate` and `stream` are called with. */
-export interface AgentCall {
+export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
+  CallCallbacks<TOOLS> &
+  ([CALL_OPTIONS] extends [never] ? { options?: never } : { options: CALL_OPTIONS });
+
+interface CallFields {
   prompt?: string | ModelMessage[];
   messages?: ModelMessage[];
   /** Stops the run; the call rejects with the signal's reason. */
@@ -36,7 +41,19 @@ export type ReadCall = { results: ReadonlySet<string> } & (
   | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] }
 );
 
-const KNOWN = new Set(['prompt', 'messages', 'abortSignal', 'timeout', 'sessionId', 'userId']);
+const KNOWN = new Set([
+  'prompt',
+  'messages',
+  'abortSignal',
+  'timeout',
+  'sessionId',
+  'userId',
+  'options',
+  'onStepEnd',
+  'onStepFinish',
+  'onEnd',
+  'onFinish',
+]);
 
 /**
  * The signal of a call, which also ends it in time.
@@ -46,7 +63,7 @@ const KNOWN = new Set(['prompt', 'messages', 'abortSignal', 'timeout', 'sessionI
 export function withTimeout({
   abortSignal,
   timeout,
-}: Pick<AgentCall, 'abortSignal' | 'timeout'>): AbortSignal | undefined {
+}: Pick<CallFields, 'abortSignal' | 'timeout'>): AbortSignal | undefined {
   if (timeout === undefined) return abortSignal;
   const { totalMs, ...others } = typeof timeout === 'number' ? { totalMs: timeout } : timeout;
   const other = Object.keys(others)[0];
@@ -63,7 +80,7 @@ export function withTimeout({
  * @throws HelixError `validation_error`
  */
 export async function readCall(
-  call: AgentCall,
+  call: CallFields,
   sessionOf: (message: object) => string | undefined,
 ): Promise<ReadCall> {
   const unknown = Object.entries(call).find(
@@ -117,7 +134,7 @@ function resultsIn(messages: readonly ModelMessage[]): ReadonlySet<string> {
 
 const SYSTEM = 'A system message belongs to the instructions of the agent.';
 
-function toMessages({ prompt, messages }: AgentCall): ModelMessage[] {
+function toMessages({ prompt, messages }: CallFields): ModelMessage[] {
   if ((prompt === undefined) === (messages === undefined)) {
     throw invalid('Either prompt or messages is required.');
   }

@@ -1,6 +1,6 @@
 import type { LanguageModelUsage } from 'ai';
 import { modelNameOf } from '../../../activities/model/spending.js';
-import { NO_TIMES, toMadeFile, toUsage } from '../../../activities/model/step-records.js';
+import { toPerformance, toMadeFile, toUsage } from '../../../activities/model/step-records.js';
 import type { AgentDefinition } from '../../../agents/index.js';
 import type { ChunkOf, StreamChunk } from '../../../protocol/chunk.js';
 import { ContentBlocks, type BlockPart } from '../../../protocol/content-blocks.js';
@@ -140,7 +140,7 @@ export class TextParts {
       finishReason,
       rawFinishReason: undefined,
       providerMetadata: undefined,
-      performance: NO_TIMES,
+      performance: toPerformance({}, usage),
     };
   }
 }

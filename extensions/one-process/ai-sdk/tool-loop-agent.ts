@@ -20,14 +20,21 @@ import {
 } from '../create-executor.js';
 import { beginAfterHistory } from './adopt-history.js';
 import { AgentRunError } from './agent-run-error.js';
+import {
+  callOptionsOfTurn,
+  requireSameOptions,
+  toKeptOptions,
+  withCallOptions,
+} from './call-options.js';
+import { createCallHooks, type CallHooks } from './call-hooks.js';
 import { toGeneratedStream, type GeneratedStream } from './generated-stream.js';
-import { toGenerated, type Generated } from './generated.js';
+import { lastStepOf, toCallEnd, toGenerated, type Generated } from './generated.js';
 import { readCall, withTimeout, TWO_CALLS, type AgentCall } from './read-call.js';
 import { TextParts } from './text-parts.js';
 import { toUses } from './tool-uses.js';
 
 /** What this runtime knows of an agent beyond what the AI SDK does, and where its runs are kept. */
-export type ToolLoopAgentMore = AgentSettings &
+export type ToolLoopAgentMore = Omit<AgentSettings, 'callOptions'> &
   Partial<Pick<InProcessOptions, 'stores' | 'services' | 'logger'>>;
 
 interface Begun {
@@ -41,6 +48,7 @@ interface Begun {
   /** Calls that this one denies. */
   denied: readonly string[];
   signal: AbortSignal | undefined;
+  hooks: CallHooks;
 }
 
 /** Steps of an agent that says nothing, as in the AI SDK. */
@@ -88,6 +96,7 @@ export class ToolLoopAgent<
   /** Conversations by the messages that were given back for them, or have answered their calls. */
   readonly #sessions = new WeakMap<object, string>();
   readonly #conversations: Conversations;
+  readonly #hooks = createCallHooks();
 
   constructor(
     settings: ToolLoopAgentSettings<CALL_OPTIONS, TOOLS, RUNTIME_CONTEXT, OUTPUT>,
@@ -99,15 +108,23 @@ export class ToolLoopAgent<
       logger,
       ...own
     } = more;
-    this.settings = settings;
+    // oxlint-disable-next-line typescript/no-deprecated -- As there, it counts without the newer name.
+    this.settings = { ...settings, onEnd: settings.onEnd ?? settings.onFinish };
     this.#stores = stores;
     this.#conversations = createConversations(stores.store);
-    this.#agent = fromAgent(settings, {
-      name: settings.id ?? 'agent',
-      // Steps are given back with their usage, which is kept for agents that ask for it.
-      stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],
-      ...own,
-    });
+    // Without a prepareCall nothing reads call options.
+    const schema = settings.prepareCall === undefined ? undefined : settings.callOptionsSchema;
+    this.#agent = fromAgent(
+      { ...settings, callOptionsSchema: schema },
+      {
+        name: settings.id ?? 'agent',
+        // Steps are given back with their usage, which is kept for agents that ask for it.
+        stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],
+        ...own,
+        onStepFinish: this.#hooks.beside(own.onStepFinish),
+        ...(settings.prepareCall !== undefined && { callOptions: callOptionsOfTurn }),
+      },
+    );
     const agents = new AgentRegistry([this.#agent]);
     this.#executor = createInProcessExecutor({ agents, stores, services, logger });
   }
@@ -125,12 +142,12 @@ export class ToolLoopAgent<
    *
    * @throws AgentRunError for a run that failed or was stopped; HelixError for one that did not begin
    */
-  async generate(call: AgentCall): Promise<Generated<TOOLS, OUTPUT>> {
+  async generate(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<Generated<TOOLS, OUTPUT>> {
     return this.#finish(await this.#begin(call));
   }
 
   /** @throws HelixError for a run that did not begin */
-  async stream(call: AgentCall): Promise<GeneratedStream<TOOLS, OUTPUT>> {
+  async stream(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<GeneratedStream<TOOLS, OUTPUT>> {
     const begun = await this.#begin(call);
     const { handle, after, given, denied, signal } = begun;
     const from = after === undefined ? {} : { fromSequence: after };
@@ -152,20 +169,36 @@ export class ToolLoopAgent<
     return this.#executor.close();
   }
 
-  async #begin(call: AgentCall): Promise<Begun> {
+  async #begin(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<Begun> {
     call.abortSignal?.throwIfAborted();
     const signal = withTimeout(call);
     const read = await readCall(call, (message) => this.#sessions.get(message));
     const { userId, userId: owner = ANONYMOUS } = call;
+    const kept = call.options === undefined ? undefined : await this.#keep(call.options);
     if (read.kind === 'turn') {
-      const { sessionId = `s-${randomUUID()}`, history, results, messages } = read;
+      const { sessionId = `s-${randomUUID()}`, history, results } = read;
+      const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
       const { name } = this.#agent;
       const execute = () => this.#executor.execute(name, messages, { sessionId, userId });
       const isKnown = await this.#conversations.isKnown(sessionId, { owner, results });
-      const foreign = { sessionId, owner, agent: name, messages: history };
-      const deps = { executor: this.#executor, store: this.#stores.store };
-      const handle = isKnown ? await execute() : await beginAfterHistory(deps, foreign, execute);
-      return { handle, after: undefined, given: [], results: new Set(), denied: [], signal };
+      const hooks = this.#hooks.open(sessionId, call);
+      try {
+        const foreign = { sessionId, owner, agent: name, messages: history };
+        const deps = { executor: this.#executor, store: this.#stores.store };
+        const handle = isKnown ? await execute() : await beginAfterHistory(deps, foreign, execute);
+        return {
+          handle,
+          after: undefined,
+          given: [],
+          results: new Set(),
+          denied: [],
+          signal,
+          hooks,
+        };
+      } catch (error) {
+        hooks.close();
+        throw error;
+      }
     }
     const { sessionId, answers, results } = read;
     const handle = await this.#executor.getHandle(sessionId);
@@ -174,10 +207,17 @@ export class ToolLoopAgent<
       throw new HelixError('not_found', 'There is no such conversation.');
     }
     const turn = await this.#conversations.turn(sessionId);
+    if (kept !== undefined) requireSameOptions(turn, kept.options);
     let after: number | undefined;
-    for (const answer of answers) {
-      const given = { ...answer, by: userId };
-      ({ sequence: after } = await handle.submitToolResult(given, { isPosted: true }));
+    const hooks = this.#hooks.open(sessionId, call);
+    try {
+      for (const answer of answers) {
+        const given = { ...answer, by: userId };
+        ({ sequence: after } = await handle.submitToolResult(given, { isPosted: true }));
+      }
+    } catch (error) {
+      hooks.close();
+      throw error;
     }
     // Programs send them again beside the answers to the other calls.
     for (const message of call.messages ?? []) {
@@ -186,10 +226,24 @@ export class ToolLoopAgent<
     const denied = answers.flatMap((answer) =>
       'approved' in answer && !answer.approved ? answer.toolCallId : [],
     );
-    return { handle, after, given: turn, results, denied, signal };
+    return { handle, after, given: turn, results, denied, signal, hooks };
   }
 
-  async #finish({ handle, given, results, signal }: Begun): Promise<Generated<TOOLS, OUTPUT>> {
+  async #keep(options: unknown): Promise<{ options: unknown }> {
+    const { prepareCall, callOptionsSchema: schema } = this.settings;
+    if (prepareCall === undefined) {
+      throw new HelixError('validation_error', 'options are for agents with a prepareCall.');
+    }
+    return { options: await toKeptOptions(options, schema) };
+  }
+
+  async #finish({
+    handle,
+    given,
+    results,
+    signal,
+    hooks,
+  }: Begun): Promise<Generated<TOOLS, OUTPUT>> {
     const { sessionId } = handle;
     const stop = (): void => {
       handle.interrupt({ reason: 'aborted' }).catch(() => undefined);
@@ -208,9 +262,12 @@ export class ToolLoopAgent<
       const before = { rows: given.length, results };
       const generated = toGenerated<TOOLS, OUTPUT>(this.#agent, turn, result, before);
       for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
+      const lastStep = lastStepOf(turn.slice(given.length));
+      await hooks.end(toCallEnd(generated, lastStep ?? 0), lastStep);
       return generated;
     } finally {
       signal?.removeEventListener('abort', stop);
+      hooks.close();
     }
   }
 }

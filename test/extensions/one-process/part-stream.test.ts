@@ -92,7 +92,16 @@ describe('the parts of a stream', () => {
   it('and the fields of its result are those of the AI SDK', async () => {
     const resultOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours) => {
       const agent = new ToolLoopAgent({ model: fakeModel(sayInTurn(...REPLIES)), tools });
-      const result = await agent.stream({ prompt: 'What colour is it?' });
+      const heard: string[] = [];
+      const result = await agent.stream({
+        prompt: 'What colour is it?',
+        onStepEnd: ({ toolCalls }) => {
+          heard.push(toolCalls.map(({ toolName }) => toolName).join());
+        },
+        onEnd: ({ steps }) => {
+          heard.push(`${String(steps.length)} steps`);
+        },
+      });
       // The model's replies of the AI SDK flow only to those who read.
       await readAll(result.stream);
       const [staticToolCalls, dynamicToolCalls, files] = [
@@ -102,6 +111,7 @@ describe('the parts of a stream', () => {
       ];
       const usage = await result.usage;
       return {
+        heard,
         text: await result.text,
         // What the model wrote, then what came of it.
         content: (await result.content).map((part) => [
@@ -122,12 +132,39 @@ describe('the parts of a stream', () => {
     expect(await resultOf(ours)).toEqual(await resultOf(aiSdk));
   });
 
+  it('and its promises wait for the callbacks of the call, as in the AI SDK', async () => {
+    const heardBy = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours): Promise<string[]> => {
+      const agent = new ToolLoopAgent({ model: fakeModel(sayInTurn()) });
+      const heard: string[] = [];
+      const result = await agent.stream({
+        prompt: 'What colour is it?',
+        onStepEnd: async () => {
+          heard.push('step begins');
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          heard.push('step done');
+        },
+        onEnd: ({ stepNumber, model }) => {
+          heard.push(`end after ${String(stepNumber)} of ${String(model?.modelId)}`);
+        },
+      });
+      await result.consumeStream();
+      await result.text;
+      expect('request' in result).toBe(true);
+      return [...heard, 'resolved'];
+    };
+    const expected = await heardBy(aiSdk);
+    expect(expected).toHaveLength(4);
+    expect(await heardBy(ours)).toEqual(expected);
+  });
+
   it('and its output has the type of its schema', async () => {
     const output = aiSdk.Output.object({ schema: z.object({ colour: z.string() }) });
     const reply = [...call('f1', '__finish__', { colour: 'blue' }), ...finish('tool-calls')];
     const agent = new ours.ToolLoopAgent({
       model: fakeModel(() => reply),
       output,
+      runtimeContext: { place: 'roof' },
+      prepareStep: ({ runtimeContext }) => ({ temperature: runtimeContext.place.length }),
     });
     const { output: found } = await agent.generate({ prompt: 'What colour is it?' });
     expect(found.colour.toUpperCase()).toBe('BLUE');

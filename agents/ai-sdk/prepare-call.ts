@@ -1,0 +1,120 @@
+import type { FlexibleSchema } from 'ai';
+import { DefinitionError } from '../definition-error.js';
+import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../prepared-step.js';
+import { withContexts, type AgentContexts } from './contexts.js';
+import { afterChanges, defined, joined } from './join-hooks.js';
+import { toToolSchema } from './tool-schema.js';
+
+/** What the call options of a turn depend on: what the record has, so that every worker gets the same. */
+export type CallOptionsScope = Pick<
+  PrepareStepOptions,
+  'sessionId' | 'runId' | 'state' | 'messageMetadata'
+>;
+
+/** The call options of the AI SDK: the same for all calls, or made for each turn. */
+export type CallOptions = object | ((scope: CallOptionsScope) => unknown);
+
+type PrepareCall = (options: Record<string, unknown>) => unknown;
+
+/** Of what `prepareCall` returns, that which a step can have of its own. */
+const CHANGES = [
+  'model',
+  'instructions',
+  'toolChoice',
+  'activeTools',
+  'providerOptions',
+  'temperature',
+  'maxOutputTokens',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'stopSequences',
+  'seed',
+  'reasoning',
+  'messages',
+];
+const CHANGED = new Set<string>(CHANGES);
+/** Given to `prepareCall`, and nothing to look at afterwards. */
+const INPUTS = new Set(['options']);
+
+/**
+ * `prepareCall` and `prepareStep` of an agent of the AI SDK as one `prepareStep`. `prepareCall` is asked before
+ * each step, with the settings of the agent, since any worker may take the step: it has to say the same for the
+ * same options.
+ *
+ * @throws DefinitionError for call options that would not be read
+ */
+export function toPrepareStep(
+  settings: Record<string, unknown>,
+  contexts: AgentContexts | undefined,
+  callOptions: CallOptions | undefined,
+  agent: string,
+): PrepareStep | undefined {
+  const { prepareCall, callOptionsSchema } = settings;
+  const own = withContexts(settings['prepareStep'] as PrepareStep | undefined, contexts);
+  if (callOptionsSchema !== undefined && callOptions === undefined) {
+    const instead = 'say where they come from: fromAgent(agent, { callOptions })';
+    throw new DefinitionError(`callOptionsSchema is for call options; ${instead}`, { agent });
+  }
+  if (prepareCall === undefined) {
+    if (callOptions === undefined) return own;
+    throw new DefinitionError('callOptions are for agents with a prepareCall', { agent });
+  }
+  if (typeof prepareCall !== 'function') {
+    throw new DefinitionError('prepareCall must be a function', { agent });
+  }
+  const read = toReadOptions(callOptions, callOptionsSchema);
+  return async (step) => {
+    // As in the AI SDK it gets what the call begins with, and the reply so far follows.
+    const given = { ...settings, ...(await read(step)), messages: step.initialMessages };
+    const returned = (await (prepareCall as PrepareCall)(given)) as typeof given | undefined;
+    const { messages: initial, ...others } = toChanges(returned ?? given, given, agent);
+    const messages = initial && { messages: [...initial, ...step.responseMessages] };
+    const changes = defined({ ...others, ...messages });
+    if (own === undefined) return changes;
+    return joined(changes, defined(await own(afterChanges(step, changes))));
+  };
+}
+
+/** Validated by the agent's schema, as in the AI SDK. */
+function toReadOptions(
+  callOptions: CallOptions | undefined,
+  schema: unknown,
+): (step: PrepareStepOptions) => Promise<{ options?: unknown }> {
+  return async ({ sessionId, runId, state, messageMetadata }) => {
+    const scope = { sessionId, runId, state, messageMetadata };
+    const options: unknown =
+      typeof callOptions === 'function' ? await callOptions(scope) : callOptions;
+    if (options === undefined) return {};
+    if (schema === undefined) return { options };
+    return { options: await toToolSchema(schema as FlexibleSchema).parseAsync(options) };
+  };
+}
+
+const INSTEAD: Partial<Record<string, string>> = {
+  tools: 'return activeTools with the names of those that the model may call',
+  prompt: 'return messages',
+};
+const ELSEWHERE =
+  'set it on the agent, or use a factory of the registry for what depends on the user';
+
+/** @throws DefinitionError for changes that a step cannot have */
+function toChanges(
+  returned: Record<string, unknown>,
+  given: Record<string, unknown>,
+  agent: string,
+): PreparedStep {
+  for (const [field, value] of Object.entries(returned)) {
+    if (CHANGED.has(field) || INPUTS.has(field) || value === given[field]) continue;
+    const instead = INSTEAD[field] ?? ELSEWHERE;
+    throw new DefinitionError(`prepareCall cannot change "${field}" of a run; ${instead}`, {
+      agent,
+    });
+  }
+  return Object.fromEntries(
+    CHANGES.filter(
+      (field) => returned[field] !== undefined && returned[field] !== given[field],
+    ).map((field) => [field, returned[field]]),
+  );
+}
