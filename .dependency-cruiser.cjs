@@ -1,36 +1,36 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
-const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']]; const COMPOSED = 'protocol|stores|executor|agents|config|examples|extensions';
-const ENTRIES = 'protocol|config|stores/(contract|record)|(agents|ai-sdk|api|executor|stores|worker)/(index|extension)'; // What extensions import of other rooms.
+const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']]; const COMPOSED = 'protocol|store|runs|agents|config|examples|extensions';
+const ENTRIES = 'protocol|config|store/(contract|record)|(agents|ai-sdk|api|runs|store|worker)/(index|extension)'; // What extensions import of other rooms.
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
-  'extensions/one-process': 'protocol|run|agents|stores|activities|executor',
-  extensions: `run|agents|stores|activities|executor|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|notify|leases|schedules|service|index|[\\w/-]*workflows).*': ENTRIES,
-  store: 'protocol|session', stores: 'protocol|session|store', 'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
-  activities: 'protocol|run|agents|stores', executor: 'protocol|agents|session|store|stores', testing: 'protocol|agents|session|stores|executor|extensions|worker|ai-sdk',
-  'ai-sdk': 'protocol|stores|executor', 'ai-sdk/parts': 'protocol|stores', 'ai-sdk/turns': 'protocol|stores|ai-sdk/parts',
-  'ai-sdk/reply': 'protocol|stores|executor|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
+  'extensions/one-process': 'protocol|run|agents|store|activities|runs',
+  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|notify|leases|schedules|service|index|[\\w/-]*workflows).*': ENTRIES,
+  store: 'protocol|session', 'store/[\\w-]+\\.ts': 'protocol|session', 'store/contract': 'protocol|session|store/[\\w-]+\\.ts', 'store/(record|log)': 'protocol|session|store/(contract|[\\w-]+\\.ts)',
+  activities: 'protocol|run|agents|store', runs: 'protocol|agents|session|store', testing: 'protocol|agents|session|store|runs|extensions|worker|ai-sdk',
+  'ai-sdk': 'protocol|store|runs', 'ai-sdk/parts': 'protocol|store', 'ai-sdk/turns': 'protocol|store|ai-sdk/parts',
+  'ai-sdk/reply': 'protocol|store|runs|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
   api: `${COMPOSED}|ai-sdk`, 'worker/(?!main).*': `${COMPOSED}|activities|worker`,
-  worker: `${COMPOSED}|activities|api/(create-metrics-app|listen|readiness|deps)`, cli: 'protocol|config|agents|executor|stores|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|config/own-extensions',
-  examples: 'agents|ai-sdk|api/index|extensions|protocol|stores|worker|workflows', 'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
+  worker: `${COMPOSED}|activities|api/(create-metrics-app|listen|readiness|deps)`, cli: 'protocol|config|agents|runs|store|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|config/own-extensions',
+  examples: 'agents|ai-sdk|api/index|extensions|protocol|store|worker|workflows', 'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
   ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids|triggers)'],
-  ['ai-sdk/parts', 'ai-sdk|protocol|stores|.*node_modules', 'ai-sdk/parts|protocol/(content-blocks|control-guard|errors|event-names|ids|provider-result)'],
-  ['ai-sdk/(client|react)', 'ai-sdk|protocol|stores|executor', 'ai-sdk/(client|react|parts)|protocol/(headers|shown-call|time)'],
-  ['stores/memory', 'stores/redis/(clients|connection|evaluate|open-stores|helix-classes|index)'],
-  ['extensions/one-process', 'executor/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity)'],
-  ['testing/(?!temporal).*', 'worker|executor/(agent-executor|run-workflows|index)'],
+  ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(content-blocks|control-guard|errors|event-names|ids|provider-result)'],
+  ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(headers|shown-call|time)'],
+  ['store/memory', 'store/redis/(clients|connection|evaluate|open-stores|helix-classes|index)'],
+  ['extensions/one-process', 'runs/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity)'],
+  ['testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe', '', LAZY],
   ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(act-on-each|audit-fault|ids|run|time)', LAZY],
 ];
 /** Packages that stand for one side, and where they are imported. */
 const PACKAGES = {
-  'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'stores/redis',
+  'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'store/redis',
   '@opentelemetry/[^/]+': 'extensions/observe', commander: 'cli', nodemailer: 'extensions/notify|examples',
   'express|express-rate-limit|cors|helmet|prom-client': 'api|extensions', jose: 'api|extensions/notify',
-  '@temporalio/[^/]+': 'workflows|extensions|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
+  '@temporalio/[^/]+': 'workflows|extensions|activities|runs|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
 };
 const at = (paths) => `^(${paths})(?![\\w-])`;
@@ -47,7 +47,7 @@ module.exports = {
     ...Object.entries(PACKAGES).map(([names, where]) => never(`(?!(${where}|test|bench)/).*`, `.*node_modules/(${names})`)),
     never('(?!test/|bench/).*', 'test|bench'),
     never('(?!examples/|test/|bench/|scripts/|[\\w/-]*main\\.).*', 'examples'),
-    never('(activities|executor|extensions/one-process|ai-sdk|api|worker)/(?![\\w/-]*main\\.|ai-sdk/tool-loop-agent).*', 'stores/(redis|memory)'),
+    never('(activities|runs|extensions/one-process|ai-sdk|api|worker)/(?![\\w/-]*main\\.|ai-sdk/tool-loop-agent).*', 'store/(redis|memory)'),
     never('(?!extensions/|testing/|cli/doctor/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
     never('workflows|extensions/[\\w/-]*workflows', '.*node_modules', '.*node_modules/@temporalio'),
     never('ai-sdk/(client|react)', '.*node_modules/(ai|zod)'),

@@ -95,9 +95,9 @@ export type {
 // oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
 export * from './protocol/index.js';
 
-export { isStalled } from './stores/record/stalled.js';
-export { resolveCheckpointStreamSequence } from './stores/log/stream-manager.js';
-export type { AgentResult, RunOutcome } from './executor/run-result.js';
+export { isStalled } from './store/record/stalled.js';
+export { resolveCheckpointStreamSequence } from './store/log/stream-manager.js';
+export type { AgentResult, RunOutcome } from './runs/run-result.js';
 export type {
   CreateWriterOptions,
   ReaderOptions,
@@ -109,8 +109,8 @@ export type {
   StreamManager,
   StreamReader,
   StreamWriter,
-} from './stores/log/stream-manager.js';
-export type { CallSpec, CallState, NewCall, OpenCall } from './stores/contract/call-record.js';
+} from './store/log/stream-manager.js';
+export type { CallSpec, CallState, NewCall, OpenCall } from './store/contract/call-record.js';
 export type {
   PendingCall,
   SettleCallInput,
@@ -118,15 +118,15 @@ export type {
   StartCallInput,
   StartCallResult,
   SuspensionContext,
-} from './stores/contract/calls.js';
-export type { Checkpoint, CheckpointPage } from './stores/contract/checkpoints.js';
+} from './store/contract/calls.js';
+export type { Checkpoint, CheckpointPage } from './store/contract/checkpoints.js';
 export type {
   CustomState,
   CustomState as AgentState,
   VersionedState,
-} from './stores/contract/custom-state.js';
-export type { MessagePage, SessionState } from './stores/contract/documents.js';
-export type { HelixStateStore } from './stores/record/helix-state-store.js';
+} from './store/contract/custom-state.js';
+export type { MessagePage, SessionState } from './store/contract/documents.js';
+export type { HelixStateStore } from './store/record/helix-state-store.js';
 export type {
   AppendResult,
   LogPosition,
@@ -137,8 +137,8 @@ export type {
   TruncateOptions,
   TruncateResult,
   Writer,
-} from './stores/contract/log.js';
-export type { QueuedEntry } from './stores/contract/queue.js';
+} from './store/contract/log.js';
+export type { QueuedEntry } from './store/contract/queue.js';
 export type {
   BeginInput,
   BeginResult,
@@ -150,9 +150,9 @@ export type {
   RunUsage,
   StopResult,
   UserMessage,
-} from './stores/contract/runs.js';
-export type { SessionCalls, SessionRecord, SessionView } from './stores/contract/sessions.js';
-export type { PromotedState, StagedChanges } from './stores/contract/staging.js';
+} from './store/contract/runs.js';
+export type { SessionCalls, SessionRecord, SessionView } from './store/contract/sessions.js';
+export type { PromotedState, StagedChanges } from './store/contract/staging.js';
 export type {
   ClaimInput,
   ClaimResult,
@@ -160,6 +160,6 @@ export type {
   CommitResult,
   DiscardInput,
   DiscardResult,
-} from './stores/contract/steps.js';
-export type { Store } from './stores/contract/store.js';
-export type { SessionOwner, WaitingPage, WaitingSession } from './stores/contract/waiting.js';
+} from './store/contract/steps.js';
+export type { Store } from './store/contract/store.js';
+export type { SessionOwner, WaitingPage, WaitingSession } from './store/contract/waiting.js';

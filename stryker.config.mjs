@@ -22,8 +22,8 @@ const GROUPS = {
     'test/ai-sdk/parts test/ai-sdk/live-equals-stored',
   ],
   tail: [
-    'stores/redis/tail/*.ts',
-    'test/stores/redis/tail test/stores/redis/kept-pages test/stores/redis/cursor test/stores/redis/rewound-reader',
+    'store/redis/tail/*.ts',
+    'test/store/redis/tail test/store/redis/kept-pages test/store/redis/cursor test/store/redis/rewound-reader',
   ],
 };
 

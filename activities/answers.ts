@@ -14,10 +14,10 @@ import { runNumberOf, sessionOfRun } from '../protocol/ids.js';
 import type { PendingQuestion } from '../protocol/replies.js';
 import type { ToolRow } from '../protocol/rows.js';
 import { isTerminal, type At, type Next } from '../protocol/run.js';
-import type { Wake } from '../stores/contract/call-record.js';
-import type { SessionRecord } from '../stores/contract/sessions.js';
-import { expireCalls } from '../stores/record/expire-calls.js';
-import { extendDeadline, submitAnswer } from '../stores/record/submit-answer.js';
+import type { Wake } from '../store/contract/call-record.js';
+import type { SessionRecord } from '../store/contract/sessions.js';
+import { expireCalls } from '../store/record/expire-calls.js';
+import { extendDeadline, submitAnswer } from '../store/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
 import { STATE_LOST } from './endings.js';
 

@@ -1,8 +1,8 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
 import { joinDeltas } from '../protocol/merge-deltas.js';
-import type { Writer, AppendResult } from '../stores/contract/log.js';
-import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { Writer, AppendResult } from '../store/contract/log.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
 
 /** Why an attempt no longer owns its writer; `rewound`: the store became older than the writer. */
 export type WriterLoss = 'fenced' | 'superseded' | 'rewound';

@@ -6,7 +6,7 @@ import {
   type StepOutcome,
   type StopRequest,
 } from '../protocol/run.js';
-import { forceEnd } from '../stores/record/force-end.js';
+import { forceEnd } from '../store/record/force-end.js';
 import type { Attempt } from './attempt.js';
 import { AttemptFailure } from './attempt-failure.js';
 import type { WriterLoss } from './chunk-writer.js';

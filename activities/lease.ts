@@ -1,7 +1,7 @@
 import type { Info } from '@temporalio/activity';
 import type { LeaseRef } from '../protocol/activities.js';
 import { attemptIdOf } from '../protocol/ids.js';
-import type { HeldWork } from '../stores/contract/leases.js';
+import type { HeldWork } from '../store/contract/leases.js';
 
 /** The lease of the worker process that carries attempts out. */
 export interface Lease {

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { parseState } from '../agents/agent-state.js';
 import type { JSONPatchOperation } from '../protocol/chunk.js';
 import { StaleStateError } from '../protocol/errors.js';
-import type { StateRead } from '../stores/contract/staging.js';
-import type { Store } from '../stores/contract/store.js';
+import type { StateRead } from '../store/contract/staging.js';
+import type { Store } from '../store/contract/store.js';
 
 export interface LoadedState {
   /** Deeply frozen. */

@@ -1,5 +1,5 @@
 import type { Row } from '../protocol/rows.js';
-import type { Sessions } from '../stores/contract/sessions.js';
+import type { Sessions } from '../store/contract/sessions.js';
 
 /** Rows are immutable, so what was read once stays true: only new rows are loaded. */
 export interface RowsCache {

@@ -3,7 +3,7 @@ import type { AgentRegistry } from '../agents/registry.js';
 import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { retryDelay } from '../protocol/time.js';
-import type { SessionRecord, Sessions } from '../stores/contract/sessions.js';
+import type { SessionRecord, Sessions } from '../store/contract/sessions.js';
 import type { Attempt } from './attempt.js';
 import { AttemptFailure } from './attempt-failure.js';
 

@@ -3,7 +3,7 @@ import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type ChildRef } from '../protocol/run.js';
 import type { ToolRow } from '../protocol/rows.js';
-import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { SessionRecord } from '../store/contract/sessions.js';
 import type { ActivityDeps } from './deps.js';
 import { wakeOthers } from './answers.js';
 

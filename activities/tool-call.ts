@@ -5,8 +5,8 @@ import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js
 import { rootOf } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import { endsWithin, retryDelay } from '../protocol/time.js';
-import type { CallPermission, StartCallInput } from '../stores/contract/calls.js';
-import type { Writer } from '../stores/contract/log.js';
+import type { CallPermission, StartCallInput } from '../store/contract/calls.js';
+import type { Writer } from '../store/contract/log.js';
 import { callWriter, handOver, type Attempt } from './attempt.js';
 import { AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from './attempt-failure.js';
 import { cutOnStop } from './cut-on-stop.js';

@@ -84,7 +84,7 @@ export { toBroken } from './turns/turn-frames.js';
 export { toJudged, type Viewer } from './turns/turn-progress.js';
 export { extractResumePosition } from './reply/attach-turn.js';
 export { buildPastSnapshot, buildSnapshot } from './reply/build-snapshot.js';
-export { toPendingQuestions } from '../stores/record/session-summaries.js';
+export { toPendingQuestions } from '../store/record/session-summaries.js';
 export type { PastSnapshotParams, SnapshotDeps, SnapshotParams } from './reply/build-snapshot.js';
 export { decideReply } from './reply/decide-reply.js';
 export { handleChatStream, toProblem, toReplyHeaders } from './reply/handle-chat-stream.js';

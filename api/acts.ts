@@ -1,12 +1,12 @@
 import { requireAddressable, toAnswerOptions } from '../ai-sdk/index.js';
-import type { Runs } from '../executor/runs.js';
+import type { Runs } from '../runs/runs.js';
 import { toAnswerError, type UncheckedAnswer } from '../protocol/answers.js';
 import { HEADERS } from '../protocol/headers.js';
 import type { OperatorAnswerBody } from '../protocol/operator.js';
 import type { AnswerReply, ExtendReply, RetryReply, StopReply } from '../protocol/replies.js';
 import type { StopMode } from '../protocol/run.js';
-import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { AnswerResult } from '../stores/record/submit-answer.js';
+import type { SessionRecord } from '../store/contract/sessions.js';
+import type { AnswerResult } from '../store/record/submit-answer.js';
 import { toActor } from './identity.js';
 import type { Call } from './routes/route.js';
 

@@ -5,8 +5,8 @@ import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
 import { toWireEvents, type StreamEvent } from '../protocol/wire-events.js';
 import { formatWireEvent } from '../protocol/wire-text.js';
-import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { SessionRecord } from '../store/contract/sessions.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
 
 type Log = Pick<StreamManager, 'read' | 'follow'>;
 

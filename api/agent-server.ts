@@ -10,9 +10,9 @@ import {
   toUserMessages,
   type Caller,
 } from '../ai-sdk/index.js';
-import { readState } from '../executor/agent-input.js';
-import { toBeginRefusal } from '../executor/begin-refusal.js';
-import { runOfMessage } from '../executor/run-of-message.js';
+import { readState } from '../runs/agent-input.js';
+import { toBeginRefusal } from '../runs/begin-refusal.js';
+import { runOfMessage } from '../runs/run-of-message.js';
 import type {
   AgentStarted,
   StartAgentBody,
@@ -24,9 +24,9 @@ import type { PostedMessage } from '../protocol/http.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import { toPerson } from '../protocol/responder.js';
 import type { RouteDeps } from './deps.js';
-import type { SessionView } from '../stores/contract/sessions.js';
-import { toRunStanding } from '../stores/record/run-standing.js';
-import { toPendingCalls } from '../stores/record/session-summaries.js';
+import type { SessionView } from '../store/contract/sessions.js';
+import { toRunStanding } from '../store/record/run-standing.js';
+import { toPendingCalls } from '../store/record/session-summaries.js';
 
 interface StartParams {
   sessionId: string;

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { isAddressable } from '../ai-sdk/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import type { AgentExecutor } from '../executor/executor-of.js';
-import { joinParts } from '../stores/contract/shared-data.js';
+import type { AgentExecutor } from '../runs/executor-of.js';
+import { joinParts } from '../store/contract/shared-data.js';
 import type { ApiDeps, ApiRuns, ApiSettings, ReadinessChecks } from './deps.js';
 import type { ApiExtension } from './extension.js';
 import type { ApiLogger } from './middleware/refusals.js';

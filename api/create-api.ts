@@ -3,7 +3,7 @@ import type { Express, RequestHandler } from 'express';
 import { isSessionId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
 import { toApiDeps, type ApiOptions } from './api-options.js';
 import type { RouteDeps } from './deps.js';
-import { tracerOf } from '../executor/extension.js';
+import { tracerOf } from '../runs/extension.js';
 import type { ApiExtension } from './extension.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
@@ -29,7 +29,7 @@ import { createReadiness } from './readiness.js';
 import { routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route } from './routes/route.js';
 import { nameSession, sessionPaths } from './session-access.js';
-import type { Store } from '../stores/contract/store.js';
+import type { Store } from '../store/contract/store.js';
 
 /**
  * The HTTP API as an Express app that does not listen yet.

@@ -1,12 +1,12 @@
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { Authorize } from '../ai-sdk/index.js';
-import type { Runs } from '../executor/runs.js';
+import type { Runs } from '../runs/runs.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { OperatorWorkers } from '../protocol/operator-workers.js';
 import type { ReadinessReply } from '../protocol/replies.js';
 import type { Tracer } from '../protocol/tracer.js';
-import type { Store } from '../stores/contract/store.js';
-import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { Store } from '../store/contract/store.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
 import type { FileSettings } from './file-settings.js';
 import type { CrossOriginOptions } from './middleware/guards.js';
 import type { ApiLimits } from './middleware/limits.js';

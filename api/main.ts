@@ -17,13 +17,13 @@ import {
 } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
 import { startLogging } from '../config/traces.js';
-import { createAgentExecutor } from '../executor/agent-executor.js';
-import { untilCallsEnd } from '../executor/run-workflows.js';
-import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
+import { createAgentExecutor } from '../runs/agent-executor.js';
+import { untilCallsEnd } from '../runs/run-workflows.js';
+import { explainTemporal, inUsableNamespace } from '../runs/explain-temporal.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
 import { withTimeout } from '../protocol/time.js';
-import { explainRedis } from '../stores/redis/inspect-redis.js';
-import { createRedisStores } from '../stores/redis/index.js';
+import { explainRedis } from '../store/redis/inspect-redis.js';
+import { createRedisStores } from '../store/redis/index.js';
 import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
 import { createApiMetrics } from './metrics/api-metrics.js';

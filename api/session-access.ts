@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import { readOwned, toReplyHeaders, type Caller } from '../ai-sdk/index.js';
-import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { Store } from '../stores/contract/store.js';
+import type { SessionRecord } from '../store/contract/sessions.js';
+import type { Store } from '../store/contract/store.js';
 
 /**
  * Loads the caller's own session, and names it and its newest run in the headers of the reply, so

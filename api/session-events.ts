@@ -3,11 +3,11 @@ import type { StreamMessage } from '../protocol/chunk.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import type { SessionEvent } from '../protocol/http.js';
 import { sleep } from '../protocol/time.js';
-import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
-import { toCallDecisions } from '../stores/record/call-decisions.js';
-import { toRunStanding } from '../stores/record/run-standing.js';
-import type { Store } from '../stores/contract/store.js';
-import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
+import { toCallDecisions } from '../store/record/call-decisions.js';
+import { toRunStanding } from '../store/record/run-standing.js';
+import type { Store } from '../store/contract/store.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
 
 export interface SessionEventDeps {
   stateStore: Pick<Store, 'sessions' | 'queue'>;

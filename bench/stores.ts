@@ -1,4 +1,4 @@
-import { createRedisStores, type RedisStores } from '../stores/redis/index.js';
+import { createRedisStores, type RedisStores } from '../store/redis/index.js';
 
 /** Stores on the Redis of a benchmark. */
 export function openStores(url: string): RedisStores {

@@ -1,6 +1,6 @@
-import { closeClient } from '../stores/redis/clients.js';
-import { connectCommands } from '../stores/redis/connection.js';
-import { callRedis } from '../stores/redis/errors.js';
+import { closeClient } from '../store/redis/clients.js';
+import { connectCommands } from '../store/redis/connection.js';
+import { callRedis } from '../store/redis/errors.js';
 import type { CountCharge, FindCharge } from './lab/tools.js';
 
 /** Hash in Redis: executions of the lab agent's `charge` by idempotency key. */

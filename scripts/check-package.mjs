@@ -18,7 +18,7 @@ const BESIDE = new Set([
   'dist/workflows/bundle.js',
   'dist/extensions/with-own-workflows.js',
   'dist/extensions/leases/thread.js',
-  'dist/stores/redis/open-leases.js',
+  'dist/store/redis/open-leases.js',
 ]);
 /** Run by their paths, by the command line, or by browsers. */
 const PROCESSES = [

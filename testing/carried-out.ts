@@ -1,6 +1,6 @@
 import type { AgentRegistry } from '../agents/index.js';
-import type { AgentExecutor } from '../executor/executor-of.js';
-import type { MemoryStores } from '../stores/memory/index.js';
+import type { AgentExecutor } from '../runs/executor-of.js';
+import type { MemoryStores } from '../store/memory/index.js';
 import type { TestClock } from './test-clock.js';
 
 /** What a runtime under test has, wherever its runs are carried out. */

@@ -1,8 +1,8 @@
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import type { AgentExecutor, ExecuteOptions } from '../executor/executor-of.js';
-import type { AgentInput } from '../executor/agent-input.js';
+import type { AgentExecutor, ExecuteOptions } from '../runs/executor-of.js';
+import type { AgentInput } from '../runs/agent-input.js';
 import { createInProcessExecutor } from '../extensions/one-process/create-executor.js';
-import { createMemoryStores, type MemoryStores } from '../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../store/memory/index.js';
 import type { CarriedOut, SharedParts } from './carried-out.js';
 import type { TemporalEnvironment, WorkflowSource } from './temporal/run-on-temporal.js';
 import type { EvalCase } from './eval/index.js';

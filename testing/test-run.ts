@@ -1,11 +1,11 @@
 import { AssertionError } from 'node:assert';
-import type { AgentExecutor } from '../executor/executor-of.js';
-import type { Approval, ClientToolOutcome, RunHandle } from '../executor/run-handle.js';
-import type { AgentResult } from '../executor/run-result.js';
+import type { AgentExecutor } from '../runs/executor-of.js';
+import type { Approval, ClientToolOutcome, RunHandle } from '../runs/run-handle.js';
+import type { AgentResult } from '../runs/run-result.js';
 import type { PendingQuestion } from '../protocol/http.js';
 import type { ShownCall } from '../protocol/shown-call.js';
-import type { Store } from '../stores/contract/store.js';
-import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { Store } from '../store/contract/store.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
 import { isMatcher, matches, type Expected } from './matches.js';
 import { toSeenCalls, type SeenCall } from './seen-calls.js';
 

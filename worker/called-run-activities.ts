@@ -1,11 +1,11 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { AgentNotFoundError } from '../agents/registry.js';
-import { createCalledRuns, type CalledRunsDeps } from '../executor/called-runs.js';
-import { MessageWaitsError } from '../executor/run-of-message.js';
+import { createCalledRuns, type CalledRunsDeps } from '../runs/called-runs.js';
+import { MessageWaitsError } from '../runs/run-of-message.js';
 import type { CalledRunActivities } from '../protocol/called-runs.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
-import type { QuotaExceeded } from '../stores/contract/owners.js';
+import type { QuotaExceeded } from '../store/contract/owners.js';
 
 /**
  * How often a run is tried that waits for others: a conversation may wait for people for weeks, so the

@@ -1,8 +1,8 @@
 import type { WorkerOptions } from '@temporalio/worker';
-import type { RunsExtension, RunsHost } from '../executor/extension.js';
-import type { PreparedRuns } from '../executor/run-start.js';
-import type { RunWorkflows } from '../executor/run-workflows.js';
-import type { Runs } from '../executor/runs.js';
+import type { RunsExtension, RunsHost } from '../runs/extension.js';
+import type { PreparedRuns } from '../runs/run-start.js';
+import type { RunWorkflows } from '../runs/run-workflows.js';
+import type { Runs } from '../runs/runs.js';
 import type { Liveness, LivenessDeps } from './liveness.js';
 
 /** What an extension works with in a worker. */

@@ -2,7 +2,7 @@
 export { createActivities } from '../activities/index.js';
 export type { ActivityDeps } from '../activities/index.js';
 // oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
-export * from '../executor/index.js';
+export * from '../runs/index.js';
 export {
   DEFAULT_TASK_QUEUE,
   QUERIES,

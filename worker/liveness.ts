@@ -1,6 +1,6 @@
 import type { Lease } from '../activities/lease.js';
 import type { RunMeter } from '../protocol/run-meter.js';
-import type { Leases } from '../stores/contract/leases.js';
+import type { Leases } from '../store/contract/leases.js';
 import type { TakeOver } from './take-over.js';
 
 /** How other workers notice within seconds that the process of a worker has died. */

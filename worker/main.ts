@@ -10,8 +10,8 @@ import type { WorkerExtension } from './extension.js';
 import { startLogging } from '../config/traces.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import { readTemporal } from '../config/temporal.js';
-import { explainRedis } from '../stores/redis/inspect-redis.js';
-import { createRedisStores } from '../stores/redis/index.js';
+import { explainRedis } from '../store/redis/inspect-redis.js';
+import { createRedisStores } from '../store/redis/index.js';
 import { beginLease } from '../extensions/leases/index.js';
 import type { WorkerProcess } from './run-worker.js';
 

@@ -5,7 +5,7 @@ import { consoleUrlOf } from '../config/console-url.js';
 import type { Config } from '../config/env.js';
 import { readMetricsCollector } from '../config/metrics.js';
 import type { Logger } from '../config/logger.js';
-import { explainTemporal, inNamespace } from '../executor/explain-temporal.js';
+import { explainTemporal, inNamespace } from '../runs/explain-temporal.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
 import type { AgentPluginOptions } from './agent-plugin.js';

@@ -1,10 +1,10 @@
-import { createRelease } from '../executor/agent-pauses.js';
-import type { Runs } from '../executor/runs.js';
-import { createFindClosed } from '../executor/find-closed.js';
-import type { RunWorkflows } from '../executor/run-workflows.js';
-import { createSweep } from '../executor/sweep.js';
-import type { Store } from '../stores/contract/store.js';
-import type { AuditLogger } from '../stores/record/listeners.js';
+import { createRelease } from '../runs/agent-pauses.js';
+import type { Runs } from '../runs/runs.js';
+import { createFindClosed } from '../runs/find-closed.js';
+import type { RunWorkflows } from '../runs/run-workflows.js';
+import { createSweep } from '../runs/sweep.js';
+import type { Store } from '../store/contract/store.js';
+import type { AuditLogger } from '../store/record/listeners.js';
 
 export interface SweepsDeps {
   /** With the due list of this fleet. */

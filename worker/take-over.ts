@@ -1,8 +1,8 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
-import { isRefusedForGood } from '../executor/grpc-status.js';
-import { resetStickyQueue, withinDeadline } from '../executor/run-workflows.js';
+import { isRefusedForGood } from '../runs/grpc-status.js';
+import { resetStickyQueue, withinDeadline } from '../runs/run-workflows.js';
 import type { LostAttempt } from '../protocol/activities.js';
-import type { HeldWork } from '../stores/contract/leases.js';
+import type { HeldWork } from '../store/contract/leases.js';
 
 /** A call to Temporal may take this long. */
 const CALL_MS = 5_000;

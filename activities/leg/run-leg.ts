@@ -11,7 +11,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { At, CallRef, Next, Spent, StepOutcome } from '../../protocol/run.js';
 import { sleep } from '../../protocol/time.js';
 import { createLoop, isForLeg, needsWorkflow, type Host } from '../../run/loop.js';
-import type { Runs } from '../../stores/contract/runs.js';
+import type { Runs } from '../../store/contract/runs.js';
 import type { Attempt } from '../attempt.js';
 import { AttemptCancelled, AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from '../attempt-failure.js';
 import type { ModelStep } from '../model/model-step.js';

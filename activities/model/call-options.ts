@@ -21,7 +21,7 @@ import { isOlderModel, resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
-import type { Files } from '../../stores/contract/files.js';
+import type { Files } from '../../store/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
 import { foreignTo, toAcceptable, type Asked } from './acceptable-prompt.js';
 import { easedOf, shorten } from './eased-prompt.js';

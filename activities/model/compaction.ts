@@ -9,8 +9,8 @@ import { Callback, Duration, isCount, must, settings } from '../../agents/fields
 import { Prices } from '../../agents/llm-settings.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction, Row } from '../../protocol/rows.js';
-import type { RunUsage } from '../../stores/contract/runs.js';
-import { addUsage } from '../../stores/record/run-usage.js';
+import type { RunUsage } from '../../store/contract/runs.js';
+import { addUsage } from '../../store/record/run-usage.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
 import type { ClaimedStep, Compactions, StepMiddleware } from './middleware.js';

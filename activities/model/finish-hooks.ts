@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { Row } from '../../protocol/rows.js';
 import type { StepOutcome } from '../../protocol/run.js';
-import type { RunInfo } from '../../stores/contract/runs.js';
+import type { RunInfo } from '../../store/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
 import { toLoggedError } from './provider-failure.js';

@@ -10,7 +10,7 @@ import { formatFileUrl } from '../../protocol/file-reference.js';
 import { rootOf, runNumberOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row, UnseenContent } from '../../protocol/rows.js';
-import type { StoredFile } from '../../stores/contract/files.js';
+import type { StoredFile } from '../../store/contract/files.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import type { ActivityDeps } from '../deps.js';
 import type { StepMiddleware } from './middleware.js';

@@ -4,7 +4,7 @@ import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { madeFileOf } from '../../protocol/made-file.js';
 import type { Row, UserPart } from '../../protocol/rows.js';
-import type { Files, StoredFile } from '../../stores/contract/files.js';
+import type { Files, StoredFile } from '../../store/contract/files.js';
 import type { FetchFile } from './fetch-file.js';
 import { FILES_AWAY, RequestFault } from './provider-failure.js';
 

@@ -11,8 +11,8 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import type { NewCall, CallDescription } from '../../stores/contract/call-record.js';
-import { closedCall } from '../../stores/record/closed-call.js';
+import type { NewCall, CallDescription } from '../../store/contract/call-record.js';
+import { closedCall } from '../../store/record/closed-call.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './reply-types.js';
 

@@ -2,16 +2,16 @@ import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/p
 import type { StepRef } from '../../protocol/activities.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
-import type { RunUsage } from '../../stores/contract/runs.js';
+import type { RunUsage } from '../../store/contract/runs.js';
 import {
   commonAttributes,
   legSpan,
   spanBelow,
   usageAttributes,
-} from '../../stores/record/leg-spans.js';
-import type { LegTraces } from '../../stores/record/leg-traces.js';
-import { usageSince } from '../../stores/record/legs.js';
-import { addUsage } from '../../stores/record/run-usage.js';
+} from '../../store/record/leg-spans.js';
+import type { LegTraces } from '../../store/record/leg-traces.js';
+import { usageSince } from '../../store/record/legs.js';
+import { addUsage } from '../../store/record/run-usage.js';
 import type { Attempt } from '../attempt.js';
 import type { TracedDeps } from '../deps.js';
 import type { ModelCall, ModelRequest, StepMiddleware } from './middleware.js';

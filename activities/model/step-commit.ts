@@ -5,20 +5,20 @@ import { FINISH_TOOL_NAME, formatCheckpointId, formatApprovalId } from '../../pr
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantRow, AssistantPart, Row } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus, CallRef } from '../../protocol/run.js';
-import { addUsage } from '../../stores/record/run-usage.js';
-import type { CommitInput } from '../../stores/contract/steps.js';
+import { addUsage } from '../../store/record/run-usage.js';
+import type { CommitInput } from '../../store/contract/steps.js';
 import {
   closedCall,
   closingChunks,
   CUT_CALLS,
   openingChunks,
   type ShownReply,
-} from '../../stores/record/closed-call.js';
+} from '../../store/record/closed-call.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import type { NewCall } from '../../stores/contract/call-record.js';
-import { isQuestion } from '../../stores/record/questions.js';
-import { toChildRef } from '../../stores/record/sub-agent-calls.js';
+import type { NewCall } from '../../store/contract/call-record.js';
+import { isQuestion } from '../../store/record/questions.js';
+import { toChildRef } from '../../store/record/sub-agent-calls.js';
 import { isCut } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';

@@ -4,7 +4,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import type { CallSpec } from '../../stores/contract/call-record.js';
+import type { CallSpec } from '../../store/contract/call-record.js';
 
 /** The outcome of an execution, as the model gets it. */
 export type ToolOutcome = { output: unknown } | { error: string; errorCode: string };

@@ -4,8 +4,8 @@ import {
   legSpan,
   spanBelow,
   toolAttributes,
-} from '../../stores/record/leg-spans.js';
-import type { LegTraces } from '../../stores/record/leg-traces.js';
+} from '../../store/record/leg-spans.js';
+import type { LegTraces } from '../../store/record/leg-traces.js';
 
 /** The span of one execution of a tool. */
 export interface ToolSpan {

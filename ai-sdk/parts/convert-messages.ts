@@ -9,7 +9,7 @@ import type {
   ToolRow,
   UserRow,
 } from '../../protocol/rows.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
 import { formatBlockId } from '../../protocol/content-blocks.js';
 import { toEventPart, toInterruptedMetadata } from './content-parts.js';
 import { toToolPart } from './tool-part.js';

@@ -9,7 +9,7 @@ import type { Interruption } from '../../protocol/interruption.js';
 import type { StreamEnd } from '../../protocol/control-message.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
 import type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
-import type { StoredChunk } from '../../stores/log/stream-manager.js';
+import type { StoredChunk } from '../../store/log/stream-manager.js';
 import { ContentBlocks } from '../../protocol/content-blocks.js';
 import {
   toControlPart,

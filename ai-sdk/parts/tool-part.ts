@@ -1,5 +1,5 @@
 import type { AssistantPart, Decision, ToolRow } from '../../protocol/rows.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
 import type { UIApproval, UIToolPart, UIToolState } from './ui-message.js';
 
 /** Codes of calls that were settled without an execution: their approvals were not used. */

@@ -1,8 +1,8 @@
 import type { Role, Actor } from '../../protocol/actor.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
-import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
-import type { Store } from '../../stores/contract/store.js';
-import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
+import type { Store } from '../../store/contract/store.js';
+import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
 import { HEADERS } from '../../protocol/headers.js';
 import { readVia } from '../../protocol/via.js';

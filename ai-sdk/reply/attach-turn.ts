@@ -1,8 +1,8 @@
 import { HEADERS } from '../../protocol/http.js';
 import { sessionOfRun } from '../../protocol/ids.js';
-import type { CallSpec } from '../../stores/contract/call-record.js';
-import type { SessionCalls, SessionRecord, SessionView } from '../../stores/contract/sessions.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { CallSpec } from '../../store/contract/call-record.js';
+import type { SessionCalls, SessionRecord, SessionView } from '../../store/contract/sessions.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toToolParts, type ToolParts } from '../parts/static-parts.js';
 import { toStreamProfile, type StreamProfile } from '../parts/ui-stream-part.js';
 import { replayRange } from '../turns/replay-range.js';

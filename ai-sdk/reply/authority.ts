@@ -1,4 +1,4 @@
-import type { AnswerOptions, AnswerApi } from '../../executor/answers.js';
+import type { AnswerOptions, AnswerApi } from '../../runs/answers.js';
 import type { Actor, Role } from '../../protocol/actor.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -13,9 +13,9 @@ import {
 } from '../../protocol/responder.js';
 import { needsRole, holdsRole } from '../../protocol/roles.js';
 import { verdictInTime } from '../../protocol/verdict.js';
-import type { CallSpec, OpenCall } from '../../stores/contract/call-record.js';
-import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions.js';
-import { isQuestion } from '../../stores/record/questions.js';
+import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
+import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';
+import { isQuestion } from '../../store/record/questions.js';
 import type { Viewer } from '../turns/turn-progress.js';
 import { type Caller, isOwner } from './access.js';
 

@@ -2,10 +2,10 @@ import { AgentAlreadyRunningError, type HelixError } from '../../protocol/errors
 import type { PostedMessage } from '../../protocol/http.js';
 import type { Row } from '../../protocol/rows.js';
 import { isTerminal } from '../../protocol/run.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
-import type { UserMessage } from '../../stores/contract/runs.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
-import { toPendingCalls } from '../../stores/record/session-summaries.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
+import type { UserMessage } from '../../store/contract/runs.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import { toPendingCalls } from '../../store/record/session-summaries.js';
 import { isAddressable, type AddressedAgents } from './access.js';
 import {
   agentMismatch,

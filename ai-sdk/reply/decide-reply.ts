@@ -1,6 +1,6 @@
 import { HelixError } from '../../protocol/errors.js';
 import { isSessionId } from '../../protocol/ids.js';
-import type { UserMessage } from '../../stores/contract/runs.js';
+import type { UserMessage } from '../../store/contract/runs.js';
 import { toCaller, isOwner, type Caller } from './access.js';
 import { attachReader, replaySession } from './attach-turn.js';
 import {
@@ -18,7 +18,7 @@ import { requireFiles, saysSame, toTrailingUserMessages, toUserMessages } from '
 import { invalid, isOvertaken } from './refusals.js';
 import { isCutShort, showsQuestion } from './resume-intent.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
-import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 
 /** Decides how a chat request is answered. The request is checked before anything is stored. */
 export async function decideReply(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentExecutor } from '../../executor/executor-of.js';
+import type { AgentExecutor } from '../../runs/executor-of.js';
 import { HelixError } from '../../protocol/errors.js';
-import type { CustomState } from '../../stores/contract/custom-state.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { CustomState } from '../../store/contract/custom-state.js';
+import type { Store } from '../../store/contract/store.js';
 import { ConfigurationError, StreamFailedError, ValidationError } from '../parts/errors.js';
 import { findOwnSession, toCaller, type Caller } from './access.js';
 import { extractResumePosition } from './attach-turn.js';

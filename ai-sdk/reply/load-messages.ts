@@ -1,6 +1,6 @@
 import { MessagesQuery, type MessagesReply } from '../../protocol/http.js';
-import type { SessionView } from '../../stores/contract/sessions.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { SessionView } from '../../store/contract/sessions.js';
+import type { Store } from '../../store/contract/store.js';
 import type { ConvertOptions } from '../parts/convert-messages.js';
 import { ValidationError } from '../parts/errors.js';
 import type { UIMessage } from '../parts/ui-message.js';

@@ -1,7 +1,7 @@
 import type { QueuedMessages } from '../../protocol/http.js';
 import type { KnownPerson } from '../../protocol/responder.js';
-import type { QueuedEntry } from '../../stores/contract/queue.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { QueuedEntry } from '../../store/contract/queue.js';
+import type { Store } from '../../store/contract/store.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';
 import type { UIMessage } from '../parts/ui-message.js';
 import { notQueued } from './refusals.js';

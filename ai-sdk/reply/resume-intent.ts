@@ -2,8 +2,8 @@ import type { PostedMessage } from '../../protocol/http.js';
 import { parseApprovalId } from '../../protocol/ids.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
-import type { PendingCall } from '../../stores/contract/calls.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { PendingCall } from '../../store/contract/calls.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 
 /** An answer to a pending call, as the client's copy of the conversation shows it. */
 export type ResumeIntent =

@@ -1,7 +1,7 @@
-import { toBeginRefusal } from '../../executor/begin-refusal.js';
+import { toBeginRefusal } from '../../runs/begin-refusal.js';
 import { toPerson } from '../../protocol/responder.js';
-import type { BeginInput, RunRecord, UserMessage } from '../../stores/contract/runs.js';
-import type { SessionView, SessionRecord } from '../../stores/contract/sessions.js';
+import type { BeginInput, RunRecord, UserMessage } from '../../store/contract/runs.js';
+import type { SessionView, SessionRecord } from '../../store/contract/sessions.js';
 import { toReader, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from '../turns/awaited-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';

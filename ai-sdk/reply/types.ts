@@ -1,11 +1,11 @@
-import type { Runs } from '../../executor/runs.js';
+import type { Runs } from '../../runs/runs.js';
 import type { Role } from '../../protocol/actor.js';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import type { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import { joinParts } from '../../stores/contract/shared-data.js';
-import type { Store } from '../../stores/contract/store.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import { joinParts } from '../../store/contract/shared-data.js';
+import type { Store } from '../../store/contract/store.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import { ConfigurationError } from '../parts/errors.js';
 import type { AddressedAgents } from './access.js';
 import type { Authorize } from './authority.js';

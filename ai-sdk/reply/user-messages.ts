@@ -5,10 +5,10 @@ import { isAssistantMessageId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { COMMON_METADATA_KEYS } from '../../protocol/metadata-keys.js';
 import { UserDataPart, type Row, type UserPart, type UserRow } from '../../protocol/rows.js';
-import type { UserMessage } from '../../stores/contract/runs.js';
-import { contentOf } from '../../stores/record/user-message.js';
+import type { UserMessage } from '../../store/contract/runs.js';
+import { contentOf } from '../../store/record/user-message.js';
 import { invalid, messageTooLarge } from './refusals.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { Store } from '../../store/contract/store.js';
 import { isOwner, type Caller } from './access.js';
 
 export interface UserMessageOptions {

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../protocol/chunk.js';
-import type { KeptPage } from '../../stores/contract/log.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { KeptPage } from '../../store/contract/log.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 
 /**
  * Many viewers may join at once, as after a deploy; for this long they share what one of them has

@@ -2,8 +2,8 @@ import { FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import { isTerminal } from '../../protocol/run.js';
 import type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import type { Store } from '../../store/contract/store.js';
 
 /** The end of a report is enough to read what was done. */
 const MOST_CHARS = 20_000;

@@ -1,6 +1,6 @@
 import type { FinishReason, LogEntry } from '../../protocol/chunk.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toControlPart } from '../parts/content-parts.js';
 import { BROKEN_OFF, SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { toMessageEvents } from '../parts/message-events.js';

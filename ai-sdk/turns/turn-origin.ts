@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../protocol/chunk.js';
 import { formatModelWriter } from '../../protocol/ids.js';
-import type { SessionView } from '../../stores/contract/sessions.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { SessionView } from '../../store/contract/sessions.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toAllMessages } from './ui-history.js';
 import type { UIMessage } from '../parts/ui-message.js';
 

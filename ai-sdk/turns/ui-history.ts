@@ -1,5 +1,5 @@
 import type { Row } from '../../protocol/rows.js';
-import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
+import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import {
   convertToUIMessages,
   toSilentMessage,

@@ -2,8 +2,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { ErrorCode } from '../../protocol/errors.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import { withTimeout } from '../../protocol/time.js';
-import type { Pauses } from '../../stores/contract/pauses.js';
-import type { Waiting, WaitingStanding } from '../../stores/contract/waiting.js';
+import type { Pauses } from '../../store/contract/pauses.js';
+import type { Waiting, WaitingStanding } from '../../store/contract/waiting.js';
 import { createRunCounters } from './run-counters.js';
 import { addQuestionGauge, addWaitingGauges } from './waiting-gauges.js';
 

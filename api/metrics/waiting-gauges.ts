@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { withTimeout } from '../../protocol/time.js';
-import type { Waiting, WaitingStanding } from '../../stores/contract/waiting.js';
+import type { Waiting, WaitingStanding } from '../../store/contract/waiting.js';
 
 /** A scrape does not wait longer than this for the store. */
 const READ_MS = 1_000;

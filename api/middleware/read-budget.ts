@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HelixError } from '../../protocol/errors.js';
 import { createFairSlots } from '../../protocol/fair-slots.js';
-import type { ReadMeter } from '../../stores/contract/log.js';
+import type { ReadMeter } from '../../store/contract/log.js';
 
 /** Who reads, and what a refusal may do. */
 export interface Reader {

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/headers.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Requests } from '../../stores/contract/requests.js';
+import type { Requests } from '../../store/contract/requests.js';
 import { readCaller } from '../identity.js';
 import type { RouteDeps } from '../deps.js';
 import type { Route } from './route.js';

@@ -3,7 +3,7 @@ import { editQueuedMessage, notQueued, toQueue } from '../../ai-sdk/index.js';
 import { QueueEdit, QueueQuery, SessionPath } from '../../protocol/http.js';
 import { QueueReply } from '../../protocol/replies.js';
 import { toPerson } from '../../protocol/responder.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 

@@ -10,7 +10,7 @@ import {
   SessionPath,
 } from '../../protocol/http.js';
 import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replies.js';
-import { toStepPreview } from '../../stores/record/step-preview.js';
+import { toStepPreview } from '../../store/record/step-preview.js';
 import type { RouteDeps } from '../deps.js';
 import { retryRun, sendRun } from '../acts.js';
 import { toActor } from '../identity.js';

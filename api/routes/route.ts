@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { type ErrorCode, HelixError } from '../../protocol/errors.js';
 import type { HEADERS } from '../../protocol/http.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import { type Identity, readCaller } from '../identity.js';
 import { recordAccess, type About, type Audited } from '../record-access.js';

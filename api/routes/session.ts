@@ -20,7 +20,7 @@ import {
   StopBody,
 } from '../../protocol/http.js';
 import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
-import type { SessionCalls, SessionView } from '../../stores/contract/sessions.js';
+import type { SessionCalls, SessionView } from '../../store/contract/sessions.js';
 import { SubAgentReport } from '../../protocol/sub-agent-event.js';
 import { stopRun } from '../acts.js';
 import { toActor } from '../identity.js';

@@ -10,10 +10,10 @@ import { ConversationsQuery, SessionPath, WaitingQuery } from '../../protocol/ht
 import { toShownSessionId } from '../../protocol/ids.js';
 import { isTerminal } from '../../protocol/run.js';
 import { Conversations, SessionPending, WaitingSessions } from '../../protocol/replies.js';
-import type { Conversation } from '../../stores/contract/owners.js';
-import type { SessionCalls } from '../../stores/contract/sessions.js';
-import type { WaitingSession } from '../../stores/contract/waiting.js';
-import { titleOf } from '../../stores/record/conversation-title.js';
+import type { Conversation } from '../../store/contract/owners.js';
+import type { SessionCalls } from '../../store/contract/sessions.js';
+import type { WaitingSession } from '../../store/contract/waiting.js';
+import { titleOf } from '../../store/record/conversation-title.js';
 import type { RouteDeps } from '../deps.js';
 import { listHidden, readHidden } from '../operator-access.js';
 import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';

@@ -1,6 +1,6 @@
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import { createRunWorkflows } from '../../executor/run-workflows.js';
-import { createRuns } from '../../executor/create-runs.js';
+import { createRunWorkflows } from '../../runs/run-workflows.js';
+import { createRuns } from '../../runs/create-runs.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { openStores } from '../stores.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatCheckpointId } from '../../protocol/ids.js';
-import type { RedisStores } from '../../stores/redis/index.js';
-import type { Writer } from '../../stores/contract/log.js';
+import type { RedisStores } from '../../store/redis/index.js';
+import type { Writer } from '../../store/contract/log.js';
 
 /** The API's name for everybody, who may then read what was seeded. */
 const OWNER = 'anonymous';

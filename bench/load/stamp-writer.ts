@@ -1,8 +1,8 @@
 import { createChunkWriter } from '../../activities/chunk-writer.js';
 import { endWithParent, startProcess } from '../../config/startup.js';
 import { openStores } from '../stores.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
-import type { Writer } from '../../stores/contract/log.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
+import type { Writer } from '../../store/contract/log.js';
 import { seedTurn, toDelta } from '../client/seed-turn.js';
 import { wallClock } from '../clock.js';
 

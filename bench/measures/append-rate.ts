@@ -3,10 +3,10 @@ import { createChunkWriter } from '../../activities/chunk-writer.js';
 import type { Bench, Measurement } from '../bench.js';
 import { seedTurn, toDelta } from '../client/seed-turn.js';
 import { newSessionId } from '../client/session-ids.js';
-import { corkWrites } from '../../stores/redis/send.js';
+import { corkWrites } from '../../store/redis/send.js';
 import { openStores } from '../stores.js';
-import type { RedisStores } from '../../stores/redis/index.js';
-import type { Writer } from '../../stores/contract/log.js';
+import type { RedisStores } from '../../store/redis/index.js';
+import type { Writer } from '../../store/contract/log.js';
 import type { Row } from '../report/row.js';
 
 /** Streams, each with one append in flight. */

@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
 import { attach, longText } from '../client/attach-client.js';
 import { endTurn, seedDeltas, seedTurn } from '../client/seed-turn.js';
 import { newSessionId } from '../client/session-ids.js';
 import { startApi } from '../processes/product.js';
 import { openStores } from '../stores.js';
-import type { RedisStores } from '../../stores/redis/index.js';
-import { createKeySpace } from '../../stores/redis/keys.js';
+import type { RedisStores } from '../../store/redis/index.js';
+import { createKeySpace } from '../../store/redis/keys.js';
 import { jsonOf } from '../../store/redis/entries.js';
 import type { Aim, Row } from '../report/row.js';
 import { summarize, type Summary } from '../report/statistics.js';

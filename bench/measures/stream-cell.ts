@@ -1,4 +1,4 @@
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import type { Bench } from '../bench.js';
 import { toLabText } from '../client/lab-script.js';
 import { sayRaw } from '../client/raw-chat.js';
@@ -6,7 +6,7 @@ import { newSessionId } from '../client/session-ids.js';
 import { sleep, wallClock } from '../clock.js';
 import { startCpuMeter, type CpuShares } from '../processes/cpu-meter.js';
 import { openStores } from '../stores.js';
-import type { RedisStores } from '../../stores/redis/index.js';
+import type { RedisStores } from '../../store/redis/index.js';
 import { summarize, type Summary } from '../report/statistics.js';
 import { StreamTally } from './stream-tally.js';
 

@@ -4,11 +4,11 @@ import { ConfigError, parseEnv, withoutBlank, type Config } from '../../config/e
 import { readPayloadKeys } from '../../config/payload-keys.js';
 import { withoutSecrets } from '../../config/startup.js';
 import { readTemporal, type TemporalSettings } from '../../config/temporal.js';
-import { inspectTemporal } from '../../executor/inspect-temporal.js';
+import { inspectTemporal } from '../../runs/inspect-temporal.js';
 import { budgetsOfSettings, unpricedAgents } from '../../extensions/limits/index.js';
 import type { ReadinessReply } from '../../protocol/replies.js';
 import { toReason } from '../../protocol/to-reason.js';
-import { inspectRedis } from '../../stores/redis/inspect-redis.js';
+import { inspectRedis } from '../../store/redis/inspect-redis.js';
 import { toUnreachable } from '../api/refusals.js';
 import { judgeClocks } from './judge-clocks.js';
 import { judgeRedis, type RedisLook } from './judge-redis.js';

@@ -1,5 +1,5 @@
-import { RIGHTS_FIX, toRedisFault, type RedisFacts } from '../../stores/redis/inspect-redis.js';
-import type { ServerInfo } from '../../stores/redis/server-info.js';
+import { RIGHTS_FIX, toRedisFault, type RedisFacts } from '../../store/redis/inspect-redis.js';
+import type { ServerInfo } from '../../store/redis/server-info.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
 /** A look at Redis: what was found, or why nothing was. */

@@ -1,11 +1,11 @@
-import type { Finding, TemporalFacts } from '../../executor/inspect-temporal.js';
+import type { Finding, TemporalFacts } from '../../runs/inspect-temporal.js';
 import {
   toConnectionFault,
   toKeysFault,
   toNamespaceFault,
   toUndescribedFault,
-} from '../../executor/temporal-faults.js';
-import { POLL_MS } from '../../executor/pollers.js';
+} from '../../runs/temporal-faults.js';
+import { POLL_MS } from '../../runs/pollers.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 

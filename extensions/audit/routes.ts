@@ -18,11 +18,7 @@ import {
 } from '../../protocol/audit.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type {
-  Audit,
-  AuditQuery as StoredQuery,
-  ChainedEntry,
-} from '../../stores/contract/audit.js';
+import type { Audit, AuditQuery as StoredQuery, ChainedEntry } from '../../store/contract/audit.js';
 
 /** The audit trail of the caller's tenant. */
 export const AUDIT_ROUTES: readonly Route[] = [

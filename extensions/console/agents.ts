@@ -1,5 +1,5 @@
 import { type Call, defineRoute, type Route, toActor } from '../../api/extension.js';
-import type { AgentPauses, PauseRequest } from '../../executor/extension.js';
+import type { AgentPauses, PauseRequest } from '../../runs/extension.js';
 import { isAddressable, requireAllowed } from '../../ai-sdk/index.js';
 import {
   OperatorAgentPath,

@@ -4,7 +4,7 @@ import type { LogEntry } from '../../protocol/chunk.js';
 import { sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { OperatorEvents, OperatorEventsQuery, OperatorRunPath } from '../../protocol/operator.js';
-import type { RunInfo } from '../../stores/contract/runs.js';
+import type { RunInfo } from '../../store/contract/runs.js';
 
 /** Of the entries of one page, as JSON. */
 const PAGE_BYTES = LIMITS.answerBytes;

@@ -1,13 +1,13 @@
 import { type RouteDeps, toOperatorQuestions } from '../../api/extension.js';
-import type { ListedRun } from '../../executor/extension.js';
+import type { ListedRun } from '../../runs/extension.js';
 import type { Caller } from '../../ai-sdk/index.js';
 import { rootOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import type { OperatorCall, OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';
 import type { AssistantRow, Decision, Row, ToolRow } from '../../protocol/rows.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
-import { legSpan } from '../../stores/record/leg-spans.js';
-import { isOfTenant } from '../../stores/record/questions.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import { legSpan } from '../../store/record/leg-spans.js';
+import { isOfTenant } from '../../store/record/questions.js';
 
 /**
  * A run as Temporal lists it, with the status of the record if it is its session's newest. Empty if the

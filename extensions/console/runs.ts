@@ -27,7 +27,7 @@ import {
 } from '../../protocol/operator.js';
 import { RetryReply, StopReply } from '../../protocol/replies.js';
 import { RUN_STATUSES } from '../../protocol/run.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import { readRunDetail, toOperatorRun } from './run.js';
 
 const ofRun = { method: 'post', params: OperatorRunPath } as const;

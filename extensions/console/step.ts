@@ -3,7 +3,7 @@ import { notFound } from '../../ai-sdk/index.js';
 import { sessionOfRun } from '../../protocol/ids.js';
 import { OperatorStep, OperatorStepPath } from '../../protocol/operator-step.js';
 import type { AssistantPart, Row, ToolRow } from '../../protocol/rows.js';
-import type { RunInfo } from '../../stores/contract/runs.js';
+import type { RunInfo } from '../../store/contract/runs.js';
 
 /** A step of a run from close by, for colleagues: what it read and wrote. */
 export const OPERATOR_STEP_ROUTE: Route = defineRoute({

@@ -25,7 +25,7 @@ import {
   type OperatorWaitingSession,
 } from '../../protocol/operator.js';
 import { AnswerReply, ExtendReply } from '../../protocol/replies.js';
-import type { WaitingSession } from '../../stores/contract/waiting.js';
+import type { WaitingSession } from '../../store/contract/waiting.js';
 
 const call = { method: 'post', params: OperatorCallPath } as const;
 const UNANSWERED = [

@@ -5,7 +5,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { formatFileUrl, isFileId } from '../../protocol/file-reference.js';
 import { FilePath, FileQuery, SessionPath } from '../../protocol/http.js';
 import { UploadedFile } from '../../protocol/uploaded-file.js';
-import type { Files, StoredFile } from '../../stores/contract/files.js';
+import type { Files, StoredFile } from '../../store/contract/files.js';
 import { readUpload } from './read-upload.js';
 import { serveFile } from './serve-file.js';
 

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { notFound } from '../../ai-sdk/index.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { ByteRange, Files, StoredFile } from '../../stores/contract/files.js';
+import type { ByteRange, Files, StoredFile } from '../../store/contract/files.js';
 
 /** Types that browsers show without running anything of them; everything else is saved. */
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif)|audio\/[\w.+-]+|video\/[\w.+-]+)$/;

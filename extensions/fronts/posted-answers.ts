@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
-import type { SessionCalls } from '../../stores/contract/sessions.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
+import type { SessionCalls } from '../../store/contract/sessions.js';
 
 /** How a post of messages or answers is refused, whatever the protocol. */
 export const POSTED_REFUSALS: readonly ErrorCode[] = [

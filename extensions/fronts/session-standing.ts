@@ -7,8 +7,8 @@ import {
   type Caller,
 } from '../../ai-sdk/index.js';
 import type { PendingQuestion } from '../../protocol/http.js';
-import type { RunUsage } from '../../stores/contract/runs.js';
-import type { SessionCalls } from '../../stores/contract/sessions.js';
+import type { RunUsage } from '../../store/contract/runs.js';
+import type { SessionCalls } from '../../store/contract/sessions.js';
 
 /** A session's record and open calls; undefined if it does not exist or is another user's. */
 export async function readOwnCalls(

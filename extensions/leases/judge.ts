@@ -1,5 +1,5 @@
 import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
-import type { HeldWork, LeaseState, Leases } from '../../stores/contract/leases.js';
+import type { HeldWork, LeaseState, Leases } from '../../store/contract/leases.js';
 import type { TakeOver } from '../../worker/index.js';
 import { judgeLease, see, type LeaseTimes, type Sighting } from './verdict.js';
 import type { WorkerLease } from './worker-lease.js';

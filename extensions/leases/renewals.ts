@@ -1,4 +1,4 @@
-import type { Leases, StopNote } from '../../stores/contract/leases.js';
+import type { Leases, StopNote } from '../../store/contract/leases.js';
 import type { LeaseTimes } from './verdict.js';
 
 /** A call that is executed, and the attempt that executes it. */

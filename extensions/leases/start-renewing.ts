@@ -1,6 +1,6 @@
 import { url as debuggerUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
-import type { Leases, LeaseThread } from '../../stores/contract/leases.js';
+import type { Leases, LeaseThread } from '../../store/contract/leases.js';
 import { monotonicMs } from './clock.js';
 import { startPulse } from './pulse.js';
 import { createRenewals, type RenewalReport, type Suspect } from './renewals.js';

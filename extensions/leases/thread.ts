@@ -1,7 +1,7 @@
 // Renews the lease of a worker: neither a busy event loop nor a large JSON must lose it.
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { LeaseThread, OpenedLeases } from '../../stores/contract/leases.js';
+import type { LeaseThread, OpenedLeases } from '../../store/contract/leases.js';
 import { monotonicMs } from './clock.js';
 import { readPulse } from './pulse.js';
 import { createRenewals } from './renewals.js';

@@ -3,7 +3,7 @@ import type { Held, Lease } from '../../activities/lease.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import { STORE_UNREACHABLE } from '../../protocol/temporal-names.js';
 import { withTimeout } from '../../protocol/time.js';
-import type { HeldWork, Leases } from '../../stores/contract/leases.js';
+import type { HeldWork, Leases } from '../../store/contract/leases.js';
 import { monotonicMs } from './clock.js';
 import type { RenewalReport } from './renewals.js';
 import { startRenewing, type Renewing } from './start-renewing.js';

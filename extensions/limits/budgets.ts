@@ -1,9 +1,9 @@
-import { toNoticeId, type RunsHost } from '../../executor/extension.js';
+import { toNoticeId, type RunsHost } from '../../runs/extension.js';
 import type { AgentDefinition, AgentRegistry } from '../../agents/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
-import type { Spending, Usage } from '../../stores/contract/usage.js';
-import type { SessionOwner } from '../../stores/contract/waiting.js';
+import type { Spending, Usage } from '../../store/contract/usage.js';
+import type { SessionOwner } from '../../store/contract/waiting.js';
 
 /** US dollars, by the prices of the agents' models; days and months begin at midnight UTC. */
 export interface Budget {

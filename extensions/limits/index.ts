@@ -1,9 +1,9 @@
 import type { Extension } from '../../extension.js';
-import type { RunsHost } from '../../executor/extension.js';
+import type { RunsHost } from '../../runs/extension.js';
 import { defineRoute, mayRead, type Route } from '../../api/extension.js';
 import { UsageQuery, UsageReply, type UsageRow } from '../../protocol/usage.js';
-import type { UsageSum } from '../../stores/contract/usage.js';
-import { addUsage } from '../../stores/record/run-usage.js';
+import type { UsageSum } from '../../store/contract/usage.js';
+import { addUsage } from '../../store/record/run-usage.js';
 import {
   announceSpendTo,
   budgetsOfSettings,

@@ -1,9 +1,9 @@
 import { isLoopback } from '../../config/loopback.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
-import type { AdmitInput, OwnerCounts, QuotaExceeded } from '../../stores/contract/owners.js';
-import type { Store } from '../../stores/contract/store.js';
-import type { SessionOwner } from '../../stores/contract/waiting.js';
+import type { AdmitInput, OwnerCounts, QuotaExceeded } from '../../store/contract/owners.js';
+import type { Store } from '../../store/contract/store.js';
+import type { SessionOwner } from '../../store/contract/waiting.js';
 
 /** Limits of one user, and of all users of a tenant together. */
 export interface Quotas {

@@ -1,6 +1,6 @@
-import type { Deliveries } from '../../executor/extension.js';
+import type { Deliveries } from '../../runs/extension.js';
 import { createDeliveries } from './deliveries.js';
-import { toDeliveryId, toNoticeId } from '../../executor/deliveries.js';
+import { toDeliveryId, toNoticeId } from '../../runs/deliveries.js';
 import { createSender } from './sender.js';
 import type { NotifySettings } from './settings.js';
 import { toShownSessionId } from '../../protocol/ids.js';

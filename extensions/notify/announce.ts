@@ -1,8 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Deliveries } from '../../executor/deliveries.js';
-import { toNoticeId } from '../../executor/deliveries.js';
-import { LOOK_AGAIN_MS, lookAtSchedule } from './schedule.js';
-import type { NotifySettings } from './settings.js';
 import { rootOf } from '../../protocol/ids.js';
 import type {
   AskedCall,
@@ -12,16 +8,19 @@ import type {
   NoticeType,
   WaitLook,
   WaitOutlook,
-  WaitProgress,
   WaitOver,
+  WaitProgress,
 } from '../../protocol/notices.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { isTerminal } from '../../protocol/run.js';
-import type { OpenCall, CallSpec } from '../../stores/contract/call-record.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
-import type { Store } from '../../stores/contract/store.js';
-import { TIMED_OUT } from '../../stores/record/settle-inputs.js';
-import { asks, isQuestion } from '../../stores/record/questions.js';
+import { toNoticeId, type Deliveries } from '../../runs/deliveries.js';
+import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import type { Store } from '../../store/contract/store.js';
+import { asks, isQuestion } from '../../store/record/questions.js';
+import { TIMED_OUT } from '../../store/record/settle-inputs.js';
+import { LOOK_AGAIN_MS, lookAtSchedule } from './schedule.js';
+import type { NotifySettings } from './settings.js';
 
 /** Calls of one step that have notices of their own. */
 const MOST_CALLS = 20;

@@ -7,9 +7,9 @@ import { formatApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { verdictInTime } from '../../protocol/verdict.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
-import { isOfTenant } from '../../stores/record/questions.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import { isOfTenant } from '../../store/record/questions.js';
 import {
   listHidden,
   personIdOf,

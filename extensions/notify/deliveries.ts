@@ -1,13 +1,13 @@
 import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Deliveries } from '../../executor/extension.js';
+import type { Deliveries } from '../../runs/extension.js';
 import { wants } from './receivers.js';
 import { toRunNotices, type NotifySettings } from './settings.js';
 import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../../protocol/ids.js';
 import type { Delivery, Notice } from '../../protocol/notices.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
-import { toDeliveryId, toNoticeId, toWhose } from '../../executor/deliveries.js';
-import { withinDeadline } from '../../executor/run-workflows.js';
+import { toDeliveryId, toNoticeId, toWhose } from '../../runs/deliveries.js';
+import { withinDeadline } from '../../runs/run-workflows.js';
 
 const START_MS = 5_000;
 const TEST_MS = 12_000;

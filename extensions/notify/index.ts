@@ -1,5 +1,5 @@
 import type { Extension } from '../../extension.js';
-import type { Deliveries, RunsHost } from '../../executor/extension.js';
+import type { Deliveries, RunsHost } from '../../runs/extension.js';
 import { createDecidePages } from './decide.js';
 import { OPERATOR_RECEIVER_ROUTES } from './routes.js';
 import {

@@ -1,5 +1,5 @@
 import { notFound, requireAllowed } from '../../ai-sdk/index.js';
-import type { Deliveries } from '../../executor/extension.js';
+import type { Deliveries } from '../../runs/extension.js';
 import {
   OperatorReceiverPath,
   OperatorReceivers,

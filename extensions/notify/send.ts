@@ -11,8 +11,8 @@ import type { Delivery, Notice, NoticeCall } from '../../protocol/notices.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import { toWords } from '../../protocol/to-words.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
-import type { Store } from '../../stores/contract/store.js';
-import { asks } from '../../stores/record/questions.js';
+import type { Store } from '../../store/contract/store.js';
+import { asks } from '../../store/record/questions.js';
 
 const BEAT_MS = 4_000;
 const FIRST_RETRY_MS = 5_000;

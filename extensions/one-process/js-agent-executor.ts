@@ -1,5 +1,5 @@
-import type { Store } from '../../stores/contract/store.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { Store } from '../../store/contract/store.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import {
   createInProcessExecutor,
   type InProcessExecutor,

@@ -1,7 +1,7 @@
 import type { RunParts } from '../../activities/run-parts.js';
 import type { ActivityLogger } from '../../activities/deps.js';
-import type { RunWorkflows } from '../../executor/run-workflows.js';
-import type { WorkflowState } from '../../executor/workflow-look.js';
+import type { RunWorkflows } from '../../runs/run-workflows.js';
+import type { WorkflowState } from '../../runs/workflow-look.js';
 import { rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { RunInput } from '../../protocol/run.js';
 import type { Loop } from '../../run/loop.js';

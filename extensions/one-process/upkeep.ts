@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { AgentNotFoundError } from '../../agents/index.js';
-import type { Runs } from '../../executor/runs.js';
-import { createRelease } from '../../executor/agent-pauses.js';
-import { createSweep } from '../../executor/sweep.js';
+import type { Runs } from '../../runs/runs.js';
+import { createRelease } from '../../runs/agent-pauses.js';
+import { createSweep } from '../../runs/sweep.js';
 import { HelixError } from '../../protocol/errors.js';
 import { isTerminal, type RunError } from '../../protocol/run.js';
-import type { Store } from '../../stores/contract/store.js';
-import type { AuditLogger } from '../../stores/record/listeners.js';
-import { DUE_SHARDS } from '../../stores/record/due-shards.js';
+import type { Store } from '../../store/contract/store.js';
+import type { AuditLogger } from '../../store/record/listeners.js';
+import { DUE_SHARDS } from '../../store/record/due-shards.js';
 import type { LocalRuns } from './local-runs.js';
 
 const INTERVAL_MS = 1_000;

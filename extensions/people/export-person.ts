@@ -2,8 +2,8 @@ import type { RouteDeps } from '../../api/extension.js';
 import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { StoredFile } from '../../stores/contract/files.js';
-import type { SessionOwner } from '../../stores/contract/waiting.js';
+import type { StoredFile } from '../../store/contract/files.js';
+import type { SessionOwner } from '../../store/contract/waiting.js';
 
 const PAGE = 50;
 const ROWS = 100;

@@ -1,5 +1,5 @@
 import type { Extension } from '../../extension.js';
-import type { RunsHost } from '../../executor/extension.js';
+import type { RunsHost } from '../../runs/extension.js';
 import { toScheduleRoutes, type OpenSchedules } from './routes.js';
 import type { Schedules } from './schedules.js';
 

@@ -15,7 +15,7 @@ import {
   type Route,
   type RouteDeps,
 } from '../../api/extension.js';
-import type { RunsHost } from '../../executor/extension.js';
+import type { RunsHost } from '../../runs/extension.js';
 import { HelixError } from '../../protocol/errors.js';
 import {
   OperatorSchedule,

@@ -24,10 +24,10 @@ import {
   WORKFLOW_TASK_TIMEOUT_MS,
 } from '../../protocol/temporal-names.js';
 import { addTrigger, type Asker } from '../../protocol/triggers.js';
-import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
-import { codeOf, isRefusedForGood } from '../../executor/grpc-status.js';
-import { hasCodec } from '../../executor/has-codec.js';
-import { withinDeadline } from '../../executor/run-workflows.js';
+import { toStoredSessionId } from '../../store/record/stored-session-id.js';
+import { codeOf, isRefusedForGood } from '../../runs/grpc-status.js';
+import { hasCodec } from '../../runs/has-codec.js';
+import { withinDeadline } from '../../runs/run-workflows.js';
 import {
   digestOf,
   memoOf,

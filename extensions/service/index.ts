@@ -3,7 +3,7 @@ import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
 import { HandlerError, operation, OperationError, service, serviceHandler } from 'nexus-rpc';
 import { AgentNotFoundError } from '../../agents/index.js';
-import { createCalledRuns } from '../../executor/called-runs.js';
+import { createCalledRuns } from '../../runs/called-runs.js';
 import type { Extension } from '../../extension.js';
 import type { CalledRunLook, CalledRunOptions } from '../../protocol/called-runs.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -15,8 +15,8 @@ import {
   WORKFLOW_TASK_TIMEOUT_MS,
   WORKFLOW_TYPE,
 } from '../../protocol/temporal-names.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
-import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import type { WorkerHost } from '../../worker/extension.js';
 
 /** A conversation, and whose it is: `userId` is `anonymous` by default. */

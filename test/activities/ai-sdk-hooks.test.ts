@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { FinishEvent, StepFinishEvent } from '../../agents/index.js';
 import { attemptOf, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import type { CommitInput, Steps } from '../../stores/contract/steps.js';
+import type { CommitInput, Steps } from '../../store/contract/steps.js';
 import { changing, newNonce } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
 import { attemptOf, createHarness, type AgentUnderTest } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import type { RunRecord } from '../../stores/contract/runs.js';
+import type { RunRecord } from '../../store/contract/runs.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { createChunkWriter, takeBatch } from '../../activities/chunk-writer.js';
 import type { StreamChunk, StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { AppendResult } from '../../stores/contract/log.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { AppendResult } from '../../store/contract/log.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 
 const base = { agentId: 's', agentType: 'a', timestamp: 1, step: 1 };
 const text = (delta: string): StreamChunk => ({ type: 'text_delta', ...base, delta });

@@ -1,6 +1,6 @@
 import type { LanguageModelUsage } from 'ai';
 import { convertToUIMessages } from '../../ai-sdk/parts/convert-messages.js';
-import { createBranch } from '../../executor/branch.js';
+import { createBranch } from '../../runs/branch.js';
 import {
   compaction,
   DefinitionError,

@@ -3,7 +3,7 @@ import { numberOf, tokenOf, type Lease } from '../../activities/lease.js';
 import { defineTool } from '../../agents/index.js';
 import { sleep } from '../../protocol/time.js';
 import { changing } from '../support/session-driver.js';
-import type { HeldWork } from '../../stores/contract/leases.js';
+import type { HeldWork } from '../../store/contract/leases.js';
 import { attemptOf, createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';

@@ -1,8 +1,8 @@
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createSettleChild } from '../../activities/settle-child.js';
-import type { Case } from '../../stores/conformance/suite.js';
-import { childAt, grow, heldCall } from '../../stores/conformance/tree.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import type { Case } from '../../store/conformance/suite.js';
+import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { AGENT, drive, newSessionId } from '../support/session-driver.js';
 
 /** A run that has asked for approval of a call of its own, with a sub-agent that asks as well. */

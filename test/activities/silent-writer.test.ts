@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Row } from '../../protocol/rows.js';
-import { forceEnd } from '../../stores/record/force-end.js';
+import { forceEnd } from '../../store/record/force-end.js';
 import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';

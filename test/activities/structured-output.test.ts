@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool, type ToolDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { StepRef } from '../../protocol/activities.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { Store } from '../../store/contract/store.js';
 import { attemptOf, createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';

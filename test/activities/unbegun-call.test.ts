@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { attemptOf, createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import type { TestStores } from '../support/test-stores.js';

@@ -4,10 +4,10 @@ import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { allExtensions } from '../../extensions/index.js';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
-import { createRuns, type RunsDeps } from '../../executor/create-runs.js';
-import type { Runs } from '../../executor/runs.js';
+import { createRuns, type RunsDeps } from '../../runs/create-runs.js';
+import type { Runs } from '../../runs/runs.js';
 import type { Role } from '../../protocol/actor.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
 import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 

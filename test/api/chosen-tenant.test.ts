@@ -1,6 +1,6 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { inTenant, type Identity } from '../../api/identity.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';

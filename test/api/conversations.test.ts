@@ -1,6 +1,6 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { Conversations, ProblemBody } from '../../protocol/http.js';
-import type { MemoryStores } from '../../stores/memory/index.js';
+import type { MemoryStores } from '../../store/memory/index.js';
 import { drive, newCall, newSessionId, userMessage } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
 

@@ -1,4 +1,4 @@
-import type { Deliveries } from '../../executor/deliveries.js';
+import type { Deliveries } from '../../runs/deliveries.js';
 
 const nothing = (): Promise<void> => Promise.resolve();
 

@@ -3,7 +3,7 @@ import { listen } from '../../api/listen.js';
 import { connectRaw } from '../support/raw-http.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { AGENT, drive, newCall } from '../support/session-driver.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { until } from '../support/until.js';
 import { readUser, say, startApi, type ApiServer } from './api-server.js';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { RouteDeps } from '../../api/deps.js';
 import { onceByKey } from '../../api/routes/once.js';
 import { defineRoute } from '../../api/routes/route.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { until } from '../support/until.js';
 
 /** A route that takes as long as the test wants, by key. */

@@ -4,7 +4,7 @@ import type { Route } from '../../api/routes/route.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { ROLES } from '../../protocol/actor.js';
 import { formatChildSessionId } from '../../protocol/ids.js';
-import type { MemoryStores } from '../../stores/memory/index.js';
+import type { MemoryStores } from '../../store/memory/index.js';
 import { describedBody } from '../support/described-body.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { readUser, startOnMemory, type ApiServer } from './api-server.js';

@@ -1,6 +1,6 @@
 import { createSessionEvents } from '../../api/session-events.js';
 import type { SessionEvent } from '../../protocol/http.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { drive, newCall } from '../support/session-driver.js';
 
 /** Shorter than the interval at which a page asks again without being told. */

@@ -1,4 +1,4 @@
-import { newCall } from '../../stores/conformance/fixtures.js';
+import { newCall } from '../../store/conformance/fixtures.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
 import { drive } from '../support/session-driver.js';
 import { say, startApi, startOnMemory, type ApiServer } from './api-server.js';

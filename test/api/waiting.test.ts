@@ -1,7 +1,7 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { ProblemBody, SessionPending, WaitingSessions } from '../../protocol/http.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
-import type { MemoryStores } from '../../stores/memory/index.js';
+import type { MemoryStores } from '../../store/memory/index.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
 

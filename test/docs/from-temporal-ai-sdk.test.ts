@@ -7,7 +7,7 @@ import * as ai from 'ai';
 import { z } from 'zod';
 import * as agentsEntry from '../../agents/index.js';
 import type { AgentDefinition } from '../../agents/index.js';
-import * as redisEntry from '../../stores/redis/index.js';
+import * as redisEntry from '../../store/redis/index.js';
 import * as workerEntry from '../../worker/index.js';
 import { createScriptedModel } from '../../testing/index.js';
 import { sharedTemporalAddress } from '../support/run-harness.js';

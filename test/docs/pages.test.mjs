@@ -7,8 +7,8 @@ const read = (file) => readFileSync(file, 'utf8');
 const WITH_CODES = [
   'protocol',
   'agents',
-  'stores',
-  'executor',
+  'store',
+  'runs',
   'worker',
   'activities',
   'workflows',

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { AuditEntryReply, AuditReply } from '../../protocol/audit.js';
-import { createKeySpace } from '../../stores/redis/keys.js';
+import { createKeySpace } from '../../store/redis/keys.js';
 import {
   CLIENT_7,
   loadSnapshot,

@@ -1,7 +1,7 @@
 import type { OperatorAgent } from '../../protocol/operator-agents.js';
 import type { OperatorRun } from '../../protocol/operator.js';
-import { dueShardOf } from '../../stores/record/due-shards.js';
-import { createKeySpace } from '../../stores/redis/keys.js';
+import { dueShardOf } from '../../store/record/due-shards.js';
+import { createKeySpace } from '../../store/redis/keys.js';
 import { CLIENTS, loadChat, loadSnapshot, openChat, toScript } from '../support/chat-client.js';
 import { useCommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';

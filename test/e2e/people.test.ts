@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { ROUTES } from '../support/all-routes.js';
 import type { AuditReply } from '../../protocol/audit.js';
 import type { PersonErasureReply } from '../../protocol/erasure.js';
-import { createKeySpace } from '../../stores/redis/keys.js';
+import { createKeySpace } from '../../store/redis/keys.js';
 import { runCommand } from '../support/command-line.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';

@@ -1,7 +1,7 @@
 import { MockLanguageModelV4 } from 'ai/test';
 import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
 import { createInProcessExecutor } from '../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 
 it('the example has a summary written once, and answers with it from then on', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createPayer, type Bank } from '../../examples/payments/agent.js';
 import { createInProcessExecutor } from '../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { createScriptedModel, createTestRuntime } from '../../testing/index.js';
 
 /** Books, and then does not answer. */
@@ -50,7 +50,7 @@ it('the example pays what it may, asks for more, and keeps secrets on both sides
 
 it('the guide to agents shows the guards of the example', () => {
   const [code] = /\/\*\* An input guard.*?(?=\/\*\*\n \* Pays)/s.exec(
-    readFileSync(new URL('../../examples/payments/agent.ts', import.meta.url), 'utf8'),
+    readFileSync(new URL('../../examples/payments/agent.js', import.meta.url), 'utf8'),
   ) ?? ['nothing'];
   const guide = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8');
   expect(guide).toContain(code.trim());

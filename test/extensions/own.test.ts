@@ -9,7 +9,7 @@ import { answered } from '../../examples/extension/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import type { Extension } from '../../extensions/index.js';
 import { createInProcessExecutor } from '../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { startApi } from '../api/api-server.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { createInProcessExecutor } from '../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { say, startApi } from '../api/api-server.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 
 const SOURCES =
-  'protocol agents session store stores run workflows activities executor worker ai-sdk api config extensions cli testing web/src examples bench';
+  'protocol agents session store run workflows activities runs worker ai-sdk api config extensions cli testing web/src examples bench';
 /** An extension has its lines here. */
 const LISTS = new Set(['extensions/index.ts', 'extensions/workflows.ts']);
 /** Programs that begin one before all else, commands that look at settings, and what is made of one. */

@@ -3,7 +3,7 @@ import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import { createAgentService } from '../../extensions/service/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { createAgentWorker } from '../../worker/index.js';
 import {
   bundlePath,

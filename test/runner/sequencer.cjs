@@ -8,7 +8,7 @@ const LONG = [
   'e2e/kill-',
   'e2e/',
   'page/',
-  'executor/',
+  'runs/',
   'workflows/',
   'ai-sdk/',
 ];

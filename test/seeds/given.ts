@@ -11,7 +11,7 @@ import {
 } from '../../ai-sdk/index.js';
 import { JSAgentExecutor } from '../../extensions/one-process/index.js';
 import type { StreamChunk } from '../../protocol/index.js';
-import { InMemoryStateStore, InMemoryStreamManager } from '../../stores/memory/index.js';
+import { InMemoryStateStore, InMemoryStreamManager } from '../../store/memory/index.js';
 import type { StoredChunk } from '../../index.js';
 import { createScriptedModel } from '../../testing/index.js';
 import type { DefaultChatTransport, UIMessage as ChatMessage } from 'ai';

@@ -1,5 +1,5 @@
-import { equal, eventually, includes } from '../../stores/conformance/assertions.js';
-import { approval, client, server } from '../../stores/conformance/fixtures.js';
+import { equal, eventually, includes } from '../../store/conformance/assertions.js';
+import { approval, client, server } from '../../store/conformance/fixtures.js';
 import { it } from './rules.js';
 
 describe('settle call, an approval', () => {

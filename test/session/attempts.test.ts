@@ -1,6 +1,6 @@
-import { equal, includes } from '../../stores/conformance/assertions.js';
-import { approval, client, server, textIn } from '../../stores/conformance/fixtures.js';
-import type { HandOverInput } from '../../stores/contract/steps.js';
+import { equal, includes } from '../../store/conformance/assertions.js';
+import { approval, client, server, textIn } from '../../store/conformance/fixtures.js';
+import type { HandOverInput } from '../../store/contract/steps.js';
 import { it } from './rules.js';
 
 describe('attempts', () => {

@@ -1,9 +1,9 @@
 import { ok } from 'node:assert/strict';
 import type { KnownPerson } from '../../protocol/responder.js';
-import { equal, eventually, includes } from '../../stores/conformance/assertions.js';
-import { approval, client, server, userMessage } from '../../stores/conformance/fixtures.js';
-import { drive } from '../../stores/conformance/session-driver.js';
-import { playTurn } from '../../stores/conformance/session/played-turns.js';
+import { equal, eventually, includes } from '../../store/conformance/assertions.js';
+import { approval, client, server, userMessage } from '../../store/conformance/fixtures.js';
+import { drive } from '../../store/conformance/session-driver.js';
+import { playTurn } from '../../store/conformance/session/played-turns.js';
 import { it } from './rules.js';
 
 const person = (userId: string, extra: Partial<KnownPerson> = {}): KnownPerson => ({

@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { equal, eventually, includes } from '../../stores/conformance/assertions.js';
-import { AGENT, approval, client, server } from '../../stores/conformance/fixtures.js';
+import { equal, eventually, includes } from '../../store/conformance/assertions.js';
+import { AGENT, approval, client, server } from '../../store/conformance/fixtures.js';
 import { it } from './rules.js';
 
 describe('start call', () => {

@@ -1,9 +1,9 @@
 import type { At, Next, OpenCalls, StepOutcome } from '../../protocol/run.js';
-import { newCall } from '../../stores/conformance/fixtures.js';
-import type { Case } from '../../stores/conformance/suite.js';
-import { childAt, grow, heldCall } from '../../stores/conformance/tree.js';
-import type { NewCall } from '../../stores/contract/call-record.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { newCall } from '../../store/conformance/fixtures.js';
+import type { Case } from '../../store/conformance/suite.js';
+import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
+import type { NewCall } from '../../store/contract/call-record.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { drive, newSessionId } from '../support/session-driver.js';
 
 /** A conversation whose run has asked for these calls in its first step. */

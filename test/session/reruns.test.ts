@@ -1,13 +1,7 @@
-import { equal, includes } from '../../stores/conformance/assertions.js';
-import {
-  approval,
-  client,
-  server,
-  textIn,
-  userMessage,
-} from '../../stores/conformance/fixtures.js';
-import { type SessionDriver } from '../../stores/conformance/session-driver.js';
-import { conclude, playTurn } from '../../stores/conformance/session/played-turns.js';
+import { equal, includes } from '../../store/conformance/assertions.js';
+import { approval, client, server, textIn, userMessage } from '../../store/conformance/fixtures.js';
+import { type SessionDriver } from '../../store/conformance/session-driver.js';
+import { conclude, playTurn } from '../../store/conformance/session/played-turns.js';
 import { it } from './rules.js';
 
 /** Stops a run while its model streams; the partial text is kept. */

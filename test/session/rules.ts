@@ -1,5 +1,5 @@
-import { createSuite } from '../../stores/conformance/suite.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createSuite } from '../../store/conformance/suite.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 
 /** A case about a rule of the record, on a store in memory: what another store adds is for the suite of stores. */
 export const { it } = createSuite({

@@ -1,13 +1,13 @@
-import { equal, eventually, includes } from '../../stores/conformance/assertions.js';
+import { equal, eventually, includes } from '../../store/conformance/assertions.js';
 import {
   approval,
   assistantRow,
   client,
   server,
   userMessage,
-} from '../../stores/conformance/fixtures.js';
-import type { SessionDriver } from '../../stores/conformance/session-driver.js';
-import { childAt, grow, heldCall } from '../../stores/conformance/tree.js';
+} from '../../store/conformance/fixtures.js';
+import type { SessionDriver } from '../../store/conformance/session-driver.js';
+import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
 import { it } from './rules.js';
 
 const USAGE = { inputTokens: 7, outputTokens: 3, costMicroUsd: 2 };

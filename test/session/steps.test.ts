@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
-import { equal, includes } from '../../stores/conformance/assertions.js';
-import { approval, client, server, textIn } from '../../stores/conformance/fixtures.js';
-import type { Case } from '../../stores/conformance/suite.js';
+import { equal, includes } from '../../store/conformance/assertions.js';
+import { approval, client, server, textIn } from '../../store/conformance/fixtures.js';
+import type { Case } from '../../store/conformance/suite.js';
 import { it } from './rules.js';
 
 const typesOf = async ({ session }: Case): Promise<string[]> =>

@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
-import { equal, includes } from '../../stores/conformance/assertions.js';
-import { server } from '../../stores/conformance/fixtures.js';
-import { drive } from '../../stores/conformance/session-driver.js';
+import { equal, includes } from '../../store/conformance/assertions.js';
+import { server } from '../../store/conformance/fixtures.js';
+import { drive } from '../../store/conformance/session-driver.js';
 import {
   begin,
   childAt,
@@ -9,7 +9,7 @@ import {
   heldCall,
   newSubAgent,
   settleChild,
-} from '../../stores/conformance/tree.js';
+} from '../../store/conformance/tree.js';
 import { it } from './rules.js';
 
 describe('a sub-agent', () => {

@@ -1,10 +1,10 @@
-import { equal, includes } from '../../stores/conformance/assertions.js';
-import { AGENT, approval, client, server } from '../../stores/conformance/fixtures.js';
-import type { SessionDriver } from '../../stores/conformance/session-driver.js';
-import type { Case } from '../../stores/conformance/suite.js';
-import { childAt, grow, heldCall, settleChild } from '../../stores/conformance/tree.js';
-import type { SettleCallResult } from '../../stores/contract/calls.js';
-import type { Store } from '../../stores/contract/store.js';
+import { equal, includes } from '../../store/conformance/assertions.js';
+import { AGENT, approval, client, server } from '../../store/conformance/fixtures.js';
+import type { SessionDriver } from '../../store/conformance/session-driver.js';
+import type { Case } from '../../store/conformance/suite.js';
+import { childAt, grow, heldCall, settleChild } from '../../store/conformance/tree.js';
+import type { SettleCallResult } from '../../store/contract/calls.js';
+import type { Store } from '../../store/contract/store.js';
 import { it } from './rules.js';
 
 const SECRET = 'secret-of-s';

@@ -1,6 +1,6 @@
-import { decideSweep, type SweepDecision } from '../../executor/sweep-session.js';
-import type { EndInput } from '../../stores/contract/runs.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import { decideSweep, type SweepDecision } from '../../runs/sweep-session.js';
+import type { EndInput } from '../../store/contract/runs.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import { userMessage, type SessionDriver } from '../support/session-driver.js';
 import { SECRET, TOKEN } from './table-states.js';
 import { SESSION } from './model/plan.js';

@@ -1,8 +1,8 @@
 import { writerOf, jsonOf } from '../../store/redis/entries.js';
-import type { Keyspace } from '../../stores/memory/keyspace.js';
-import type { Store } from '../../stores/contract/store.js';
-import { createMemoryData, createStoresOn, type MemoryData } from '../../stores/memory/index.js';
-import { createKeySpace } from '../../stores/redis/keys.js';
+import type { Keyspace } from '../../store/memory/keyspace.js';
+import type { Store } from '../../store/contract/store.js';
+import { createMemoryData, createStoresOn, type MemoryData } from '../../store/memory/index.js';
+import { createKeySpace } from '../../store/redis/keys.js';
 import { drive, type SessionDriver } from '../support/session-driver.js';
 import { readStored, type Stored } from './model/invariants/stored.js';
 import { SESSION } from './model/plan.js';

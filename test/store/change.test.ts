@@ -2,10 +2,10 @@ import { openWriter } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { createChange, type Backend } from '../../store/change.js';
 import { APPEND, createBackend } from '../../store/redis/backend.js';
-import { noteBeside } from '../../stores/contract/due.js';
-import { createKeyspace } from '../../stores/memory/keyspace.js';
-import { evaluateOn } from '../../stores/memory/local-redis.js';
-import { createKeySpace } from '../../stores/redis/keys.js';
+import { noteBeside } from '../../store/contract/due.js';
+import { createKeyspace } from '../../store/memory/keyspace.js';
+import { evaluateOn } from '../../store/memory/local-redis.js';
+import { createKeySpace } from '../../store/redis/keys.js';
 
 const WRITER = { name: 'w:a', token: 1, agentType: 'tester', runId: '*', step: 0 };
 const OPEN = { writer: WRITER, nonce: 'n', now: 1 };

@@ -26,7 +26,7 @@ import type { z } from 'zod';
 import type { ExecuteToolWork } from '../../protocol/tool-work.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import type { UserPart } from '../../protocol/rows.js';
-import type { RunRecord } from '../../stores/contract/runs.js';
+import type { RunRecord } from '../../store/contract/runs.js';
 import { AGENT, drive, type SessionDriver } from './session-driver.js';
 import type { TestStores } from './test-stores.js';
 

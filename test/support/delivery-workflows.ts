@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { toDeliveryPrefix } from '../../executor/deliveries.js';
+import { toDeliveryPrefix } from '../../runs/deliveries.js';
 import { deliveryWorkflowIdOf } from '../../protocol/ids.js';
 import { until } from './until.js';
 

@@ -2,7 +2,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { CallKind } from '../../protocol/run.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
 
 /** A chunk without the fields that every chunk has. */
 export type Bare<T = StreamChunk> = T extends StreamChunk

@@ -1,11 +1,11 @@
 import type { ApiDeps } from '../../api/index.js';
-import type { ExecuteInput } from '../../executor/runs.js';
+import type { ExecuteInput } from '../../runs/runs.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
-import type { AnswerResult } from '../../stores/record/submit-answer.js';
+import type { AnswerResult } from '../../store/record/submit-answer.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { UserRow } from '../../protocol/rows.js';
-import type { BeginResult } from '../../stores/contract/runs.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { BeginResult } from '../../store/contract/runs.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import { FakeSession } from './fake-session.js';
 
 /** What an agent does in a turn; `answers` resolves when nothing waits for a person any more. */

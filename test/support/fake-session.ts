@@ -3,8 +3,8 @@ import { formatApprovalId } from '../../protocol/ids.js';
 import { createReplyFold, type ReplyFold } from '../../protocol/reply-fold.js';
 import type { AssistantRow, Row, ToolRow, UserRow } from '../../protocol/rows.js';
 import type { TerminalStatus } from '../../protocol/run.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
-import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
+import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import { toOpenCall, toOpening, type Bare, type FakeCall } from './fake-call.js';
 
 /**

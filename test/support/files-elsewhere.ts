@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { FilePlace, FileStore, StoredFile } from '../../stores/contract/files.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { FilePlace, FileStore, StoredFile } from '../../store/contract/files.js';
+import type { Store } from '../../store/contract/store.js';
 
 /** A store of bytes such as a bucket, which can be away. */
 export interface TestBucket extends FileStore {

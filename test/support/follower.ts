@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../protocol/chunk.js';
-import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 
 export interface Follower {
   /** Everything that came so far. */

@@ -1,5 +1,5 @@
 import type { Held } from '../../activities/lease.js';
-import type { HeldWork } from '../../stores/contract/leases.js';
+import type { HeldWork } from '../../store/contract/leases.js';
 import { createLease, type BegunLease } from '../../extensions/leases/lease-worker.js';
 import { createFlags } from './gated-agent.js';
 import type { TestStores } from './test-stores.js';

@@ -1,4 +1,4 @@
-import type { RunWorkflows } from '../../executor/run-workflows.js';
+import type { RunWorkflows } from '../../runs/run-workflows.js';
 
 const nothing = (): Promise<void> => Promise.resolve();
 

@@ -15,10 +15,10 @@ import {
   type ToolDefinition,
 } from '../../agents/index.js';
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
-import type { RunRecord } from '../../stores/contract/runs.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import type { RunRecord } from '../../store/contract/runs.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import type { Row } from '../../protocol/rows.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import { AGENT, drive, userMessage, type SessionDriver } from './session-driver.js';
 
 /** A worker's process that dies: what it is about to do next never comes back. */

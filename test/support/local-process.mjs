@@ -7,7 +7,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../dist/index.js';
 import { createInProcessExecutor } from '../../dist/extensions/one-process/index.js';
-import { createRedisStores } from '../../dist/stores/redis/index.js';
+import { createRedisStores } from '../../dist/store/redis/index.js';
 
 const { EFFECTS, REDIS_URL, NAME, FIRST } = process.env;
 const isFirst = FIRST === '1';

@@ -1,4 +1,4 @@
-import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { createRedisStores, type RedisStores } from '../../store/redis/index.js';
 import { until } from './until.js';
 
 const opened: RedisStores[] = [];

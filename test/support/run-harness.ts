@@ -4,22 +4,18 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import {
-  createRunWorkflows,
-  untilCallsEnd,
-  type RunWorkflows,
-} from '../../executor/run-workflows.js';
-import type { Deliveries } from '../../executor/deliveries.js';
-import { createSweep } from '../../executor/sweep.js';
-import { createRuns } from '../../executor/create-runs.js';
-import type { Runs } from '../../executor/runs.js';
-import { registerSearchAttributes } from '../../executor/search-attributes.js';
+import { createRunWorkflows, untilCallsEnd, type RunWorkflows } from '../../runs/run-workflows.js';
+import type { Deliveries } from '../../runs/deliveries.js';
+import { createSweep } from '../../runs/sweep.js';
+import { createRuns } from '../../runs/create-runs.js';
+import type { Runs } from '../../runs/runs.js';
+import { registerSearchAttributes } from '../../runs/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
 import type { Receiver } from '../../extensions/notify/receivers.js';
-import type { Due } from '../../stores/contract/due.js';
-import type { RunRecord } from '../../stores/contract/runs.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { Due } from '../../store/contract/due.js';
+import type { RunRecord } from '../../store/contract/runs.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
 import type { TestStores } from './test-stores.js';

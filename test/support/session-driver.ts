@@ -1,4 +1,4 @@
-import type { Changes, Store } from '../../stores/contract/store.js';
+import type { Changes, Store } from '../../store/contract/store.js';
 
 /** The driver of the stores' own suite, for tests of what stands on the stores. */
 export {
@@ -9,8 +9,8 @@ export {
   newSessionId,
   textIn,
   userMessage,
-} from '../../stores/conformance/fixtures.js';
-export { drive, type SessionDriver } from '../../stores/conformance/session-driver.js';
+} from '../../store/conformance/fixtures.js';
+export { drive, type SessionDriver } from '../../store/conformance/session-driver.js';
 
 /** A store some of whose changes are others, for those who listen to them, too. */
 export function changing(store: Store, instead: <C extends Changes>(changes: C) => C): Store {

@@ -1,6 +1,6 @@
-import type { StreamManager } from '../../stores/log/stream-manager.js';
-import type { Writer } from '../../stores/contract/log.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
+import type { Writer } from '../../store/contract/log.js';
+import type { Store } from '../../store/contract/store.js';
 import { drive, type SessionDriver } from './session-driver.js';
 
 /** One session with a step that is being written, for tests of its log. */

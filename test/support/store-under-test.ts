@@ -1,5 +1,5 @@
-import type { StoresUnderTest } from '../../stores/conformance/index.js';
-import { createRedisStores } from '../../stores/redis/index.js';
+import type { StoresUnderTest } from '../../store/conformance/index.js';
+import { createRedisStores } from '../../store/redis/index.js';
 import { answers } from './open-stores.js';
 import type { RedisProcess } from './redis-process.js';
 import { createRedisUser } from './redis-user.js';

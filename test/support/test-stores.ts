@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { createRedisStores, type RedisStores } from '../../store/redis/index.js';
 
 import { until } from './until.js';
 

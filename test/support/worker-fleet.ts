@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HeldWork } from '../../stores/contract/leases.js';
+import type { HeldWork } from '../../store/contract/leases.js';
 import { startProcess, type ProductProcess } from './process.js';
 import { sharedTemporal, type Product } from './product.js';
 import { until } from './until.js';

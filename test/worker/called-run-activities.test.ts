@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import type { CalledRun, CalledRunRequest } from '../../protocol/called-runs.js';
 import { HelixError } from '../../protocol/errors.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { createCalledRunActivities } from '../../worker/called-run-activities.js';
 
 const agent = defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } });

@@ -5,7 +5,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { AgentRegistry, defineAgent, type AgentDefinition } from '../../agents/index.js';
-import { createAgentExecutor } from '../../executor/index.js';
+import { createAgentExecutor } from '../../runs/index.js';
 import { createPayloadCodec } from '../../extensions/codec/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { SEALED_FAILURE } from '../../protocol/temporal-names.js';

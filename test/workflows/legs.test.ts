@@ -8,7 +8,7 @@ import {
 } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunShape } from '../../protocol/run.js';
-import type { RunRecord } from '../../stores/contract/runs.js';
+import type { RunRecord } from '../../store/contract/runs.js';
 import { createTakeOver } from '../../worker/take-over.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { RunRecord } from '../../stores/contract/runs.js';
+import type { RunRecord } from '../../store/contract/runs.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';

@@ -3,7 +3,7 @@ import { defineAgent, defineTool, type AgentDefinition } from '../../agents/inde
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState } from '../../protocol/run.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import type { RunRecord } from '../../stores/contract/runs.js';
+import type { RunRecord } from '../../store/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';

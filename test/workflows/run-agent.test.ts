@@ -6,7 +6,7 @@ import { limits, toQuotas } from '../../extensions/limits/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createAgentPlugin } from '../../worker/index.js';
-import type { BeginInput } from '../../stores/contract/runs.js';
+import type { BeginInput } from '../../store/contract/runs.js';
 import { changing } from '../support/session-driver.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import {
@@ -28,7 +28,7 @@ const { agent: tester } = createTestAgent();
 const published: string[] = [];
 const reporter = createReporter((text) => published.push(text));
 const agents = [gated.agent, tester, reporter];
-const workflowsPath = fileURLToPath(new URL('./callers.ts', import.meta.url));
+const workflowsPath = fileURLToPath(new URL('./callers.js', import.meta.url));
 
 beforeAll(async () => {
   stores = await openTestStores();

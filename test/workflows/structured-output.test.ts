@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 

@@ -13,7 +13,7 @@ import {
   nexusTool,
 } from '../../agents/index.js';
 import { createWarehouseClerk } from '../../examples/own-workflow/warehouse.js';
-import { createToolWork } from '../../executor/tool-work.js';
+import { createToolWork } from '../../runs/tool-work.js';
 import { toolWorkflowIdOf } from '../../protocol/ids.js';
 import type { ToolWorkCall } from '../../protocol/tool-work.js';
 import {

@@ -1,6 +1,6 @@
 import { convertToUIMessages } from '../../ai-sdk/parts/convert-messages.js';
-import type { AgentExecutor } from '../../executor/executor-of.js';
-import type { Store } from '../../stores/contract/store.js';
+import type { AgentExecutor } from '../../runs/executor-of.js';
+import type { Store } from '../../store/contract/store.js';
 import type { EvalCase } from './case.js';
 import { toCase } from './to-case.js';
 

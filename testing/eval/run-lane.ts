@@ -1,9 +1,9 @@
 import type { AgentDefinition, LlmConfig } from '../../agents/index.js';
-import type { AgentResult } from '../../executor/run-result.js';
+import type { AgentResult } from '../../runs/run-result.js';
 import { createInProcessExecutor } from '../../extensions/one-process/create-executor.js';
 import type { PendingQuestion } from '../../protocol/http.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
-import { toUserMessage } from '../../stores/record/user-message.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { toUserMessage } from '../../store/record/user-message.js';
 import type { EvalCase } from './case.js';
 import { freeze } from './freeze.js';
 import { createRecordedCalls } from './recorded-calls.js';

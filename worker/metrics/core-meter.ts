@@ -2,7 +2,7 @@ import type { MetricMeter } from '@temporalio/common';
 import { createOwnerLookup } from '../../activities/run-agent.js';
 import { NOTICE_TYPES } from '../../protocol/notices.js';
 import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/run-meter.js';
-import type { Sessions } from '../../stores/contract/sessions.js';
+import type { Sessions } from '../../store/contract/sessions.js';
 
 const ATTEMPT_ENDS: readonly AttemptEnd[] = [
   'committed',

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { workflowIdOf } from '../../../protocol/ids.js';
-import { createRedisStores } from '../../../stores/redis/index.js';
+import { createRedisStores } from '../../../store/redis/index.js';
 import { readHistory } from '../../client/history.js';
 import { toLabText, type LabEntry } from '../../client/lab-script.js';
 import { followRaw, sayRaw } from '../../client/raw-chat.js';

@@ -15,7 +15,7 @@ import {
 import type { AgUiEvent, AgUiInput, AgUiInterrupt, AgUiOutcome } from './protocol.js';
 import type { HelixError } from '../../../protocol/errors.js';
 import type { PendingQuestion } from '../../../protocol/http.js';
-import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { readAnswerable, readOwnCalls, toUsageSince } from '../session-standing.js';
 import { requireTaken } from '../require-taken.js';
 import { readParts } from '../ui-parts.js';

@@ -1,7 +1,7 @@
 import { defineRoute, type Route, SESSION_AND_RUN, streamReply } from '../../../api/extension.js';
 import { AgUiInput, AgUiPath } from './protocol.js';
 import type { PostedMessage } from '../../../protocol/http.js';
-import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { beginRun, createRunFrames, toRunHeaders, type AgUiRun } from './reply-run.js';
 import { readInput } from './read-input.js';
 import { POSTED_REFUSALS, toPostedAnswers } from '../posted-answers.js';

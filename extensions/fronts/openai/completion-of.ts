@@ -7,7 +7,7 @@ import type {
   CompletionFinish,
   CompletionUsage,
 } from './protocol.js';
-import type { RunUsage } from '../../../stores/contract/runs.js';
+import type { RunUsage } from '../../../store/contract/runs.js';
 import { formatCallId } from './call-id.js';
 import type { ReplyEnd } from './completion-parts.js';
 

@@ -1,4 +1,4 @@
-import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { parseOutput, readDecision, type Answers, type Decided } from '../posted-answers.js';
 
 /**

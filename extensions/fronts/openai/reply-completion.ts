@@ -15,7 +15,7 @@ import {
 } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import type { CompletionChunk, CompletionDelta, CompletionRequest } from './protocol.js';
-import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { readParts } from '../ui-parts.js';
 import { requireTaken } from '../require-taken.js';
 import { readAnswerable, readOwnCalls, toUsageSince } from '../session-standing.js';

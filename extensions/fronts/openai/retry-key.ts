@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../ai-sdk/index.js';
 import type { CompletionRequest } from './protocol.js';
-import type { Requests } from '../../../stores/contract/requests.js';
+import type { Requests } from '../../../store/contract/requests.js';
 import { hashOf } from './conversation.js';
 
 /** Which try of a request this is, from 0; clients made by OpenAI say so with each. */

@@ -1,9 +1,9 @@
 import type { ModelMessage } from 'ai';
 import { toPromptMessages } from '../../../activities/model/prepare-messages.js';
-import type { AgentExecutor } from '../../../executor/executor-of.js';
+import type { AgentExecutor } from '../../../runs/executor-of.js';
 import { HelixError } from '../../../protocol/errors.js';
 import type { AssistantPart, Row, ToolRow } from '../../../protocol/rows.js';
-import type { Store } from '../../../stores/contract/store.js';
+import type { Store } from '../../../store/contract/store.js';
 import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
 
 export interface ForeignHistory {

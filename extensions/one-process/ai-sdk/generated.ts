@@ -15,7 +15,7 @@ import {
   toStepRecords,
 } from '../../../activities/model/step-records.js';
 import { toPrompt } from '../../../activities/model/prompt.js';
-import type { AgentResult } from '../../../executor/run-result.js';
+import type { AgentResult } from '../../../runs/run-result.js';
 import type { PendingQuestion } from '../../../protocol/http.js';
 import type { Row } from '../../../protocol/rows.js';
 

@@ -1,7 +1,7 @@
 import { endsWithin } from '../../../protocol/time.js';
 import type { ModelMessage, ToolModelMessage, ToolSet } from 'ai';
 import { toPromptMessages } from '../../../activities/model/prepare-messages.js';
-import type { ToolAnswer } from '../../../executor/run-handle.js';
+import type { ToolAnswer } from '../../../runs/run-handle.js';
 import type { UserInputMessage } from '../../../protocol/agent-server.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../../protocol/ids.js';

@@ -6,13 +6,13 @@ import {
   type AgentDefinition,
   type AgentSettings,
 } from '../../../agents/index.js';
-import type { RunHandle } from '../../../executor/run-handle.js';
+import type { RunHandle } from '../../../runs/run-handle.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { ANONYMOUS } from '../../../protocol/ids.js';
 import type { Row } from '../../../protocol/rows.js';
-import type { SessionRecord } from '../../../stores/contract/sessions.js';
-import type { Store } from '../../../stores/contract/store.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import type { SessionRecord } from '../../../store/contract/sessions.js';
+import type { Store } from '../../../store/contract/store.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import {
   createInProcessExecutor,
   type InProcessExecutor,

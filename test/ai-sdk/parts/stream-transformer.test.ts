@@ -1,6 +1,6 @@
 import { StreamTransformer } from '../../../ai-sdk/index.js';
 import { isControlMessage } from '../../../protocol/control-guard.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import type { Bare } from '../../support/fake-call.js';
 import { at, call, chunks, end, run, text } from './transformer-chunks.js';
 

@@ -1,5 +1,5 @@
 import type { Decision, ToolRow } from '../../../protocol/rows.js';
-import type { SettleCallInput, SettleCallResult } from '../../../stores/contract/calls.js';
+import type { SettleCallInput, SettleCallResult } from '../../../store/contract/calls.js';
 import type { StockChat } from '../../support/stock-chat.js';
 import type { Transition } from './transitions.js';
 

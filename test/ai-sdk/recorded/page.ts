@@ -1,7 +1,7 @@
 import { buildSnapshot, type HandleChatStreamDeps, type UIMessage } from '../../../ai-sdk/index.js';
 import { createLabAgent } from '../../../examples/lab/agent.js';
 import { AgentRegistry } from '../../../agents/index.js';
-import { createAnswerApi } from '../../../executor/answers.js';
+import { createAnswerApi } from '../../../runs/answers.js';
 import { createChatFetch } from '../../support/chat-fetch.js';
 import { toComparable } from '../../support/compare-messages.js';
 import {

@@ -1,4 +1,4 @@
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { callOf, conversationOf, type Transition } from './transitions.js';
 
 export interface Player extends MemoryStores {

@@ -1,4 +1,4 @@
-import type { Changes } from '../../../stores/contract/store.js';
+import type { Changes } from '../../../store/contract/store.js';
 import { changing } from '../../support/session-driver.js';
 import {
   callOf,

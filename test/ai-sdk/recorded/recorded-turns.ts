@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { StreamMessage } from '../../../protocol/chunk.js';
-import type { Writer, AppendResult } from '../../../stores/contract/log.js';
+import type { Writer, AppendResult } from '../../../store/contract/log.js';
 import type { Transition } from './transitions.js';
 
 /** Where recorded turns are kept, one file each. */

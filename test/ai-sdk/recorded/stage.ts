@@ -1,7 +1,7 @@
 import type { BusyPolicy } from '../../../protocol/busy.js';
 import type { UncheckedAnswer } from '../../../protocol/answers.js';
 import { isTerminal } from '../../../protocol/run.js';
-import type { RunRecord } from '../../../stores/contract/runs.js';
+import type { RunRecord } from '../../../store/contract/runs.js';
 import type { RunHarness } from '../../support/run-harness.js';
 import { userMessage } from '../../support/session-driver.js';
 import type { TestStores } from '../../support/test-stores.js';

@@ -4,7 +4,7 @@ import {
   handleChatStream,
   type Caller,
 } from '../../../ai-sdk/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';

@@ -1,5 +1,5 @@
 import { buildSnapshot } from '../../../ai-sdk/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall } from '../../support/session-driver.js';
 
 it('a snapshot says who decided about each call, also in turns that are over', async () => {

@@ -1,9 +1,9 @@
 import { type Facts, type KnownSession, type Request } from '../../../ai-sdk/reply/classify.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { Row } from '../../../protocol/rows.js';
-import type { OpenCall } from '../../../stores/contract/call-record.js';
-import type { UserMessage } from '../../../stores/contract/runs.js';
-import type { SessionRecord } from '../../../stores/contract/sessions.js';
+import type { OpenCall } from '../../../store/contract/call-record.js';
+import type { UserMessage } from '../../../store/contract/runs.js';
+import type { SessionRecord } from '../../../store/contract/sessions.js';
 import { toUserMessages } from '../../../ai-sdk/index.js';
 import { user } from './ask.js';
 

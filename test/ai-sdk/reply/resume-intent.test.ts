@@ -1,7 +1,7 @@
 import { extractResumeIntent, type ResumableState } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { hashInput } from '../../../protocol/shown-call.js';
-import type { PendingCall } from '../../../stores/contract/calls.js';
+import type { PendingCall } from '../../../store/contract/calls.js';
 
 const RUN = 's1:1-abc';
 

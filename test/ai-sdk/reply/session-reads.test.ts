@@ -1,10 +1,10 @@
 import { AgentRegistry, defineAgent } from '../../../agents/index.js';
 import { decideReply, type ChatDeps, type ChatReply } from '../../../ai-sdk/index.js';
-import { createRuns } from '../../../executor/create-runs.js';
-import type { RunWorkflows } from '../../../executor/run-workflows.js';
+import { createRuns } from '../../../runs/create-runs.js';
+import type { RunWorkflows } from '../../../runs/run-workflows.js';
 import type { PostedMessage } from '../../../protocol/http.js';
-import type { Store } from '../../../stores/contract/store.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import type { Store } from '../../../store/contract/store.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { AGENT, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { user } from './ask.js';

@@ -1,10 +1,10 @@
 import { applyPatch, type Operation } from 'rfc6902';
 import { handleChatStream, type UIMessage } from '../../../ai-sdk/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
-import type { Store } from '../../../stores/contract/store.js';
-import type { StreamManager } from '../../../stores/log/stream-manager.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
+import type { Store } from '../../../store/contract/store.js';
+import type { StreamManager } from '../../../store/log/stream-manager.js';
 import { parseFrames } from '../../support/chat-fetch.js';
-import { assistantRow } from '../../../stores/conformance/fixtures.js';
+import { assistantRow } from '../../../store/conformance/fixtures.js';
 import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { nextTurn } from '../recorded/next-turn.js';

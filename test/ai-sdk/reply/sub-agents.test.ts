@@ -1,15 +1,15 @@
 import { readSubAgentReport } from '../../../ai-sdk/index.js';
 import { toTailSpan } from '../../../ai-sdk/reply/attach-turn.js';
-import type { CallSpec } from '../../../stores/contract/call-record.js';
-import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import type { CallSpec } from '../../../store/contract/call-record.js';
+import type { SessionCalls } from '../../../store/contract/sessions.js';
 import {
   begin,
   grow,
   newSubAgent,
   settleChild,
   type Tree,
-} from '../../../stores/conformance/tree.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+} from '../../../store/conformance/tree.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { assistantRow, drive, newSessionId } from '../../support/session-driver.js';
 
 /** A conversation with a sub-agent for call `d1`, which has one of its own for its call `d9`. */

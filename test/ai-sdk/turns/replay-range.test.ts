@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { replayRange } from '../../../ai-sdk/turns/replay-range.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
-import type { KeptPage } from '../../../stores/contract/log.js';
+import type { KeptPage } from '../../../store/contract/log.js';
 import type { Bare } from '../../support/fake-call.js';
 
 function entry(sequence: number, chunk: Bare, writer = 'm1', step = 1): LogEntry {

@@ -2,7 +2,7 @@ import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
 import { StreamBrokenError } from '../../../ai-sdk/parts/errors.js';
 import { toLastFrames } from '../../../ai-sdk/parts/sse.js';
 import type { TurnSpan } from '../../../ai-sdk/turns/turn-progress.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { drive } from '../../support/session-driver.js';
 

@@ -10,7 +10,7 @@ import {
   type Caller,
   type HelixMessage,
 } from '../../../ai-sdk/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';
 import { ask, asking, user } from '../reply/ask.js';
 

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import type { RouteDeps } from '../../../api/deps.js';
 import { AUDIT_ROUTES } from '../../../extensions/audit/routes.js';
-import type { Audit } from '../../../stores/contract/audit.js';
+import type { Audit } from '../../../store/contract/audit.js';
 
 const entry = { id: 'e', at: 1, actor: 'rule', via: 'auto', action: 'expire', target: {} } as const;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Identity } from '../../../api/identity.js';
 import { codec } from '../../../extensions/codec/index.js';
 import type { CodecPayloads } from '../../../extensions/codec/routes.js';
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 
 const encrypting = codec([{ id: 'new', key: randomBytes(32) }]);

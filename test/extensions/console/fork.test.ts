@@ -1,9 +1,9 @@
 import { AgentRegistry, defineAgent } from '../../../agents/index.js';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
-import { createRuns } from '../../../executor/create-runs.js';
+import { createRuns } from '../../../runs/create-runs.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
 import { HelixError } from '../../../protocol/errors.js';
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { changing, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';

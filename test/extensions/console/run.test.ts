@@ -1,6 +1,6 @@
 import { toOperatorRun } from '../../../extensions/console/run.js';
 import type { RouteDeps } from '../../../api/deps.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newSessionId } from '../../support/session-driver.js';
 
 it('a run whose record is of another tenant is not shown', async () => {

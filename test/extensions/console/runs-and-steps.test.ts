@@ -1,9 +1,9 @@
 import { listRuns } from '../../../extensions/console/runs.js';
 import { readStep } from '../../../extensions/console/step.js';
 import type { RouteDeps } from '../../../api/deps.js';
-import type { RunFilter, RunPage } from '../../../executor/run-list.js';
-import type { NewCall } from '../../../stores/contract/call-record.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import type { RunFilter, RunPage } from '../../../runs/run-list.js';
+import type { NewCall } from '../../../store/contract/call-record.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
 
 /** Two turns: in the first a call is approved, in the second one waits. */

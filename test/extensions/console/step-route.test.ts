@@ -1,5 +1,5 @@
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
-import type { MemoryStores } from '../../../stores/memory/index.js';
+import type { MemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { startOnMemory, type ApiServer } from '../../api/api-server.js';
 

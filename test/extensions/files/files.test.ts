@@ -6,7 +6,7 @@ import {
   createInProcessExecutor,
   type InProcessExecutor,
 } from '../../../extensions/one-process/index.js';
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 

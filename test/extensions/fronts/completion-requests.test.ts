@@ -3,7 +3,7 @@ import { toPostedMessages } from '../../../extensions/fronts/openai/posted-messa
 import { takeRetryKey } from '../../../extensions/fronts/openai/retry-key.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
-import type { Requests } from '../../../stores/contract/requests.js';
+import type { Requests } from '../../../store/contract/requests.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 

@@ -5,7 +5,7 @@ import {
   readEarlierSession,
 } from '../../../extensions/fronts/openai/conversation.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
-import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import type { SessionCalls } from '../../../store/contract/sessions.js';
 
 /** A session that waits for an approval and for a client tool. */
 function session(): SessionCalls {

@@ -1,5 +1,5 @@
-import type { HeldWork } from '../../../stores/contract/leases.js';
-import { createMemoryData, createStoresOn } from '../../../stores/memory/index.js';
+import type { HeldWork } from '../../../store/contract/leases.js';
+import { createMemoryData, createStoresOn } from '../../../store/memory/index.js';
 import type { RunEvent } from '../../../protocol/run-meter.js';
 import { createJudge } from '../../../extensions/leases/judge.js';
 import type { TakeOver } from '../../../worker/index.js';

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../../protocol/run-meter.js';
-import type { Leases } from '../../../stores/contract/leases.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import type { Leases } from '../../../store/contract/leases.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { beginLease, createLease } from '../../../extensions/leases/lease-worker.js';
 import { until } from '../../support/until.js';
 

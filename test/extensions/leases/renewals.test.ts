@@ -1,4 +1,4 @@
-import type { HeldWork } from '../../../stores/contract/leases.js';
+import type { HeldWork } from '../../../store/contract/leases.js';
 import { readPulse, startPulse } from '../../../extensions/leases/pulse.js';
 import {
   createRenewals,

@@ -1,5 +1,5 @@
-import type { HeldWork, Leases, LeaseThread } from '../../../stores/contract/leases.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import type { HeldWork, Leases, LeaseThread } from '../../../store/contract/leases.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';
 import { createWorkerLease, type WorkerLease } from '../../../extensions/leases/worker-lease.js';
 import { until } from '../../support/until.js';

@@ -1,11 +1,11 @@
 import { limits } from '../../../extensions/limits/index.js';
 import { AgentRegistry, type AgentDefinition } from '../../../agents/index.js';
 import { sharesOf, type Budgets } from '../../../extensions/limits/budgets.js';
-import type { Deliveries } from '../../../executor/deliveries.js';
-import { createRuns } from '../../../executor/create-runs.js';
-import type { Runs } from '../../../executor/runs.js';
+import type { Deliveries } from '../../../runs/deliveries.js';
+import { createRuns } from '../../../runs/create-runs.js';
+import type { Runs } from '../../../runs/runs.js';
 import type { Notice } from '../../../protocol/notices.js';
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive, newSessionId, userMessage } from '../../support/session-driver.js';
 import { createTestAgent } from '../../support/test-agent.js';
 import { until } from '../../support/until.js';

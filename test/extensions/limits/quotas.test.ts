@@ -1,11 +1,11 @@
 import { AgentRegistry } from '../../../agents/index.js';
-import { createSweep, createRepair } from '../../../executor/sweep.js';
-import { createRuns } from '../../../executor/create-runs.js';
-import type { Runs } from '../../../executor/runs.js';
+import { createSweep, createRepair } from '../../../runs/sweep.js';
+import { createRuns } from '../../../runs/create-runs.js';
+import type { Runs } from '../../../runs/runs.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
-import type { OwnerCounts } from '../../../stores/contract/owners.js';
-import type { BeginResult } from '../../../stores/contract/runs.js';
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import type { OwnerCounts } from '../../../store/contract/owners.js';
+import type { BeginResult } from '../../../store/contract/runs.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
 import { createTestAgent } from '../../support/test-agent.js';
 import { until } from '../../support/until.js';

@@ -1,5 +1,5 @@
 import type { Identity } from '../../../api/identity.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive } from '../../support/session-driver.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 

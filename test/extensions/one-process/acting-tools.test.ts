@@ -14,10 +14,10 @@ import {
   createInProcessExecutor,
   type InProcessExecutor,
 } from '../../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { listen } from '../../../api/listen.js';
 import { toVisitorName } from '../../../protocol/responder.js';
-import { toStoredSessionId } from '../../../stores/record/stored-session-id.js';
+import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { userMessage } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
 

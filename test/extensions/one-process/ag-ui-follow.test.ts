@@ -5,7 +5,7 @@ import { createApi } from '../../../api/index.js';
 import { listen } from '../../../api/listen.js';
 import { allExtensions } from '../../../extensions/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { connectAgUi, run, shown, spoken } from '../../support/ag-ui-client.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { createFlags } from '../../support/gated-agent.js';

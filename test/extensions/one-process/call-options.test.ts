@@ -1,7 +1,7 @@
 import { tool, ToolLoopAgent as Theirs, type ModelMessage } from 'ai';
 import { z } from 'zod';
 import { ToolLoopAgent } from '../../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
 
 const { text, call, finish } = parts;

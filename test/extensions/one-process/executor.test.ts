@@ -6,7 +6,7 @@ import {
   type AgentResult,
   type InProcessExecutor,
 } from '../../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import { createTestAgent } from '../../support/test-agent.js';

@@ -2,7 +2,7 @@ import { APICallError } from '@ai-sdk/provider';
 import { defineAgent, type LlmSettings } from '../../../agents/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
 
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, type Script } from '../../support/fake-model.js';
 
 /** An agent with several models, each of which may fail. */

@@ -1,6 +1,6 @@
 import { defineAgent } from '../../../agents/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 
 it('files of listed hosts are fetched as by the worker: one that is refused is named to the model', async () => {

@@ -2,7 +2,7 @@ import { tool, ToolLoopAgent as Theirs, type ModelMessage } from 'ai';
 import { z } from 'zod';
 import { ToolLoopAgent, type ToolLoopAgentMore } from '../../../extensions/one-process/index.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
 
 // Messages that a program has stored elsewhere, before those that a record has.

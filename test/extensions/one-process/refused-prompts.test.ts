@@ -11,8 +11,8 @@ import { isSameContent, toUserMessages } from '../../../ai-sdk/reply/user-messag
 import { createInProcessExecutor, ToolLoopAgent } from '../../../extensions/one-process/index.js';
 import { StartAgentBody } from '../../../protocol/agent-server.js';
 import type { UserRow } from '../../../protocol/rows.js';
-import { toUserMessage } from '../../../stores/record/user-message.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { toUserMessage } from '../../../store/record/user-message.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, type Script } from '../../support/fake-model.js';
 
 // What a provider refuses once must not be refused for ever.

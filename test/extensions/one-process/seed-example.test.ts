@@ -10,7 +10,7 @@ import {
 } from '../../../ai-sdk/index.js';
 import { createChatApp } from '../../../examples/hono/app.js';
 import { JSAgentExecutor } from '../../../extensions/one-process/index.js';
-import { InMemoryStateStore, InMemoryStreamManager } from '../../../stores/memory/index.js';
+import { InMemoryStateStore, InMemoryStreamManager } from '../../../store/memory/index.js';
 import { createScriptedModel } from '../../../testing/index.js';
 import { CLIENTS, textOf } from '../../support/chat-client.js';
 import { newSessionId } from '../../support/product.js';

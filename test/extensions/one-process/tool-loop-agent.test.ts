@@ -14,9 +14,9 @@ import {
   type ToolLoopAgentMore,
 } from '../../../extensions/one-process/index.js';
 import { formatApprovalId } from '../../../protocol/ids.js';
-import { toStoredSessionId } from '../../../stores/record/stored-session-id.js';
+import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { drive, newCall } from '../../support/session-driver.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
 
 // What programs of the AI SDK do beside the examples, and what is refused.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineAgent, defineTool, type ToolConfig } from '../../../agents/index.js';
-import { createCallWebhook } from '../../../executor/call-webhook.js';
+import { createCallWebhook } from '../../../runs/call-webhook.js';
 import { createTestRuntime, type TestRuntime } from '../../../testing/index.js';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import type { AuditReply, SealedName } from '../../../protocol/audit.js';
-import type { RunsOfSession } from '../../../executor/erase-workflows.js';
+import type { RunsOfSession } from '../../../runs/erase-workflows.js';
 import { HelixError } from '../../../protocol/errors.js';
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { IDLE_WORKFLOWS } from '../../support/idle-workflows.js';
 import { startOnMemory, type ApiServer } from '../../api/api-server.js';

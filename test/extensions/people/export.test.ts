@@ -1,7 +1,7 @@
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
-import { createMemoryStores } from '../../../stores/memory/index.js';
-import type { ByteRange } from '../../../stores/contract/files.js';
-import { newSubAgent } from '../../../stores/conformance/tree.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
+import type { ByteRange } from '../../../store/contract/files.js';
+import { newSubAgent } from '../../../store/conformance/tree.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { drive, userMessage } from '../../support/session-driver.js';
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';

@@ -4,7 +4,7 @@ import { HelixError } from '../../../protocol/errors.js';
 import { schedules } from '../../../extensions/schedules/index.js';
 import type { Schedules } from '../../../extensions/schedules/schedules.js';
 import type { ScheduleInput } from '../../../protocol/scheduled-run.js';
-import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive } from '../../support/session-driver.js';
 import { startOnMemory, type ApiServer } from '../../api/api-server.js';
 import { FAKE_SCHEDULES, withSchedules } from './fake-schedules.js';

@@ -7,7 +7,7 @@ import { defineAgent, defineTool } from '../../../agents/index.js';
 import { findSession } from '../../../ai-sdk/reply/access.js';
 import { scheduleIdOf, workflowIdOf } from '../../../protocol/ids.js';
 import type { Firing, ScheduledRun, ScheduleInput } from '../../../protocol/scheduled-run.js';
-import { toStoredSessionId } from '../../../stores/record/stored-session-id.js';
+import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import { createRunHarness, type RunHarness } from '../../support/run-harness.js';

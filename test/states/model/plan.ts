@@ -1,4 +1,4 @@
-import type { NewCall } from '../../../stores/contract/call-record.js';
+import type { NewCall } from '../../../store/contract/call-record.js';
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import { formatApprovalId } from '../../../protocol/ids.js';
 

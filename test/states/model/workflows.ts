@@ -1,5 +1,5 @@
 import type { Next } from '../../../protocol/run.js';
-import type { Wake } from '../../../stores/contract/call-record.js';
+import type { Wake } from '../../../store/contract/call-record.js';
 import { withinCap } from '../../../run/loop.js';
 import {
   addActor,

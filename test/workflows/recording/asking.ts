@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../../stores/contract/runs.js';
+import type { RunRecord } from '../../../store/contract/runs.js';
 import type { History, Scenario, Stage } from './stage.js';
 
 const calls = (tool: string): object => ({ calls: [{ tool, id: 'c1' }] });

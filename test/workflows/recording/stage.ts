@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { randomBytes } from 'node:crypto';
 import { workflowIdOf } from '../../../protocol/ids.js';
 import type { AgentState } from '../../../protocol/run.js';
-import type { RunRecord } from '../../../stores/contract/runs.js';
+import type { RunRecord } from '../../../store/contract/runs.js';
 import type { GatedAgent } from '../../support/gated-agent.js';
 import type { RunHarness } from '../../support/run-harness.js';
 import type { TestStores } from '../../support/test-stores.js';

@@ -1,6 +1,6 @@
 import { workflowIdOf } from '../../../protocol/ids.js';
 import { SIGNALS } from '../../../protocol/temporal-names.js';
-import type { RunRecord } from '../../../stores/contract/runs.js';
+import type { RunRecord } from '../../../store/contract/runs.js';
 import type { History, Scenario, Stage } from './stage.js';
 
 const asksToPay = { calls: [{ tool: 'pay', id: 'c1' }] };

@@ -1,5 +1,5 @@
 import { workflowIdOf } from '../../../protocol/ids.js';
-import type { RunRecord } from '../../../stores/contract/runs.js';
+import type { RunRecord } from '../../../store/contract/runs.js';
 import { until } from '../../support/until.js';
 import type { History, Scenario, Stage } from './stage.js';
 

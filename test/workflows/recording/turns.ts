@@ -1,7 +1,7 @@
 import { workflowIdOf } from '../../../protocol/ids.js';
 import type { BusyPolicy } from '../../../protocol/busy.js';
 import { SIGNALS } from '../../../protocol/temporal-names.js';
-import type { RunRecord } from '../../../stores/contract/runs.js';
+import type { RunRecord } from '../../../store/contract/runs.js';
 import { userMessage } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
 import type { Scenario, Stage } from './stage.js';

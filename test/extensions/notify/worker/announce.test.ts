@@ -1,7 +1,7 @@
 import { toNotifySettings } from '../../../../extensions/notify/settings.js';
 import type { Notice, WaitLook } from '../../../../protocol/notices.js';
-import type { OpenCall } from '../../../../stores/contract/call-record.js';
-import type { SessionCalls } from '../../../../stores/contract/sessions.js';
+import type { OpenCall } from '../../../../store/contract/call-record.js';
+import type { SessionCalls } from '../../../../store/contract/sessions.js';
 import { createAnnounce } from '../../../../extensions/notify/announce.js';
 
 const LOOK: WaitLook = { sessionId: 's', runId: 's:1-a', agent: 'desk', step: 1 };

@@ -1,6 +1,6 @@
 import type { AskedCall, WaitOver } from '../../../../protocol/notices.js';
 import type { ToolRow } from '../../../../protocol/rows.js';
-import type { OpenCall } from '../../../../stores/contract/call-record.js';
+import type { OpenCall } from '../../../../store/contract/call-record.js';
 import { outcomeOf } from '../../../../extensions/notify/announce.js';
 
 const MINUTE = 60_000;

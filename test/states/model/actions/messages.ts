@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../../../stores/contract/sessions.js';
+import type { SessionRecord } from '../../../../store/contract/sessions.js';
 import { spend, type Environment } from '../environment.js';
 import { runNumberOf } from '../../../../protocol/ids.js';
 import { nameOfRun, nonceOf } from '../plan.js';

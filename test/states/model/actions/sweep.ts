@@ -1,4 +1,4 @@
-import { decideSweep } from '../../../../executor/sweep-session.js';
+import { decideSweep } from '../../../../runs/sweep-session.js';
 import { addActor, workflowOf, type Environment } from '../environment.js';
 import { nameOfRun, type RunName } from '../plan.js';
 import type { Facts } from '../record/facts.js';

@@ -3,8 +3,8 @@ import { isTerminal, type Next } from '../../../../protocol/run.js';
 import { nextOf } from '../../../../session/next.js';
 import type { Call } from '../../../../session/record.js';
 import type { Entry } from '../../../../session/fields.js';
-import type { SessionRecord } from '../../../../stores/contract/sessions.js';
-import { toRecord } from '../../../../stores/redis/stored-session.js';
+import type { SessionRecord } from '../../../../store/contract/sessions.js';
+import { toRecord } from '../../../../store/redis/stored-session.js';
 import { RUNS, type RunName } from '../plan.js';
 import { fieldsOf, treeOf, type Data } from './data.js';
 

@@ -1,5 +1,5 @@
 import type { TerminalStatus } from '../../../../protocol/run.js';
-import { toSettle, toStored } from '../../../../stores/redis/inputs.js';
+import { toSettle, toStored } from '../../../../store/redis/inputs.js';
 import { LOST, modelWriter, toCut } from './attempts.js';
 import { timeAt, type Clock } from '../environment.js';
 import { RUNS, toolOf, callOf, type RunName } from '../plan.js';

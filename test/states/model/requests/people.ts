@@ -1,6 +1,6 @@
 import type { StopMode } from '../../../../protocol/run.js';
-import { toAnswerInput, toExpiryInput } from '../../../../stores/record/settle-inputs.js';
-import { toCallSpec, toSettle, toStored } from '../../../../stores/redis/inputs.js';
+import { toAnswerInput, toExpiryInput } from '../../../../store/record/settle-inputs.js';
+import { toCallSpec, toSettle, toStored } from '../../../../store/redis/inputs.js';
 import { userMessage } from '../../../support/session-driver.js';
 import { timeAt, type Clock } from '../environment.js';
 import { AGENT, callOf, OWNER, RUNS, SESSION, toNewCall } from '../plan.js';

@@ -1,0 +1,162 @@
+import {
+  Client,
+  type ClientOptions,
+  type Connection,
+  type ConnectionLike,
+} from '@temporalio/client';
+import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import { ConfigurationError } from '../protocol/errors.js';
+import type { RunMeter } from '../protocol/run-meter.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+import { joinParts } from '../store/contract/shared-data.js';
+import type { Store } from '../store/contract/store.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
+import { createRuns } from './create-runs.js';
+import { tracerOf, type RunsExtension } from './extension.js';
+import { createExecutorOf, type AgentExecutor } from './executor-of.js';
+import { hasCodec, withCodecs } from './has-codec.js';
+import { lastPoll, POLL_MS } from './pollers.js';
+import { createWorkerList } from './worker-list.js';
+import { createRunList } from './run-list.js';
+import { createRunWorkflows } from './run-workflows.js';
+import { registerSearchAttributes } from './search-attributes.js';
+
+/** Runs agents on Temporal. While Temporal is away runs are begun nevertheless; workers start them. */
+export type TemporalAgentExecutor = AgentExecutor;
+
+export type ExecutorOptions = ExecutorSettings & (OwnClient | ReadyClient);
+
+type ExecutorConnection = ConnectionLike & Pick<Connection, 'operatorService' | 'withDeadline'>;
+
+interface OwnClient {
+  connection: ExecutorConnection;
+  /** Default `default`. */
+  namespace?: string;
+  /** As for a `Client` of Temporal; the workers need the same. */
+  dataConverter?: ClientOptions['dataConverter'];
+  interceptors?: ClientOptions['interceptors'];
+  client?: undefined;
+}
+
+interface ReadyClient {
+  /** A client that the program has, with its connection, namespace, converter and interceptors. */
+  client: Client & { connection: ConnectionLike };
+  connection?: undefined;
+  namespace?: undefined;
+  dataConverter?: undefined;
+  interceptors?: undefined;
+}
+
+interface ExecutorSettings {
+  /** Where the workers listen. Default `agent-runs`. */
+  taskQueue?: string;
+  /** The agents by name. This process executes neither models nor tools; workers do. */
+  agents: AgentRegistry | readonly AgentDefinition[];
+  stores: { store: Store; streamManager: StreamManager };
+  /** For operators: the name of the runs' model, and the page that shows a conversation. */
+  modelName?: string;
+  sessionUrl?: (sessionId: string, runId: string) => string;
+  /** Optional capabilities; workers need the same. Default: none. */
+  extensions?: readonly RunsExtension[] | undefined;
+  /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
+  meter?: RunMeter;
+  /** Default: silence. */
+  logger?: { warn: (fields: object, message: string) => void };
+}
+
+const SILENT = { warn: () => undefined };
+
+/**
+ * Connects agents, stores and Temporal. The caller closes connection and stores.
+ *
+ * @example
+ * import { Connection } from '@temporalio/client';
+ * import { defineAgent } from 'helix-temporal';
+ * import { createAgentExecutor } from 'helix-temporal/executor';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const executor = await createAgentExecutor({
+ *   connection: await Connection.connect(),
+ *   agents: [
+ *     defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model: 'openai/gpt-5' } }),
+ *   ],
+ *   stores: createRedisStores({ url: 'redis://localhost:6379' }),
+ * });
+ * const handle = await executor.execute('guide', 'What is there to see in Rome?');
+ * const result = await handle.result();
+ */
+export async function createAgentExecutor(
+  options: ExecutorOptions,
+): Promise<TemporalAgentExecutor> {
+  const { taskQueue = DEFAULT_TASK_QUEUE, stores, logger = SILENT } = options;
+  joinParts(stores.store, stores.streamManager);
+  const agents =
+    options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
+  const client = options.client ?? newClient(options);
+  if (
+    options.client !== undefined &&
+    withCodecs(undefined, options.extensions) &&
+    !hasCodec(client)
+  ) {
+    throw new ConfigurationError('The client needs the codec of the extension as well.');
+  }
+  const { namespace } = client.options;
+  const connection = client.connection as ExecutorConnection;
+  const workflows = createRunWorkflows(
+    client,
+    taskQueue,
+    stores.store,
+    tracerOf(options.extensions),
+  );
+  const runs = createRuns({
+    store: stores.store,
+    streamManager: stores.streamManager,
+    workflows,
+    temporal: { client, taskQueue },
+    extensions: options.extensions,
+    runList: createRunList(client, taskQueue),
+    agents,
+    searchAttributes: await registerSearchAttributes(connection, namespace, logger),
+    sealsFailures: hasCodec(client),
+    modelName: options.modelName,
+    sessionUrl: options.sessionUrl,
+    meter: options.meter,
+    logger,
+  });
+  const checks = createTemporalChecks(client, namespace, taskQueue);
+  const { leases } = stores.store;
+  const readWorkers = createWorkerList({ client, taskQueue, leases });
+  return createExecutorOf({ runs, agents, namespace, checks, readWorkers, ...stores });
+}
+
+function newClient({ extensions, ...options }: ExecutorSettings & OwnClient): Client {
+  const { connection, namespace, interceptors } = options;
+  const dataConverter = withCodecs(options.dataConverter, extensions);
+  return new Client({ connection, namespace, dataConverter, interceptors });
+}
+
+const CHECK_MS = 1_500;
+
+/** Whether Temporal answers, and whether a worker takes runs from the queue. */
+function createTemporalChecks(
+  client: Client,
+  namespace: string,
+  taskQueue: string,
+): { temporal: () => Promise<void>; worker: () => Promise<void> } {
+  const { connection, workflowService } = client;
+  return {
+    temporal: async () => {
+      await connection.withDeadline(Date.now() + CHECK_MS, () => workflowService.getSystemInfo({}));
+    },
+    worker: async () => {
+      const { pollers } = await connection.withDeadline(Date.now() + CHECK_MS, () =>
+        workflowService.describeTaskQueue({
+          namespace,
+          taskQueue: { name: taskQueue },
+        }),
+      );
+      if (lastPoll(pollers) < Date.now() - POLL_MS)
+        throw new Error('no worker polls the task queue');
+    },
+  };
+}

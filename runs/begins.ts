@@ -1,0 +1,140 @@
+import type { AgentRegistry } from '../agents/registry.js';
+import { ConfigurationError, HelixError } from '../protocol/errors.js';
+import { LIMITS } from '../protocol/limits.js';
+import { isTerminal } from '../protocol/run.js';
+import { noteBeside, type Due } from '../store/contract/due.js';
+import type { BeginInput, BeginResult, RunRecord } from '../store/contract/runs.js';
+import type { Store } from '../store/contract/store.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
+import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
+import type { PreparedRuns } from './run-start.js';
+import type { ExecuteInput, Runs } from './runs.js';
+import type { Starts } from './starts.js';
+
+export interface BeginsDeps {
+  store: Pick<Store, 'sessions' | 'runs'> & { due: Due };
+  streamManager: Partial<Pick<StreamManager, 'inspect'>>;
+  starts: Pick<Starts, 'launch' | 'wakeSuperseded'>;
+  /** Carries out the stop of the run that a message interrupts. */
+  carryOutStop: (sessionId: string, runId: string) => void;
+  sweepSession: (sessionId: string) => Promise<unknown>;
+  lostSignal: (runId: string) => (error: unknown) => void;
+  agents: Pick<AgentRegistry, 'has'>;
+  /** True where this process carries runs out: of an agent that it does not know none would ever start. */
+  carriesOut: boolean | undefined;
+}
+
+/** How a run begins, and what is done with it. */
+interface HowToBegin {
+  begun: (run: RunRecord, of: Pick<ExecuteInput, 'tenant' | 'startAt'>) => void;
+  /** When the sweeper sees to its workflow. */
+  sweepInMs: number;
+  /** True: a session that is busy keeps the time of its next check, however often it is tried. */
+  mayWait?: boolean;
+}
+
+/** Results that mean another run is, or should be, active. */
+const MAY_HOLD_UP: ReadonlySet<BeginResult['kind']> = new Set(['busy', 'queued', 'steered']);
+
+/** A caller's workflow starts the run's own as its child within this time, else the sweeper does. */
+const CALLER_STARTS_MS = 15_000;
+
+/** Accepts messages, and begins the runs that reply to them. */
+export function createBegins(
+  deps: BeginsDeps,
+): Pick<Runs, 'execute'> &
+  Pick<PreparedRuns, 'prepare'> & { requireAgent: (name: string) => void } {
+  const { store, streamManager, starts, sweepSession, lostSignal, agents } = deps;
+  const { sessions } = store;
+  let isShown = streamManager.inspect === undefined;
+
+  function requireAgent(agent: string): void {
+    if (deps.carriesOut !== true || agents.has(agent)) return;
+    throw new HelixError('agent_not_found', 'There is no agent of that name.');
+  }
+
+  /** Asked once, with the first run: two servers cannot be told apart by their addresses. */
+  async function requireStream(sessionId: string): Promise<void> {
+    if (isShown) return;
+    // A store that is away does not refuse what it has taken: the next run shows it.
+    const shown = await streamManager.inspect?.(sessionId).catch(() => null);
+    isShown = shown !== undefined && shown !== null;
+    if (shown !== undefined || (await sessions.read(sessionId)) === undefined) return;
+    const text =
+      'The stream manager does not have what the store has: they work on different data.';
+    throw new ConfigurationError(text);
+  }
+
+  /** The sweeper starts the run if its beginner does not. */
+  async function beginNoted(
+    input: BeginInput,
+    { sweepInMs, mayWait = false }: HowToBegin,
+  ): Promise<BeginResult> {
+    const { sessionId } = input;
+    const keepsTime = mayWait && (await isBusy(sessionId));
+    // The index may live on another node than the session: it is written before the run exists.
+    const noted = keepsTime ? undefined : noteBeside(store.due, sessionId, sweepInMs);
+    const result = await store.runs.begin(input, noted);
+    // The time that the session kept was the former run's, and may be on no list any more.
+    if (keepsTime && (await mayBeUnnoted(result, sessionId))) {
+      await store.due.note(sessionId, sweepInMs);
+    }
+    return result;
+  }
+
+  /** True also for the run of an earlier try, whose process may have died before it noted it. */
+  async function mayBeUnnoted({ kind }: BeginResult, sessionId: string): Promise<boolean> {
+    if (kind !== 'accepted') return kind === 'begun';
+    return (await sessions.read(sessionId))?.status === 'starting';
+  }
+
+  async function isBusy(sessionId: string): Promise<boolean> {
+    const record = await sessions.read(sessionId);
+    return record !== undefined && (!isTerminal(record.status) || record.queued > 0);
+  }
+
+  async function accept(input: ExecuteInput, how: HowToBegin): Promise<BeginResult> {
+    const { sessionId } = input;
+    requireAgent(input.agent);
+    const result = await beginNoted({ ...input, nonce: newNonce(), now: Date.now() }, how);
+    if (result.kind === 'begun') {
+      await requireStream(sessionId);
+      how.begun(result.run, input);
+    } else if (result.kind === 'queued' && result.begun) starts.launch(result.begun, input.tenant);
+    else if (result.kind === 'interrupting') deps.carryOutStop(sessionId, result.runId);
+    return result;
+  }
+
+  /** A silent run that holds up messages may be lost; true if it was swept. */
+  async function sweepSilent(sessionId: string, { mayWait = false }: HowToBegin): Promise<boolean> {
+    const record = await sessions.read(sessionId);
+    // One that waits for people is silent for weeks, and so often is it tried.
+    if (record === undefined || (mayWait && record.stream === 'paused')) return false;
+    const isSilent = Date.now() - record.updatedAt > LIMITS.silentMs;
+    if (!isSilent && !isTerminal(record.status)) return false;
+    await sweepSession(sessionId);
+    return true;
+  }
+
+  async function executeBy(how: HowToBegin, input: ExecuteInput): Promise<BeginResult> {
+    const result = await accept(input, how);
+    if (!MAY_HOLD_UP.has(result.kind)) return result;
+    const { sessionId } = input;
+    const swept = await sweepSilent(sessionId, how).catch(lostSignal(sessionId));
+    return swept === true && result.kind === 'busy' ? accept(input, how) : result;
+  }
+
+  const { wakeSuperseded } = starts;
+  const launched: HowToBegin = {
+    begun: (run, { tenant, startAt }) => {
+      starts.launch(run, tenant, startAt);
+    },
+    sweepInMs: FIRST_SWEEP_MS,
+  };
+  const prepared = { begun: wakeSuperseded, sweepInMs: CALLER_STARTS_MS, mayWait: true };
+  return {
+    requireAgent,
+    execute: (input) => executeBy(launched, input),
+    prepare: (input) => executeBy(prepared, input),
+  };
+}

@@ -1,0 +1,123 @@
+import type { Client } from '@temporalio/client';
+import { deliveryWorkflowIdOf, toolWorkflowIdOf, workflowIdOf } from '../protocol/ids.js';
+import type { Erasure } from '../store/contract/erasures.js';
+import { toDeliveryPrefix } from './deliveries.js';
+
+/** What of a conversation was deleted in Temporal. */
+export interface ErasedWorkflows {
+  /** Workflows of which executions were deleted. */
+  deleted: number;
+  /** Runs of which Temporal knew none, by id. */
+  unknown: string[];
+}
+
+/** The runs of a conversation, as its record knew them. */
+export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns' | 'calls' | 'owner'>;
+
+/** How Temporal is called. */
+export interface TemporalCalls {
+  /** Bounded in time. @throws HelixError `unavailable` */
+  call: <T>(work: () => Promise<T>, deadlineMs: number) => Promise<T>;
+  /** The gRPC status of an error. */
+  codeOf: (error: unknown) => number | undefined;
+  /** True for an error that a repeated call does not mend. */
+  isRefusedForGood: (error: unknown) => boolean;
+}
+
+/** How ids of a run's workflows begin: the run's own, the work of its calls, and notices of its waits and end. */
+const KINDS = ['run', 'call', 'wait', 'end'];
+const AT_ONCE = 10;
+/** A server that deletes many may be slow. */
+const DELETE_MS = 5_000;
+const LIST_MS = 10_000;
+/** gRPC: not found. */
+const NOT_FOUND = 5;
+
+/**
+ * Deletes the workflows of a conversation's runs, of its sub-agents' and of their notices with their
+ * histories; what still runs is terminated. Runs and the work of their last calls are found by the
+ * record's ids; the rest by a list of Temporal's, of which only what belongs to these runs counts:
+ * another conversation may have the id by now.
+ */
+export async function eraseWorkflows(
+  client: Client,
+  sessionId: string,
+  { runs, parts, childRuns, calls, owner }: RunsOfSession,
+  { call, codeOf, isRefusedForGood }: TemporalCalls,
+): Promise<ErasedWorkflows> {
+  const { workflowService } = client;
+  const { namespace } = client.options;
+
+  /** False if there is no such execution; without a run id the newest of the workflow. */
+  async function erase(workflowId: string, runId?: string): Promise<boolean> {
+    const workflowExecution = { workflowId, ...(runId !== undefined && { runId }) };
+    try {
+      await call(
+        () => workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
+        DELETE_MS,
+      );
+      return true;
+    } catch (error) {
+      if (codeOf(error) === NOT_FOUND) return false;
+      throw error;
+    }
+  }
+
+  const own = new Set(runs);
+  const below = new Set(parts.map((part) => `${sessionId}.${part}`));
+  const deliveries = deliveryWorkflowIdOf(toDeliveryPrefix(sessionId, owner.tenant));
+  const belongs = (workflowId: string): boolean => {
+    if (workflowId.startsWith(deliveries)) return true;
+    const [, session = '', nth = ''] = workflowId.split(':');
+    return own.has(`${session}:${nth}`) || below.has(session);
+  };
+
+  async function list(): Promise<{ workflowId: string; runId: string }[]> {
+    const ofRuns = KINDS.flatMap((kind) => [`${kind}:${sessionId}:`, `${kind}:${sessionId}.`]);
+    const query = [...ofRuns, deliveries]
+      .map((prefix) => `WorkflowId STARTS_WITH '${prefix}'`)
+      .join(' OR ');
+    try {
+      return await call(async () => {
+        const found: { workflowId: string; runId: string }[] = [];
+        for await (const { workflowId, runId } of client.workflow.list({ query })) {
+          if (belongs(workflowId)) found.push({ workflowId, runId });
+        }
+        return found;
+      }, LIST_MS);
+    } catch (error) {
+      // A visibility store without this operator.
+      if (isRefusedForGood(error)) return [];
+      throw error;
+    }
+  }
+
+  const deleted = new Set<string>();
+  const unknown: string[] = [];
+  const listed = await list();
+  for (const page of pagesOf([...runs, ...childRuns])) {
+    const found = await Promise.all(page.map((runId) => erase(workflowIdOf(runId))));
+    for (const [at, runId] of page.entries()) {
+      if (found[at] === true) deleted.add(workflowIdOf(runId));
+      else unknown.push(runId);
+    }
+  }
+  // The list is seconds late, and the work of tools has what people wrote.
+  for (const page of pagesOf(calls)) {
+    const ids = page.map((call) => toolWorkflowIdOf(...call));
+    const found = await Promise.all(ids.map((workflowId) => erase(workflowId)));
+    for (const [at, workflowId] of ids.entries()) if (found[at] === true) deleted.add(workflowId);
+  }
+  // Deleting takes a while: the newest executions may be found here, too.
+  for (const page of pagesOf(listed)) {
+    const found = await Promise.all(page.map(({ workflowId, runId }) => erase(workflowId, runId)));
+    for (const [at, { workflowId }] of page.entries()) {
+      if (found[at] === true) deleted.add(workflowId);
+    }
+  }
+  return { deleted: deleted.size, unknown };
+}
+
+function* pagesOf<T>(items: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < items.length; at += AT_ONCE) yield items.slice(at, at + AT_ONCE);
+}

@@ -1,0 +1,151 @@
+import type { Actor } from '../protocol/actor.js';
+import { rootOf, toShownSessionId } from '../protocol/ids.js';
+import { isTerminal } from '../protocol/run.js';
+import { toAct } from '../store/record/acts.js';
+import { logEntries, type AuditLogger } from '../store/record/listeners.js';
+import type { Erasure } from '../store/contract/erasures.js';
+import type { SessionOwner } from '../store/contract/waiting.js';
+import type { Store } from '../store/contract/store.js';
+import type { RunWorkflows } from './run-workflows.js';
+
+/** What an erasure has removed. */
+export interface ErasureReceipt {
+  sessionId: string;
+  /** ms since the epoch. */
+  at: number;
+  by?: string | undefined;
+  /** False while part of it is left, which the sweeper does. */
+  complete: boolean;
+  /** The conversation and its sub-agents. */
+  sessions: number;
+  /** Workflows that were deleted in Temporal. */
+  workflows: number;
+  rows: number;
+  entries: number;
+  bytes: number;
+}
+
+export interface EraseDeps {
+  store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures' | 'files' | 'owners'>;
+  workflows: Pick<RunWorkflows, 'wake' | 'erase'>;
+  /** Logs a signal that did not arrive. */
+  lostSignal: (runId: string) => (error: unknown) => void;
+  logger: AuditLogger;
+}
+
+export interface Erasing {
+  /**
+   * Stops the session's run and erases the session with its stream, its workflows and their
+   * histories. Undefined for an unknown id.
+   *
+   * @throws HelixError `unavailable` if a run that is active or waits cannot be signalled; nothing is
+   * erased then
+   */
+  deleteSession: (sessionId: string, by?: string | Actor) => Promise<ErasureReceipt | undefined>;
+  /** Completes the erasures of a session id that were interrupted; false if something is left. */
+  finishErasures: (sessionId: string) => Promise<boolean>;
+  /** The same of all conversations of a person, and of files for conversations that were never begun. */
+  finishErasuresOf: (who: SessionOwner) => Promise<boolean>;
+}
+
+/** The sweeper looks after an erasure after this long, in case this process dies. */
+const CHECK_MS = 3_000;
+/** A run that was being started when it was erased may appear in Temporal up to this long after. */
+const APPEARS_MS = 15_000;
+
+/**
+ * Erases conversations. The transition that removes a record notes what is left to do: runs to be
+ * deleted in Temporal, figures of the owner, the receipt. Each step can be repeated, by the sweeper
+ * if this process dies.
+ */
+export function createErasing({ store, workflows, lostSignal, logger }: EraseDeps): Erasing {
+  const { sessions, runs, due, audit, erasures, files, owners } = store;
+
+  /** @throws HelixError `unavailable`; it is repeated as a whole then */
+  async function finish(sessionId: string, erasure: Erasure): Promise<ErasureReceipt> {
+    const { act, runs: ended, parts, starting, rows, entries, bytes } = erasure;
+    await erasures.clear(sessionId, erasure);
+    for (const fileId of erasure.files) await files.forget(sessionId, fileId);
+    logEntries(logger, await audit.relay(sessionId));
+    const { deleted, unknown } = await workflows.erase(sessionId, erasure);
+    const mayAppear = starting && unknown.some((runId) => ended.includes(runId));
+    const complete = !mayAppear || Date.now() - act.at > APPEARS_MS;
+    const counts = { sessions: 1 + parts.length, workflows: deleted, rows, entries, bytes };
+    if (complete) {
+      const { by, roles, via, at } = act;
+      const { tenant, owner } = erasure.owner;
+      const receipt = { ...toAct('erased', { by, roles, via }, { tenant, owner, detail: counts }) };
+      // The same erasure has one receipt.
+      const entry = { ...receipt, id: `${act.id}-done`, outcome: 'complete' };
+      logEntries(
+        logger,
+        await audit.record({ ...entry, at: Math.max(at, receipt.at) }, { sessionId }),
+      );
+      await erasures.done(sessionId, erasure);
+    }
+    const shown = toShownSessionId(sessionId);
+    return { sessionId: shown, at: act.at, by: act.by, complete, ...counts };
+  }
+
+  async function finishErasures(sessionId: string): Promise<boolean> {
+    let isComplete = true;
+    for (const erasure of await erasures.of(sessionId)) {
+      const { complete } = await finish(sessionId, erasure);
+      isComplete &&= complete;
+    }
+    return isComplete;
+  }
+
+  return {
+    finishErasures,
+    finishErasuresOf: async (who) => {
+      let isComplete = true;
+      for (const sessionId of await erasures.pending(who)) {
+        const isDone = await finishErasures(sessionId).catch((error: unknown) => {
+          logger.warn({ err: error, sessionId }, 'an erasure is not complete yet');
+          return false;
+        });
+        isComplete &&= isDone;
+      }
+      for (const sessionId of await files.eraseUnclaimed(who)) {
+        // What was charged for it counts no more, and the sweeper finds that nothing is left.
+        await owners.fold(sessionId, who);
+        if (files.reclaim !== undefined) await due.note(sessionId, 0);
+      }
+      return isComplete;
+    },
+    deleteSession: async (sessionId, who = {}) => {
+      const actor: Actor = typeof who === 'string' ? { by: who } : who;
+      const record = await sessions.read(sessionId);
+      await due.note(rootOf(sessionId), CHECK_MS);
+      if (record !== undefined && !isTerminal(record.status)) {
+        await runs.stop(sessionId, { mode: 'abort', reason: 'deleted', by: actor.by });
+        const signalled = workflows.wake(record.runId);
+        // A run that is starting reads its record first, finds none and ends.
+        if (record.status !== 'starting') await signalled;
+        else void signalled.catch(lostSignal(record.runId));
+      }
+      const act = toAct('erase', actor);
+      await sessions.erase(sessionId, act);
+      const erasure = (await erasures.of(sessionId)).find((each) => each.act.id === act.id);
+      // The record is gone: what is left is the sweeper's if Temporal is away.
+      try {
+        if (erasure !== undefined) return await finish(sessionId, erasure);
+        await finishErasures(sessionId);
+        return undefined;
+      } catch (error) {
+        logger.warn({ err: error, sessionId }, 'an erasure is not complete yet');
+        return erasure && toPending(sessionId, erasure);
+      }
+    },
+  };
+}
+
+function toPending(
+  sessionId: string,
+  { act, parts, rows, entries, bytes }: Erasure,
+): ErasureReceipt {
+  const { at, by } = act;
+  const counts = { sessions: 1 + parts.length, workflows: 0, rows, entries, bytes };
+  return { sessionId: toShownSessionId(sessionId), at, by, complete: false, ...counts };
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentDefinition, AgentRegistry } from '../agents/index.js';
+import type { ToolAnswerInput } from '../protocol/answers.js';
+import { HelixError } from '../protocol/errors.js';
+import type { OperatorWorkers } from '../protocol/operator-workers.js';
+import { StartAt } from '../protocol/start-at.js';
+import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
+import type { CustomState } from '../store/contract/custom-state.js';
+import type { RunInfo, StopResult } from '../store/contract/runs.js';
+import { dataOf, onData } from '../store/contract/shared-data.js';
+import type { Store } from '../store/contract/store.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
+import { toStoredSessionId } from '../store/record/stored-session-id.js';
+import { readInput, readState, type AgentInput } from './agent-input.js';
+import type { AnswerOptions } from './answers.js';
+import { toBeginRefusal } from './begin-refusal.js';
+import { resumeSession, type ResumeOptions } from './reruns.js';
+import {
+  createRunHandle,
+  submitAnswer,
+  type AnswerReceipt,
+  type RunHandle,
+  type StopReason,
+} from './run-handle.js';
+import { runOfMessage } from './run-of-message.js';
+import type { BranchInput, Resumability, RetryInput, Runs } from './runs.js';
+
+export interface ExecuteOptions {
+  /** Default: a new session. */
+  sessionId?: string;
+  /** The session's owner. Default `anonymous`. */
+  userId?: string;
+  tenantId?: string;
+  /** For messages without metadata of their own. */
+  metadata?: Record<string, unknown>;
+  /** The session's state from now on, in the shape of the agent's state schema. */
+  state?: CustomState;
+  /** Id for an input that is a plain text: sent again with the same id, it is the same run. */
+  messageId?: string;
+  /**
+   * The run waits for this time; ms since the epoch, or ISO 8601 with its offset from UTC, at most a
+   * year ahead. Default: now.
+   */
+  startAt?: StartAt | Date;
+}
+
+/**
+ * Runs agents. Every method throws HelixError: `unavailable` when the store cannot be reached, and the
+ * codes named below.
+ */
+export interface AgentExecutor {
+  /**
+   * Begins a run, which is started in the background. An agent passed as a definition must be known
+   * under the same name where runs are carried out: to the workers of Temporal.
+   *
+   * @throws AgentAlreadyRunningError while a run of this session is active; HelixError
+   * `validation_error`, `message_too_large`, `message_conflict`, `agent_mismatch`, `not_found` for
+   * another owner's session; AgentNotFoundError
+   */
+  execute: (
+    agent: AgentDefinition | string,
+    input: AgentInput,
+    options?: ExecuteOptions,
+  ) => Promise<RunHandle>;
+  /** A run of the session, the newest by default; null if it does not exist. */
+  getHandle: (sessionId: string, runId?: string) => Promise<RunHandle | null>;
+  /** As the handle's, for the session's newest run; `runId`, if present, must name that run. */
+  resume: (options: ResumeOptions & { sessionId: string; runId?: string }) => Promise<RunHandle>;
+  /** Whether `resume` would continue, and in which modes. */
+  canResume: (sessionId: string) => Promise<Resumability>;
+  /**
+   * Repeats a turn, the newest unless a message of another one is named, or goes back to a
+   * checkpoint. What came later is dropped for good.
+   *
+   * @throws HelixError `agent_already_running`, `stale_run`, `not_found`, `checkpoint_not_found`,
+   * `message_not_found`
+   */
+  retry: (options: RetryInput) => Promise<RunHandle>;
+  /**
+   * Copies a session, up to a checkpoint or a message, into a new one of the same owner.
+   *
+   * @throws HelixError `session_exists`, `not_found`, `checkpoint_not_found`, `message_not_found`,
+   * `nothing_to_do` for an empty one
+   */
+  branch: (options: BranchInput) => Promise<{ sessionId: string }>;
+  /** As the handle's. `responder`: the person who answers; default: the `by` of the answer, without roles. */
+  submitToolResult: (
+    answer: ToolAnswerInput,
+    options?: Pick<AnswerOptions, 'responder'>,
+  ) => Promise<AnswerReceipt>;
+  /** Stops the session's run; it can be resumed. */
+  interrupt: (sessionId: string, reason?: StopReason) => Promise<StopResult>;
+  /** Stops it for good. */
+  abort: (sessionId: string, reason?: StopReason) => Promise<StopResult>;
+  /** Stops the session's run and erases the session. */
+  deleteSession: (sessionId: string) => Promise<void>;
+  /** Null if there is no such session. */
+  getCurrentRun: (sessionId: string) => Promise<RunInfo | null>;
+  /** Oldest first. @throws HelixError `not_found` */
+  listRuns: (sessionId: string) => Promise<RunInfo[]>;
+  /** The runs below the handles: `createApi`, `handleChatStream` and `buildSnapshot` use them. */
+  readonly runs: Runs;
+  readonly namespace: string;
+  /** Each resolves when its part answers: Temporal, and a worker on the task queue. */
+  readonly checks: Readonly<Record<string, () => Promise<void>>>;
+  /** The workers of the task queue. @throws HelixError `unavailable` */
+  readonly readWorkers?: () => Promise<OperatorWorkers>;
+}
+
+/** The executor over given runs. */
+export function createExecutorOf(deps: {
+  runs: Runs;
+  agents: AgentRegistry;
+  store: Store;
+  streamManager: StreamManager;
+  namespace?: string;
+  checks?: AgentExecutor['checks'];
+  readWorkers?: AgentExecutor['readWorkers'];
+}): AgentExecutor {
+  const { runs, agents, store, namespace = 'default', checks = {} } = deps;
+  const handleOf = (sessionId: string, runId: string): RunHandle =>
+    createRunHandle(deps, sessionId, runId);
+
+  const executor: AgentExecutor = {
+    runs,
+    namespace,
+    checks,
+    readWorkers: deps.readWorkers,
+    execute: async (requested, input, options = {}) => {
+      const { userId = ANONYMOUS, tenantId } = options;
+      const asked = options.sessionId ?? `s-${randomUUID()}`;
+      // Callers that read the record have the stored id already.
+      const sessionId = asked.includes('~') ? asked : toStoredSessionId(asked, tenantId);
+      const agent =
+        typeof requested === 'string'
+          ? agents.resolve(requested, { sessionId, userId, tenantId })
+          : requested;
+      if (typeof requested !== 'string') agents.register(requested);
+      if (!isStoredSessionId(sessionId)) {
+        throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
+      }
+      const { messages, state = options.state } = readInput(input, options);
+      const startAt = readStart(options.startAt);
+      const result = await runs.execute({
+        sessionId,
+        agent: agent.name,
+        owner: userId,
+        tenant: tenantId,
+        messages,
+        state: state === undefined ? undefined : readState(agent, state),
+        startAt,
+      });
+      if (result.kind === 'begun') return handleOf(sessionId, result.run.runId);
+      if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
+      return handleOf(sessionId, await runOfMessage(store, sessionId, messages.at(-1)?.id ?? ''));
+    },
+    getHandle: async (sessionId, runId) => {
+      const record = await store.sessions.read(sessionId);
+      if (record === undefined) return null;
+      if (runId === undefined || runId === record.runId) return handleOf(sessionId, record.runId);
+      const listed = await store.runs.list(sessionId);
+      return listed.some((run) => run.runId === runId) ? handleOf(sessionId, runId) : null;
+    },
+    resume: async (options) => handleOf(options.sessionId, await resumeSession(runs, options)),
+    canResume: runs.canResume,
+    retry: async (options) => handleOf(options.sessionId, (await runs.retry(options)).runId),
+    branch: runs.branch,
+    submitToolResult: (answer, options) => submitAnswer(runs, answer, options),
+    interrupt: (sessionId, reason) => runs.stop(sessionId, { ...reason, mode: 'interrupt' }),
+    deleteSession: async (sessionId) => {
+      await runs.deleteSession(sessionId);
+    },
+    abort: (sessionId, reason) => runs.stop(sessionId, { ...reason, mode: 'abort' }),
+    getCurrentRun: async (sessionId) => {
+      const record = await store.sessions.read(sessionId);
+      return record === undefined ? null : store.runs.current(sessionId);
+    },
+    listRuns: (sessionId) => store.runs.list(sessionId),
+  };
+  return onData(executor, dataOf(store));
+}
+
+/** @throws HelixError `validation_error` */
+function readStart(startAt: ExecuteOptions['startAt']): number | undefined {
+  if (startAt === undefined) return undefined;
+  const { data, error } = StartAt.safeParse(startAt instanceof Date ? startAt.getTime() : startAt);
+  if (error === undefined) return data;
+  const text =
+    'startAt must be a time in ms since 1970 or ISO 8601 with an offset, at most a day ago and a year ahead.';
+  throw new HelixError('validation_error', text, { cause: error });
+}

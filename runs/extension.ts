@@ -1,0 +1,67 @@
+import type { Client } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
+import type { AgentRegistry } from '../agents/index.js';
+import type { Notice } from '../protocol/notices.js';
+import type { RunMeter } from '../protocol/run-meter.js';
+import type { Tracer } from '../protocol/tracer.js';
+import type { SessionOwner } from '../store/contract/waiting.js';
+import type { Event } from '../session/events.js';
+import type { AdmitInput } from '../store/contract/owners.js';
+import type { Store } from '../store/contract/store.js';
+import type { AuditLogger } from '../store/record/listeners.js';
+import type { Deliveries } from './deliveries.js';
+
+export { toNoticeId, type Deliveries } from './deliveries.js';
+
+/** What an extension works with in a process that begins and changes runs. */
+export interface RunsHost {
+  store: Store;
+  agents: AgentRegistry;
+  /** Names the workers of one task queue of one namespace. */
+  fleet: string;
+  meter: RunMeter;
+  logger: AuditLogger;
+  /** Notifies receivers; absent where there are none. */
+  notify?: ((notice: Notice) => Promise<void>) | undefined;
+  /** Absent where no Temporal carries the runs out. */
+  temporal?: { client: Client; taskQueue: string } | undefined;
+}
+
+/** What an extension adds wherever runs begin and change: in web servers, workers and one process alike. */
+export interface RunsExtension {
+  readonly name: string;
+  /** Called once, when a process composes its runs. */
+  start?: (host: RunsHost) => void;
+  /**
+   * Gets what a change of a conversation has done, after its commit. A process that dies in between skips it: what must
+   * not be lost is looked for again by a sweep.
+   */
+  listener?: (sessionId: string, events: readonly Event[], host: RunsHost) => void;
+  /**
+   * Asked before a run begins or a conversation is copied; what it returns is called once that is done, or has failed.
+   *
+   * @throws HelixError to refuse it; a message that was accepted before is not refused
+   */
+  before?: (begin: AdmitInput, host: RunsHost) => Promise<(() => void) | undefined>;
+  /**
+   * Forgets what it keeps of a person, before the person's conversations are erased.
+   *
+   * @throws HelixError `unavailable`: the erasure is not complete and sent again
+   */
+  forget?: (who: SessionOwner, host: RunsHost) => Promise<void>;
+  /** Notifies people and programs outside of conversations; of one extension of a process. */
+  deliveries?: (temporal: RunsHost['temporal']) => Deliveries | undefined;
+  /** Writes traces of what is done to runs; of one extension of a process. */
+  tracer?: Tracer;
+  /** Encodes what Temporal stores of runs. */
+  payloadCodec?: PayloadCodec | undefined;
+}
+
+/** The tracer of a process. */
+export function tracerOf(
+  extensions: readonly Pick<RunsExtension, 'tracer'>[] = [],
+): Tracer | undefined {
+  return extensions.find(({ tracer }) => tracer !== undefined)?.tracer;
+}
+export type { AgentPauses, PauseRequest } from './agent-pauses.js';
+export type { ListedRun } from './run-list.js';

@@ -1,0 +1,98 @@
+import { rootOf, sessionOfRun } from '../protocol/ids.js';
+import { isTerminal } from '../protocol/run.js';
+import type { Store } from '../store/contract/store.js';
+import { isStalled } from '../store/record/stalled.js';
+import { inLanes } from './sweep.js';
+import type { RunWorkflows } from './run-workflows.js';
+
+/** One process queries Temporal this often. */
+const INTERVAL_MS = 5_000;
+/** Workflows may be listed in another order than they closed in. */
+const OVERLAP_MS = 60_000;
+/** Never further back. */
+const FURTHEST_MS = 60 * 60 * 1000;
+/** Open workflows are looked through again after this long. */
+const OPEN_MS = 60_000;
+const READS_AT_ONCE = 10;
+
+export interface FindClosedDeps {
+  store: Pick<Store, 'due' | 'sessions'>;
+  workflows: Pick<RunWorkflows, 'closedSince' | 'openPage' | 'wake'>;
+  holder: string;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/**
+ * Finds what Temporal and the record say differently of runs that nobody looks at, by queries instead
+ * of a look at each. Runs whose workflow was closed from outside: their sessions are noted as due.
+ * Runs that are silent for long: they are due, too, also where a failover has lost that they were noted.
+ * Workflows that outlive their run, since the signal that was to end them was lost: they get it again.
+ * Does nothing while another process does it.
+ */
+export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
+  const { store, workflows, holder, logger } = deps;
+  const { due, sessions } = store;
+  /** The result of the last query: the overlap returns it again. */
+  let known = new Set<string>();
+  /** When the newest of them closed, by Temporal's clock: that of this process may be ahead. */
+  let newest: number | undefined;
+  let page: Awaited<ReturnType<RunWorkflows['openPage']>>['next'];
+  let openAgainAt = 0;
+
+  async function findClosed(): Promise<void> {
+    // Another process may have done this for days, and then the list would be too long.
+    const since = Math.max((newest ?? 0) - OVERLAP_MS, Date.now() - FURTHEST_MS);
+    const found = new Set<string>();
+    for (const { runId, closedAt } of await workflows.closedSince(since)) {
+      found.add(runId);
+      newest = Math.max(newest ?? closedAt, closedAt);
+      const sessionId = sessionOfRun(runId);
+      // A sub-agent's end is its parent's to see.
+      if (!known.has(runId) && sessionId === rootOf(sessionId)) await due.note(sessionId, 0);
+    }
+    known = found;
+  }
+
+  /** One page at a time. */
+  async function endOutlived(): Promise<void> {
+    if (page === undefined && performance.now() < openAgainAt) return;
+    openAgainAt = performance.now() + OPEN_MS;
+    const { runIds, next } = await workflows.openPage(page).catch((error: unknown) => {
+      page = undefined;
+      throw error;
+    });
+    page = next;
+    await inLanes(runIds, READS_AT_ONCE, async (runId) => {
+      const found = await standingOf(runId);
+      if (found === 'active') return;
+      if (found === 'silent') {
+        await due.note(rootOf(sessionOfRun(runId)), 0);
+        return;
+      }
+      logger.warn({ runId }, 'a workflow is open although its run is over');
+      await workflows.wake(runId, { ended: found === 'over' }).catch((error: unknown) => {
+        logger.warn({ err: error, runId }, 'the run could not be signalled');
+      });
+    });
+  }
+
+  async function standingOf(runId: string): Promise<'active' | 'silent' | 'over' | 'unknown'> {
+    const sessionId = sessionOfRun(runId);
+    const own = await sessions.read(sessionId);
+    // The session of a sub-agent is created by its first step.
+    const record = own ?? (await sessions.read(rootOf(sessionId)));
+    if (record === undefined) return 'unknown';
+    const isReplaced = own !== undefined && own.runId !== runId;
+    if (isReplaced || isTerminal(record.status)) return 'over';
+    return isStalled(record, Date.now()) ? 'silent' : 'active';
+  }
+
+  return async () => {
+    if (!(await due.leaseClosed(holder, INTERVAL_MS))) return;
+    try {
+      await findClosed();
+    } finally {
+      await endOutlived();
+    }
+  };
+}

@@ -1,0 +1,29 @@
+/** The client of the runs: web servers and programs start, answer and stop them with it. */
+export { createAgentExecutor } from './agent-executor.js';
+export type { ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js';
+export type { AgentExecutor, ExecuteOptions } from './executor-of.js';
+export type { AgentInput } from './agent-input.js';
+export type { ExtendInput } from '../store/record/submit-answer.js';
+export type { ResumeOptions } from './reruns.js';
+export type { RunStream } from './run-chunks.js';
+export type {
+  AnswerReceipt,
+  Approval,
+  ClientToolOutcome,
+  RunHandle,
+  StopReason,
+  ToolAnswer,
+} from './run-handle.js';
+export type { AgentResult } from './run-result.js';
+export type {
+  BranchInput,
+  ExecuteInput,
+  Resumability,
+  ResumeInput,
+  ResumeResult,
+  RetryInput,
+  Runs,
+} from './runs.js';
+export { registerSearchAttributes } from './search-attributes.js';
+export type { RunEvent, RunMeter } from '../protocol/run-meter.js';
+export type { UserInputMessage } from '../protocol/agent-server.js';

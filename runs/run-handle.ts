@@ -1,0 +1,151 @@
+import { toAnswerError, type ToolAnswerInput } from '../protocol/answers.js';
+import type { ShownCall } from '../protocol/shown-call.js';
+import { HelixError } from '../protocol/errors.js';
+import type { StopResult } from '../store/contract/runs.js';
+import type { Store } from '../store/contract/store.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
+import type { AnswerOptions } from './answers.js';
+import { resumeSession, type ResumeOptions } from './reruns.js';
+import { readRunChunks, type RunStream } from './run-chunks.js';
+import {
+  awaitStandstill,
+  readEndedResult,
+  readSuspendedResult,
+  type AgentResult,
+} from './run-result.js';
+import type { Runs } from './runs.js';
+
+/** The caller that stops a run, and the reason; for the record. */
+export interface StopReason {
+  reason?: string;
+  by?: string;
+}
+
+/** An answer to a call of this session. */
+export type ToolAnswer = DistributiveOmit<ToolAnswerInput, 'sessionId'>;
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** The approval of a call. */
+export interface Approval extends ShownCall {
+  /** Replaces the input that the model proposed. */
+  input?: unknown;
+  reason?: string;
+  /** The person who decides, for the record. */
+  by?: string;
+}
+
+/** The outcome of a client tool. */
+export type ClientToolOutcome = (
+  { result: unknown; error?: never } | { error: string; result?: never }
+) & {
+  /** The person or program that answers, for the record. */
+  by?: string;
+} & ShownCall;
+
+/** The receipt of an answer that was stored. */
+export interface AnswerReceipt {
+  sequence: number;
+  /** True if it was the last answer that the run waited for: the run continues. */
+  resumed: boolean;
+  /** True if the changed input waits for another person: nothing is decided yet. */
+  edited?: true;
+}
+
+/**
+ * One run, from any process: a handle holds ids only. Methods throw HelixError `not_found` once the
+ * session is erased, `unavailable` while Redis or Temporal cannot be reached.
+ */
+export interface RunHandle {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** Chunks after `fromSequence` (default: the run's beginning), then live; ends at a pause or an end. */
+  stream: (options?: { fromSequence?: number; signal?: AbortSignal }) => RunStream;
+  /** Resolves when the run ends or waits, at once if it has already. Retries for 30 s while Redis is away. */
+  result: (options?: { signal?: AbortSignal }) => Promise<AgentResult>;
+  /**
+   * Resumes the run: continues where it was interrupted, or with a message in a new turn. A run that
+   * is active or waits is left alone, so calling it twice is harmless.
+   *
+   * @returns the run that continues, also if another caller has resumed it
+   * @throws HelixError `not_resumable` when it has ended for good, `stale_run` when another run is
+   * the session's newest, `agent_already_running`, `message_conflict`, `checkpoint_not_found`
+   */
+  resume: (options?: ResumeOptions) => Promise<RunHandle>;
+  /** Stops the run; it can be resumed. Nothing happens if it has ended. */
+  interrupt: (reason?: StopReason) => Promise<StopResult>;
+  /** Stops the run for good: it counts as failed, with code `framework_cancelled`. */
+  abort: (reason?: StopReason) => Promise<StopResult>;
+  /**
+   * @throws HelixError `already_completed`, `not_pending`, `kind_mismatch`, `stale_run`, `expired`,
+   * `late_answer_after_timeout`; `validation_error`, `answer_too_large`, `invalid_result`,
+   * `invalid_input`, `not_allowed`: then the call still waits
+   */
+  submitToolResult: (
+    answer: ToolAnswer,
+    options?: Pick<AnswerOptions, 'responder' | 'isPosted'>,
+  ) => Promise<AnswerReceipt>;
+  /**
+   * Approves a call of `result.pending`. One with approvers is named by the `approvalId` and `inputHash` there.
+   * Throws as `submitToolResult` does, as the next two do.
+   */
+  approve: (toolCallId: string, approval?: Approval) => Promise<AnswerReceipt>;
+  /** Denies a call: the model gets the reason. */
+  deny: (toolCallId: string, denial?: Omit<Approval, 'input'>) => Promise<AnswerReceipt>;
+  /** Answers a call of a client tool with its result, or with an error. */
+  answer: (toolCallId: string, outcome: ClientToolOutcome) => Promise<AnswerReceipt>;
+}
+
+export interface HandleDeps {
+  store: Store;
+  streamManager: StreamManager;
+  runs: Runs;
+}
+
+export function createRunHandle(deps: HandleDeps, sessionId: string, runId: string): RunHandle {
+  const { store, runs } = deps;
+  const stop = (mode: 'interrupt' | 'abort', reason?: StopReason): Promise<StopResult> =>
+    runs.stop(sessionId, { ...reason, mode, runId });
+
+  const submit = (
+    answer: ToolAnswer,
+    options?: Pick<AnswerOptions, 'responder' | 'isPosted'>,
+  ): Promise<AnswerReceipt> => submitAnswer(runs, { ...answer, sessionId }, options);
+  const decide = (toolCallId: string, approved: boolean, approval?: Approval) =>
+    submit({ ...approval, kind: 'approval-response', toolCallId, approved });
+
+  return {
+    sessionId,
+    runId,
+    stream: (options = {}) => readRunChunks(deps, sessionId, runId, options),
+    // Each call has its own signal: many listeners on one signal look like a leak to Node.
+    result: async ({ signal = new AbortController().signal } = {}) => {
+      const found = await awaitStandstill(deps, sessionId, runId, signal);
+      if (found.kind === 'suspended') {
+        return readSuspendedResult(store, sessionId, runId, found.marker);
+      }
+      const result = await readEndedResult(store, sessionId, runId);
+      if (result === undefined) throw new HelixError('not_found', 'There is no such run.');
+      return result;
+    },
+    resume: async (options = {}) =>
+      createRunHandle(deps, sessionId, await resumeSession(runs, { ...options, sessionId, runId })),
+    interrupt: (reason) => stop('interrupt', reason),
+    abort: (reason) => stop('abort', reason),
+    submitToolResult: submit,
+    approve: (toolCallId, approval) => decide(toolCallId, true, approval),
+    deny: (toolCallId, denial) => decide(toolCallId, false, denial),
+    answer: (toolCallId, outcome) => submit({ ...outcome, toolCallId }),
+  };
+}
+
+/** @throws HelixError if the answer is not taken */
+export async function submitAnswer(
+  runs: Pick<Runs, 'submitToolResult'>,
+  answer: ToolAnswerInput,
+  options?: Pick<AnswerOptions, 'responder' | 'isPosted'>,
+): Promise<AnswerReceipt> {
+  const result = await runs.submitToolResult(answer, options);
+  if (result.kind === 'edited') return { sequence: result.sequence, resumed: false, edited: true };
+  if (result.kind !== 'stored') throw toAnswerError(result.kind);
+  return { sequence: result.sequence, resumed: result.resume !== undefined };
+}

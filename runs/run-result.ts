@@ -1,0 +1,217 @@
+import type { SuspensionMarkerChunk } from '../protocol/chunk-guards.js';
+import type { LogEntry } from '../protocol/chunk.js';
+import { HelixError } from '../protocol/errors.js';
+import type { PendingQuestion } from '../protocol/http.js';
+import { isTerminal, type RunError } from '../protocol/run.js';
+import type { RunUsage, RunInfo } from '../store/contract/runs.js';
+import type { SessionRecord } from '../store/contract/sessions.js';
+import type { Store } from '../store/contract/store.js';
+import type { StreamManager } from '../store/log/stream-manager.js';
+import { retryWhileUnavailable } from '../store/record/outage.js';
+import { toPendingQuestions } from '../store/record/session-summaries.js';
+
+type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
+/** How a run stands still: it has ended, or it waits for people. */
+export type Standstill = { kind: 'ended' } | { kind: 'suspended'; marker: Marker };
+
+export interface ResultDeps {
+  store: Pick<Store, 'sessions' | 'calls'>;
+  streamManager: Pick<StreamManager, 'read' | 'follow'>;
+}
+
+/** The store writes marker and pause in one step, with little between them. */
+const NEAR_PAUSE = 16;
+
+/**
+ * Resolves when the run has ended or waits, at once if it does already. The record gives the state,
+ * the stream wakes; nothing is polled. Retries for 30 s while the store is away.
+ *
+ * @throws HelixError `not_found` if there is no such session, `unavailable`; the signal's reason
+ */
+export async function awaitStandstill(
+  deps: ResultDeps,
+  sessionId: string,
+  runId: string,
+  signal: AbortSignal,
+): Promise<Standstill> {
+  for (;;) {
+    signal.throwIfAborted();
+    const record = await retryWhileUnavailable(() => deps.store.sessions.read(sessionId), signal);
+    if (record === undefined) throw new HelixError('not_found', 'There is no such session.');
+    if (record.runId !== runId || isTerminal(record.status)) return { kind: 'ended' };
+    if (record.stream === 'paused') {
+      const marker = await retryWhileUnavailable(() => readMarker(deps, record), signal);
+      if (marker !== undefined) return { kind: 'suspended', marker };
+    }
+    const found = await followToStandstill(deps, record, signal);
+    if (found !== undefined) return found;
+  }
+}
+
+/** Undefined when following broke off: the record is read again then. */
+async function followToStandstill(
+  { streamManager }: ResultDeps,
+  { sessionId, sequence }: SessionRecord,
+  signal: AbortSignal,
+): Promise<Standstill | undefined> {
+  let marker: Marker | undefined;
+  try {
+    for await (const entries of streamManager.follow(sessionId, sequence, signal)) {
+      for (const entry of entries) {
+        if (!isOfSession(entry, sessionId)) continue;
+        const { message } = entry;
+        if (message.type === 'stream_end') return { kind: 'ended' };
+        if (message.type === 'suspension_marker') marker = message;
+        // Without its marker, the pause is read from the record.
+        if (message.type === 'run_paused') return marker && { kind: 'suspended', marker };
+      }
+    }
+  } catch (error) {
+    // Away for long, or older than what was read: the next read shows which.
+    const isPassing =
+      HelixError.isInstance(error) && (error.code === 'unavailable' || error.code === 'rewound');
+    if (!isPassing) throw error;
+  }
+  return undefined;
+}
+
+/** What the newest pause waits for, by its marker, else by the record. */
+async function readMarker(
+  { store, streamManager }: ResultDeps,
+  { sessionId, pauseSequence }: SessionRecord,
+): Promise<Marker | undefined> {
+  const from = Math.max(0, pauseSequence - NEAR_PAUSE);
+  const entries = await streamManager.read(sessionId, from, NEAR_PAUSE);
+  const found = entries.findLast(
+    (entry) =>
+      entry.sequence <= pauseSequence &&
+      entry.message.type === 'suspension_marker' &&
+      isOfSession(entry, sessionId),
+  );
+  if (found?.message.type === 'suspension_marker') return found.message;
+  const context = await store.calls.suspension(sessionId);
+  if (context === null) return undefined;
+  const { kind, toolCallIds, stepId } = context;
+  if (kind === 'suspended_awaiting_children') return { kind, payload: { children: [] } };
+  return kind === 'suspended_step_partial'
+    ? { kind, payload: { toolCallIds, stepId } }
+    : { kind, payload: { toolCallIds } };
+}
+
+/** Written by the store itself, about this session and not about one of its sub-agents. */
+function isOfSession({ writer, message }: LogEntry, sessionId: string): boolean {
+  if (writer !== '') return false;
+  return !('agentId' in message) || message.agentId === sessionId;
+}
+
+interface Suspended<Kind extends SuspensionMarkerChunk['kind']> {
+  status: Kind;
+  /** The calls or sub-agents that it waits for. */
+  suspended: Extract<SuspensionMarkerChunk, { kind: Kind }>['payload'];
+  /** What people are asked now, those of sub-agents included; the same as in the snapshot. */
+  pending: PendingQuestion[];
+}
+
+/** The result of a run: it has ended, or it waits for people or sub-agents. */
+export type AgentResult = {
+  sessionId: string;
+  runId: string;
+  /** The text of the run's newest step; empty before the first. */
+  text: string;
+  /** What the run has used so far. */
+  usage?: RunUsage;
+} & (
+  | {
+      status: 'completed';
+      /** The structured result, of an agent with an output schema. */
+      output?: unknown;
+    }
+  /** Also a run that was aborted: code `framework_cancelled`. */
+  | { status: 'failed'; error: RunError }
+  | { status: 'interrupted'; reason?: string }
+  | Suspended<'suspended_client_tool'>
+  | Suspended<'suspended_step_partial'>
+  | Suspended<'suspended_awaiting_children'>
+);
+
+/** The same by `kind`, the word for a run's standstill: its status and what it waits for. */
+export type RunOutcome = AgentResult extends infer Result
+  ? Result extends AgentResult
+    ? Omit<Result, 'status'> & { kind: Result['status'] }
+    : never
+  : never;
+
+type ResultStore = Pick<Store, 'sessions' | 'runs'>;
+
+const FAILED: RunError = {
+  code: 'run_failed',
+  message: 'The run failed.',
+  retryable: false,
+};
+const ABORTED: RunError = {
+  code: 'framework_cancelled',
+  message: 'The run was aborted.',
+  retryable: false,
+};
+
+/**
+ * The result of a run that has ended; undefined if it has not.
+ *
+ * @throws HelixError `not_found`, also for a run that an erasure has removed from the session
+ */
+export async function readEndedResult(
+  store: ResultStore,
+  sessionId: string,
+  runId: string,
+): Promise<AgentResult | undefined> {
+  const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
+  if (info === undefined) throw new HelixError('not_found', 'There is no such run.');
+  if (info.endedAt === undefined) return undefined;
+  const base = await readText(store, sessionId, info);
+  switch (info.status) {
+    case 'failed':
+      return { ...base, status: 'failed', error: info.error ?? FAILED };
+    case 'aborted':
+      return { ...base, status: 'failed', error: info.error ?? ABORTED };
+    case 'interrupted': {
+      const { reason } = info;
+      return { ...base, status: 'interrupted', reason };
+    }
+    default: {
+      const { output } = info;
+      return { ...base, status: 'completed', output };
+    }
+  }
+}
+
+/** The result of a run that waits. @throws HelixError `not_found` */
+export async function readSuspendedResult(
+  store: ResultStore,
+  sessionId: string,
+  runId: string,
+  { kind, payload }: Pick<SuspensionMarkerChunk, 'kind' | 'payload'>,
+): Promise<AgentResult> {
+  const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
+  const base = await readText(store, sessionId, info ?? { runId });
+  const view = await store.sessions.withCalls(sessionId);
+  const isPaused = view?.record.runId === runId && view.record.stream === 'paused';
+  const pending = isPaused ? toPendingQuestions(view.openCalls) : [];
+  // The marker's kind and payload belong together: its schema says so.
+  return { ...base, status: kind, suspended: payload, pending } as AgentResult;
+}
+
+async function readText(
+  store: ResultStore,
+  sessionId: string,
+  { runId, usage }: Pick<RunInfo, 'runId' | 'usage'>,
+): Promise<Pick<AgentResult, 'sessionId' | 'runId' | 'text' | 'usage'>> {
+  const record = await store.sessions.read(sessionId);
+  const rows = await store.sessions.rows(
+    sessionId,
+    record?.runId === runId ? record.turnStartRow : 0,
+  );
+  const reply = rows.findLast((row) => row.role === 'assistant' && row.runId === runId);
+  const parts = reply?.role === 'assistant' ? reply.parts : [];
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return { sessionId, runId, text, usage };
+}

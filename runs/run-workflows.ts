@@ -1,0 +1,262 @@
+import {
+  ActivityNotFoundError,
+  WorkflowExecutionAlreadyStartedError,
+  type Client,
+  type Connection,
+} from '@temporalio/client';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { HelixError } from '../protocol/errors.js';
+import { runOfWorkflow, workflowIdOf } from '../protocol/ids.js';
+import type { Hint, RunInput } from '../protocol/run.js';
+import {
+  fairnessKeyOf,
+  SIGNALS,
+  WORKFLOW_TASK_TIMEOUT_MS,
+  WORKFLOW_TYPE,
+} from '../protocol/temporal-names.js';
+import { withTimeout } from '../protocol/time.js';
+import type { Tracer } from '../protocol/tracer.js';
+import type { Store } from '../store/contract/store.js';
+import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
+import { codeOf, isRefusedForGood } from './grpc-status.js';
+import { toAttributes, type RunLabels } from './search-attributes.js';
+import {
+  NOTHING,
+  toLook,
+  type StartedAttempt,
+  type WorkflowLook,
+  type WorkflowState,
+} from './workflow-look.js';
+
+/** The runs' workflows: starts, signals and reads them. Every call is bounded in time. */
+export interface RunWorkflows {
+  /** Their namespace and task queue. */
+  readonly fleet: string;
+  readonly namespace: string;
+  /** Harmless when the workflow was started before. */
+  start: (input: RunInput, summary: RunLabels) => Promise<void>;
+  /** Lets it read its record again. Harmless when it has closed, or was never started. */
+  wake: (runId: string, hint?: Omit<Hint, 'traceparent'>) => Promise<void>;
+  state: (runId: string) => Promise<WorkflowState>;
+  look: (runId: string) => Promise<WorkflowLook>;
+  /** Has Temporal begin another attempt; harmless when this one has ended. */
+  retry: (attempt: StartedAttempt) => Promise<void>;
+  /** Runs whose workflows did not complete but were closed, since a time in ms since the epoch. */
+  closedSince: (since: number) => Promise<{ runId: string; closedAt: number }[]>;
+  /** A page of the runs whose workflows are open. */
+  openPage: (page?: Uint8Array) => Promise<{ runIds: string[]; next: Uint8Array | undefined }>;
+  /** Deletes the workflows of a conversation and their histories; what still runs is terminated. */
+  erase: (sessionId: string, runs: RunsOfSession) => Promise<ErasedWorkflows>;
+}
+
+/** A list of closed workflows comes in pages; an operator may stop many at once. */
+const LIST_MS = 10_000;
+const MOST_LISTED = 10_000;
+const PAGE = 500;
+
+/** No request waits for a start; a server that starts many runs at once may be slow. */
+const START_MS = 5_000;
+/** A signal waits at most this long to learn whether a worker has died. */
+const LOOK_MS = 100;
+/** After the server has refused search attributes, runs start without them for this long. */
+const BARE_MS = 60_000;
+
+/** @param stores of the workers' leases, if they have any */
+export function createRunWorkflows(
+  client: Client,
+  taskQueue: string,
+  { leases: all }: Pick<Store, 'leases'> = {},
+  tracer?: Pick<Tracer, 'request'>,
+): RunWorkflows {
+  const { namespace } = client.options;
+  const leases = all?.of(namespace);
+  const call = <T>(work: () => Promise<T>, deadlineMs?: number): Promise<T> =>
+    withinDeadline(client.connection, work, deadlineMs);
+  let bareUntil = 0;
+
+  /** A worker that died a moment ago may have cached the workflow. */
+  const signal = (runId: string, name: string, ...content: unknown[]): Promise<void> =>
+    call(async () => {
+      const workflowId = workflowIdOf(runId);
+      const died = leases && withTimeout(LOOK_MS, leases.hasDeath());
+      if (await died?.catch(() => false)) await resetStickyQueue(client, { workflowId });
+      await client.workflow.getHandle(workflowId).signal(name, ...content);
+    });
+
+  async function start(input: RunInput, labels: RunLabels): Promise<void> {
+    try {
+      await call(
+        () =>
+          client.workflow.start(WORKFLOW_TYPE, {
+            workflowId: workflowIdOf(input.runId),
+            taskQueue,
+            args: [input],
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+            staticSummary: `${input.agent}: turn ${String(input.turn)} of ${input.sessionId}`,
+            staticDetails: labels.details,
+            priority: { fairnessKey: fairnessKeyOf(labels.tenant) },
+            ...(input.searchAttributes && { typedSearchAttributes: toAttributes(input, labels) }),
+          }),
+        START_MS,
+      );
+    } catch (error) {
+      // It ran and has closed: the record shows what it did.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  }
+
+  async function look(runId: string): Promise<WorkflowLook> {
+    try {
+      return toLook(await call(() => client.workflow.getHandle(workflowIdOf(runId)).describe()));
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      return NOTHING;
+    }
+  }
+
+  return {
+    fleet: `${namespace}/${taskQueue}`,
+    namespace,
+    start: async (input, labels) => {
+      const isBare = !input.searchAttributes || Date.now() < bareUntil;
+      try {
+        await start({ ...input, searchAttributes: !isBare }, labels);
+      } catch (error) {
+        if (isBare || !isRefusedForGood(error)) throw error;
+        // Of another type, or not registered everywhere yet: runs do not fail for their labels.
+        await start({ ...input, searchAttributes: false }, labels);
+        bareUntil = Date.now() + BARE_MS;
+      }
+    },
+    wake: async (runId, hint) => {
+      const traceparent = tracer?.request();
+      const told = { ...hint, ...(traceparent !== undefined && { traceparent }) };
+      await signal(runId, SIGNALS.look, told).catch(unlessClosed);
+    },
+    state: async (runId) => (await look(runId)).state,
+    look,
+    retry: async ({ workflowId, runId, activityId }) => {
+      try {
+        await call(() => client.activity.fail({ workflowId, runId, activityId }, UNSEEN));
+      } catch (error) {
+        if (!(error instanceof ActivityNotFoundError)) throw error;
+      }
+    },
+    erase: (sessionId, runs) =>
+      eraseWorkflows(client, sessionId, runs, { call, codeOf, isRefusedForGood }),
+    closedSince: (since) =>
+      call(async () => {
+        const found: { runId: string; closedAt: number }[] = [];
+        for await (const { workflowId, closeTime } of client.workflow.list({
+          query: toClosedQuery(taskQueue, since),
+        })) {
+          const runId = runOfWorkflow(workflowId);
+          if (runId !== undefined) found.push({ runId, closedAt: closeTime?.getTime() ?? since });
+          if (found.length >= MOST_LISTED) break;
+        }
+        return found;
+      }, LIST_MS),
+    openPage: (page) =>
+      call(async () => {
+        const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
+          namespace,
+          query: [...toQuery(taskQueue), "ExecutionStatus = 'Running'"].join(' AND '),
+          pageSize: PAGE,
+          ...(page !== undefined && { nextPageToken: page }),
+        });
+        const runIds = executions.flatMap(
+          ({ execution }) => runOfWorkflow(execution?.workflowId ?? '') ?? [],
+        );
+        return { runIds, next: nextPageToken.length > 0 ? nextPageToken : undefined };
+      }, LIST_MS),
+  };
+}
+
+function unlessClosed(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+}
+
+/** No attempt of a worker ends like this, so that its workflow need not know of it. */
+const UNSEEN = ApplicationFailure.create({
+  message: 'no worker has this attempt',
+  type: 'AttemptUnseen',
+  nextRetryDelay: 1,
+});
+
+/** A workflow that completed has ended its run before. */
+function toClosedQuery(taskQueue: string, since: number): string {
+  return [
+    ...toQuery(taskQueue),
+    "ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')",
+    `CloseTime >= '${new Date(since).toISOString()}'`,
+  ].join(' AND ');
+}
+
+/** All runs of a task queue. */
+function toQuery(taskQueue: string): string[] {
+  const queue = taskQueue.replaceAll("'", "''");
+  return [`WorkflowType = '${WORKFLOW_TYPE}'`, `TaskQueue = '${queue}'`];
+}
+
+/** A request waits at most this long for Temporal; the SDK's own deadline fires late. */
+const DEADLINE_MS = 1_500;
+
+/** Races a call to Temporal against the deadline. @throws HelixError `unavailable` when it is over */
+export async function withinDeadline<T>(
+  connection: Pick<Connection, 'withDeadline'>,
+  call: () => Promise<T>,
+  deadlineMs = DEADLINE_MS,
+): Promise<T> {
+  const late = (): Error => unavailable(new Error(`no answer within ${String(deadlineMs)} ms`));
+  try {
+    const answer = connection.withDeadline(Date.now() + deadlineMs, call);
+    noteCall(connection, answer);
+    return await withTimeout(deadlineMs, answer, { late });
+  } catch (error) {
+    throw isOutage(error) ? unavailable(error) : error;
+  }
+}
+
+function unavailable(cause: unknown): HelixError {
+  return HelixError.isInstance(cause)
+    ? cause
+    : new HelixError('unavailable', 'The agents cannot be reached right now.', { cause });
+}
+
+/** gRPC: cancelled by a server that gave up (1), deadline exceeded (4), resource exhausted (8), unavailable (14). */
+function isOutage(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 1 || code === 4 || code === 8 || code === 14;
+}
+
+/**
+ * Makes the next task of a workflow go to any worker instead of the one that has cached it, for which
+ * the server would wait. Costs a replay of its history.
+ */
+export async function resetStickyQueue(
+  { workflowService, options: { namespace } }: Pick<Client, 'workflowService' | 'options'>,
+  execution: { workflowId: string; runId?: string },
+): Promise<void> {
+  // Without it the workflow continues as well, only later.
+  await workflowService.resetStickyTaskQueue({ namespace, execution }).catch(() => undefined);
+}
+
+const underWay = new WeakMap<object, Set<Promise<unknown>>>();
+
+/** Notes a call to Temporal until it has settled, also once its caller no longer waits for it. */
+export function noteCall(connection: object, call: Promise<unknown>): void {
+  const calls = underWay.get(connection) ?? new Set();
+  underWay.set(connection, calls.add(call));
+  const forget = (): unknown => calls.delete(call);
+  call.then(forget, forget);
+}
+
+/**
+ * Resolves when no call is under way, which takes little more than their deadline. A connection is closed
+ * after that: the SDK repeats a call from a timer, which throws on a closed connection.
+ */
+export async function untilCallsEnd(connection: object): Promise<void> {
+  await Promise.allSettled([...(underWay.get(connection) ?? [])]);
+}

@@ -1,0 +1,106 @@
+import { rootOf } from '../protocol/ids.js';
+import { isTerminal, type RunError, type StopRequest } from '../protocol/run.js';
+import type { Act } from '../store/contract/audit.js';
+import { noteBeside } from '../store/contract/due.js';
+import type { StopResult } from '../store/contract/runs.js';
+import type { SessionRecord } from '../store/contract/sessions.js';
+import type { Store } from '../store/contract/store.js';
+import { forceEnd } from '../store/record/force-end.js';
+import type { Deliveries } from './deliveries.js';
+import { FIRST_SWEEP_MS } from './reruns.js';
+import type { RunWorkflows } from './run-workflows.js';
+
+export interface StopsDeps {
+  store: Store;
+  streamManager: Parameters<typeof forceEnd>[0]['streamManager'];
+  workflows: Pick<RunWorkflows, 'wake' | 'namespace'>;
+  deliveries: Pick<Deliveries, 'notify' | 'announceEnd'> | undefined;
+  lostSignal: (runId: string) => (error: unknown) => void;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/** Stops, and ends of runs that do not end by themselves. */
+export interface Stops {
+  stop: (
+    sessionId: string,
+    request: StopRequest & { runId?: string; act?: Act },
+  ) => Promise<StopResult>;
+  /** The step that streams ends the run; one whose writer does not confirm that is ended without it. */
+  carryOut: (sessionId: string, runId: string) => void;
+  /** No writer confirmed the stop: it is fenced off, and its partial reply is committed in its place. */
+  enforceStop: (sessionId: string, runId: string) => Promise<void>;
+  /** Ends a run whose workflow is gone, with the notice that it would have started. */
+  endLost: (record: SessionRecord, error?: RunError) => Promise<void>;
+  /** The same for one whose workflow never was. */
+  endUnstarted: (record: SessionRecord) => Promise<void>;
+}
+
+/** A stop that no writer has confirmed after this long is carried out without it. */
+const CONFIRM_MS = 2_000;
+
+const RUN_LOST: RunError = {
+  code: 'framework_run_lost',
+  message: 'The run was ended from outside. Send a message to continue.',
+  retryable: true,
+};
+const ENGINE_UNAVAILABLE: RunError = {
+  code: 'engine_unavailable',
+  message: 'The agents could not be reached in time. Send a message to try again.',
+  retryable: true,
+};
+
+export function createStops(deps: StopsDeps): Stops {
+  const { store, streamManager, workflows, deliveries, lostSignal, logger } = deps;
+  const stores = { store, streamManager };
+
+  async function enforceStop(sessionId: string, runId: string): Promise<void> {
+    const record = await store.sessions.read(sessionId);
+    if (record?.runId !== runId || isTerminal(record.status)) return;
+    const status = record.stop?.mode === 'abort' ? 'aborted' : 'interrupted';
+    await forceEnd(stores, record, { status, now: Date.now() });
+  }
+
+  function carryOut(sessionId: string, runId: string): void {
+    const mailbox = store.leases?.of(workflows.namespace);
+    void mailbox?.noteStop({ sessionId, runId }).catch(lostSignal(runId));
+    setTimeout(() => {
+      enforceStop(sessionId, runId).catch(lostSignal(runId));
+    }, CONFIRM_MS).unref();
+  }
+
+  /** While Temporal is away there is no notice, and the run ends: people must be able to continue. */
+  async function notice({ sessionId, runId, agent, parent }: SessionRecord, code: string) {
+    const isWanted = deliveries?.notify?.ends.includes('failed') === true;
+    if (!isWanted || parent !== undefined) return;
+    try {
+      await deliveries.announceEnd({ sessionId, runId, agent, status: 'failed', code });
+    } catch (error) {
+      logger.warn({ err: error, runId }, 'the end of a run has no notice');
+    }
+  }
+
+  async function endLost(record: SessionRecord, error = RUN_LOST): Promise<void> {
+    // First, so that a process which dies in between does both again. The notice waits for the end in
+    // the record, which has another status if the run ended before.
+    await notice(record, error.code);
+    await forceEnd(stores, record, { status: 'failed', error, now: Date.now() });
+  }
+
+  return {
+    carryOut,
+    enforceStop,
+    endLost,
+    endUnstarted: (record) => endLost(record, ENGINE_UNAVAILABLE),
+    stop: async (sessionId, request) => {
+      // The signal may be lost, and the sweeper looks at waiting sessions rarely.
+      const noted = noteBeside(store.due, rootOf(sessionId), FIRST_SWEEP_MS);
+      const result = await store.runs.stop(sessionId, request, noted);
+      if (result.kind === 'stopping') carryOut(sessionId, result.runId);
+      else if (result.kind === 'ended') {
+        const { runId, waited: ended } = result;
+        void workflows.wake(runId, { ended }).catch(lostSignal(runId));
+      }
+      return result;
+    },
+  };
+}

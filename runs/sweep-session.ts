@@ -1,0 +1,315 @@
+import { HelixError } from '../protocol/errors.js';
+import { isTerminal, type RunStatus } from '../protocol/run.js';
+import type { RunMeter } from '../protocol/run-meter.js';
+import type { SessionRecord } from '../store/contract/sessions.js';
+import type { Store } from '../store/contract/store.js';
+import { startOf } from '../store/record/run-standing.js';
+import type { StartNext } from '../store/record/listeners.js';
+import type { RunWorkflows } from './run-workflows.js';
+import type { FindUnseen } from './unseen-attempts.js';
+import { NOTHING, type WorkflowLook, type WorkflowState } from './workflow-look.js';
+
+export interface SweepSessionDeps {
+  store: Pick<Store, 'sessions' | 'waiting'>;
+  workflows: Pick<RunWorkflows, 'look' | 'wake'>;
+  /** Absent where workers have no leases. */
+  findUnseen: FindUnseen | undefined;
+  startRun: (record: SessionRecord) => Promise<void>;
+  endLost: (record: SessionRecord) => Promise<void>;
+  /** Ends a run that could not be started. */
+  endUnstarted: (record: SessionRecord) => Promise<void>;
+  /** Ends a run whose writer does not confirm its stop. */
+  enforceStop: (sessionId: string, runId: string) => Promise<void>;
+  startNext: StartNext;
+  /** Resumes the copy that a fork made; false while it may not run. */
+  continueCopy: (record: SessionRecord) => Promise<boolean>;
+  /** Settles calls whose deadline has passed. */
+  expireCalls: (sessionId: string) => Promise<unknown>;
+  /** True for a run that is not started because its agent is paused. */
+  isHeld: (record: SessionRecord) => Promise<boolean>;
+  /** Runs that are not started within this time end. */
+  startWithinMs: number;
+  meter: RunMeter;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/**
+ * How the sweep found a session. `idle`: nothing is active or waits. `active`: the sweep looks again
+ * after `againMs`. `waiting`: for people; whatever happens next is noted as due.
+ */
+export type SweptSession =
+  | { kind: 'idle' }
+  | { kind: 'active'; againMs: number }
+  | { kind: 'waiting'; untilDeadlineMs: number };
+
+/** How many requests a sweep may send to Temporal; each use takes one. */
+export interface SweepBudget {
+  looks: number;
+  starts: number;
+}
+
+/** For a run that is active, or was acted on just now. */
+const AGAIN_MS = 5_000;
+/** A run that takes nothing is woken less and less often, up to this. */
+const SELDOM_MS = 60_000;
+/**
+ * A silent run is looked at less and less often, up to this: an attempt that Temporal gives away after a
+ * long silence, and no worker gets, is found no sooner.
+ */
+const SILENT_MS = 30_000;
+/** The record of a run that waits for sub-agents is silent while they work. */
+const SUB_AGENTS_MS = 10_000;
+/** Runs of one tree that a sweep looks at, whatever is left of its budget. */
+const MOST_OF_TREE = 50;
+const UNSTARTED_MS = 15_000;
+/** For a run whose workflow waits for its start. */
+const UNBEGUN_MS = 60 * 60_000;
+
+/**
+ * Repairs one session: starts a run that was never started, wakes or stops one that missed the
+ * signal, ends one that Temporal no longer runs or never accepted, settles calls past their
+ * deadline, and begins the next queued message.
+ */
+export function createSweepSession(
+  deps: SweepSessionDeps,
+): (sessionId: string, budget?: SweepBudget) => Promise<SweptSession> {
+  const { store, workflows, startWithinMs, logger } = deps;
+  const again: SweptSession = { kind: 'active', againMs: AGAIN_MS };
+  const decide = (record: SessionRecord | undefined, state?: FoundState): SweepDecision =>
+    decideSweep(record, state, { now: Date.now(), startWithinMs });
+
+  /** The run and those of its sub-agents read their records again. */
+  async function wake(record: SessionRecord, below: Iterable<string> = []): Promise<void> {
+    const others = (record.wakes ?? []).map(({ runId }) => runId);
+    for (const runId of new Set([record.runId, ...others, ...below])) await workflows.wake(runId);
+  }
+
+  /** By id: the run first, then those of its sub-agents that have not closed. What exceeds the budget delays other sessions. */
+  async function lookBelow(
+    record: SessionRecord,
+    budget: SweepBudget,
+  ): Promise<{ looks: Map<string, WorkflowLook>; state: FoundState }> {
+    const first = await lookAt(record);
+    const looks = new Map([[record.runId, first]]);
+    let isAtWork = first.isAtWork;
+    for (const { children } of looks.values()) {
+      for (const child of children) {
+        if (looks.has(child)) continue;
+        // What is not looked at may be at work.
+        if (looks.size >= MOST_OF_TREE) return { looks, state: first.state };
+        budget.looks -= 1;
+        const look = await workflows.look(child);
+        looks.set(child, look);
+        isAtWork ||= look.isAtWork;
+      }
+    }
+    return { looks, state: first.state === 'running' && !isAtWork ? 'resting' : first.state };
+  }
+
+  /** A run that was not started in time ends, even while Temporal cannot be reached. */
+  async function lookAt(record: SessionRecord): Promise<WorkflowLook> {
+    try {
+      return await workflows.look(record.runId);
+    } catch (error) {
+      const isAway = HelixError.isInstance(error) && error.code === 'unavailable';
+      if (isAway && decide(record, 'unknown') === 'give_up') return NOTHING;
+      throw error;
+    }
+  }
+
+  async function act(
+    decision: SweepDecision,
+    record: SessionRecord,
+    budget: SweepBudget,
+    below?: Iterable<string>,
+  ): Promise<SweptSession> {
+    const { sessionId, runId } = record;
+    if (!UNREMARKABLE.has(decision)) deps.meter({ kind: 'session_swept', found: decision });
+    switch (decision) {
+      case 'begin':
+        await deps.startNext(sessionId);
+        return again;
+      case 'continue':
+        return (await deps.continueCopy(record)) ? again : toUnchanged(record);
+      case 'start':
+        if (budget.starts <= 0) return { kind: 'active', againMs: untilNextTry(record) };
+        budget.starts -= 1;
+        await deps.startRun(record);
+        // A fresh execution finds the step that asked, and waits for the answers that were given.
+        await wake(record);
+        return again;
+      case 'give_up':
+        logger.warn({ runId }, 'a run was not started in time');
+        await deps.endUnstarted(record);
+        return again;
+      case 'enforce':
+        await deps.enforceStop(sessionId, runId);
+        return again;
+      case 'wake':
+        await wake(record, below);
+        // Each signal stays in the history of a run: the longer it lasts, the less often.
+        return toUnchanged(record, SELDOM_MS);
+      case 'expire':
+        await deps.expireCalls(sessionId);
+        return again;
+      case 'fail':
+        logger.warn({ runId }, 'a run was closed in Temporal before it ended');
+        await deps.endLost(record);
+        return again;
+      case 'stop':
+        await workflows.wake(runId, { ended: true });
+        return { kind: 'idle' };
+      case 'forget':
+        return { kind: 'idle' };
+      default:
+        return toUnchanged(record);
+    }
+  }
+
+  return async (sessionId, budget = { looks: Infinity, starts: Infinity }) => {
+    const record = await store.sessions.read(sessionId);
+    if (record === undefined) return { kind: 'idle' };
+    const held: SweptSession = { kind: 'active', againMs: SELDOM_MS };
+    // One that was set to begin later may wait in its workflow, which no pause holds.
+    const mayWait = startOf(record) !== undefined;
+    if (!mayWait && record.status === 'starting' && (await deps.isHeld(record))) return held;
+    const first = decide(record);
+    if (first !== 'look') return act(first, record, budget);
+    if (budget.looks <= 0) return { kind: 'active', againMs: untilNextTry(record) };
+    budget.looks -= 1;
+    const { looks, state } = await lookBelow(record, budget);
+    for (const [runId, look] of looks) deps.findUnseen?.(runId, look);
+    // The run may have ended during the request to Temporal.
+    const current = await store.sessions.read(sessionId);
+    if (current?.runId !== record.runId) return again;
+    // The list that inboxes read is not written in one transaction with the record.
+    if (current.stream === 'paused') await store.waiting.note(sessionId);
+    const isUnstarted = current.status === 'starting' && state === 'unknown';
+    if (mayWait && isUnstarted && (await deps.isHeld(current))) return held;
+    return act(decide(current, state), current, budget, looks.keys());
+  };
+}
+
+function toUnchanged(
+  record: SessionRecord,
+  mostMs = record.status === 'waiting_children' ? SUB_AGENTS_MS : SILENT_MS,
+): SweptSession {
+  const { stream, updatedAt, deadline = Infinity } = record;
+  const now = Date.now();
+  const untilStartMs = (startOf(record) ?? 0) - now;
+  if (untilStartMs > 0) return { kind: 'active', againMs: Math.min(untilStartMs, UNBEGUN_MS) };
+  if (stream === 'paused') return { kind: 'waiting', untilDeadlineMs: Math.max(deadline - now, 0) };
+  const againMs = Math.min(Math.max((now - updatedAt) / 2, AGAIN_MS), mostMs);
+  return { kind: 'active', againMs: Math.min(againMs, Math.max(deadline - now, AGAIN_MS)) };
+}
+
+/** Runs that have waited longest for their start are tried less often; their order stays. */
+function untilNextTry({ runStartedAt }: SessionRecord): number {
+  return Math.min(Math.max((Date.now() - runStartedAt) / 4, AGAIN_MS), UNSTARTED_MS);
+}
+
+/** What a sweep finds of sessions that need nothing. */
+const UNREMARKABLE = new Set<SweepDecision>(['forget', 'nothing', 'look']);
+
+/** A stop that ends a waiting run ends it in the record before its workflow receives the signal. */
+const STOPPED = new Set<RunStatus>(['interrupted', 'aborted']);
+
+/** A run that was to go on and does not is woken after this time without a change of its record. */
+const UNTAKEN_MS = 2_000;
+/** The request that begins a run also starts its workflow; it gets this long. */
+const STARTS_MS = 2_000;
+/** A stop that no writer confirmed for this long, while it wrote nothing, is carried out without it. */
+const UNCONFIRMED_MS = 2_000;
+/** A request that forks a run resumes its copy itself, within the time limits of its calls to Redis. */
+const UNCONTINUED_MS = 8_000;
+/** An active run that has written something within this time is not looked up in Temporal. */
+const FRESH_MS = 4_000;
+
+export type SweepDecision =
+  /** Nothing is active or waits. */
+  | 'forget'
+  | 'begin'
+  /** The copy of a fork whose process died before it was resumed. */
+  | 'continue'
+  /** The state of the workflow is needed. */
+  | 'look'
+  | 'start'
+  /** The run was not started within its time. */
+  | 'give_up'
+  | 'enforce'
+  | 'wake'
+  | 'expire'
+  | 'fail'
+  | 'stop'
+  | 'nothing';
+
+export interface SweepMoment {
+  now: number;
+  /** Runs that are not started within this time end. */
+  startWithinMs: number;
+}
+
+/** `resting`: it runs, and Temporal has nothing in progress for it, nor for its sub-agents. */
+export type FoundState = WorkflowState | 'resting';
+
+/** What a session needs, by what the record and Temporal know of its run. Pure. */
+export function decideSweep(
+  record: SessionRecord | undefined,
+  workflow: FoundState | undefined,
+  { now, startWithinMs }: SweepMoment,
+): SweepDecision {
+  if (record === undefined) return 'forget';
+  if (isTerminal(record.status)) {
+    if (record.queued > 0) return 'begin';
+    if (isUncontinued(record)) {
+      return now - record.updatedAt > UNCONTINUED_MS ? 'continue' : 'nothing';
+    }
+    if (!STOPPED.has(record.status)) return 'forget';
+    if (workflow === undefined) return 'look';
+    return workflow === 'running' || workflow === 'resting' ? 'stop' : 'forget';
+  }
+  const silentMs = now - record.updatedAt;
+  // The record is enough: the workflow reads what it missed in the reply to its next activity.
+  if (record.stop !== undefined && silentMs > UNCONFIRMED_MS) return 'enforce';
+  if (workflow === undefined) return needsLook(record, now) ? 'look' : 'nothing';
+  if (workflow === 'unknown') {
+    const since = Math.max(record.runStartedAt, startOf(record) ?? 0);
+    const isOverdue = record.status === 'starting' && now - since > startWithinMs;
+    return isOverdue ? 'give_up' : 'start';
+  }
+  if (workflow === 'closed') return 'fail';
+  const isStranded = workflow === 'resting' && mustGoOn(record, now);
+  if ((isStranded || isUntaken(record)) && silentMs > UNTAKEN_MS) return 'wake';
+  // The workflow's timer should have settled them; the deadline holds without it.
+  return isExpired(record, now) ? 'expire' : 'nothing';
+}
+
+/** True for a run that may have lost something. */
+function needsLook(record: SessionRecord, now: number): boolean {
+  const silentMs = now - record.updatedAt;
+  if (record.status === 'starting') return now - record.runStartedAt > STARTS_MS;
+  if (isUntaken(record)) return silentMs > UNTAKEN_MS;
+  return record.stream === 'paused' || isExpired(record, now) || silentMs > FRESH_MS;
+}
+
+/** True for the copy of a fork that no run has continued yet. */
+export function isUncontinued({
+  status,
+  runMode,
+}: Pick<SessionRecord, 'status' | 'runMode'>): boolean {
+  // The copy of a whole conversation is complete.
+  return runMode === 'branch' && status === 'interrupted';
+}
+
+/** By the record, the run is to do something now: what rests has missed that, or knows more than the record. */
+function mustGoOn(record: SessionRecord, now: number): boolean {
+  return record.stream !== 'paused' && (startOf(record) ?? 0) <= now;
+}
+
+function isUntaken({ resume, resumeTaken, wakes }: SessionRecord): boolean {
+  return (resume !== undefined && resumeTaken !== true) || wakes !== undefined;
+}
+
+function isExpired({ deadline }: SessionRecord, now: number): boolean {
+  return deadline !== undefined && deadline <= now;
+}

@@ -1,0 +1,87 @@
+import type { Client } from '@temporalio/client';
+import type {
+  OperatorLease,
+  OperatorWorker,
+  OperatorWorkers,
+} from '../protocol/operator-workers.js';
+import { toolQueueOf } from '../protocol/temporal-names.js';
+import type { Leases } from '../store/contract/leases.js';
+import { POLL_MS, toMs } from './pollers.js';
+import { withinDeadline } from './run-workflows.js';
+
+/** Values of Temporal's API. */
+const RUNS = 1;
+const ACTIVITIES = 2;
+const MOST_LEASES = 200;
+
+export interface WorkerListDeps {
+  client: Client;
+  taskQueue: string;
+  leases: Leases | undefined;
+}
+
+/**
+ * Lists the workers of a task queue: those that ask Temporal for work, and the leases in the store.
+ *
+ * @throws HelixError `unavailable`
+ */
+export function createWorkerList(deps: WorkerListDeps): () => Promise<OperatorWorkers> {
+  const { client, taskQueue, leases } = deps;
+  const { connection, workflowService } = client;
+  const { namespace } = client.options;
+
+  async function read(name: string, taskQueueType: number, takes: OperatorWorker['takes'][number]) {
+    const queue = { namespace, taskQueue: { name }, taskQueueType };
+    const { pollers } = await withinDeadline(connection, () =>
+      workflowService.describeTaskQueue(queue),
+    );
+    const since = Date.now() - POLL_MS;
+    return pollers.flatMap(({ identity, lastAccessTime }) => {
+      const lastPollAt = Math.round(toMs(lastAccessTime));
+      return identity && lastPollAt > since ? [{ identity, takes, lastPollAt }] : [];
+    });
+  }
+
+  return async () => {
+    const [runs, steps, tools, held] = await Promise.all([
+      read(taskQueue, RUNS, 'runs'),
+      read(taskQueue, ACTIVITIES, 'steps'),
+      read(toolQueueOf(taskQueue), ACTIVITIES, 'tools'),
+      leases && readLeases(leases.of(namespace)),
+    ]);
+    return {
+      taskQueue,
+      workers: joinPollers([...runs, ...steps, ...tools]),
+      ...(held !== undefined && { leases: held }),
+    };
+  };
+}
+
+interface Poll {
+  identity: string;
+  takes: OperatorWorker['takes'][number];
+  lastPollAt: number;
+}
+
+/** One worker for each identity, by name; a worker asks for several kinds of work. Pure. */
+export function joinPollers(polls: readonly Poll[]): OperatorWorker[] {
+  const workers = new Map<string, OperatorWorker>();
+  for (const { identity, takes, lastPollAt } of polls) {
+    const worker = workers.get(identity) ?? { identity, takes: [], lastPollAt };
+    if (!worker.takes.includes(takes)) worker.takes.push(takes);
+    worker.lastPollAt = Math.max(worker.lastPollAt, lastPollAt);
+    workers.set(identity, worker);
+  }
+  return [...workers.values()].sort((a, b) => (a.identity < b.identity ? -1 : 1));
+}
+
+async function readLeases(leases: Leases): Promise<OperatorLease[]> {
+  const holders = (await leases.holders()).sort().slice(0, MOST_LEASES);
+  return Promise.all(
+    holders.map(async (id) => {
+      const [{ leftMs, isEnded }, work] = await Promise.all([leases.look(id), leases.work(id)]);
+      const state = isEnded ? 'ended' : leftMs > 0 ? 'held' : 'lapsed';
+      return { id, state, attempts: work.length };
+    }),
+  );
+}

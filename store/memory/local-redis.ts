@@ -1,0 +1,157 @@
+import { LAYOUT } from '../../session/record.js';
+import { APPEND, LOAD } from '../redis/backend.js';
+import type { Evaluate } from '../redis/scripts.js';
+import { WRITE_IF, WRITE_IF_FREEING } from '../redis/write-if.js';
+import { SINGLE, type Commands } from '../redis/commands.js';
+import { orNull, type Keyspace, type Reply } from './keyspace.js';
+
+/** Expired keys that are never read are dropped this often. */
+const SWEEP_MS = 60_000;
+
+/** The scripts of the store on an in-process keyspace: nothing can run between their commands either. */
+export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
+  const { call } = keyspace;
+  let sweptAt = 0;
+  const sweep = (): void => {
+    const [seconds] = call('TIME') as [string, string];
+    const now = Number(seconds) * 1_000;
+    if (now - sweptAt < SWEEP_MS) return;
+    sweptAt = now;
+    // DBSIZE drops expired keys.
+    call('DBSIZE');
+  };
+  /** See LOAD. */
+  const calls = ([most, record = '', content = '', ...kinds]: string[]): Reply => {
+    const order = call('HGET', record, 'order');
+    const ids = order === false ? [] : (JSON.parse(String(order)) as string[]);
+    if (ids.length > Number(most)) return [order];
+    const of = (hash: string, kind: string): Reply =>
+      ids.length === 0 ? [] : call('HMGET', hash, ...ids.map((id) => `${kind}:${id}`));
+    return [order, of(record, 'call'), ...kinds.map((kind) => of(content, kind))];
+  };
+  const each = (args: readonly string[], from: number): unknown[] => {
+    const replies: unknown[] = [];
+    for (let at = from; at < args.length;) {
+      const words = Number(args[at]);
+      const [name = '', ...rest] = args.slice(at + 1, at + 1 + words);
+      replies.push(orNull(name === 'CALLS' ? calls(rest) : call(name, ...rest)));
+      at += 1 + words;
+    }
+    return replies;
+  };
+  const writeIf = (args: readonly string[]): number => {
+    let at = 1;
+    for (let checks = Number(args[0]); checks > 0; checks -= 1) {
+      const next = at + 2 + Number(args[at + 1]);
+      const [name = '', ...rest] = args.slice(at + 2, next);
+      if (textOf(call(name, ...rest)) !== args[at]) return 0;
+      at = next;
+    }
+    each(args, at);
+    return 1;
+  };
+  return async (script, keys, args) => {
+    sweep();
+    const [root = '', files = ''] = keys;
+    if (script === WRITE_IF || script === WRITE_IF_FREEING) return writeIf(args);
+    if (script === APPEND) return append(call, keys, args);
+    if (script === LOAD) {
+      const at = orNull(call('HMGET', root, 'v', 'seq', 'logBytes', 'status'));
+      return [at, orNull(call('HGET', files, 'changes')), call('TIME'), each(args, 0)];
+    }
+    const [version = '', next = '', isThere, newest = '', logBytes = ''] = args;
+    const [v = '', seq = ''] = textsOf(call('HMGET', root, 'v', 'seq'));
+    const changes = textOf(call('HGET', files, 'changes'));
+    if (v === next) return 1;
+    const sequence = seq === '' ? '0' : seq;
+    if (`${v} ${newest === '' ? '*' : sequence} ${changes}` !== version) return 0;
+    each(args, 5);
+    if (newest === '') call('HSET', root, 'v', next);
+    else if (isThere === '1') call('HSET', root, 'v', next, 'seq', newest, 'logBytes', logBytes);
+    return 1;
+  };
+}
+
+function textOf(reply: unknown): string {
+  return typeof reply === 'string' ? reply : '';
+}
+
+function textsOf(reply: unknown): string[] {
+  return (reply as unknown[]).map(textOf);
+}
+
+/** See APPEND. */
+function append(
+  call: Keyspace['call'],
+  keys: readonly string[],
+  args: readonly string[],
+): number[] {
+  const [own = '', writers = '', root = '', log = '', channel = ''] = keys;
+  const [run, writer = '', token, batchText, now = '', known, notes = '', ...messages] = args;
+  const [layout = '0', active, stop = '0', paused] = textOf(call('HGET', own, 'live')).split(' ');
+  const [owner, stored = ''] = textsOf(call('HMGET', writers, `t:${writer}`, `b:${writer}`));
+  const [last = '-1', lastSequence = '0'] = stored === '' ? [] : stored.split(' ');
+  const batch = Number(batchText);
+  if (owner === token && Number(last) >= batch) return [1, Number(lastSequence), Number(stop)];
+  if (Number(layout) > LAYOUT) return [6];
+  const [seq = '', logBytes = ''] = textsOf(call('HMGET', root, 'seq', 'logBytes'));
+  const before = Number(seq);
+  if (before < Number(known)) return [5];
+  if (run !== '*' && active !== run) return [3];
+  if (owner !== token) return [2];
+  if (Number(last) !== batch - 1) return [5];
+  if (run === '*' && paused === '1') return [4];
+  let bytes = Number(logBytes);
+  let at = before;
+  for (const message of messages) {
+    at += 1;
+    bytes += Buffer.byteLength(message);
+    const fields = message.startsWith('[') ? [writer, message] : ['w', writer, 'c', message];
+    call('XADD', log, `${String(at)}-0`, ...fields);
+  }
+  call('HSET', root, 'seq', String(at), 'logBytes', String(bytes), 'appended', now);
+  call('HSET', writers, `b:${writer}`, `${String(batch)} ${String(at)}`);
+  const name = JSON.stringify(writer);
+  const entries = messages.map(
+    (message, place) => `[${String(before + place + 1)},${name},${message}]`,
+  );
+  call('SPUBLISH', channel, `[${String(before)},[${entries.join(',')}]]`);
+  if (notes !== '') {
+    const noted = notes
+      .split(' ')
+      .map((note) => note.slice(0, 1) + String(before + 1 + Number(note.slice(1))));
+    const earlier = call('HGET', writers, `e:${writer}`);
+    call(
+      'HSET',
+      writers,
+      `e:${writer}`,
+      [...(earlier ? [String(earlier)] : []), ...noted].join(' '),
+    );
+  }
+  return [1, at, Number(stop)];
+}
+
+type Arguments = (string | number)[];
+
+/** Commands on an in-process keyspace, with replies in the form of a Redis client. */
+export function createLocalCommands(keyspace: Keyspace): Commands {
+  const call = (name: string, ...args: Arguments): unknown => {
+    if (name === 'info') return '';
+    // As Redis receives them: UTF-8, which cannot encode lone surrogates.
+    const texts = args.map((each) => String(each).toWellFormed());
+    const reply = keyspace.call(name.toUpperCase(), ...texts);
+    return name === 'hgetall' ? toRecord(reply) : orNull(reply);
+  };
+  const single = SINGLE.map((name) => [name, async (...args: Arguments) => call(name, ...args)]);
+  return {
+    ...(Object.fromEntries(single) as Omit<Commands, 'together'>),
+    // Nothing can run between them.
+    together: async (...reads) => reads.map((read) => call(...read)),
+  };
+}
+
+function toRecord(reply: Reply): Record<string, string> {
+  const flat = reply as string[];
+  const fields = flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]] as const] : []));
+  return Object.fromEntries(fields) as Record<string, string>;
+}

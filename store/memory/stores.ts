@@ -1,0 +1,141 @@
+import { EventEmitter } from 'node:events';
+import { createWriteIf } from '../redis/write-if.js';
+import type { FilePlace, FileStore } from '../contract/files.js';
+import type { Store } from '../contract/store.js';
+import { createStreamManager } from '../log/create-stream-manager.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { toKeptMs } from '../record/audit-ttl.js';
+import { createConversations, type Expiry, type RedisContext } from '../redis/context.js';
+import { createKeySpace } from '../redis/keys.js';
+import { createRedisSessionStore } from '../redis/session-store.js';
+import { createRedisStreamLog } from '../redis/stream-log.js';
+import type { LocalSubscriber } from '../redis/tail/channels.js';
+import { createKeyspace, type Keyspace } from './keyspace.js';
+import { createLocalCommands, evaluateOn } from './local-redis.js';
+
+export interface MemoryOptions extends Expiry {
+  /** Keys that sign the entries of the audit trail. Default: none. */
+  auditKeys?: readonly string[];
+  /** Where the bytes of files are. Default: in memory. */
+  files?: FileStore;
+  /** The store's clock, ms since the epoch. Default the machine's. */
+  now?: () => number;
+}
+
+/** Data shared by a store and a stream manager that belong together. */
+export interface MemoryData {
+  readonly now: () => number;
+  readonly options: Omit<MemoryOptions, 'now' | 'files'>;
+  /** Everything that is stored, in the form in which Redis would hold it. */
+  readonly keyspace: Keyspace;
+  /** The bytes of files. */
+  readonly files: FileStore;
+  /** Wakes the followers of streams, and delivers stops. */
+  readonly channels: LocalChannels;
+}
+
+/**
+ * Data that several memory stores may share.
+ *
+ * @example
+ * import { createMemoryData, createStoresOn } from 'helix-temporal/store-memory';
+ *
+ * // Two processes of a deployment, as a test plays them.
+ * const data = createMemoryData();
+ * const api = createStoresOn(data);
+ * const worker = createStoresOn(data);
+ */
+export function createMemoryData({
+  files = createMemoryFileStore(),
+  now = Date.now,
+  ...options
+}: MemoryOptions = {}): MemoryData {
+  const channels = createLocalChannels();
+  const keyspace = createKeyspace({ now, publish: channels.publish });
+  return { now, options, keyspace, files, channels };
+}
+
+/** Publish/subscribe within this process. */
+export interface LocalChannels {
+  publish: (channel: string, message: string) => void;
+  subscriber: () => LocalSubscriber;
+}
+
+function createLocalChannels(): LocalChannels {
+  // A stream has as many followers as viewers.
+  const events = new EventEmitter().setMaxListeners(0);
+  return {
+    publish: (channel, message) => {
+      events.emit('smessage', channel, message);
+    },
+    // A subscriber receives all channels; the receiver filters.
+    subscriber: () => ({
+      on: (event, listener) => events.on(event, listener),
+      ssubscribe: async () => 1,
+      sunsubscribe: async () => 1,
+      ping: async () => 'PONG',
+      options: {},
+      status: 'ready',
+    }),
+  };
+}
+
+/** The bytes of files in this process's memory, until they are removed. */
+function createMemoryFileStore(): FileStore {
+  const contents = new Map<string, Uint8Array>();
+  const nameOf = ({ sessionId, fileId }: FilePlace): string => `${sessionId}/${fileId}`;
+  return {
+    write: async (place, content) => {
+      contents.set(nameOf(place), Uint8Array.from(content));
+    },
+    read: async (place, { from, to }) => contents.get(nameOf(place))?.slice(from, to),
+    remove: async (place) => {
+      contents.delete(nameOf(place));
+    },
+  };
+}
+
+export interface MemoryStores {
+  store: Store;
+  streamManager: StreamManager;
+}
+
+/**
+ * Both stores on data that may be shared with other stores.
+ *
+ * @example
+ * import { createMemoryData, createStoresOn } from 'helix-temporal/store-memory';
+ *
+ * const data = createMemoryData({ maxChunks: 1_000 });
+ * const { store, streamManager } = createStoresOn(data);
+ */
+export function createStoresOn(data: MemoryData): MemoryStores {
+  const context = createMemoryContext(data);
+  return {
+    store: createRedisSessionStore(context),
+    streamManager: createStreamManager(createRedisStreamLog(context, data.channels.subscriber())),
+  };
+}
+
+/** Runs the scripts' work directly on an in-process keyspace. */
+function createMemoryContext(data: MemoryData): RedisContext {
+  const { keyspace, options, now, files } = data;
+  const { auditKeys = [], auditTtlSeconds = 0 } = options;
+  const keys = createKeySpace();
+  const evaluate = evaluateOn(keyspace);
+  const redis = createLocalCommands(keyspace);
+  return {
+    data,
+    redis,
+    reads: redis,
+    keys,
+    evaluate,
+    ...createConversations({ evaluate }, keys, options),
+    writeIf: createWriteIf(evaluate),
+    now,
+    audit: { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) },
+    fileStore: files,
+    keepsFilesElsewhere: true,
+    corkWrites: () => undefined,
+  };
+}

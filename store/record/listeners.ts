@@ -1,0 +1,175 @@
+import { rootOf } from '../../protocol/ids.js';
+import type { RunMeter } from '../../protocol/run-meter.js';
+import type { Event } from '../../session/events.js';
+import type { Listener } from '../change.js';
+import type { AuditEntry } from '../contract/audit.js';
+import type { Store } from '../contract/store.js';
+import type { LegTraces } from './leg-traces.js';
+
+/**
+ * Listeners of changes: metrics, traces, and work beside the record. They run after the commit, so a process that dies
+ * in between skips them: what must not be lost is stored with the change, or the sweeper finds it.
+ */
+
+export interface AuditLogger {
+  info?: ((fields: object, message: string) => void) | undefined;
+  warn: (fields: object, message: string) => void;
+}
+
+/** Begins the session's next queued run, unless a run is active or the queue is empty. */
+export type StartNext = (sessionId: string) => Promise<void>;
+
+export interface ListenersDeps {
+  meter: RunMeter;
+  traces: LegTraces | undefined;
+  startNext: StartNext;
+  /** Of extensions. */
+  others?: readonly Listener[];
+  logger: AuditLogger;
+}
+
+/** A store whose changes tell all listeners; API, worker and one process compose the same. */
+export function listenToChanges(store: Store, deps: ListenersDeps): Store {
+  const { meter, traces, startNext, others = [], logger } = deps;
+  const listeners = [
+    metered(meter),
+    ...(traces === undefined ? [] : [traces.listener]),
+    folding(store, logger),
+    relaying(store, logger),
+    startingNext(startNext, logger),
+    ...others,
+  ];
+  const { sessions, runs, calls, steps, queue } = store.listening((sessionId, events) => {
+    for (const listener of listeners) {
+      try {
+        listener(sessionId, events);
+      } catch (error) {
+        // The change is stored, whatever becomes of this.
+        logger.warn({ err: error, sessionId }, 'what follows from a change was not done');
+      }
+    }
+  });
+  return {
+    ...store,
+    sessions: { ...store.sessions, ...sessions },
+    runs: { ...store.runs, ...runs },
+    steps: { ...store.steps, ...steps },
+    calls: { ...store.calls, ...calls },
+    queue: { ...store.queue, ...queue },
+  };
+}
+
+/** A repeated request gets its first reply, and counts once. */
+function metered(meter: RunMeter): Listener {
+  return (_sessionId, events) => {
+    for (const event of events) {
+      if (event.kind === 'run_ended' || event.kind === 'attempt_ended') meter(event);
+      else if (event.kind === 'wait_ended') meterAnswer(meter, event);
+    }
+  };
+}
+
+function meterAnswer(
+  meter: RunMeter,
+  { how, call, answer, since, now }: Extract<Event, { kind: 'wait_ended' }>,
+): void {
+  const isExpired = how === 'expired';
+  if (!isExpired && how !== 'answered') return;
+  const isResult = answer?.decision === 'result' || answer?.decision === 'error';
+  meter({
+    kind: 'call_answered',
+    asked: isResult || call.kind !== 'approval' ? 'client' : 'approval',
+    decision: isExpired ? 'expired' : (answer?.decision ?? 'result'),
+    source: isExpired ? 'auto' : (answer?.via ?? 'api'),
+    waitedSeconds: Math.max(0, now - since) / 1_000,
+  });
+}
+
+/** Brings an owner's charges up to date. The next fold or the recount makes up for one that is lost. */
+function folding({ owners }: Store, logger: AuditLogger): Listener {
+  const fold = oneAtATime(
+    (sessionId) => owners.fold(sessionId),
+    (error, sessionId) => {
+      const fields = { err: error, sessionId };
+      logger.warn(fields, 'what a conversation counts for was not brought up to date');
+    },
+  );
+  return (sessionId, events) => {
+    if (has(events, 'charge_changed')) fold(sessionId);
+  };
+}
+
+/** Relays acts to the audit trail. The sweeper, which has the session on its list, makes up for one that is lost. */
+function relaying({ audit }: Store, logger: AuditLogger): Listener {
+  const relay = oneAtATime(
+    async (sessionId) => {
+      logEntries(logger, await audit.relay(sessionId));
+    },
+    (error, sessionId) => {
+      logger.warn({ err: error, sessionId }, 'acts were not relayed to the audit trail yet');
+    },
+  );
+  return (sessionId, events) => {
+    if (has(events, 'act_noted')) relay(sessionId);
+  };
+}
+
+/** If that fails, the sweeper begins the next run. */
+function startingNext(startNext: StartNext, logger: AuditLogger): Listener {
+  return (sessionId, events) => {
+    if (!has(events, 'next_waits')) return;
+    startNext(rootOf(sessionId)).catch((error: unknown) => {
+      logger.warn({ err: error, sessionId }, 'the next queued run was not begun');
+    });
+  };
+}
+
+function has(events: readonly Event[], kind: Event['kind']): boolean {
+  return events.some((event) => event.kind === kind);
+}
+
+/** A line of the log for each entry, so that a copy of the trail is kept elsewhere. */
+export function logEntries(logger: AuditLogger, entries: readonly AuditEntry[]): void {
+  for (const entry of entries) logger.info?.({ audit: entry }, 'audit');
+}
+
+/**
+ * Does work for conversations in the background, for each at most once at a time: what is asked for
+ * meanwhile is done behind it, once. It begins in a later turn of the event loop, behind what the caller
+ * does next: the signal of an answer does not wait for it.
+ *
+ * @param work of a conversation, by its id
+ * @param onError gets what the work throws; what was asked for meanwhile is left out then
+ */
+export function oneAtATime(
+  work: (sessionId: string) => Promise<void>,
+  onError: (error: unknown, sessionId: string) => void,
+): (sessionId: string) => void {
+  const underWay = new Map<string, { asked: number }>();
+
+  async function run(sessionId: string, state: { asked: number }): Promise<void> {
+    try {
+      let done: number;
+      do {
+        done = state.asked;
+        await work(sessionId);
+      } while (done !== state.asked);
+    } catch (error) {
+      onError(error, sessionId);
+    } finally {
+      underWay.delete(sessionId);
+    }
+  }
+
+  return (changed) => {
+    const sessionId = rootOf(changed);
+    const running = underWay.get(sessionId);
+    if (running !== undefined) {
+      running.asked += 1;
+      return;
+    }
+    const state = { asked: 0 };
+    underWay.set(sessionId, state);
+    setImmediate(() => void run(sessionId, state));
+  };
+}

@@ -1,0 +1,239 @@
+import { rootOf, toShownSessionId } from '../../protocol/ids.js';
+import type { Act, Audit, AuditEntry, AuditVerdict } from '../contract/audit.js';
+import {
+  chainOn,
+  checkChain,
+  NO_HEAD,
+  type Head,
+  type StoredEntry,
+} from '../record/audit-chain.js';
+import { isOnOthers, toEntry } from '../record/audit-entry.js';
+import { createPeople } from './audit-people.js';
+import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
+import type { Check, Write } from './write-if.js';
+import type { RedisContext } from './context.js';
+import { callRedis } from './errors.js';
+import { corrupt, parseStored } from './stored-json.js';
+
+/** Acts of one conversation that are relayed at once. */
+const BATCH = 100;
+/** Many relays append to the same chain; each try that fails means that another one succeeded. */
+const MOST_TRIES = 200;
+/** A process drops old entries of a tenant this often. */
+const TRIM_MS = 60_000;
+const PAGE = 500;
+/** Ids of entries are remembered this long; an outbox that was not trimmed is relayed again long before. */
+const SEEN_MS = 30 * 24 * 60 * 60 * 1000;
+/** Sealed names that one look drops; the others wait for the next. */
+const MOST_NAMES = 500;
+
+/** The audit trail: a chain for each tenant, in the tenant's own slot. */
+export function createAudit(context: RedisContext): Audit {
+  const { redis, keys, writeIf, now } = context;
+  const { keys: signingKeys } = context.audit;
+  const people = createPeople(context);
+  const trimmedAt = new Map<string, number>();
+
+  const actorOf = (tenant: string, act: Act): Promise<string | undefined> =>
+    people.pseudonymOf(tenant, act.by, isOnOthers(act));
+
+  async function readHead(tenant: string): Promise<Head & { from: Head }> {
+    const names = ['n', 'hash', 'from', 'fromHash'] as const;
+    const stored = await callRedis(redis.hmget(keys.audit(tenant).head, ...names));
+    const [n, hash, from, fromHash] = stored;
+    return {
+      n: Number(n ?? 0),
+      hash: hash ?? '',
+      from: { n: Number(from ?? 0), hash: fromHash ?? '' },
+    };
+  }
+
+  /** @returns those that the chain did not have */
+  async function append(tenant: string, entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
+    // An act that was repeated may be in an outbox twice.
+    let left = [...new Map(entries.map((entry) => [entry.id, entry])).values()];
+    let { n, hash }: Head = await readHead(tenant);
+    for (let tries = 0; left.length > 0 && tries < MOST_TRIES; tries += 1) {
+      const texts = left.map((entry) => JSON.stringify(entry));
+      const chained = chainOn({ n, hash }, texts, { tenant, keys: signingKeys });
+      const added = chained.map((entry, at) => ({ ...entry, id: left[at]?.id ?? '' }));
+      if (await chain(tenant, { n, hash }, added)) {
+        await trim(tenant);
+        return left;
+      }
+      ({ n, hash } = await readHead(tenant));
+      const { seen } = keys.audit(tenant);
+      const known = await callRedis(Promise.all(left.map(({ id }) => redis.zscore(seen, id))));
+      left = left.filter((_, at) => known[at] === null);
+    }
+    if (left.length > 0) throw new Error('the audit chain is appended to without end');
+    return [];
+  }
+
+  /**
+   * Appends entries, if the chain still ends at `last` and has none of them.
+   *
+   * @throws HelixError `corrupt_record` if entries stand behind the head, which no relay has written
+   */
+  async function chain(
+    tenant: string,
+    last: Head,
+    entries: readonly (StoredEntry & { id: string })[],
+  ): Promise<boolean> {
+    const { head, chain: stream, seen } = keys.audit(tenant);
+    const at = now();
+    const [behind] = await callRedis(redis.xrange(stream, `(${String(last.n)}-0`, '+', 'COUNT', 1));
+    if (behind !== undefined) {
+      const { n } = await readHead(tenant);
+      if (n === last.n) throw corrupt('end of an audit trail');
+      return false;
+    }
+    const [n, hash] = last.n === 0 ? ['', ''] : [String(last.n), last.hash];
+    const checks: Check[] = [
+      [n, 'HGET', head, 'n'],
+      [hash, 'HGET', head, 'hash'],
+      ...entries.map(({ id }): Check => ['', 'ZSCORE', seen, id]),
+    ];
+    const newest = entries.at(-1) ?? last;
+    return writeIf(checks, [
+      ...entries.map((entry): Write => {
+        const fields = ['e', entry.text, 'h', entry.hash, 'm', entry.mac];
+        return ['XADD', stream, `${String(entry.n)}-0`, ...fields];
+      }),
+      ...entries.map(({ id }): Write => ['ZADD', seen, at, id]),
+      ['HSET', head, 'n', newest.n, 'hash', newest.hash],
+      ['ZREMRANGEBYSCORE', seen, '-inf', at - SEEN_MS],
+    ]);
+  }
+
+  /** Drops entries that are older than they are kept. */
+  async function trim(tenant: string): Promise<void> {
+    const keptMs = context.audit.keptMs(tenant);
+    if (keptMs === 0 || now() - (trimmedAt.get(tenant) ?? 0) < TRIM_MS) return;
+    trimmedAt.set(tenant, now());
+    let last: Head = NO_HEAD;
+    for await (const stored of readChain(context, tenant, PAGE)) {
+      if (stored === undefined || parseEntry(stored).at >= now() - keptMs) break;
+      last = stored;
+    }
+    await drop(tenant, last, now() - keptMs);
+  }
+
+  /** Drops the oldest entries, up to and including `last`, whose hash is kept, and the sealed names of which the rest has no entry. */
+  async function drop(tenant: string, last: Head, before: number): Promise<void> {
+    const { head, chain: stream, acted, sealed } = keys.audit(tenant);
+    const past = await callRedis(
+      redis.zrangebyscore(acted, '-inf', before, 'WITHSCORES', 'LIMIT', 0, MOST_NAMES),
+    );
+    const names = past.filter((_, at) => at % 2 === 0);
+    const unchanged = names.map((name, at): Check => [
+      past[at * 2 + 1] ?? '',
+      'ZSCORE',
+      acted,
+      name,
+    ]);
+    // Who acts meanwhile is left to the next time.
+    await writeIf(
+      unchanged,
+      names.flatMap((name): Write[] => [
+        ['HDEL', sealed, name],
+        ['ZREM', acted, name],
+      ]),
+    );
+    const from = await callRedis(redis.hget(head, 'from'));
+    if (last.n <= Number(from ?? 0)) return;
+    await writeIf(
+      [[from ?? '', 'HGET', head, 'from']],
+      [
+        ['HSET', head, 'from', last.n, 'fromHash', last.hash],
+        ['XTRIM', stream, 'MINID', `${String(last.n + 1)}-0`],
+      ],
+    );
+  }
+
+  /** What stands behind the head, which is moved together with each entry. */
+  async function findStray(tenant: string): Promise<AuditVerdict['fault']> {
+    const { chain } = keys.audit(tenant);
+    const [newest] = await callRedis(redis.xrevrange(chain, '+', '-', 'COUNT', 1));
+    // Read after the entry: what was appended meanwhile is before it.
+    const head = await readHead(tenant);
+    const [n = 0, part = 0] = (newest?.[0] ?? '').split('-').map(Number);
+    const isStray = n > head.n || (n === head.n && part > 0);
+    return isStray ? { n: head.n + 1, reason: 'unexpected' } : undefined;
+  }
+
+  return {
+    relay: async (sessionId) => {
+      const root = rootOf(sessionId);
+      const outbox = keys.outbox(root);
+      const relayed: AuditEntry[] = [];
+      for (;;) {
+        const waiting = await callRedis(redis.lrange(outbox, 0, BATCH - 1));
+        if (waiting.length === 0) return relayed;
+        const target = { sessionId: toShownSessionId(root) };
+        for (const [tenant, acts] of byTenant(waiting)) {
+          const entries: AuditEntry[] = [];
+          for (const act of acts) {
+            entries.push(toEntry(act, target, await actorOf(tenant, act)));
+          }
+          relayed.push(...(await append(tenant, entries)));
+        }
+        // By text: another process may relay the same outbox.
+        for (const text of waiting) await callRedis(redis.lrem(outbox, 1, text));
+      }
+    },
+    record: async (act, { sessionId, person, sought, pseudonym }) => {
+      const { tenant = '' } = act;
+      const entry = toEntry(
+        act,
+        {
+          sessionId: sessionId === undefined ? undefined : toShownSessionId(rootOf(sessionId)),
+          person:
+            pseudonym ??
+            (await people.pseudonymOf(tenant, person, false)) ??
+            (await people.find(tenant, sought)),
+        },
+        await actorOf(tenant, act),
+      );
+      return append(tenant, [entry]);
+    },
+    knows: async (tenant = '', id) =>
+      (await callRedis(redis.zscore(keys.audit(tenant).seen, id))) !== null,
+    ...createAuditPages(context, people),
+    verify: async (tenant = '') => {
+      // The head first: what is appended meanwhile is not checked.
+      const { from, ...head } = await readHead(tenant);
+      const check = checkChain(from, tenant, signingKeys);
+      for await (const stored of readChain(context, tenant, PAGE)) {
+        if (check.last.n >= head.n || !check.accept(stored)) break;
+      }
+      const fault = check.fault(head) ?? (await findStray(tenant));
+      const { checked: entries, signed, last } = check;
+      return {
+        ok: fault === undefined,
+        entries,
+        signed,
+        first: from.n + 1,
+        head: last.hash,
+        ...(fault !== undefined && { fault }),
+      };
+    },
+    forget: (tenant = '', person) => people.forget(tenant, person),
+    hasActedOnOthers: (tenant = '', person) => people.hasActedOnOthers(tenant, person),
+    unseal: async (tenant = '', pseudonym) =>
+      (await people.sealedOf(tenant, [pseudonym])).get(pseudonym),
+    ask: (tenant = '', request) => people.ask(tenant, request),
+    asked: (tenant = '') => people.asked(tenant),
+  };
+}
+
+/** Acts by the tenant whose chain they belong to, in their order. */
+function byTenant(waiting: readonly string[]): Map<string, Act[]> {
+  const acts = new Map<string, Act[]>();
+  for (const text of waiting) {
+    const act = parseStored(text, 'act') as Act;
+    const { tenant = '' } = act;
+    acts.set(tenant, [...(acts.get(tenant) ?? []), act]);
+  }
+  return acts;
+}

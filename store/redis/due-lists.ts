@@ -1,0 +1,78 @@
+import type { Due } from '../contract/due.js';
+import { untilWritten, type Check, type Write } from './write-if.js';
+import { dueShardOf } from '../record/due-shards.js';
+import type { RedisContext } from './context.js';
+import { isOutOfMemory } from './errors.js';
+
+type Context = Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>;
+
+/** The lists of due sessions of one fleet, each a sorted set by time. */
+export function createDueLists(context: Context, fleet = ''): Due {
+  const { redis, keys, writeIf, now } = context;
+  const listsOf = (sessionId: string) => keys.due(fleet, dueShardOf(sessionId));
+  const lease = async (key: string, holder: string, forMs: number): Promise<boolean> =>
+    (await redis.set(key, holder, 'PX', forMs, 'NX')) === 'OK';
+
+  /** Takes the oldest that are due; they become due again at `takenUntil`, in case the process that took them dies. */
+  const takeFrom = (list: string, takenUntil: number, most: number): Promise<string[]> =>
+    untilWritten(async () => {
+      if (most === 0) return [];
+      const page = ['-inf', now(), 'WITHSCORES', 'LIMIT', 0, most] as const;
+      const flat = await redis.zrangebyscore(list, ...page);
+      const due = flat.flatMap((member, at): [string, string][] =>
+        at % 2 === 0 ? [[member, flat[at + 1] ?? '']] : [],
+      );
+      const checks = due.map(([member, score]): Check => [score, 'ZSCORE', list, member]);
+      const writes = due.map(([member]): Write => ['ZADD', list, takenUntil, member]);
+      return (await writeIf(checks, writes)) ? due.map(([member]) => member) : undefined;
+    });
+
+  return {
+    of: (other) => createDueLists(context, other),
+    note: async (sessionId, inMs) => {
+      const at = now() + inMs;
+      const lists = listsOf(sessionId);
+      const noted = redis.zadd(lists.urgent, at, sessionId).catch(async (error: unknown) => {
+        // A full Redis still allows listed runs to be answered and ended.
+        if (!isOutOfMemory(error)) throw error;
+        const scores = await Promise.all(
+          [lists.urgent, lists.routine].map((list) => redis.zscore(list, sessionId)),
+        );
+        if (scores.every((score) => score === null)) throw error;
+        const writes: Write[] = [
+          ['ZREM', lists.routine, sessionId],
+          ['ZADD', lists.urgent, at, sessionId],
+        ];
+        await writeIf([], writes, { isFreeing: true });
+      });
+      await Promise.all([noted, redis.zrem(lists.routine, sessionId)]);
+    },
+    noteLater: async (sessionId, inMs) => {
+      await redis.zadd(listsOf(sessionId).routine, 'NX', now() + inMs, sessionId);
+    },
+    lease: (shard, holder, forMs) => lease(keys.due(fleet, shard).lease, holder, forMs),
+    take: async (shard, most, forMs) => {
+      const takenUntil = now() + forMs;
+      const lists = keys.due(fleet, shard);
+      const takes = (['urgent', 'routine'] as const).map(async (list) => {
+        const taken = await takeFrom(lists[list], takenUntil, most[list]);
+        return taken.map((sessionId) => ({ sessionId, list, takenUntil }));
+      });
+      return (await Promise.all(takes)).flat();
+    },
+    put: async ({ sessionId, list, takenUntil }, onto, inMs) => {
+      const lists = listsOf(sessionId);
+      const writes: Write[] = [['ZADD', lists[onto], now() + inMs, sessionId]];
+      if (onto !== list) writes.unshift(['ZREM', lists[list], sessionId]);
+      await writeIf([[String(takenUntil), 'ZSCORE', lists[list], sessionId]], writes);
+    },
+    drop: async ({ sessionId, list, takenUntil }) => {
+      const from = listsOf(sessionId)[list];
+      const check: Check = [String(takenUntil), 'ZSCORE', from, sessionId];
+      await writeIf([check], [['ZREM', from, sessionId]]);
+    },
+    listed: (list, shard, from, most) =>
+      redis.zrangebyscore(keys.due(fleet, shard)[list], '-inf', '+inf', 'LIMIT', from, most),
+    leaseClosed: (holder, forMs) => lease(keys.closed(fleet), holder, forMs),
+  };
+}

@@ -1,0 +1,196 @@
+import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { retryDelay } from '../../protocol/time.js';
+import { script, type Evaluate, type Script } from './scripts.js';
+import type { RedisConnection } from './clients.js';
+import { isLackOfRights, lackOfRights, saysNotNow, toContractError } from './errors.js';
+import type { Right } from './rights.js';
+
+/** Runs a command on Redis and decides how temporary refusals are handled. */
+export type Send = <T>(work: () => Promise<T>) => Promise<T>;
+
+const RETRY = { firstMs: 50, mostMs: 1_000 };
+
+/** Reports refusals to the caller at once. */
+export const sendOnce: Send = (work) => work();
+
+/**
+ * Resends a command while Redis temporarily refuses it, which means that nothing was executed.
+ * Workers wait like this, as they wait for a connection, so that model output is not paid for
+ * twice.
+ *
+ * @param isEnded true once this process has closed the connection
+ */
+export function waitOutRefusals(isEnded: () => boolean): Send {
+  return async (work) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!saysNotNow(error) || isEnded()) throw error;
+      }
+      await pause(retryDelay({ attempt, ...RETRY }), undefined, { ref: false });
+    }
+  };
+}
+
+/**
+ * Sends commands that are counted until they are answered.
+ *
+ * @param connected nothing is sent before this
+ */
+export function sendCounted(repeat: Send, unanswered: Unanswered, connected?: Promise<void>): Send {
+  let isConnecting = connected !== undefined;
+  void connected?.then(() => {
+    isConnecting = false;
+  });
+  const sendNow: Send = (work) => repeat(() => unanswered.during(work));
+  return (work) =>
+    connected !== undefined && isConnecting ? connected.then(() => sendNow(work)) : sendNow(work);
+}
+
+/** Tracks commands that were sent and not answered. */
+export interface Unanswered {
+  /** Runs work on Redis and counts it until it is answered, also with an error. */
+  during: <T>(work: () => Promise<T>) => Promise<T>;
+  /**
+   * How long nothing was answered while a command waits, ms; 0 if nothing waits. For a cluster
+   * whose other nodes answer, it does not detect a single silent node.
+   */
+  silentMs: () => number;
+}
+
+/** Commands that wait for a connection count too: a process without one cannot write either. */
+export function createUnanswered(): Unanswered {
+  // In the order of sending, so the oldest comes first.
+  const sentAt = new Map<object, number>();
+  let answeredAt = 0;
+  return {
+    during: async (work) => {
+      const command = {};
+      sentAt.set(command, performance.now());
+      try {
+        return await work();
+      } finally {
+        sentAt.delete(command);
+        answeredAt = performance.now();
+      }
+    },
+    silentMs: () => {
+      for (const sent of sentAt.values()) return performance.now() - Math.max(sent, answeredAt);
+      return 0;
+    },
+  };
+}
+
+const corked = new WeakSet<Duplex>();
+
+/**
+ * Sends what the current turn of the event loop writes to Redis in one system call. With hundreds
+ * of streams many appends fall into one turn, and a system call for each costs a third of a
+ * worker's time. Unlike in a pipeline, each command gets its own reply, so none waits for another.
+ */
+export function corkWrites(redis: RedisConnection): () => void {
+  return () => {
+    if ('nodes' in redis) for (const node of redis.nodes('master')) cork(socketOf(node));
+    else cork(socketOf(redis));
+  };
+}
+
+function cork(socket: Duplex | undefined): void {
+  if (socket === undefined || corked.has(socket)) return;
+  corked.add(socket);
+  socket.cork();
+  setImmediate(() => {
+    corked.delete(socket);
+    socket.uncork();
+  });
+}
+
+/** The socket is private in ioredis; if it is missing, writes are sent one by one. */
+function socketOf(redis: object): Duplex | undefined {
+  return (redis as { stream?: Duplex | null }).stream ?? undefined;
+}
+
+export interface EvaluateOptions {
+  /** How temporary refusals of Redis are handled; a repeated request is recognised by what it has written. */
+  send?: Send;
+  /** Rights that are checked before the first script, so that none fails halfway. */
+  rights?: readonly Right[];
+}
+
+/**
+ * Arguments: commands with their arguments, as JSON. A Redis that cannot tell has none of them lacking.
+ *
+ * @returns the positions of those that the user lacks
+ */
+const LACKING = script(`
+local found = {}
+if redis.acl_check_cmd then
+  for n, command in ipairs(ARGV) do
+    local known, allowed = pcall(redis.acl_check_cmd, unpack(cjson.decode(command)))
+    if not known or not allowed then found[#found + 1] = n end
+  end
+end
+return found`);
+
+/** Runs scripts by their hash; where one is missing (a new or flushed server) its code is sent. */
+export function createEvaluate(
+  redis: RedisConnection,
+  { send = sendOnce, rights = [] }: EvaluateOptions = {},
+): Evaluate {
+  let isChecked = false;
+  let checking: Promise<void> | undefined;
+
+  async function evaluate(
+    { sha, code }: Script,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<unknown> {
+    const input = [keys.length, ...keys, ...args] as const;
+    try {
+      return await redis.evalsha(sha, ...input);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return redis.eval(code, ...input);
+    }
+  }
+
+  async function checkRights(): Promise<void> {
+    const key = rights[0]?.[1];
+    if (key === undefined) return;
+    const commands = rights.map((right) => JSON.stringify(right));
+    const lacking = (await evaluate(LACKING, [key], commands)) as number[];
+    if (lacking.length > 0) throw lackOfRights(lacking.map((n) => rights[n - 1]?.[0]).join(', '));
+  }
+
+  function check(): Promise<void> {
+    checking ??= checkRights()
+      .then(() => {
+        isChecked = true;
+      })
+      .finally(() => {
+        // Rights may be granted meanwhile, so they are checked again next time.
+        checking = undefined;
+      });
+    return checking;
+  }
+
+  return (called, keys, args) => {
+    const checked = async (): Promise<unknown> => {
+      if (!isChecked) await check();
+      try {
+        return await evaluate(called, keys, args);
+      } catch (error) {
+        if (!isLackOfRights(error)) throw error;
+        // A right was withdrawn meanwhile: report which one, and start nothing else without it.
+        isChecked = false;
+        await check();
+        throw error;
+      }
+    };
+    return send(checked).catch((error: unknown) => {
+      throw toContractError(error);
+    });
+  };
+}

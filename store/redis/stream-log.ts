@@ -1,0 +1,189 @@
+import type { ControlMessage } from '../../protocol/control-message.js';
+import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import { rootOf } from '../../protocol/ids.js';
+import type { Session } from '../../session/tree.js';
+import { APPEND } from './backend.js';
+import { toShortDelta } from './entries.js';
+import { mergeDeltas } from '../../protocol/merge-deltas.js';
+import { toCheckedText } from '../record/checked-messages.js';
+import { onData } from '../contract/shared-data.js';
+import {
+  NO_RUN,
+  type AppendResult,
+  type LogPosition,
+  type StreamLog,
+  type StreamMark,
+  type Writer,
+} from '../contract/log.js';
+import { closeWriter, mark as changeMark, openWriter, truncate } from '../../session/streams.js';
+import { toStoredJson } from '../record/to-stored-json.js';
+import { createChannels, type Subscriber } from './tail/channels.js';
+import type { RedisContext } from './context.js';
+import { resolveEntries } from './large-results.js';
+import { newerLayout } from './make-change.js';
+import { createKeptPages, PAGE_END } from './tail/kept-pages.js';
+import { createReadLog, createReadRange, type ReadLog } from './tail/pages.js';
+import { createReadResults } from './stored-rows.js';
+import { createTail } from './tail/tail.js';
+
+/** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
+export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
+  const { keys, evaluate, look, make, now: clock } = context;
+
+  const readResults = createReadResults(context);
+  const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
+    resolveEntries(entries, readResults(streamId));
+  const readLog = createReadLog(context);
+  const readRange = createReadRange(context);
+  const kept = createKeptPages(context);
+  const read: ReadLog = async (streamId, fromSequence, limit) => {
+    const part = await readLog(streamId, fromSequence, limit);
+    return { ...part, entries: await resolve(streamId, part.entries) };
+  };
+  const tail = createTail(subscriber, { channelOf: keys.channel, read, resolve });
+  const stops = createChannels<(runId: string) => void>(subscriber, (listeners, runId) => {
+    for (const listener of listeners) listener(runId);
+  });
+
+  const targets = new WeakMap<Writer, Target>();
+
+  function targetOf(writer: Writer): Target {
+    const known = targets.get(writer);
+    if (known !== undefined) return known;
+    const { sessionId, runId, name, token } = writer;
+    const conversation = rootOf(sessionId);
+    const target = {
+      conversation,
+      appendKeys: keys.append(runId === NO_RUN ? conversation : sessionId),
+      names: [runId, name, String(token)].map((word) => word.toWellFormed()),
+    };
+    targets.set(writer, target);
+    return target;
+  }
+
+  function keepPage(writer: Writer, appended: number, sequence: number): void {
+    const end = sequence - (sequence % PAGE_END);
+    if (sequence - appended >= end || writer.runId === NO_RUN) return;
+    kept.keep(writer, end).catch(() => undefined);
+  }
+
+  const log: StreamLog = {
+    openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
+      const sessionId = rootOf(id);
+      const writer = { sessionId, name, token, agentId: agentId ?? id, agentType, step };
+      return make(sessionId, openWriter, { writer, nonce, now });
+    },
+    closeWriter: async ({ sessionId, name, token }) => {
+      const request = { name, token };
+      return make(rootOf(sessionId), closeWriter, request);
+    },
+    append: async (writer, batch, messages, known = 0) => {
+      const { conversation, appendKeys, names } = targetOf(writer);
+      const texts = messages.map(
+        (message) => toShortDelta(message, conversation) ?? toCheckedText(message),
+      );
+      const notes = writer.name.startsWith('t:') ? toNotes(messages) : '';
+      context.corkWrites();
+      const counts = [String(batch), String(clock()), String(known)];
+      const reply = await evaluate(APPEND, appendKeys, [...names, ...counts, notes, ...texts]);
+      const result = toAppendResult(reply as number[]);
+      if (result.kind === 'appended') keepPage(writer, texts.length, result.sequence);
+      return result;
+    },
+    read: async (streamId, fromSequence, limit, joinUpTo) => {
+      if (joinUpTo === undefined) return (await read(streamId, fromSequence, limit)).entries;
+      const entries = await readRange(streamId, fromSequence, joinUpTo, limit);
+      return resolve(streamId, mergeDeltas(entries));
+    },
+    keptPages: async (streamId, fromSequence) => {
+      const pages = await kept.read(streamId, fromSequence);
+      for (const page of pages) page.entries = await resolve(streamId, page.entries);
+      return pages;
+    },
+    follow: tail.follow,
+    inspect: async (streamId) => {
+      return look(rootOf(streamId), toPosition);
+    },
+    mark: async (streamId, mark, now) => {
+      const conversation = rootOf(streamId);
+      return make(conversation, changeMark, {
+        status: mark.status,
+        message: toStoredJson(toControlMessage(conversation, mark, now)),
+        error: mark.status === 'failed' ? mark.error : undefined,
+        now,
+      });
+    },
+    truncate: async (streamId, step, { minSequence = 0, agentId }, now) => {
+      return make(rootOf(streamId), truncate, { step, after: minSequence, agentId, now });
+    },
+    onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
+  };
+  return onData(log, context.data);
+}
+
+/** Where a writer appends: the same for all that it writes. */
+interface Target {
+  conversation: string;
+  appendKeys: string[];
+  /** The first arguments of the script. */
+  names: string[];
+}
+
+/** Which of these messages a call's row keeps: the letter of its kind, and its index. */
+function toNotes(messages: readonly StreamMessage[]): string {
+  return messages
+    .flatMap((message, at) => {
+      if (message.type === 'custom') return message.transient === true ? [] : `c${String(at)}`;
+      return message.type === 'state_patch' ? `p${String(at)}` : [];
+    })
+    .join(' ');
+}
+
+/** See APPEND. @throws HelixError `unavailable` where a newer build has laid out the record */
+function toAppendResult([code, sequence = 0, stop]: number[]): AppendResult {
+  switch (code) {
+    case 1:
+      return { kind: 'appended', sequence, stopRequested: stop === 1 };
+    case 2:
+      return { kind: 'fenced' };
+    case 3:
+      return { kind: 'superseded' };
+    case 4:
+      return { kind: 'closed' };
+    case 6:
+      throw newerLayout();
+    default:
+      return { kind: 'rewound' };
+  }
+}
+
+function toPosition(session: Session): LogPosition | undefined {
+  const { record, tree } = session;
+  if (record?.stream === undefined) return undefined;
+  const { run, turn, sizes } = record;
+  return {
+    status: record.stream,
+    sequence: tree.log.sequence,
+    chunks: Math.max(0, tree.log.count - sizes.controls),
+    turnStartSequence: turn.sequence,
+    error: run.error?.message ?? record.streamError,
+  };
+}
+
+/** The control message that readers get when the status of a stream changes. */
+function toControlMessage(streamId: string, mark: StreamMark, now: number): ControlMessage {
+  const base = { streamId, timestamp: now };
+  switch (mark.status) {
+    case 'ended':
+      return {
+        type: 'stream_end',
+        ...base,
+        status: 'completed',
+        finalOutput: mark.finalOutput,
+      };
+    case 'failed':
+      return { type: 'stream_end', ...base, status: 'failed', error: mark.error };
+    default:
+      return { type: 'stream_status', ...base, status: mark.status };
+  }
+}

@@ -1,0 +1,130 @@
+import type { SessionOwner } from '../contract/waiting.js';
+import type { Spending, Usage, UsageSum } from '../contract/usage.js';
+import { parseUsage } from '../record/run-usage.js';
+import { parseOwner } from './charged.js';
+import type { RedisContext } from './context.js';
+import { ownerAt, type OwnerKeys } from './keys.js';
+import { untilWritten, type Check, type Write } from './write-if.js';
+import { addTo, ALL, toDay } from './used-by.js';
+
+/** Stands for all users that were forgotten; parts of users begin with `u:`. */
+const FORGOTTEN = 'f:';
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Days that one report covers at most. */
+const MOST_DAYS = 400;
+/** Position of the number of runs, behind the six numbers of usage. */
+const RUNS = 6;
+/** Users that are read at once. */
+const PAGE = 100;
+
+export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage {
+  /** The sums of all users of a slot on one day. */
+  async function readDay({ base, users }: OwnerKeys, day: string): Promise<UsageSum[]> {
+    const parts = Object.keys(await redis.hgetall(users + day));
+    const sums: UsageSum[] = [];
+    for (let from = 0; from < parts.length; from += PAGE) {
+      const page = parts.slice(from, from + PAGE);
+      const read = page.map((part) => redis.hgetall(ownerAt(base, part).used + day));
+      const found = await Promise.all(read);
+      for (const [at, part] of page.entries()) {
+        const entries = Object.entries(found[at] ?? {});
+        sums.push(...entries.map(([by, numbers]) => toSum(day, part, by, numbers)));
+      }
+    }
+    return sums;
+  }
+
+  async function readSlot(of: SessionOwner, days: readonly string[]): Promise<UsageSum[]> {
+    return (await Promise.all(days.map((day) => readDay(keys.owner(of), day)))).flat();
+  }
+
+  /** Users without a tenant have a slot each. */
+  async function readAlone(days: readonly string[]): Promise<UsageSum[]> {
+    const sums: UsageSum[] = [];
+    for (let from = 0; ; from += PAGE) {
+      const page = await redis.zrangebyscore(keys.ownersIndex, '-inf', '+inf', 'LIMIT', from, PAGE);
+      const alone = page.map(parseOwner).filter(({ tenant }) => tenant === undefined);
+      for (const owner of alone) sums.push(...(await readSlot(owner, days)));
+      if (page.length < PAGE) return sums;
+    }
+  }
+
+  /** What the user has used on a day is added to the sums of those that were forgotten before. */
+  async function forget({ base, user, used, users, spend }: OwnerKeys, day: string): Promise<void> {
+    const forgotten = ownerAt(base, FORGOTTEN).used + day;
+    await untilWritten(async () => {
+      const periods = [day, day.slice(0, 6)].map((period) => spend + period);
+      const costs = Promise.all(periods.map((period) => redis.hget(period, user)));
+      const sums = Object.entries(await redis.hgetall(used + day));
+      if (sums.length === 0 && (await costs).every((cost) => cost === null)) return true;
+      const writes: Write[] = [
+        ['HDEL', users + day, user],
+        ['UNLINK', used + day],
+      ];
+      for (const period of periods) writes.push(['HDEL', period, user]);
+      const checks: Check[] = [];
+      for (const [by, sum] of sums) {
+        const before = await redis.hget(forgotten, by);
+        checks.push([sum, 'HGET', used + day, by], [before ?? '', 'HGET', forgotten, by]);
+        writes.push(['HSET', forgotten, by, addTo(before, sum.split(' ').map(Number))]);
+      }
+      if (sums.length > 0) {
+        writes.push(['HSET', users + day, FORGOTTEN, '1']);
+        const left = await redis.pttl(used + day);
+        if (left > 0) writes.push(['PEXPIRE', forgotten, left]);
+      }
+      return (await writeIf(checks, writes, { isFreeing: true })) || undefined;
+    });
+  }
+
+  return {
+    read: async (tenant, { since, until }) => {
+      const days = daysBetween(since, until);
+      return tenant === undefined ? readAlone(days) : readSlot({ owner: '', tenant }, days);
+    },
+    spent: async (owner) => {
+      const { spend, user } = keys.owner(owner);
+      const day = toDay(now());
+      const read = async (period: string): Promise<number[]> => {
+        const values = await redis.hmget(spend + period, user, ALL);
+        return values.map((value) => Number(value ?? 0));
+      };
+      const [ofDay, ofMonth] = await Promise.all([read(day), read(day.slice(0, 6))]);
+      const at = (n: number): Spending => ({ day: ofDay[n] ?? 0, month: ofMonth[n] ?? 0 });
+      return { user: at(0), tenant: at(1) };
+    },
+    forget: async (owner) => {
+      for (const day of daysBetween(toDate(now() - MOST_DAYS * DAY_MS), toDate(now()))) {
+        await forget(keys.owner(owner), day);
+      }
+    },
+  };
+}
+
+/** As keys name them. */
+function daysBetween(since: string, until: string): string[] {
+  const days: string[] = [];
+  const last = Date.parse(until);
+  for (let at = Date.parse(since); at <= last && days.length <= MOST_DAYS; at += DAY_MS) {
+    days.push(toDay(at));
+  }
+  return days;
+}
+
+function toDate(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function toSum(day: string, part: string, by: string, numbers: string): UsageSum {
+  const [agent, model] = JSON.parse(by) as [string, string];
+  const each = numbers.split(' ');
+  const usage = parseUsage(each.slice(0, RUNS).join(' ')) ?? { inputTokens: 0, outputTokens: 0 };
+  return {
+    day: `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`,
+    owner: part === FORGOTTEN ? undefined : decodeURIComponent(part.slice(FORGOTTEN.length)),
+    agent,
+    model,
+    runs: Number(each[RUNS] ?? 0),
+    ...usage,
+  };
+}

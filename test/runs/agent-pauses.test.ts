@@ -1,0 +1,188 @@
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { createRelease } from '../../runs/agent-pauses.js';
+import { createRuns } from '../../runs/create-runs.js';
+import { NOTHING } from '../../runs/workflow-look.js';
+import { HelixError } from '../../protocol/errors.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { newSessionId, userMessage } from '../support/session-driver.js';
+
+const nothing = (): Promise<void> => Promise.resolve();
+const logger = { warn: () => undefined };
+
+/** Runs on stores in memory, and a Temporal that notes what was started. */
+function compose() {
+  const { store, streamManager } = createMemoryStores();
+  const started: string[] = [];
+  const temporal: { isAway: boolean; fault?: Error | undefined } = { isAway: false };
+  const runs = createRuns({
+    store,
+    streamManager,
+    logger,
+    searchAttributes: false,
+    agents: new AgentRegistry([
+      defineAgent({ name: 'guide', systemPrompt: '', llmConfig: { model: 'scripted' } }),
+    ]),
+    workflows: {
+      fleet: 'test',
+      namespace: 'test',
+      wake: nothing,
+      start: async ({ sessionId }) => {
+        if (temporal.isAway) throw new HelixError('unavailable', 'away');
+        if (temporal.fault !== undefined) throw temporal.fault;
+        started.push(sessionId);
+      },
+      state: async () => 'unknown',
+      look: async () => NOTHING,
+      retry: nothing,
+      closedSince: async () => [],
+      openPage: async () => ({ runIds: [], next: undefined }),
+      erase: async () => ({ deleted: 0, unknown: [] }),
+    },
+    startWithinMs: -1,
+  });
+  const pauses = store.pauses.of('test');
+  const { startRun } = runs;
+  let holders = 0;
+  // Each look is another process's, after the lease of the one before.
+  const release = (startWithinMs?: number): Promise<void> => {
+    holders += 1;
+    const due = { ...store.due, lease: () => Promise.resolve(true) };
+    const of = { sessions: store.sessions, due };
+    return createRelease({
+      pauses,
+      store: of,
+      startRun,
+      holder: `w${String(holders)}`,
+      startWithinMs,
+      logger,
+    })();
+  };
+  const begin = async (): Promise<string> => {
+    const sessionId = newSessionId();
+    await runs.execute({
+      sessionId,
+      agent: 'guide',
+      owner: 'ann',
+      messages: [userMessage('u1')],
+    });
+    await runs.idle();
+    return sessionId;
+  };
+  const heldOf = async (sessionId: string): Promise<{ runId: string; agent: string }> => {
+    const { runId = '' } = (await store.sessions.read(sessionId)) ?? {};
+    return { runId, agent: 'guide' };
+  };
+  return { store, runs, pauses, heldOf, agents: runs.pauses, started, temporal, release, begin };
+}
+
+const REQUEST = { agent: 'guide', everywhere: false, by: 'olga', reason: 'a storm' };
+
+it('a pause holds a run that is to begin later only if its workflow is not started', async () => {
+  const { store, runs, pauses, agents, started } = compose();
+  const later = { agent: 'guide', owner: 'ann', startAt: Date.now() + 3_600_000 };
+  const waiting = { sessionId: newSessionId(), messages: [userMessage('u1')] };
+  await runs.execute({ ...later, ...waiting });
+  await runs.idle();
+  await agents.pause(REQUEST);
+  await runs.sweepSession(waiting.sessionId);
+  expect(started).toEqual([waiting.sessionId]);
+  expect(await pauses.held()).toEqual([]);
+  // Its process died before it started the workflow.
+  const left = { sessionId: newSessionId(), messages: [userMessage('u2')] };
+  await store.runs.begin({ ...later, ...left, nonce: 'n', now: Date.now() - 10_000 });
+  await runs.sweepSession(left.sessionId);
+  expect(started).toEqual([waiting.sessionId]);
+  expect(await pauses.held()).toEqual([{ agent: 'guide', count: 1 }]);
+});
+
+it('no run of a paused agent is started or given up, and all start in their order', async () => {
+  const { store, runs, agents, started, temporal, release, begin } = compose();
+  await agents.pause(REQUEST);
+  const ids: string[] = [];
+  let before = 0;
+  while (ids.length < 25) {
+    // Two of one millisecond have no order.
+    if (Date.now() > before) ids.push(await begin());
+    before = Date.now();
+  }
+  const [first = '', stopped = ''] = ids;
+  expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
+  const record = await store.sessions.read(first);
+  expect(record?.status).toBe('starting');
+  expect(record !== undefined && (await agents.isHeld(record))).toBe(true);
+  await runs.stop(stopped, { mode: 'interrupt' });
+  await release();
+  expect(started).toEqual([]);
+
+  await agents.resume(REQUEST);
+  temporal.isAway = true;
+  await release();
+  // It is neither started out of its turn nor given up.
+  expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
+  temporal.isAway = false;
+  await release();
+  const rest = ids.filter((id) => id !== stopped);
+  expect(started).toEqual(rest.slice(0, 20));
+  await release();
+  expect(started).toEqual(rest);
+  expect(await agents.held()).toEqual([]);
+  const { entries } = await store.audit.page(undefined, { limit: 10 });
+  const acts = entries.filter(({ entry }) => entry.action.endsWith('pause'));
+  expect(acts.map(({ entry }) => [entry.action, entry.detail])).toEqual([
+    ['unpause', { agent: 'guide', everywhere: false }],
+    ['pause', { agent: 'guide', everywhere: false }],
+  ]);
+});
+
+it('a run whose process died before it held it is held by the sweeper', async () => {
+  const { runs, agents, started, temporal, begin, release } = compose();
+  temporal.isAway = true;
+  const sessionId = await begin();
+  temporal.isAway = false;
+  await agents.pause(REQUEST);
+  expect(await runs.sweepSession(sessionId)).toEqual({ kind: 'active', againMs: 60_000 });
+  expect(started).toEqual([]);
+  await agents.resume(REQUEST);
+  await release();
+  expect(started).toEqual([sessionId]);
+});
+
+it('a released run whose start fails keeps being held, and is tried again behind the others', async () => {
+  const { runs, pauses, heldOf, agents, started, temporal, begin, release } = compose();
+  await agents.pause(REQUEST);
+  const first = await begin();
+  await agents.resume(REQUEST);
+  temporal.fault = new Error('no such agent here');
+  await release();
+  temporal.fault = undefined;
+  expect(started).toEqual([]);
+  // It has been held for longer than a start may take.
+  expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
+  await pauses.postpone(await heldOf(first), Date.now());
+  await release();
+  expect(started).toEqual([first]);
+});
+
+it('a released run whose starts keep failing is left to the sweeper, which ends it', async () => {
+  const { pauses, heldOf, agents, temporal, begin, release } = compose();
+  await agents.pause(REQUEST);
+  const sessionId = await begin();
+  await agents.resume(REQUEST);
+  temporal.fault = new Error('no such agent here');
+  await release();
+  expect(await agents.held()).toEqual([{ agent: 'guide', count: 1 }]);
+  await pauses.postpone(await heldOf(sessionId), Date.now());
+  await release(-1);
+  expect(await agents.held()).toEqual([]);
+});
+
+it('runs that were stopped while they were held do not delay the others', async () => {
+  const { runs, agents, started, begin, release } = compose();
+  await agents.pause(REQUEST);
+  for (let n = 0; n < 45; n += 1) await runs.stop(await begin(), { mode: 'interrupt' });
+  const last = await begin();
+  await agents.resume(REQUEST);
+  await release();
+  expect(started).toEqual([last]);
+  expect(await agents.held()).toEqual([]);
+});

@@ -1,0 +1,237 @@
+import { plantSilence } from '../support/stored-record.js';
+import { randomBytes } from 'node:crypto';
+import { editQueuedMessage } from '../../ai-sdk/index.js';
+import type { BusyPolicy } from '../../protocol/busy.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { BeginResult, RunRecord } from '../../store/contract/runs.js';
+import { createGatedAgent } from '../support/gated-agent.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { userMessage } from '../support/session-driver.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+let stores: TestStores;
+let runs: RunHarness;
+const { agent, open, reached } = createGatedAgent();
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [agent]);
+  await runs.startWorker();
+});
+
+function send(
+  sessionId: string,
+  id: string,
+  text: string,
+  policy: BusyPolicy,
+): Promise<BeginResult> {
+  const messages = [userMessage(id, text)];
+  const input = { sessionId, agent: agent.name, owner: 'ann', tenant: 'acme' };
+  return runs.executor.execute({ ...input, messages, policy });
+}
+
+/** A run that is held at a gate, whose name is the first thing returned. */
+async function held(verb: 'speak' | 'call'): Promise<[gate: string, id: string, run: RunRecord]> {
+  const gate = randomBytes(4).toString('hex');
+  const id = runs.newSessionId();
+  const run = await runs.begin(id, agent.name, `${verb} ${gate}`);
+  await reached(gate);
+  return [gate, id, run];
+}
+
+/** The transcript with its speakers, tool results as such. */
+async function transcriptOf(sessionId: string): Promise<string[]> {
+  return (await stores.store.sessions.rows(sessionId, 0)).map((row) => {
+    if (row.role === 'tool') return 'tool';
+    const text = row.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    return `${row.role}: ${text}`;
+  });
+}
+
+/** No run is active and nothing waits. */
+async function untilRests(sessionId: string): Promise<void> {
+  await until(
+    'the session rests',
+    async () => {
+      const record = await stores.store.sessions.read(sessionId);
+      return record?.status === 'completed' && record.queued === 0;
+    },
+    30_000,
+  );
+}
+
+describe('messages that come while a run is active', () => {
+  it('messages that arrive while a run is active are queued, edited and removed, and answered in order', async () => {
+    const [gate, id] = await held('speak');
+    for (const [message, text] of [
+      ['a', 'first'],
+      ['b', 'secnod'],
+      ['c', 'never mind'],
+    ] as const) {
+      expect(await send(id, message, text, 'queue')).toMatchObject({ kind: 'queued' });
+    }
+    expect(await send(id, 'b', 'secnod', 'queue')).toEqual({ kind: 'accepted' });
+    await editQueuedMessage(stores.store, { sessionId: id, id: 'b', text: 'second' });
+    await stores.store.queue.remove({ sessionId: id, messageId: 'c', now: Date.now() });
+    open(gate);
+    await untilRests(id);
+    expect(await transcriptOf(id)).toEqual([
+      `user: speak ${gate}`,
+      'assistant: Once upon a time',
+      'user: first',
+      'assistant: You said first',
+      'user: second',
+      'assistant: You said second',
+    ]);
+  });
+
+  it('steer a run into another direction, after the results of its tools', async () => {
+    const [gate, id, run] = await held('call');
+    expect(await send(id, 's', 'rather this', 'steer')).toMatchObject({
+      kind: 'steered',
+      runId: run.runId,
+    });
+    open(gate);
+    expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
+    expect(await transcriptOf(id)).toEqual([
+      `user: call ${gate}`,
+      'assistant: ',
+      'tool',
+      'user: rather this',
+      'assistant: You said rather this',
+    ]);
+    const ids = (await stores.store.sessions.rows(id, 0)).flatMap((row) =>
+      row.role === 'assistant' ? [row.messageId] : [],
+    );
+    expect(ids).toEqual(['msg-1', 'msg-3']);
+  });
+
+  it('steer a run whose last step is being written', async () => {
+    const [gate, id, run] = await held('speak');
+    await send(id, 's', 'and then?', 'steer');
+    open(gate);
+    expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
+    expect(await transcriptOf(id)).toEqual([
+      `user: speak ${gate}`,
+      'assistant: Once upon a time',
+      'user: and then?',
+      'assistant: You said and then?',
+    ]);
+  });
+
+  it('interrupt a run and are answered before what was queued', async () => {
+    const [gate, id, run] = await held('speak');
+    await send(id, 'q', 'later', 'queue');
+    expect(await send(id, 'i', 'now', 'interrupt')).toMatchObject({ kind: 'interrupting' });
+    expect(await runs.result(run)).toMatchObject({ status: 'interrupted' });
+    await untilRests(id);
+    expect(await transcriptOf(id)).toEqual([
+      `user: speak ${gate}`,
+      'assistant: Once upon',
+      'user: now',
+      'assistant: You said now',
+      'user: later',
+      'assistant: You said later',
+    ]);
+  });
+
+  it('interrupt a run that is at its tools', async () => {
+    const [, id] = await held('call');
+    expect(await send(id, 'i', 'now', 'interrupt')).toMatchObject({ kind: 'begun' });
+    await untilRests(id);
+    expect((await transcriptOf(id)).slice(2)).toEqual([
+      'tool',
+      'user: now',
+      'assistant: You said now',
+    ]);
+  });
+
+  it('queued messages are answered when a person stops the run', async () => {
+    const [, id] = await held('speak');
+    await send(id, 'q', 'still here', 'queue');
+    await runs.executor.stop(id, { mode: 'abort' });
+    await untilRests(id);
+    expect((await transcriptOf(id)).slice(2)).toEqual([
+      'user: still here',
+      'assistant: You said still here',
+    ]);
+  });
+
+  it('a message is accepted once, however often and by whichever policy it is sent', async () => {
+    const [gate, id] = await held('speak');
+    const policies = ['queue', 'steer', 'reject', 'queue'] as const;
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => send(id, 'x', 'once', policies[n % 4] ?? 'queue')),
+    );
+    const kinds = results.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'queued' || kind === 'steered')).toHaveLength(1);
+    open(gate);
+    await untilRests(id);
+    expect((await transcriptOf(id)).filter((line) => line === 'user: once')).toHaveLength(1);
+    expect(
+      (await transcriptOf(id)).filter((line) => line === 'assistant: You said once'),
+    ).toHaveLength(1);
+  });
+});
+
+describe('a queue that no process begins', () => {
+  it('the sweep begins a queued run whose worker died between two runs', async () => {
+    const [, id, run] = await held('call');
+    await send(id, 'q', 'forgotten', 'queue');
+    // The store alone: no process begins the message that is next.
+    expect(await stores.store.runs.stop(id, { mode: 'interrupt' })).toEqual({
+      kind: 'ended',
+      runId: run.runId,
+      next: true,
+    });
+    expect(await stores.store.sessions.read(id)).toMatchObject({
+      status: 'interrupted',
+      queued: 1,
+    });
+    await runs.sweep(id);
+    await untilRests(id);
+    expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said forgotten');
+  });
+
+  it('the next message begins a queued run, and is refused', async () => {
+    const [, id] = await held('call');
+    await send(id, 'q', 'forgotten', 'queue');
+    await stores.store.runs.stop(id, { mode: 'interrupt' });
+    expect(await send(id, 'z', 'me first', 'reject')).toEqual({ kind: 'busy' });
+    await untilRests(id);
+    expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said forgotten');
+  });
+});
+
+describe('a run that says nothing for long', () => {
+  it('the next access ends a silent run that Temporal has closed, and the message is answered', async () => {
+    const [, id, run] = await held('call');
+    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate('by an operator');
+    expect(await send(id, 'a', 'too early', 'reject')).toEqual({ kind: 'busy' });
+    await plantSilence(stores.redis, id, Date.now() - 6_000);
+    expect(await send(id, 'b', 'are you there?', 'reject')).toMatchObject({ kind: 'begun' });
+    await untilRests(id);
+    expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said are you there?');
+  });
+
+  it('the next access starts a silent run that Temporal does not know, and the message waits', async () => {
+    const id = runs.newSessionId();
+    const input = { sessionId: id, agent: agent.name, owner: 'ann', tenant: 'acme' };
+    const old = Date.now() - 10_000;
+    await stores.store.runs.begin({
+      ...input,
+      nonce: 'lost',
+      messages: [userMessage('a', 'hello')],
+      now: old,
+    });
+    expect(await send(id, 'b', 'again', 'queue')).toMatchObject({ kind: 'queued' });
+    await untilRests(id);
+    expect(await transcriptOf(id)).toEqual([
+      'user: hello',
+      'assistant: You said hello',
+      'user: again',
+      'assistant: You said again',
+    ]);
+  });
+});

@@ -1,0 +1,181 @@
+import { AgentRegistry } from '../../agents/index.js';
+import { createRunStart } from '../../runs/run-start.js';
+import { createFindUnseen } from '../../runs/unseen-attempts.js';
+import type { StartedAttempt, WorkflowLook } from '../../runs/workflow-look.js';
+import { createTestAgent } from '../support/test-agent.js';
+
+const GRACE_MS = 3_000;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const attempt = (id: string, heardAt = 0): StartedAttempt => ({
+  id,
+  heardAt,
+  workflowId: `run:of-${id}`,
+  runId: 'execution',
+  activityId: `activity-${id}`,
+});
+const lookOf = (started: StartedAttempt[]): WorkflowLook => ({
+  state: 'running',
+  isAtWork: true,
+  started,
+  children: [],
+});
+
+/** @param looks what Temporal shows of a run, look by look; the last one stays */
+function open(
+  looks: Record<string, WorkflowLook[]>,
+  registered: string[] = [],
+  failing: { looks?: number; retries?: number } = {},
+  holders = ['worker'],
+) {
+  const [looked, retried]: [string[], string[]] = [[], []];
+  const failAtFirst = (what: keyof typeof failing): void => {
+    const left = failing[what] ?? 0;
+    failing[what] = left - 1;
+    if (left > 0) throw new Error('Temporal does not answer');
+  };
+  const findUnseen = createFindUnseen({
+    leases: {
+      holders: () => Promise.resolve(holders),
+      registered: async (ids) => new Set(ids.filter((id) => registered.includes(id))),
+    },
+    workflows: {
+      look: async (runId) => {
+        looked.push(runId);
+        failAtFirst('looks');
+        const [next = lookOf([]), ...later] = looks[runId] ?? [];
+        if (later.length > 0) looks[runId] = later;
+        return next;
+      },
+      retry: async ({ id }) => {
+        failAtFirst('retries');
+        retried.push(id);
+      },
+    },
+    meter: () => undefined,
+    logger: { warn: () => undefined },
+  });
+  return {
+    looked,
+    retried,
+    registered,
+    find: (look: WorkflowLook) => {
+      findUnseen('r', look);
+      return jest.advanceTimersByTimeAsync(0);
+    },
+    after: (graces: number) => jest.advanceTimersByTimeAsync(graces * GRACE_MS),
+  };
+}
+
+it('an attempt that stays unregistered for the grace is begun again, and so is the next one', async () => {
+  const [first, second] = [attempt('a:1'), attempt('a:2')];
+  const { find, after, retried, looked } = open({
+    r: [lookOf([first]), lookOf([second]), lookOf([second]), lookOf([])],
+  });
+  await find(lookOf([first]));
+  await after(0.9);
+  expect(retried).toEqual([]);
+  await after(0.1);
+  expect(retried).toEqual(['a:1']);
+  await after(1);
+  expect(retried).toEqual(['a:1']);
+  await after(1);
+  expect(retried).toEqual(['a:1', 'a:2']);
+  await after(9);
+  expect(looked).toHaveLength(4);
+});
+
+it('one that is registered, then or by now, is left alone', async () => {
+  const { find, after, retried, registered, looked } = open(
+    { r: [lookOf([attempt('a:1'), attempt('b:1')])] },
+    ['a:1'],
+  );
+  await find(lookOf([attempt('a:1'), attempt('b:1')]));
+  registered.push('b:1');
+  await after(9);
+  expect(retried).toEqual([]);
+  expect(looked).toHaveLength(1);
+});
+
+it('where no worker holds a lease, heartbeats tell of attempts', async () => {
+  const { find, after, retried } = open({ r: [lookOf([attempt('a:1')])] }, [], {}, []);
+  await find(lookOf([attempt('a:1')]));
+  await after(9);
+  expect(retried).toEqual([]);
+});
+
+it('one whose worker has no lease and sends heartbeats is left alone', async () => {
+  const { find, after, retried } = open({
+    r: [lookOf([attempt('a:1', 10)]), lookOf([attempt('a:1', 14)])],
+  });
+  await find(lookOf([attempt('a:1', 10)]));
+  await after(2);
+  await find(lookOf([attempt('a:1', 14)]));
+  await after(2);
+  expect(retried).toEqual([]);
+});
+
+it('one whose worker is silent after its heartbeats waits for three times the grace', async () => {
+  const { find, after, retried } = open({ r: [lookOf([attempt('a:1', 10)])] });
+  await find(lookOf([attempt('a:1', 10)]));
+  await after(2);
+  expect(retried).toEqual([]);
+  await after(1);
+  expect(retried).toEqual(['a:1']);
+});
+
+it('while Temporal does not answer it is asked again', async () => {
+  const lost = lookOf([attempt('c:1')]);
+  const { find, after, retried } = open({ r: [lost, lost, lost, lost, lookOf([])] }, [], {
+    looks: 2,
+    retries: 1,
+  });
+  await find(lost);
+  // Two looks, then the grace of an attempt, its retry, and the same once more.
+  await after(4);
+  expect(retried).toEqual([]);
+  await after(2);
+  expect(retried).toEqual(['c:1']);
+});
+
+it('a Temporal that stays away is left to the sweeper after a minute', async () => {
+  const { find, after, looked } = open({}, [], { looks: 1_000 });
+  await find(lookOf([attempt('a:1')]));
+  await after(100);
+  const asked = looked.length;
+  expect(asked).toBeGreaterThan(10);
+  expect(asked).toBeLessThan(30);
+  await after(100);
+  expect(looked).toHaveLength(asked);
+});
+
+it('a run is watched once at a time', async () => {
+  const { find, after, retried } = open({ r: [lookOf([attempt('a:1')]), lookOf([])] });
+  await find(lookOf([attempt('a:1')]));
+  await find(lookOf([attempt('a:1')]));
+  await after(3);
+  expect(retried).toEqual(['a:1']);
+});
+
+it.each([
+  [[], false],
+  [['worker'], true],
+])('with the holders %j of leases a run counts on them: %s', async (holders, hasLeases) => {
+  const toStart = createRunStart({
+    store: {
+      sessions: { read: () => Promise.resolve(undefined) },
+      leases: { of: () => ({ holders: () => Promise.resolve(holders) }) },
+    } as never,
+    workflows: { namespace: 'default' },
+    agents: new AgentRegistry([createTestAgent().agent]),
+    searchAttributes: false,
+  });
+  const run = { sessionId: 's-1', runId: 's-1:1-a', agent: 'tester', turn: 1, from: undefined };
+  expect(await toStart(run as never)).toMatchObject({ input: { hasLeases } });
+});

@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { isTerminal } from '../../protocol/run.js';
+import type { RunRecord } from '../../store/contract/runs.js';
+import { fakeModel, parts } from '../support/fake-model.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+/** Workflows are reset to before an answer that the record has used since. */
+
+const executed: string[] = [];
+const inputSchema = z.object({});
+
+const tools = [
+  defineTool({
+    name: 'charge',
+    description: 'Charges.',
+    inputSchema,
+    requireApproval: true,
+    execute: (_, { toolCallId }) => {
+      executed.push(toolCallId);
+      return 'charged';
+    },
+  }),
+  defineTool({
+    name: 'hurry',
+    description: 'Asks the page.',
+    inputSchema,
+    execute: 'client',
+    deadlineMs: 200,
+  }),
+];
+
+/** Its first step asks by the tool that the message names, its second one for a charge. */
+const asking = (name: string, activities?: 'leg') =>
+  defineAgent({
+    name,
+    systemPrompt: '',
+    activities,
+    tools,
+    llmConfig: {
+      model: fakeModel((_, { prompt }) => {
+        const [content] = prompt.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+        const text = content?.[0] as { text: string } | undefined;
+        const [tool = '', id = ''] = text?.text.split(' ') ?? [];
+        const results = prompt.filter(({ role }) => role === 'tool').length;
+        if (results === 2) return [...parts.text('done'), ...parts.finish()];
+        const call =
+          results === 0 ? parts.call(`${id}-1`, tool, {}) : parts.call(`${id}-2`, 'charge', {});
+        return [...call, ...parts.finish('tool-calls')];
+      }),
+    },
+  });
+const delegating = defineAgent({
+  name: 'delegating',
+  systemPrompt: '',
+  tools: [
+    createSubAgentTool({
+      name: 'delegate',
+      description: 'Asks.',
+      agent: asking('below'),
+      inputSchema: z.object({ message: z.string() }),
+      toMessage: ({ message }) => message,
+    }),
+  ],
+  llmConfig: {
+    model: fakeModel((_, { prompt }) => {
+      const last = prompt.at(-1);
+      if (last?.role === 'tool') return [...parts.text('done'), ...parts.finish()];
+      const [content] = (last?.content ?? []) as { text: string }[];
+      const call = parts.call('d', 'delegate', { message: content?.text });
+      return [...call, ...parts.finish('tool-calls')];
+    }),
+  },
+});
+const AGENTS = [asking('step'), asking('leg', 'leg')];
+/** Waits for a page in vain, then for a sub-agent that asks twice, then asks itself. */
+const deep = (name: string, activities?: 'leg') =>
+  defineAgent({
+    ...{ name, systemPrompt: '', activities },
+    tools: [...tools, ...delegating.tools],
+    llmConfig: {
+      model: fakeModel((_, { prompt }) => {
+        const [content] = prompt.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+        const id = (content?.[0] as { text: string } | undefined)?.text ?? '';
+        const results = prompt.filter(({ role }) => role === 'tool').length;
+        const steps = [
+          parts.call(`${id}-h`, 'hurry', {}),
+          parts.call(`${id}-d`, 'delegate', { message: `charge ${id}-below` }),
+          parts.call(`${id}-p`, 'charge', {}),
+        ];
+        const call = steps[results];
+        return call === undefined
+          ? [...parts.text('done'), ...parts.finish()]
+          : [...call, ...parts.finish('tool-calls')];
+      }),
+    },
+  });
+const DEEP = [deep('deep'), deep('deep-leg', 'leg')];
+
+let stores: TestStores;
+let runs: RunHarness;
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [...AGENTS, ...DEEP, delegating]);
+  await runs.startWorker();
+});
+
+async function untilAsked({ sessionId }: RunRecord, toolCallId: string): Promise<void> {
+  await until(`${toolCallId} is asked`, async () => {
+    const call = await stores.store.calls.read(sessionId, toolCallId);
+    return call?.state === 'waiting';
+  });
+}
+
+/** Ids of the events to which the run's workflow can be reset. */
+async function tasksOf({ runId }: RunRecord): Promise<NonNullable<ResetTo>[]> {
+  const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
+  return (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: completed, eventId }) =>
+    completed == null || eventId == null ? [] : eventId,
+  );
+}
+
+type ResetTo = Parameters<
+  typeof runs.client.workflowService.resetWorkflowExecution
+>[0]['workflowTaskFinishEventId'];
+
+/** By default to the end of the task after which the run waited for its first answer; without signals unless wanted. */
+async function reset(
+  { runId }: RunRecord,
+  withSignals: boolean,
+  to?: ResetTo,
+  execution?: string,
+): Promise<void> {
+  // The first task schedules the first step; its outcome is known to the second.
+  const workflowTaskFinishEventId = to ?? (await tasksOf({ runId } as RunRecord))[1];
+  const { workflowService } = runs.client;
+  await workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: workflowIdOf(runId), runId: execution ?? '' },
+    reason: 'by a test',
+    requestId: randomUUID(),
+    ...(workflowTaskFinishEventId != null && { workflowTaskFinishEventId }),
+    // Temporal's numbers: all, or nothing.
+    resetReapplyType: withSignals ? 3 : 2,
+  });
+}
+
+async function untilItRests({ runId }: RunRecord): Promise<void> {
+  await until('the new execution waits', async () => !(await runs.workflows.look(runId)).isAtWork);
+}
+
+/** How the first question is answered; whether a reset loses the answer; whether the sweep is needed then. */
+const WAYS = {
+  deadline: { tool: 'hurry', withSignals: true, isSwept: false },
+  update: { tool: 'charge', withSignals: true, isSwept: false },
+  signal: { tool: 'charge', withSignals: false, isSwept: true },
+} as const;
+
+it.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
+  'a run whose workflow is reset to before an answer that it has used goes on: %s',
+  async (way) => {
+    const { tool, withSignals, isSwept } = WAYS[way];
+    await Promise.all(
+      AGENTS.map(async ({ name }) => {
+        const id = runs.newSessionId();
+        const [first, second] = [`${id}-1`, `${id}-2`];
+        const run = await runs.begin(id, name, `${tool} ${id}`);
+        const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+        if (way !== 'deadline') await untilAsked(run, first);
+        if (way === 'signal') await runs.decide(run, first, true);
+        if (way === 'update') {
+          await handle.executeUpdate('approve', { args: [{ toolCallId: first }] });
+        }
+        await untilAsked(run, second);
+        await reset(run, withSignals);
+        await untilItRests(run);
+        await runs.decide(run, second, true);
+        if (isSwept) {
+          await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
+        } else await runs.untilStatus(id, 'completed');
+        expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 3 });
+        const own = executed.filter((call) => call.startsWith(id));
+        expect(own).toEqual(way === 'deadline' ? [second] : [first, second]);
+      }),
+    );
+  },
+);
+
+it('a sub-agent whose workflow is reset to before an answer that it has used goes on', async () => {
+  const id = runs.newSessionId();
+  const [first, second] = [`${id}-1`, `${id}-2`];
+  const run = await runs.begin(id, 'delegating', `charge ${id}`);
+  await untilAsked(run, first);
+  const { spec } = (await stores.store.calls.read(id, first)) ?? {};
+  const child = { ...run, runId: spec?.runId ?? '' };
+  await runs.decide(child, first, true);
+  await untilAsked(run, second);
+  await reset(child, false);
+  await untilItRests(child);
+  await runs.decide(child, second, true);
+  await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
+  expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+  expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
+});
+
+it('a look is harmless at any time', async () => {
+  const id = runs.newSessionId();
+  const run = await runs.begin(id, 'step', `charge ${id}`);
+  const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+  await handle.signal('look', { whatever: null });
+  await untilAsked(run, `${id}-1`);
+  const before = await stores.store.sessions.read(id);
+  for (let times = 0; times < 3; times += 1) await handle.signal('look');
+  expect(await handle.query('agentState')).toMatchObject({ phase: 'waiting' });
+  expect(await stores.store.sessions.read(id)).toEqual(before);
+  await runs.decide(run, `${id}-1`, true);
+  await handle.signal('look');
+  await untilAsked(run, `${id}-2`);
+  await runs.decide(run, `${id}-2`, true);
+  expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+  await runs.workflows.wake(run.runId);
+  expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-1`, `${id}-2`]);
+});
+
+/** Plays the run up to its own question, with a deadline that has passed and a sub-agent that was answered twice. */
+async function play(agent: string): Promise<{ id: string; run: RunRecord }> {
+  const id = runs.newSessionId();
+  const run = await runs.begin(id, agent, id);
+  for (const asked of [`${id}-below-1`, `${id}-below-2`]) {
+    await untilAsked(run, asked);
+    const { spec } = (await stores.store.calls.read(id, asked)) ?? {};
+    await runs.decide({ ...run, runId: spec?.runId ?? '' }, asked, true);
+  }
+  await untilAsked(run, `${id}-p`);
+  return { id, run };
+}
+
+/** A workflow that is not told of a sub-agent's end is found where its run is over. */
+async function resultOf(run: RunRecord): Promise<unknown> {
+  const looks = setInterval(() => {
+    void runs.workflows.wake(run.runId, { ended: true }).catch(() => undefined);
+  }, 200);
+  try {
+    return await runs.result(run);
+  } finally {
+    clearInterval(looks);
+  }
+}
+
+const executedOf = (id: string): string[] => executed.filter((call) => call.startsWith(id));
+
+it.each(DEEP.map(({ name }) => [name]))(
+  'a run that is reset at any event of its history ends as if it had not been: %s',
+  async (agent) => {
+    const { id, run } = await play(agent);
+    const waiting = await tasksOf(run);
+    await runs.decide(run, `${id}-p`, true);
+    const untouched = await runs.result(run);
+    const all = await tasksOf(run);
+    const { runId: execution } = await runs.client.workflow
+      .getHandle(workflowIdOf(run.runId))
+      .describe();
+    expect(executedOf(id)).toEqual([`${id}-below-1`, `${id}-below-2`, `${id}-p`]);
+    // Each shape to every other task: what a task decides is the same in both, and tasks follow each other.
+    const odd = agent.endsWith('leg') ? 1 : 0;
+    // Once it is over.
+    for (const to of all.filter((_, at) => at % 2 === odd)) {
+      await reset(run, false, to, execution);
+      expect([to, await resultOf(run)]).toEqual([to, untouched]);
+    }
+    expect(executedOf(id)).toHaveLength(3);
+    // While it asks its own question; then it is answered, or stopped.
+    await Promise.all(
+      waiting.map(async (_, at) => {
+        if (at % 2 !== odd) return;
+        const again = await play(agent);
+        await reset(again.run, false, (await tasksOf(again.run))[at]);
+        const isStopped = at % 4 > 1;
+        if (isStopped) await runs.executor.stop(again.id, { mode: 'interrupt' });
+        else await runs.decide(again.run, `${again.id}-p`, true);
+        await runs.sweepUntil(again.id, 'the run is over', ({ status }) => isTerminal(status));
+        const { status } = (await stores.store.sessions.read(again.id)) ?? {};
+        expect([at, status]).toEqual([at, isStopped ? 'interrupted' : 'completed']);
+        expect(await resultOf(again.run)).toMatchObject({ status });
+        expect(executedOf(again.id)).toHaveLength(isStopped ? 2 : 3);
+      }),
+    );
+  },
+  120_000,
+);

@@ -1,0 +1,245 @@
+import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { z } from 'zod';
+import { defineAgent, defineTool } from '../../agents/index.js';
+import { handleChatStream } from '../../ai-sdk/index.js';
+import { parseFrames } from '../support/chat-fetch.js';
+import { fakeModel, parts } from '../support/fake-model.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { userMessage } from '../support/session-driver.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+import { toStoredSessionId } from '../../store/record/stored-session-id.js';
+import { snapshotOf } from '../support/snapshot-of.js';
+
+/** What the model was given, by session. */
+const asked = new Map<string, LanguageModelV4Prompt[]>();
+
+/**
+ * Says a word and hangs as often as the message wishes; then asks for approval if it wishes, then
+ * is done.
+ */
+const model = fakeModel((_, { prompt, abortSignal, providerOptions }) => {
+  const { sessionId = '' } = (providerOptions?.['helix'] ?? {}) as { sessionId?: string };
+  const prompts = [...(asked.get(sessionId) ?? []), prompt];
+  asked.set(sessionId, prompts);
+  const isOfUser = ({ role, providerOptions }: (typeof prompt)[number]): boolean =>
+    role === 'user' && providerOptions?.['helix'] === undefined;
+  const text = JSON.stringify(prompt.findLast(isOfUser)?.content);
+  const wish = /hang (\d)/.exec(text)?.[1];
+  if (prompts.length <= Number(wish ?? 0)) return hang(prompts.length, abortSignal);
+  const wantsApproval = text.includes('approve') && prompt.every(({ role }) => role !== 'tool');
+  if (wantsApproval)
+    return [...parts.call(`${sessionId}-c`, 'charge', {}), ...parts.finish('tool-calls')];
+  return [...parts.text(' and so on.'), ...parts.finish()];
+});
+
+async function* hang(
+  n: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  yield { type: 'text-start', id: 't' };
+  yield { type: 'text-delta', id: 't', delta: `Word ${String(n)}` };
+  await new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => {
+      reject(new Error('aborted'));
+    });
+  });
+}
+
+const agent = defineAgent({
+  name: 'resumer',
+  systemPrompt: '',
+  tools: [
+    defineTool({
+      name: 'charge',
+      description: 'charge',
+      inputSchema: z.object({}),
+      requireApproval: true,
+      execute: () => 'charged',
+    }),
+  ],
+  llmConfig: { model },
+});
+
+let stores: TestStores;
+let runs: RunHarness;
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [agent]);
+  await runs.startWorker();
+});
+
+/** Waits until the model has sent its nth word, stops it, and waits for the end. */
+async function interruptAtWord(sessionId: string, n: number): Promise<void> {
+  await until(`word ${String(n)} is sent`, async () =>
+    JSON.stringify(await stores.streamManager.getAllChunks(sessionId)).includes(
+      `Word ${String(n)}`,
+    ),
+  );
+  await runs.executor.stop(sessionId, { mode: 'interrupt' });
+  await runs.untilStatus(sessionId, 'interrupted');
+}
+
+/** Ids of conversations as the store knows them. */
+const newId = (): string => toStoredSessionId(runs.newSessionId(), 'acme');
+
+async function attach(storedId: string): Promise<string> {
+  const sessionId = storedId.slice(storedId.indexOf('~') + 1);
+  const response = await handleChatStream(
+    { ...stores, executor: { runs: runs.executor }, agents: { has: () => true } },
+    {
+      sessionId,
+      messages: [],
+      userId: 'ann',
+      tenantId: 'acme',
+      request: { method: 'GET', headers: new Headers() },
+    },
+  );
+  return response.text();
+}
+
+function textsOf(stream: string): string[] {
+  const texts = new Map<string, string>();
+  for (const { part } of parseFrames(stream)) {
+    const { type, id, delta } = part as { type: string; id: string; delta: string };
+    if (type === 'text-delta') texts.set(id, (texts.get(id) ?? '') + delta);
+  }
+  return [...texts.values()];
+}
+
+describe('resume', () => {
+  it('resume continues after a cut reply: the model sees it, and people see one message', async () => {
+    const id = newId();
+    const run = await runs.begin(id, agent.name, 'hang 1');
+    await interruptAtWord(id, 1);
+    expect(await runs.executor.canResume(id)).toMatchObject({ canResume: true });
+    const resumed = await runs.executor.resume({ sessionId: id, by: 'ann' });
+    if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
+    // A client that attaches now passes over the end of the first run, and stops at that of the second.
+    const stream = await attach(id);
+    expect(textsOf(stream)).toEqual(['Word 1', ' and so on.']);
+    expect(parseFrames(stream).filter(({ part }) => part['type'] === 'finish')).toHaveLength(1);
+    expect(await runs.result(resumed.run)).toEqual({ status: 'completed', steps: 2 });
+    // Providers refuse a conversation that ends with the model's own message.
+    expect(asked.get(id)?.[1]?.slice(-2)).toMatchObject([
+      { role: 'assistant', content: [{ type: 'text', text: 'Word 1' }] },
+      { role: 'user', providerOptions: { helix: { internal: true } } },
+    ]);
+    const snapshot = await snapshotOf(stores, id);
+    expect(snapshot?.messages).toHaveLength(2);
+    expect(snapshot?.messages[1]).toEqual({
+      id: run.messageId,
+      role: 'assistant',
+      parts: [
+        { type: 'step-start' },
+        { type: 'text', text: 'Word 1', state: 'done' },
+        { type: 'step-start' },
+        { type: 'text', text: ' and so on.', state: 'done' },
+      ],
+      // It was cut, and is not any more.
+      metadata: { helixInterrupted: null },
+    });
+    expect(await runs.executor.canResume(id)).toMatchObject({
+      canResume: false,
+      reason: 'completed',
+    });
+    await expect(runs.executor.resume({ sessionId: id })).rejects.toMatchObject({
+      code: 'not_resumable',
+    });
+  });
+
+  it('a resumed run can be interrupted and resumed again', async () => {
+    const id = newId();
+    await runs.begin(id, agent.name, 'hang 2');
+    await interruptAtWord(id, 1);
+    await runs.executor.resume({ sessionId: id });
+    await interruptAtWord(id, 2);
+    const last = await runs.executor.resume({
+      sessionId: id,
+      mode: 'with_confirmation',
+      by: 'bob',
+    });
+    if (last.kind !== 'resumed') throw new Error(last.kind);
+    expect(await runs.result(last.run)).toEqual({ status: 'completed', steps: 3 });
+    const snapshot = await snapshotOf(stores, id);
+    expect(JSON.stringify(snapshot?.messages)).toContain('Word 1');
+    expect(snapshot?.messages).toHaveLength(2);
+    expect(await stores.store.runs.list(id)).toMatchObject([
+      { mode: 'new', status: 'interrupted' },
+      { mode: 'continue', status: 'interrupted' },
+      { mode: 'with_confirmation', by: 'bob', status: 'completed' },
+    ]);
+  });
+
+  it('asked for ten times at once begins one run', async () => {
+    const id = newId();
+    await runs.begin(id, agent.name, 'hang 1');
+    await interruptAtWord(id, 1);
+    const results = await Promise.all(
+      Array.from({ length: 10 }, () => runs.executor.resume({ sessionId: id })),
+    );
+    expect(results.filter(({ kind }) => kind === 'resumed')).toHaveLength(1);
+    await runs.untilStatus(id, 'completed');
+    expect(asked.get(id)).toHaveLength(2);
+  });
+
+  it('resume settles the calls that waited when the run was stopped, and informs the model', async () => {
+    const id = newId();
+    await runs.begin(id, agent.name, 'approve');
+    await runs.untilStatus(id, 'waiting_approval');
+    // Nothing to do yet: a person is asked.
+    expect(await runs.executor.resume({ sessionId: id })).toMatchObject({ kind: 'active' });
+    await runs.executor.stop(id, { mode: 'interrupt' });
+    await runs.executor.resume({ sessionId: id });
+    await runs.untilStatus(id, 'completed');
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([
+      { role: 'assistant', step: 1 },
+      { role: 'tool', errorCode: 'run_stopped' },
+      { role: 'assistant', step: 2 },
+    ]);
+  });
+
+  it('resume with a message begins a new turn, and reports it', async () => {
+    const id = newId();
+    await runs.begin(id, agent.name, 'hang 1');
+    await interruptAtWord(id, 1);
+    const input = { sessionId: id, mode: 'with_message' as const, messages: [userMessage('m2')] };
+    const resumed = await runs.executor.resume(input);
+    expect(resumed).toMatchObject({ kind: 'resumed', run: { turn: 2, messageId: 'msg-3' } });
+    expect(await runs.executor.resume(input)).toMatchObject({ kind: 'active' });
+    expect(textsOf(await attach(id))).toEqual([' and so on.']);
+    await runs.untilStatus(id, 'completed');
+    expect(await stores.store.runs.current(id)).toMatchObject({ mode: 'with_message', turn: 2 });
+    expect(JSON.stringify(await stores.streamManager.getAllChunks(id))).toContain('"with_message"');
+  });
+
+  it('of nothing is refused', async () => {
+    const id = newId();
+    await expect(runs.executor.resume({ sessionId: id })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect(await runs.executor.canResume(id)).toMatchObject({ reason: 'not_found' });
+    const run = await runs.begin(id, agent.name, 'hang 1');
+    await interruptAtWord(id, 1);
+    await runs.executor.resume({ sessionId: id });
+    await runs.untilStatus(id, 'completed');
+    await expect(runs.executor.resume({ sessionId: id, runId: run.runId })).rejects.toMatchObject({
+      code: 'stale_run',
+    });
+  });
+
+  it('the sweeper starts a resumed run whose workflow was never started', async () => {
+    const id = newId();
+    await runs.begin(id, agent.name, 'hang 1');
+    await interruptAtWord(id, 1);
+    await stores.store.runs.resume({
+      sessionId: id,
+      nonce: 'n',
+      mode: 'continue',
+      now: Date.now(),
+    });
+    await runs.sweep(id);
+    await runs.untilStatus(id, 'completed');
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([{ step: 1 }, { step: 2 }]);
+  });
+});

@@ -1,0 +1,357 @@
+import { plant, plantSilence } from '../support/stored-record.js';
+import { createFindClosed } from '../../runs/find-closed.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { DueList } from '../../store/contract/due.js';
+import type { RunRecord } from '../../store/contract/runs.js';
+import { DUE_SHARDS, dueShardOf } from '../../store/record/due-shards.js';
+import { createKeySpace } from '../../store/redis/keys.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { drive, newNonce, textIn, userMessage } from '../support/session-driver.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+let stores: TestStores;
+let runs: RunHarness;
+const { agent, executed } = createTestAgent();
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [agent]);
+  await runs.startWorker();
+});
+
+const listsOf = (sessionId: string) =>
+  createKeySpace().due(runs.workflows.fleet, dueShardOf(sessionId));
+
+async function whereListed(sessionId: string): Promise<DueList | undefined> {
+  const lists = listsOf(sessionId);
+  for (const list of ['urgent', 'routine'] as const) {
+    if ((await stores.redis.zscore(lists[list], sessionId)) !== null) return list;
+  }
+  return undefined;
+}
+
+/** As time does. */
+async function makeDue(sessionId: string): Promise<void> {
+  await stores.redis.zadd(listsOf(sessionId).routine, 'XX', 0, sessionId);
+}
+
+const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
+
+function openFindClosed(): () => Promise<void> {
+  const { workflows, due } = runs;
+  const { sessions } = stores.store;
+  // The lease is a matter of pace.
+  const store = { sessions, due: { ...due, leaseClosed: () => Promise.resolve(true) } };
+  return createFindClosed({ store, workflows, holder: 'test', logger: { warn: () => undefined } });
+}
+
+/** Temporal lists it late, and a busy one answers late. */
+function untilFoundAndClosed({ runId }: RunRecord): Promise<unknown> {
+  return until('it is closed', async () => {
+    await openFindClosed()();
+    return (await runs.workflows.state(runId).catch(() => undefined)) === 'closed';
+  });
+}
+
+describe('a workflow that outlives its run', () => {
+  it.each(['a message', 'a stop, then a message', 'a retry'])(
+    'is ended although the signal of %s was lost',
+    async (what) => {
+      const id = runs.newSessionId();
+      const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+      await runs.untilStatus(id, 'waiting_approval');
+      const { workflows, executor } = runs;
+      const signals = jest.spyOn(workflows, 'wake').mockRejectedValue(new Error('lost'));
+      if (what === 'a retry') await executor.retry({ sessionId: id });
+      else {
+        if (what !== 'a message') await executor.stop(id, { mode: 'interrupt' });
+        await runs.begin(id, agent.name, 'hello');
+      }
+      signals.mockRestore();
+      const next = await stores.store.sessions.read(id);
+      expect(next?.runId).not.toBe(run.runId);
+      await untilFoundAndClosed(run);
+      expect(await runs.result(run)).toMatchObject({ status: 'superseded' });
+      // The run that took its place is left alone.
+      expect((await stores.store.sessions.read(id))?.status).not.toBe('interrupted');
+      await executor.stop(id, { mode: 'abort' });
+    },
+  );
+
+  it('is ended where the store has lost its conversation', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    await stores.store.sessions.erase(id);
+    await untilFoundAndClosed(run);
+  });
+});
+
+describe('the search for what nobody looks at', () => {
+  it('notes a silent run that is on no list', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
+    await runs.untilStatus(id, 'running');
+    const lists = listsOf(id);
+    await until('it is on none', async () => {
+      await stores.redis.zrem(lists.urgent, id);
+      await stores.redis.zrem(lists.routine, id);
+      return (await whereListed(id)) === undefined;
+    });
+    await plantSilence(stores.redis, id, Date.now() - 61_000);
+    await until('Temporal lists it', async () => {
+      await openFindClosed()();
+      return (await whereListed(id)) === 'urgent';
+    });
+    await runs.executor.stop(run.sessionId, { mode: 'abort' });
+  });
+
+  /** Looks through the workflows that an engine says it has. */
+  function findAmong(
+    workflows: Partial<Parameters<typeof createFindClosed>[0]['workflows']>,
+  ): () => Promise<void> {
+    return createFindClosed({
+      store: { ...stores.store, due: { ...runs.due, leaseClosed: () => Promise.resolve(true) } },
+      workflows: { ...IDLE_WORKFLOWS, ...workflows },
+      holder: 'test',
+      logger: { warn: () => undefined },
+    });
+  }
+
+  it('goes on from the newest one that was found, by the clock of Temporal', async () => {
+    const asked: number[] = [];
+    const [ahead, closedAt] = [150_000, Date.now()];
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(closedAt + ahead);
+    const find = findAmong({
+      closedSince: (since) => {
+        asked.push(since);
+        return Promise.resolve([{ runId: `${runs.newSessionId()}:1-x`, closedAt }]);
+      },
+    });
+    for (let times = 0; times < 2; times += 1) await find();
+    clock.mockRestore();
+    expect(asked[0]).toBeLessThan(closedAt);
+    expect(asked[1]).toBe(closedAt - 60_000);
+  });
+
+  it('goes back an hour at most, and looks through what is open also where Temporal lists nothing', async () => {
+    const asked: number[] = [];
+    let pages = 0;
+    const find = findAmong({
+      closedSince: (since) => {
+        asked.push(since);
+        if (asked.length === 2) return Promise.reject(new Error('too many'));
+        return Promise.resolve([{ runId: `${runs.newSessionId()}:1-x`, closedAt: 1 }]);
+      },
+      openPage: () => {
+        pages += 1;
+        return Promise.resolve({ runIds: [], next: new Uint8Array() });
+      },
+    });
+    const begun = Date.now();
+    await find();
+    await expect(find()).rejects.toThrow('too many');
+    expect(asked[1]).toBeGreaterThanOrEqual(begun - 3_600_000);
+    expect(pages).toBe(2);
+  });
+});
+
+describe('the sweep', () => {
+  it('the sweep starts a run that was made and never started', async () => {
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    await runs.sweep(session.id);
+    await runs.untilStatus(session.id, 'completed');
+    await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
+  });
+
+  it('the sweep ends a run whose workflow was terminated; the partial reply stays, the session answers', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
+    await until(
+      'it speaks',
+      async () => textIn(await stores.streamManager.read(id, 0, 9)) === 'And',
+    );
+    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate('by an operator');
+    await runs.sweep(id);
+    expect(await stores.store.sessions.read(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'framework_run_lost' },
+    });
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([
+      { interrupted: 'failure', parts: [{ text: 'And' }] },
+    ]);
+    const next = await runs.begin(id, agent.name, 'hello?');
+    expect(await runs.result(next)).toMatchObject({ status: 'completed' });
+  });
+
+  it('the sweep notes a waiting run whose workflow was terminated, by a query for such', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    await runs.sweep(id);
+    expect(await whereListed(id)).toBe('routine');
+    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
+    const findClosed = openFindClosed();
+    await until('it is found', async () => {
+      await findClosed();
+      return (await whereListed(id)) === 'urgent';
+    });
+    await runs.sweepDue();
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('the sweep carries out a stop that no writer confirmed, and whose request died', async () => {
+    const id = runs.newSessionId();
+    await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
+    await until(
+      'it speaks',
+      async () => textIn(await stores.streamManager.read(id, 0, 9)) === 'And',
+    );
+    // The stop is stored, and its writer hears nothing of it.
+    await plant(stores.redis, id, (record) => {
+      record.run.stop = { mode: 'abort' };
+      record.updated = Date.now() - 3_000;
+    });
+    await runs.sweep(id);
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
+  });
+
+  it('the sweep ends a waiting run whose workflow was terminated', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
+    await runs.sweep(id);
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
+    expect(await runs.decide(run, `${id}-c`, true)).toBe('already_completed');
+  });
+
+  it('the sweep ends a run whose workflow was terminated before it did anything', async () => {
+    // No worker on this queue: the run stays at its start.
+    const idle = await createRunHarness(stores, [agent]);
+    const id = idle.newSessionId();
+    const run = await idle.begin(id, agent.name, 'hello');
+    await idle.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
+    await idle.sweep(id);
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('the sweep leaves a run alone that waits for a person, and one that waits for a worker', async () => {
+    const idle = await createRunHarness(stores, [agent]);
+    const starting = idle.newSessionId();
+    await idle.begin(starting, agent.name, 'hello');
+    const waiting = runs.newSessionId();
+    await runs.begin(waiting, agent.name, charge(`${waiting}-c`));
+    await runs.untilStatus(waiting, 'waiting_approval');
+    const [before, log] = [
+      await stores.store.sessions.read(waiting),
+      await drive(stores, waiting).log(),
+    ];
+    await runs.sweep(waiting);
+    await idle.sweep(starting);
+    expect(await stores.store.sessions.read(waiting)).toEqual(before);
+    expect(await drive(stores, waiting).log()).toEqual(log);
+    expect(await stores.store.sessions.read(starting)).toMatchObject({ status: 'starting' });
+    await runs.executor.stop(waiting, { mode: 'abort' });
+    await idle.executor.stop(starting, { mode: 'abort' });
+  });
+
+  it('the sweep puts a waiting run back on the list of those that wait, and an ended one off', async () => {
+    const id = runs.newSessionId();
+    await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    const { owner = '', tenant = '' } = (await stores.store.sessions.read(id)) ?? {};
+    const isListed = async (cursor?: string): Promise<boolean> => {
+      const page = { limit: 100, ...(cursor !== undefined && { cursor }) };
+      const found = await stores.store.waiting.page({ owner, tenant }, page);
+      if (found.sessions.some(({ record }) => record.sessionId === id)) return true;
+      return found.cursor !== undefined && isListed(found.cursor);
+    };
+    expect(await isListed()).toBe(true);
+    await stores.store.waiting.forget(id);
+    expect(await isListed()).toBe(false);
+    await runs.sweep(id);
+    expect(await isListed()).toBe(true);
+    await runs.executor.stop(id, { mode: 'abort' });
+    await runs.sweep(id);
+    expect(await isListed()).toBe(false);
+  });
+
+  it('the sweep gives a run an answer whose signal was lost', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    // Stored, as the API would, by a process that died before it could signal.
+    expect(await drive(stores, id).decide(run.runId, `${id}-c`, true)).toMatchObject({
+      kind: 'stored',
+    });
+    await runs.sweepUntil(id, 'the sweep wakes it', ({ status }) => status === 'completed');
+    expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
+  });
+
+  it('the sweep ends the workflow of a run whose stop was lost', async () => {
+    const id = runs.newSessionId();
+    const { runId } = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    // Stored, as the API would, by a process that died before it could signal.
+    await stores.store.runs.stop(id, { mode: 'interrupt' });
+    expect(await runs.workflows.state(runId)).toBe('running');
+    await runs.sweep(id);
+    await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
+    await runs.sweep(id);
+    expect(await whereListed(id)).toBe('routine');
+  });
+
+  it('the sweep forgets sessions that it found at rest twice', async () => {
+    const session = drive(stores);
+    await session.asked();
+    await runs.sweep(session.id);
+    expect(await whereListed(session.id)).toBe('routine');
+    await makeDue(session.id);
+    await runs.sweepDue();
+    expect(await whereListed(session.id)).toBeUndefined();
+  });
+
+  it('the sweep finds a run that begins long after it was noted', async () => {
+    const session = drive(stores);
+    await runs.sweep(session.id);
+    // The process that noted it was slow, began the run after the look, and died.
+    await session.newRun();
+    await plant(stores.redis, session.id, ({ run }) => {
+      run.started = Date.now() - 10_000;
+    });
+    await makeDue(session.id);
+    await runs.sweepDue();
+    await runs.untilStatus(session.id, 'running', 'completed');
+  });
+
+  it('the sweep takes what is due in each of its shards', async () => {
+    const ofShards = new Map<number, string>();
+    for (let n = 0; ofShards.size < DUE_SHARDS; n += 1) {
+      const id = `${runs.newSessionId()}-${String(n)}`;
+      ofShards.set(dueShardOf(id), id);
+    }
+    const ids = [...ofShards.values()];
+    await Promise.all(ids.map((id) => runs.due.note(id, -1_000)));
+    await runs.sweepDue();
+    expect(await Promise.all(ids.map(whereListed))).toEqual(ids.map(() => 'routine'));
+  });
+
+  it('the sweep does not lose sight of a session that is noted while it is looked at', async () => {
+    const session = drive(stores);
+    await session.asked();
+    await runs.sweep(session.id);
+    await makeDue(session.id);
+    const [found] = await runs.due.take(dueShardOf(session.id), { urgent: 9, routine: 9 }, 5_000);
+    if (found === undefined) throw new Error('it is not due');
+    await runs.due.note(session.id, 3_000);
+    await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
+    await runs.due.drop(found);
+    expect(await whereListed(session.id)).toBe('urgent');
+    await stores.store.runs.stop(session.id, { mode: 'abort' });
+  });
+});

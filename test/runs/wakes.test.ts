@@ -1,0 +1,50 @@
+import { AgentRegistry } from '../../agents/index.js';
+import { createRuns } from '../../runs/create-runs.js';
+import { formatApprovalId } from '../../protocol/ids.js';
+import type { Case } from '../../store/conformance/suite.js';
+import { grow, heldCall } from '../../store/conformance/tree.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
+import { drive } from '../support/session-driver.js';
+import { until } from '../support/until.js';
+
+it.each(['a person', 'a deadline'])(
+  'what ends the last wait of a conversation wakes every run of it: %s',
+  async (last) => {
+    const stores = createMemoryStores();
+    const woken = new Set<string>();
+    const { submitToolResult, expireCalls } = createRuns({
+      ...stores,
+      agents: new AgentRegistry([]),
+      searchAttributes: false,
+      workflows: {
+        ...IDLE_WORKFLOWS,
+        wake: (runId) => {
+          woken.add(runId);
+          return Promise.resolve();
+        },
+      },
+      logger: { warn: () => undefined },
+    });
+    const session = drive(stores);
+    const setup = { ...stores, session } as Case;
+    const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
+    const asking = [tree.runId];
+    for (const [at, { driver, ref }] of tree.children.entries()) {
+      const late = at === 1 && last === 'a deadline' ? { deadlineMs: 1 } : {};
+      await driver.ask(ref.runId, 1, [heldCall(ref.runId, `c${String(at)}`, 'approval', late)]);
+      asking.push(ref.runId);
+    }
+    const ids = last === 'a person' ? ['c1', 'c0', 'r'] : ['c0', 'r'];
+    for (const toolCallId of ids) {
+      expect(woken.size).toBe(0);
+      const { spec } = (await stores.store.calls.read(session.id, toolCallId)) ?? {};
+      const approvalId = formatApprovalId(spec?.runId ?? '', toolCallId);
+      const answer = { kind: 'approval-response', approved: false } as const;
+      const of = { sessionId: session.id, toolCallId, approvalId, by: 'ann' };
+      expect(await submitToolResult({ ...answer, ...of })).toMatchObject({ kind: 'stored' });
+    }
+    if (last === 'a deadline') await until('it is over', () => expireCalls(session.id));
+    expect([...woken].sort()).toEqual(asking.sort());
+  },
+);

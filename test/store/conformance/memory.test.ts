@@ -1,0 +1,9 @@
+import { storeConformance } from '../../../store/conformance/index.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
+
+storeConformance({
+  open: () => Promise.resolve({ ...createMemoryStores(), close: () => Promise.resolve() }),
+  describe,
+  it,
+  runs: 300,
+});

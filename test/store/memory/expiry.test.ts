@@ -1,0 +1,105 @@
+import { dueShardOf } from '../../../store/record/due-shards.js';
+import { createMemoryStores, type MemoryOptions } from '../../../store/memory/index.js';
+import { drive, newCall, userMessage } from '../../support/session-driver.js';
+
+const HOUR = 3_600_000;
+
+function storesWithClock(options: Omit<MemoryOptions, 'now'> = {}) {
+  let time = 1_000_000;
+  const stores = createMemoryStores({ ...options, now: () => time });
+  const session = drive(stores);
+  return {
+    ...stores,
+    session,
+    pass: (ms: number): void => {
+      time += ms;
+    },
+  };
+}
+
+describe('expiry in memory', () => {
+  it('expiry removes the stream a day after the end, and leaves the session', async () => {
+    const { session, store, streamManager, pass } = storesWithClock();
+    await session.asked();
+    const { sequence = 0 } = (await streamManager.inspect(session.id)) ?? {};
+    pass(23 * HOUR);
+    expect(await session.log()).not.toEqual([]);
+    pass(2 * HOUR);
+    expect(await session.log()).toEqual([]);
+    expect(await streamManager.inspect(session.id)).toMatchObject({ sequence, chunks: 0 });
+    expect(await store.sessions.rows(session.id, 0)).toHaveLength(2);
+
+    const next = await session.newRun('u2');
+    expect(next.startSequence).toBe(sequence);
+  });
+
+  it('expiry removes nothing of a run that waits, however long', async () => {
+    const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
+    await session.asked(newCall('a', 'approval'));
+    const before = [await store.documents.load(session.id), await session.log()];
+    pass(5_000 * HOUR);
+    expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
+  });
+
+  it('expiry keeps a session that is still used', async () => {
+    const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
+    await session.asked();
+    pass(59_000);
+    await session.newRun('u2');
+    pass(5_000 * HOUR);
+    expect(await store.sessions.rows(session.id, 0)).toHaveLength(3);
+  });
+
+  it('expiry removes the whole session after its own time', async () => {
+    const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
+    await session.asked();
+    pass(60_001);
+    expect(await store.documents.load(session.id)).toBeNull();
+    expect(await streamManager.getStreamInfo(session.id)).toBeNull();
+    expect(await session.log()).toEqual([]);
+    expect(await session.newRun('u1')).toMatchObject({ turn: 1, startSequence: 0 });
+  });
+
+  it('expiry removes a stream without a session as a whole', async () => {
+    const { streamManager, pass } = storesWithClock({ streamTtlSeconds: 60 });
+    await streamManager.createWriter('s', 's', 'agent');
+    pass(HOUR);
+    expect(await streamManager.getStreamInfo('s')).not.toBeNull();
+    await streamManager.endStream('s');
+    pass(60_001);
+    expect(await streamManager.getStreamInfo('s')).toBeNull();
+  });
+
+  it('expiry frees what is no longer used', async () => {
+    const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
+    await session.asked();
+    pass(2 * HOUR);
+    await drive({ store, streamManager }).newRun();
+    pass(-2 * HOUR);
+    expect(await store.sessions.read(session.id)).toBeUndefined();
+  });
+
+  it('deadlines, snapshots, due times and leases use the same clock', async () => {
+    const { session, store, pass } = storesWithClock();
+    await session.begin({ messages: [userMessage('u1')] });
+    const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
+    await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 500 })]);
+    await store.sessions.noteActiveSnapshot(session.id, 1);
+    await store.due.note(session.id, 500);
+    const shard = dueShardOf(session.id);
+    const most = { urgent: 5, routine: 5 };
+    expect(await store.due.lease(shard, 'one', 500)).toBe(true);
+    expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'not_due' });
+    expect(await store.due.take(shard, most, 1_000)).toEqual([]);
+    expect(await store.due.lease(shard, 'two', 500)).toBe(false);
+
+    pass(501);
+    expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
+    expect(await store.due.take(shard, most, 1_000)).toMatchObject([{ sessionId: session.id }]);
+    expect(await store.due.lease(shard, 'two', 500)).toBe(true);
+    expect(await store.sessions.read(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
+
+    pass(60_000);
+    expect((await store.sessions.read(session.id))?.activeSnapshotTurn).toBeUndefined();
+  });
+});

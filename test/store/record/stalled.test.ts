@@ -1,0 +1,22 @@
+import { LIMITS } from '../../../protocol/limits.js';
+import { isStalled } from '../../../store/record/stalled.js';
+
+const atWork = { status: 'running', stream: 'active', updatedAt: 1_000 } as const;
+const late = 1_000 + LIMITS.stalledMs + 1;
+
+describe('a run', () => {
+  it('a run is stalled when it has written nothing for longer than the limit', () => {
+    expect(isStalled(atWork, late - 1)).toBe(false);
+    expect(isStalled(atWork, late)).toBe(true);
+    expect(isStalled({ ...atWork, status: 'starting' }, late)).toBe(true);
+    expect(isStalled({ ...atWork, updatedAt: late }, late)).toBe(false);
+  });
+
+  it('a run is not stalled while it waits for people, nor once it has ended', () => {
+    expect(isStalled({ ...atWork, status: 'waiting_approval', stream: 'paused' }, late)).toBe(
+      false,
+    );
+    expect(isStalled({ ...atWork, status: 'completed', stream: 'ended' }, late)).toBe(false);
+    expect(isStalled({ ...atWork, status: 'failed', stream: 'failed' }, late)).toBe(false);
+  });
+});

@@ -1,0 +1,80 @@
+import { Redis } from 'ioredis';
+import type { StreamChunk } from '../../../protocol/chunk.js';
+import type { KeptPage } from '../../../store/contract/log.js';
+import { createRedisStores } from '../../../store/redis/index.js';
+import { createKeySpace } from '../../../store/redis/keys.js';
+import { textChunk } from '../../../store/conformance/fixtures.js';
+import { eventually } from '../../../store/conformance/assertions.js';
+import { openSpeaker, type Speaker } from '../../support/speaker.js';
+import { sharedRedisUrl } from '../../support/test-stores.js';
+
+const prefix = 'kept-pages';
+const url = sharedRedisUrl();
+const redis = new Redis(url);
+const stores = createRedisStores({ url, whenAway: 'wait', prefix });
+const keys = createKeySpace(prefix);
+
+afterAll(async () => {
+  redis.disconnect();
+  await stores.close();
+});
+
+function words({ session }: Speaker, length: number, text = 'word '): StreamChunk[] {
+  return Array.from({ length }, () => textChunk(text, 1, session.id));
+}
+
+/** A step with 500 entries, and the page that has them. */
+async function openWithPage(): Promise<Speaker> {
+  const speaker = await openSpeaker(stores);
+  await stores.streamManager.append(speaker.writer, 1, words(speaker, 500));
+  await eventually('a page is kept', async () => (await kept(speaker)).length === 1);
+  return speaker;
+}
+
+async function kept({ session }: Speaker): Promise<KeptPage[]> {
+  return stores.streamManager.keptPages(session.id, 0);
+}
+
+describe('a kept page', () => {
+  it.each([
+    ['first', '1-0'],
+    ['last', '500-0'],
+  ])('is not taken once its %s entry was withdrawn', async (_, id) => {
+    const speaker = await openWithPage();
+    await redis.xdel(keys.session(speaker.session.id).stream, id);
+    expect(await kept(speaker)).toEqual([]);
+  });
+
+  it('that cannot be read is passed over', async () => {
+    const speaker = await openWithPage();
+    const { joined } = keys.session(speaker.session.id);
+    await redis.xadd(joined, '501-0', 'from', '501', 'entries', '[[');
+    expect(await kept(speaker)).toHaveLength(1);
+  });
+
+  it('of an attempt that was fenced off is not kept', async () => {
+    const speaker = await openWithPage();
+    const { session, runId } = speaker;
+    await session.claim(session.writer(runId, 1, 2));
+    expect(await redis.exists(keys.session(session.id).joined)).toBe(0);
+    const result = await stores.streamManager.append(speaker.writer, 2, words(speaker, 500));
+    expect(result).toEqual({ kind: 'fenced' });
+    expect(await kept(speaker)).toEqual([]);
+  });
+
+  it('is none where joining saves too little, or the words are too long', async () => {
+    const speaker = await openSpeaker(stores);
+    const { streamManager } = stores;
+    const word = textChunk('word ', 1, speaker.session.id);
+    const { delta: _, ...base } = word;
+    const note: StreamChunk = { ...base, type: 'custom', eventName: 'n', data: 1 };
+    const mixed = Array.from({ length: 500 }, (_, n) => (n % 5 === 0 ? note : word));
+    const append = (batch: number, chunks: StreamChunk[]) =>
+      streamManager.append(speaker.writer, batch, chunks);
+    await append(1, mixed);
+    await append(2, words(speaker, 500, 'x'.repeat(600)));
+    await append(3, words(speaker, 500));
+    await eventually('the last page is kept', async () => (await kept(speaker)).length > 0);
+    expect(await kept(speaker)).toMatchObject([{ from: 1_001, to: 1_500 }]);
+  });
+});

@@ -1,0 +1,38 @@
+import { createKeyspace } from '../../../store/memory/keyspace.js';
+import { createLocalCommands, evaluateOn } from '../../../store/memory/local-redis.js';
+import { createKeySpace } from '../../../store/redis/keys.js';
+import { createPauses } from '../../../store/redis/pauses.js';
+import { createWriteIf } from '../../../store/redis/write-if.js';
+import { dyingAfter } from '../../support/dying-commands.js';
+import { slotOf } from '../../support/redis-slots.js';
+
+const keys = createKeySpace();
+const RUN = { runId: 's-1:1-a', agent: 'guide', startedAt: 1 };
+const PAUSE = { agent: 'guide', everywhere: false };
+
+it.each([0, 1, 2, 3])(
+  'a run whose process dies after %i commands is not held without end',
+  async (count) => {
+    const keyspace = createKeyspace({ now: Date.now, publish: () => undefined });
+    const context = {
+      ...createLocalCommands(keyspace),
+      writeIf: createWriteIf(evaluateOn(keyspace)),
+    };
+    const open = ({ writeIf, ...redis }: typeof context) =>
+      createPauses({ redis, keys, writeIf }, 'test');
+    const pauses = open(context);
+    await pauses.set({ ...PAUSE, at: 1, by: 'olga' });
+    const dying = open(dyingAfter(count, context));
+    await dying.hold(RUN).catch(() => undefined);
+    await pauses.clear(PAUSE);
+    const released = await pauses.released(10);
+    expect(released.length === 1).toBe(await pauses.isHeld(RUN));
+  },
+);
+
+it('the keys of a fleet live in one slot of a cluster', () => {
+  for (const fleet of ['default/helix', 'a}b{c']) {
+    const { paused, lists, held } = keys.pauses(fleet);
+    expect(new Set([paused, lists, held('t:guide'), held('tacme:other')].map(slotOf)).size).toBe(1);
+  }
+});

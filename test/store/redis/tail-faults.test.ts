@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { RedisStateStore, RedisStreamManager } from '../../../store/redis/index.js';
+import { startFollower, type Follower } from '../../support/follower.js';
+import { tamperWith, type Fate } from '../../support/pubsub-tamper.js';
+import { startRedis, type RedisServer } from '../../support/redis-server.js';
+import { textIn } from '../../support/session-driver.js';
+import { openSpeaker, words } from '../../support/speaker.js';
+import { until } from '../../support/until.js';
+
+const WORDS = 40;
+
+let server: RedisServer;
+let redis: Redis;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+});
+
+afterAll(async () => {
+  redis.disconnect();
+  await server.close();
+});
+
+const fate = fc.constantFrom<Fate>('deliver', 'drop', 'delay', 'double', 'cut', 'foreign');
+const moment = fc.nat({ max: WORDS - 1 });
+
+interface Faults {
+  fates: Fate[];
+  /** At these words the connection is killed, and a follower joins. */
+  kills: number[];
+  joins: number[];
+}
+
+/** What befalls the way from Redis to the followers while a writer speaks. */
+const faults: fc.Arbitrary<Faults> = fc.record({
+  fates: fc.array(fate, { minLength: 5, maxLength: 2 * WORDS }),
+  kills: fc.uniqueArray(moment, { maxLength: 2 }),
+  joins: fc.array(moment, { maxLength: 3 }),
+});
+
+async function followThrough({ fates, kills, joins }: Faults): Promise<void> {
+  const subscriber = new Redis(server.url, { maxRetriesPerRequest: null });
+  subscriber.on('error', () => undefined);
+  const streamManager = new RedisStreamManager(redis, tamperWith(subscriber, fates));
+  const { session, say } = await openSpeaker({ store: new RedisStateStore(redis), streamManager });
+  const followers: Follower[] = [startFollower(streamManager, session.id, 0)];
+  for (const [n, word] of words(WORDS).entries()) {
+    for (const join of joins) {
+      if (join === n) followers.push(startFollower(streamManager, session.id, 0));
+    }
+    if (kills.includes(n)) await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await say(word);
+  }
+  await until('all have all, though more comes', async () => {
+    await say('. ');
+    return followers.every(({ entries }) => entries.length >= WORDS);
+  });
+  await Promise.all(followers.map((follower) => follower.stop()));
+  subscriber.disconnect();
+  const log = await session.log();
+  expect(textIn(log)).toContain(words(WORDS).join(''));
+  for (const { entries } of followers) expect(entries).toEqual(log.slice(0, entries.length));
+}
+
+describe('followers', () => {
+  it.each<Fate>(['cut', 'foreign'])(
+    'followers read the log at once after a message that is %s',
+    async (fate) => {
+      const subscriber = new Redis(server.url);
+      const streamManager = new RedisStreamManager(
+        redis,
+        tamperWith(subscriber, ['deliver', fate]),
+      );
+      const { session, say } = await openSpeaker({
+        store: new RedisStateStore(redis),
+        streamManager,
+      });
+      const follower = startFollower(streamManager, session.id, 0);
+      await until('it is subscribed', async () => {
+        const counts = await redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${session.id}}:channel`);
+        return Number((counts as unknown[])[1]) > 0;
+      });
+      await say('a');
+      await until('the first came', () => follower.entries.length === 1);
+      await say('b');
+      await until(
+        'the second came, before the idle check',
+        () => follower.entries.length === 2,
+        2_500,
+      );
+      await follower.stop();
+      subscriber.disconnect();
+    },
+  );
+
+  it('followers get exactly the log, whatever happens to published messages', async () => {
+    await fc.assert(fc.asyncProperty(faults, followThrough), {
+      numRuns: 30,
+      examples: [
+        [{ fates: Array.from({ length: 30 }, () => 'drop'), kills: [10, 20], joins: [5] }],
+        [{ fates: Array.from({ length: 60 }, () => 'foreign'), kills: [], joins: [0] }],
+        [{ fates: Array.from({ length: 60 }, () => 'cut'), kills: [], joins: [] }],
+      ],
+    });
+  });
+});

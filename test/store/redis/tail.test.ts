@@ -1,0 +1,168 @@
+import type { LogEntry } from '../../../protocol/chunk.js';
+import type { StreamManager } from '../../../store/log/stream-manager.js';
+import { drive, textIn } from '../../support/session-driver.js';
+import { startFollower } from '../../support/follower.js';
+import { openTestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
+
+async function openSpeaker() {
+  const stores = await openTestStores();
+  const session = drive(stores);
+  const { runId, writer } = await session.speaking();
+  let batch = 0;
+  const say = async (...texts: string[]): Promise<void> => {
+    for (const text of texts) await session.say(writer, (batch += 1), text);
+  };
+  return { stores, session, runId, say };
+}
+
+const sequences = (entries: readonly LogEntry[]): number[] => entries.map((e) => e.sequence);
+
+describe('follow', () => {
+  it('a follower reads a long log in pages and parses nothing twice', async () => {
+    const { stores, session, say } = await openSpeaker();
+    await say(...Array.from({ length: 450 }, () => 'x'));
+    const sizes: number[] = [];
+    const controller = new AbortController();
+    for await (const page of stores.streamManager.follow(session.id, 0, controller.signal)) {
+      sizes.push(page.length);
+      if (sizes.reduce((a, b) => a + b) === 450) break;
+    }
+    expect(sizes).toEqual([200, 200, 50]);
+  });
+
+  it('a follower repairs a lost publish when the next one arrives', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const follower = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('it is live', () => follower.entries.length === 1);
+    await writeWithoutPublish(stores.redis, session.id, 2, 'b');
+    await say('c');
+    await until('both came', () => follower.entries.length === 3);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe('abc');
+  });
+
+  it('a follower repairs a lost publish even if nothing follows', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const follower = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('it is live', () => follower.entries.length === 1);
+    await writeWithoutPublish(stores.redis, session.id, 2, 'b');
+    await until('the idle check found it', () => follower.entries.length === 2);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe('ab');
+  });
+
+  it('a follower loses nothing when its subscriber connection is killed again and again', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const other = await openTestStores('api');
+    const follower = startFollower(other.streamManager, session.id, 0);
+    const words = Array.from({ length: 300 }, (_, n) => `${String(n)} `);
+    await until('it is subscribed', () => isSubscribed(stores.redis, session.id));
+    for (const [n, word] of words.entries()) {
+      await say(word);
+      if (n % 100 === 50) {
+        await stores.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+      }
+    }
+    await until('all has come', () => follower.entries.length >= words.length);
+    await say('end');
+    await until('it is live again', () => textIn(follower.entries).endsWith('end'));
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe([...words, 'end'].join(''));
+    expect(new Set(sequences(follower.entries)).size).toBe(words.length + 1);
+  });
+
+  it('a follower reads the log as soon as its connection is back, without waiting for the idle check', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const follower = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('it is live', () => follower.entries.length === 1);
+    await writeWithoutPublish(stores.redis, session.id, 2, 'b');
+    await stores.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await until('the log was read', () => follower.entries.length === 2, 2_500);
+    await follower.stop();
+  });
+
+  it('a follower ends on request, and unsubscribes from the channel', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const follower = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('it is live', () => follower.entries.length === 1);
+    expect(await isSubscribed(stores.redis, session.id)).toBe(true);
+    await follower.stop();
+    await until('the channel is left', async () => !(await isSubscribed(stores.redis, session.id)));
+    await say('b');
+    expect(textIn(follower.entries)).toBe('a');
+  });
+
+  it('a follower that ends at once reads nothing', async () => {
+    const { stores, session, say } = await openSpeaker();
+    await say('a');
+    expect(await collect(stores.streamManager, session.id, AbortSignal.abort())).toEqual([]);
+  });
+
+  it('all followers of a session share one subscription', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const first = startFollower(stores.streamManager, session.id, 0);
+    const second = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('both are live', () => first.entries.length + second.entries.length === 2);
+    const counts = await stores.redis.call('PUBSUB', 'SHARDNUMSUB', channelOf(session.id));
+    expect(counts).toEqual([channelOf(session.id), 1]);
+    await first.stop();
+    await say('b');
+    await until('the other one continues', () => second.entries.length === 2);
+    await second.stop();
+  });
+});
+
+const channelOf = (sessionId: string): string => `hx:{${sessionId}}:channel`;
+
+async function isSubscribed(
+  redis: { call: (...args: [string, ...string[]]) => Promise<unknown> },
+  sessionId: string,
+): Promise<boolean> {
+  const counts = (await redis.call('PUBSUB', 'SHARDNUMSUB', channelOf(sessionId))) as unknown[];
+  return Number(counts[1]) > 0;
+}
+
+/** What an append leaves when its publish gets lost. */
+async function writeWithoutPublish(
+  redis: Awaited<ReturnType<typeof openTestStores>>['redis'],
+  sessionId: string,
+  sequence: number,
+  delta: string,
+): Promise<void> {
+  const chunk = {
+    type: 'text_delta',
+    agentId: sessionId,
+    agentType: 't',
+    timestamp: 1,
+    step: 1,
+    delta,
+  };
+  await redis
+    .multi()
+    .xadd(
+      `hx:{${sessionId}}:stream`,
+      `${String(sequence)}-0`,
+      'w',
+      'm1',
+      'c',
+      JSON.stringify(chunk),
+    )
+    .hset(`hx:{${sessionId}}:root`, 'seq', sequence)
+    .exec();
+}
+
+async function collect(
+  streamManager: StreamManager,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<LogEntry[]> {
+  const all: LogEntry[] = [];
+  for await (const page of streamManager.follow(sessionId, 0, signal)) all.push(...page);
+  return all;
+}

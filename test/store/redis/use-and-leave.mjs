@@ -1,0 +1,13 @@
+// Works on a connection of its own to the Redis of its argument, and lets go of it; then it has
+// nothing left to do, and ends.
+import { Redis } from 'ioredis';
+import { RedisStateStore, RedisStreamManager } from '../../../dist/store/redis/index.js';
+
+const [url] = process.argv.slice(2);
+const redis = new Redis(url);
+const store = new RedisStateStore(redis);
+const streams = new RedisStreamManager(redis);
+const writer = await streams.createWriter('used-and-left', 'a', 'tester');
+await writer.close();
+await store.sessions.erase('used-and-left');
+await redis.quit();
