@@ -1,17 +1,16 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import type { ToolHost } from '../agents/tool-source.js';
-import type { RunMeter } from '../protocol/run-meter.js';
+import type { SlotLimits } from '../protocol/fair-slots.js';
+import type { RunMeter, Tracer } from '../protocol/telemetry.js';
 import type { ExecuteToolWork } from '../protocol/tool-work.js';
-import type { Tracer } from '../protocol/tracer.js';
-import type { ListenersDeps, StartNext } from '../store/record/listeners.js';
 import type { Wake } from '../store/contract/call-record.js';
 import type { StoredFile } from '../store/contract/files.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
-import type { LegTraces } from '../store/record/leg-traces.js';
-import type { Lease } from './lease.js';
-import type { SlotLimits } from '../protocol/fair-slots.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
+import type { LegTraces } from '../store/record/leg-traces.js';
+import type { ListenersDeps, StartNext } from '../store/record/listeners.js';
+import type { Lease } from './lease.js';
 
 /** The part of a logger that activities use. */
 export interface ActivityLogger {

@@ -7,7 +7,7 @@ import type {
 import { HelixError } from '../protocol/errors.js';
 import { rootOf } from '../protocol/ids.js';
 import type { StepOutcome } from '../protocol/run.js';
-import { NO_METER } from '../protocol/run-meter.js';
+import { NO_METER } from '../protocol/telemetry.js';
 import { toAct } from '../store/record/acts.js';
 import { createLegTraces, type LegTraces, type RunOfWork } from '../store/record/leg-traces.js';
 import { listenToChanges } from '../store/record/listeners.js';

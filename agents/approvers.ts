@@ -1,7 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import { fulfils, type AskedBy, type Responder } from '../protocol/responder.js';
-import type { Approvers } from '../protocol/roles.js';
+import type { Approvers } from '../protocol/actor.js';
 import { verdictInTime } from '../protocol/verdict.js';
 import type { ApprovalRequest } from './approver-rule.js';
 import type { ToolDefinition } from './definitions.js';

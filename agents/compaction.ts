@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-deprecated -- Messages that exist have these forms. */
 import { generateText, type LanguageModelUsage, type ModelMessage } from 'ai';
 import type { z } from 'zod';
-import { toTokenCount } from '../protocol/token-count.js';
+import { toTokenCount } from '../protocol/usage.js';
 import type { Usage } from '../protocol/chunk.js';
 import { assertSettings, DefinitionError } from './definition-error.js';
 import { Count, Duration, callback, must, settings, Text } from './fields.js';

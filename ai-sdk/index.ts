@@ -1,5 +1,5 @@
 export { COMMON_METADATA_KEYS } from '../protocol/metadata-keys.js';
-export { findExpiredPending } from '../protocol/expired-pending.js';
+export { findExpiredPending } from '../protocol/answers.js';
 export { ANONYMOUS } from '../protocol/ids.js';
 export { isForgedRequest } from '../protocol/origin.js';
 export type { ConvertOptions } from './parts/convert-messages.js';

@@ -1,6 +1,6 @@
 import { isAddressable } from '../ai-sdk/index.js';
 import type { AgentDefinition } from '../agents/index.js';
-import type { AgentCard, ToolCard } from '../protocol/agent-card.js';
+import type { AgentCard, ToolCard } from '../protocol/replies.js';
 import type { ApiDeps } from './deps.js';
 
 /** The agents that people may talk to, as pages present them, in order of registration. */

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Tracer } from '../protocol/tracer.js';
+import type { Tracer } from '../protocol/telemetry.js';
 import type { RouteDeps } from './deps.js';
 import type { CrossOriginHeaders } from './middleware/guards.js';
 import type { ProblemShape } from './middleware/refusals.js';

@@ -1,12 +1,11 @@
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
-import { ROLES, type Actor } from '../protocol/actor.js';
+import { readVia, ROLES, type Actor } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
-import { isVisitorName, toVisitorName } from '../protocol/responder.js';
 import { HEADERS } from '../protocol/headers.js';
-import { readVia } from '../protocol/via.js';
 import { LIMITS } from '../protocol/limits.js';
+import { isVisitorName, toVisitorName } from '../protocol/responder.js';
 
 /** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {

@@ -9,19 +9,18 @@ import {
   type Action,
   type Caller,
 } from '../ai-sdk/index.js';
+import { holdsRole, needsRole, type Role } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
-import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { WaitingSession } from '../protocol/http.js';
+import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { OperatorQuestion } from '../protocol/operator.js';
-import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
-import { isOfTenant } from '../store/record/questions.js';
-import type { RouteDeps } from './deps.js';
-import type { Role } from '../protocol/actor.js';
-import { holdsRole, needsRole } from '../protocol/roles.js';
 import type { DualRequest } from '../store/contract/audit.js';
+import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
 import { toAct } from '../store/record/acts.js';
 import { hasSecond } from '../store/record/audit-entry.js';
 import { logEntries } from '../store/record/listeners.js';
+import { isOfTenant } from '../store/record/questions.js';
+import type { RouteDeps } from './deps.js';
 import { toActor, type Identity } from './identity.js';
 import type { Call } from './routes/route.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BusyPolicy } from '../protocol/busy.js';
+import { BusyPolicy } from '../protocol/replies.js';
 import { LIMITS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isOrigin } from '../protocol/origin.js';

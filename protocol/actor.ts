@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { HelixError } from './errors.js';
+
 /**
  * Who acts, and the way the act came. Types and plain constants only, since workflow code imports
  * this file.
@@ -38,4 +41,38 @@ export interface Actor {
   via?: Channel | undefined;
   /** Id of the entry, of which the trail keeps one however often the act is repeated. Default: a new id. */
   actId?: string | undefined;
+}
+
+/** True if one of the roles is the wanted one, or includes it: an operator may all that others may. */
+export function holdsRole(roles: readonly Role[] | undefined, wanted: Role): boolean {
+  return roles?.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted)) === true;
+}
+
+/** The refusal of a caller who has none of these roles, and needs one. */
+export function needsRole(roles: readonly Role[]): HelixError {
+  return new HelixError('not_allowed', `This needs the role ${roles.join(' or ')}.`, {
+    detail: { roles },
+  });
+}
+
+/**
+ * Who may approve a call, as its tool demands; stored with the call. Absent: the owner of the
+ * conversation, and approvers of the tenant.
+ */
+export const Approvers = z.object({
+  /** The approver needs one of these roles. */
+  roles: z.array(z.enum(ROLES)).optional(),
+  /** The tool's own function decides about the approver; it is in the agent's code. */
+  rule: z.boolean().optional(),
+  /** Those by whose doing it asks may not approve, see `hasAsked`. */
+  separate: z.boolean().optional(),
+});
+export type Approvers = z.infer<typeof Approvers>;
+
+/** Channels that a request may name. They tell apart ways, not people: anyone may send the header. */
+const NAMED: readonly string[] = ['page', 'console', 'cli', 'mcp'] satisfies Channel[];
+
+/** The channel that the header `x-helix-via` names; `api` without it, and for other values. */
+export function readVia(value: string | null | undefined): Channel {
+  return value != null && NAMED.includes(value) ? (value as Channel) : 'api';
 }

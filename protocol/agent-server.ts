@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { ApprovalResponse, ClientToolResult } from './answers.js';
-import { SessionId } from './http.js';
+import { listOf, SessionId, StartAt } from './http.js';
 import { LIMITS } from './limits.js';
-import { listOf } from './list-of.js';
-import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 import { PostedPart, ProviderMetadata, UserDataPart, UserPart } from './rows.js';
-import { StartAt } from './start-at.js';
+import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 
 /** The agent-server API: bodies as sent by agent clients and remote parents, and its replies. */
 

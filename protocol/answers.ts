@@ -152,3 +152,94 @@ export function notAsShown(waiting: PendingQuestion | undefined): HelixError {
     'The answer does not name the call as it waits now: send its approvalId and inputHash with the answer.';
   return new HelixError('not_pending', text, { detail: { waiting } });
 }
+
+/** Note for the model about a call whose input a person changed before approving it. */
+export interface ChangedInput {
+  /** The person who changed it. */
+  by: string;
+  /** The input with which the call was executed. */
+  input: unknown;
+  /** The outcome: the result as text (JSON unless it was a string), or the error. */
+  outcome: string;
+  failed: boolean;
+}
+
+const FAILED = 'It failed: ';
+const RESULT = 'Result: ';
+const NOTE =
+  /^Before it was approved, the input of this call was changed by (.+?) to: (.+)\n(It failed|Result): ([^]*)$/;
+
+export function writeChangedInput({ by, input, outcome, failed }: ChangedInput): string {
+  const change = `Before it was approved, the input of this call was changed by ${by} to: ${JSON.stringify(input)}`;
+  return `${change}\n${failed ? FAILED : RESULT}${outcome}`;
+}
+
+/** Parses such a note, for programs that stand in for a model; undefined for any other text. */
+export function readChangedInput(text: string): ChangedInput | undefined {
+  const [, by, input, kind, outcome] = NOTE.exec(text) ?? [];
+  if (by === undefined || input === undefined || outcome === undefined) return undefined;
+  try {
+    return { by, input: JSON.parse(input), outcome, failed: kind === 'It failed' };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `errorCode` of a client tool's call that has no result: no answer came, or it reports a failure, or the run is over. */
+export const CLIENT_TOOL_ERROR_CODES = [
+  'client_tool_timeout',
+  'client_tool_abandoned',
+  'client_tool_failed',
+  'run_stopped',
+  'run_failed',
+] as const;
+export type ClientToolErrorCode = (typeof CLIENT_TOOL_ERROR_CODES)[number];
+
+/** Pending calls by id, with the fields that matter for deadlines. */
+export type DeadlinesById = Readonly<
+  Record<string, { readonly deadline?: number | undefined; readonly response?: unknown }>
+>;
+
+/**
+ * Ids of unanswered calls whose deadline has passed. Pure.
+ *
+ * @param now ms since the epoch; the store decides by its own clock when the calls are settled
+ */
+export function findExpiredPending(pending: DeadlinesById, now = Date.now()): string[] {
+  return Object.entries(pending).flatMap(([toolCallId, { deadline, response }]) =>
+    response === undefined && deadline !== undefined && deadline <= now ? [toolCallId] : [],
+  );
+}
+
+/** What the address of a webhook names: the call that waits, and a secret that only the address holds. */
+export interface WebhookToken {
+  /** As it is stored. */
+  sessionId: string;
+  /** Of the tool that waits. */
+  toolCallId: string;
+  secret: string;
+}
+
+const MOST_CHARS = 2_048;
+const SHORTEST_SECRET = 32;
+const Token = z.tuple([
+  z.string().refine(isStreamId),
+  z.string().min(1),
+  z.string().min(SHORTEST_SECRET),
+]);
+
+export function formatWebhookToken({ sessionId, toolCallId, secret }: WebhookToken): string {
+  return Buffer.from(JSON.stringify([sessionId, toolCallId, secret])).toString('base64url');
+}
+
+/** Undefined for what is no token. */
+export function parseWebhookToken(token: string): WebhookToken | undefined {
+  if (token.length > MOST_CHARS || !/^[A-Za-z0-9_-]+$/.test(token)) return undefined;
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
+    const [sessionId, toolCallId, secret] = Token.parse(parts);
+    return { sessionId, toolCallId, secret };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,5 +1,4 @@
-import type { RunError, RunInput, RunUsage } from './run.js';
-import type { Asker } from './triggers.js';
+import type { Asker, RunError, RunInput, RunUsage } from './run.js';
 
 /**
  * Runs that a workflow of another program begins: what it exchanges with the activities that do so. Types

@@ -1,6 +1,6 @@
 import type { StreamChunk } from './chunk.js';
 import { isTextDeltaChunk } from './chunk-guards.js';
-import { closableIterator, openSource } from './closable-iterator.js';
+import { closableIterator, openSource } from './combine-streams.js';
 import { HelixError } from './errors.js';
 
 /**

@@ -1,11 +1,34 @@
 import { z } from 'zod';
-import { Interruption } from './interruption.js';
+import { Approvers } from './actor.js';
 import { ControlMessage, type StreamEnd } from './control-message.js';
-import { JSONPatchOperation } from './json-patch.js';
 import { LIMITS } from './limits.js';
-import { Approvers } from './roles.js';
 
-export { JSONPatchOperation } from './json-patch.js';
+/** RFC 6901: empty for the whole state, or `/`-separated with `~` escaped as `~0`, `/` as `~1`. */
+const JsonPointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)*$/, 'must be a JSON pointer');
+
+/** RFC 6902. */
+export const JSONPatchOperation = z
+  .object({
+    op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
+    path: JsonPointer,
+    /** Required by `move` and `copy`. */
+    from: JsonPointer.optional(),
+    /** Required by `add`, `replace` and `test`. */
+    value: z.unknown().optional(),
+  })
+  .refine(({ op, from }) => (op !== 'move' && op !== 'copy') || from !== undefined, {
+    path: ['from'],
+    message: 'is required by move and copy',
+  })
+  .refine(({ op, value }) => ['remove', 'move', 'copy'].includes(op) || value !== undefined, {
+    path: ['value'],
+    message: 'is required by add, replace and test',
+  });
+export type JSONPatchOperation = z.infer<typeof JSONPatchOperation>;
+
+/** What cut a reply off: a stop of either mode, or a failure. */
+export const Interruption = z.enum(['interrupt', 'abort', 'failure']);
+export type Interruption = z.infer<typeof Interruption>;
 
 /**
  * The chunks of the stream protocol; PROTOCOL.md is the normative text. Writers are strict, readers

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { isSessionId } from './ids.js';
+import type { AssistantPart } from './rows.js';
 
 /** Format of the id of a file; the server makes it. */
 const FILE_ID = /^[A-Za-z0-9_-]{16,64}$/;
@@ -24,4 +26,25 @@ export function parseFileUrl(url: string): FileReference | undefined {
 /** True for the id of a file. */
 export function isFileId(value: string): boolean {
   return FILE_ID.test(value);
+}
+
+/** A file that was stored: the part of a user message that names it, and more about it. */
+export const UploadedFile = z
+  .object({
+    type: z.literal('file'),
+    /** Serves the file to its owner. */
+    url: z.string(),
+    mediaType: z.string(),
+    filename: z.string().optional(),
+    id: z.string(),
+    bytes: z.number(),
+  })
+  .meta({ id: 'UploadedFile' });
+export type UploadedFile = z.infer<typeof UploadedFile>;
+
+/** A file that a model made and that is stored with the conversation; none for other parts. */
+export function madeFileOf(part: AssistantPart): { url: string; mediaType: string }[] {
+  const file = part.type === 'reasoning' ? part.stands : part;
+  if (file?.type !== 'file' && file?.type !== 'reasoning-file') return [];
+  return parseFileUrl(file.url) === undefined ? [] : [{ url: file.url, mediaType: file.mediaType }];
 }

@@ -1,12 +1,91 @@
 import { z } from 'zod';
 import { SHOWN_CALL } from './answers.js';
-import { BusyPolicy } from './busy.js';
 import { SESSION_ID } from './ids.js';
 import { LIMITS } from './limits.js';
-import { PostedMessage, PostedTail } from './posted-messages.js';
+import { BusyPolicy } from './replies.js';
+
+/** Errors in one list after which the rest is not checked; each error costs more than its item. */
+const FAULTS = 5;
+
+/** A list from outside; validation stops after a few errors. */
+export function listOf<S extends z.ZodType>(item: S, max: number): ListSchema<S> {
+  return endOfList(item, { max, atOnce: max, toStart: () => 0 });
+}
+
+/**
+ * As listOf for the end of a list: at most `atOnce` items, from an index that `toStart` chooses.
+ */
+export function endOfList<S extends z.ZodType>(
+  item: S,
+  { max, atOnce, toStart }: EndOfList,
+): ListSchema<S> {
+  // The OpenAPI document describes the items, which the schema below does not reveal.
+  const { items: described } = z.toJSONSchema(z.array(item), { io: 'input' });
+  return z
+    .array(z.unknown())
+    .max(max)
+    .meta({ items: described })
+    .transform((items, context): z.output<S>[] => {
+      const found: z.output<S>[] = [];
+      const start = toStart(items);
+      if (items.length - start > atOnce) {
+        context.addIssue(`at most ${String(atOnce)} items at once`);
+        return z.NEVER;
+      }
+      for (let at = start; at < items.length; at += 1) {
+        const parsed = item.safeParse(items[at]);
+        if (parsed.success) found.push(parsed.data);
+        else report(parsed.error, at, context);
+        if (context.issues.length >= FAULTS) break;
+      }
+      return found;
+    });
+}
+
+interface EndOfList {
+  /** Items of the whole list. */
+  max: number;
+  atOnce: number;
+  toStart: (items: readonly unknown[]) => number;
+}
+
+type ListSchema<S extends z.ZodType> = z.ZodPipe<
+  z.ZodArray<z.ZodUnknown>,
+  z.ZodTransform<z.output<S>[], unknown[]>
+>;
+
+function report(error: z.ZodError, at: number, context: z.core.$RefinementCtx): void {
+  for (const issue of error.issues.slice(0, FAULTS)) {
+    context.addIssue({ ...issue, code: 'custom', path: [at, ...issue.path] });
+  }
+}
+
+/** A UI message as a client posts it. Its parts are checked where they are used. */
+export const PostedMessage = z.object({
+  id: z.string().min(1).max(LIMITS.idChars),
+  role: z.enum(['user', 'assistant', 'system']),
+  parts: listOf(z.looseObject({ type: z.string() }), LIMITS.jsonValues).optional(),
+  content: z.string().optional(),
+  metadata: z.unknown().optional(),
+});
+export type PostedMessage = z.infer<typeof PostedMessage>;
+
+/**
+ * The end of a posted conversation: the last message that is not the user's, and the user messages
+ * after it. Only this is used, so what comes before is neither checked nor copied.
+ */
+export const PostedTail = endOfList(PostedMessage, {
+  max: LIMITS.postedMessages,
+  atOnce: LIMITS.newMessages + 1,
+  toStart: (messages) => Math.max(0, messages.findLastIndex(isNotUsers)),
+});
+
+function isNotUsers(message: unknown): boolean {
+  return (message as { role?: unknown } | null)?.role !== 'user';
+}
 
 export { HEADERS } from './headers.js';
-export { PostedMessage } from './posted-messages.js';
+
 export type {
   Conversations,
   FrontendSnapshot,
@@ -195,3 +274,20 @@ export const QueueEdit = z.object({
   text: z.string().min(1),
 });
 export type QueueEdit = z.infer<typeof QueueEdit>;
+
+/**
+ * When a run is to start: ms since the epoch, or ISO 8601 with its offset from UTC. A time that has
+ * passed is now, one of more than a day ago is refused. Parsed as ms.
+ */
+export const StartAt = z
+  .union([
+    z.number().int().min(0),
+    z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+  ])
+  .refine((at) => at <= Date.now() + LIMITS.startAheadMs, {
+    message: 'a run starts at most a year from now',
+  })
+  .refine((at) => at >= Date.now() - LIMITS.startAgoMs, {
+    message: 'this time is more than a day ago; numbers are ms since 1970, not seconds',
+  });
+export type StartAt = z.input<typeof StartAt>;

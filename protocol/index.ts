@@ -13,8 +13,8 @@ export {
   Usage,
 } from './chunk.js';
 export type { ChunkOf, ChunkType, LogEntry, StreamChunk, StreamMessage } from './chunk.js';
-export { CLIENT_TOOL_ERROR_CODES, type ClientToolErrorCode } from './client-tool-errors.js';
-export { isControlMessage } from './control-guard.js';
+export { CLIENT_TOOL_ERROR_CODES, type ClientToolErrorCode } from './answers.js';
+export { isControlMessage } from './stream-end-sentinel.js';
 export type {
   ControlMessage,
   StreamEnd,
@@ -121,7 +121,7 @@ export {
   toWireEvents,
 } from './wire-events.js';
 export type { WireEvent } from './wire-events.js';
-export { formatWireEvent, parseStreamEvent } from './wire-text.js';
+export { formatWireEvent, parseStreamEvent } from './wire-events.js';
 export {
   AgentAlreadyRunningError,
   HelixError,
@@ -131,11 +131,11 @@ export {
 export type { ErrorCode } from './errors.js';
 export { ApprovalResponse, ClientToolResult, parseToolAnswer } from './answers.js';
 export type { ToolAnswer, ToolAnswerInput } from './answers.js';
-export { BusyPolicy } from './busy.js';
-export type { QueueMode } from './busy.js';
-export { findExpiredPending } from './expired-pending.js';
-export type { DeadlinesById } from './expired-pending.js';
-export type { AgentCard, ToolCard } from './agent-card.js';
+export { BusyPolicy } from './replies.js';
+export type { QueueMode } from './replies.js';
+export { findExpiredPending } from './answers.js';
+export type { DeadlinesById } from './answers.js';
+export type { AgentCard, ToolCard } from './replies.js';
 export type {
   FrontendSnapshot,
   PendingQuestion,

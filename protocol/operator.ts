@@ -290,3 +290,114 @@ export const OperatorSession = MessagesReply.extend({
 export type OperatorSession<M = unknown> = Omit<z.infer<typeof OperatorSession>, 'messages'> & {
   messages: M[];
 };
+
+/** `GET /api/operator/runs/:runId/steps/:step`. */
+export const OperatorStepPath = OperatorRunPath.extend({
+  step: z.coerce.number().int().min(1).max(1_000_000),
+});
+
+/** What one call was given, and what came of it. */
+const StepCall = z.object({
+  toolCallId: z.string(),
+  toolName: z.string(),
+  input: z.unknown(),
+  /** The input as the person who approved the call changed it. */
+  changedInput: z.unknown().optional(),
+  output: z.unknown().optional(),
+  error: z.string().optional(),
+});
+
+/** Body of `GET /api/operator/runs/:runId/steps/:step`. */
+export const OperatorStep = z
+  .object({
+    step: z.number(),
+    agent: z.string(),
+    /** What the turn was begun with: the text of its user messages, the first 4,000 characters. */
+    prompt: z.string(),
+    text: z.string(),
+    reasoning: z.string(),
+    calls: z.array(StepCall),
+  })
+  .meta({ id: 'OperatorStep' });
+export type OperatorStep = z.infer<typeof OperatorStep>;
+
+/** What workers take from Temporal. */
+const WORK_KINDS = ['runs', 'steps', 'tools'] as const;
+
+/** A process that asks Temporal for work. */
+export const OperatorWorker = z
+  .object({
+    /** As Temporal shows it: process id and host, unless the worker was given a name. */
+    identity: z.string(),
+    takes: z.array(z.enum(WORK_KINDS)),
+    /** When it asked last, ms since the epoch by Temporal's clock. */
+    lastPollAt: z.number(),
+  })
+  .meta({ id: 'OperatorWorker' });
+export type OperatorWorker = z.infer<typeof OperatorWorker>;
+
+/** The lease of a worker, by which others see that it lives. */
+export const OperatorLease = z
+  .object({
+    id: z.string(),
+    /** `lapsed` and `ended`: another worker takes over what it held. */
+    state: z.enum(['held', 'lapsed', 'ended']),
+    /** Attempts in progress under it. */
+    attempts: z.number(),
+  })
+  .meta({ id: 'OperatorLease' });
+export type OperatorLease = z.infer<typeof OperatorLease>;
+
+/** Body of `GET /api/operator/workers`. */
+export const OperatorWorkers = z.object({
+  taskQueue: z.string(),
+  workers: z.array(OperatorWorker),
+  /** At most 200; absent where workers hold none. */
+  leases: z.array(OperatorLease).optional(),
+});
+export type OperatorWorkers = z.infer<typeof OperatorWorkers>;
+
+/** Requests and replies of `/api/operator/agents`. Times in replies are ms since the epoch. */
+
+export const OperatorAgentPath = z.object({ agent: z.string().min(1).max(LIMITS.idChars) });
+
+/** `POST /api/operator/agents/:agent/pause` and `…/unpause`. */
+export const OperatorPauseBody = z
+  .object({
+    /** Over all tenants; for callers without one. */
+    everywhere: z.boolean().default(false),
+    reason: z.string().min(1).max(LIMITS.errorTextBytes).optional(),
+  })
+  .prefault({});
+
+export const OperatorPauseReply = z.object({
+  result: z.enum(['paused', 'already_paused', 'resumed', 'not_paused']),
+});
+export type OperatorPauseReply = z.infer<typeof OperatorPauseReply>;
+
+const OperatorAgent = z
+  .object({
+    name: z.string(),
+    /** False for an agent that people may not talk to. */
+    isPublic: z.boolean(),
+    isDefault: z.boolean(),
+    /** Empty for an agent that works. */
+    pauses: z.array(
+      z.object({
+        /** Over all tenants. */
+        everywhere: z.boolean(),
+        at: z.number(),
+        /** Absent where another tenant's people are meant. */
+        by: z.string().optional(),
+        reason: z.string().optional(),
+      }),
+    ),
+    /** Runs of the tenant that wait for the agent. */
+    held: z.number(),
+  })
+  .meta({ id: 'OperatorAgent' });
+export type OperatorAgent = z.infer<typeof OperatorAgent>;
+
+/** Body of `GET /api/operator/agents`. */
+export const OperatorAgents = z.object({ agents: z.array(OperatorAgent) });
+export type OperatorAgents = z.infer<typeof OperatorAgents>;

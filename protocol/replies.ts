@@ -1,10 +1,54 @@
 import { z } from 'zod';
-import { AgentCard } from './agent-card.js';
-import { BusyPolicy } from './busy.js';
-import { CallDecision } from './call-decision.js';
-import { HTTP_STATUS, type ErrorCode } from './errors.js';
 import { ROLES } from './actor.js';
+import { HTTP_STATUS, type ErrorCode } from './errors.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
+
+/** How a page presents a tool. */
+export const ToolCard = z.object({
+  name: z.string(),
+  title: z.string().optional(),
+  /** Title of the agent that carries its calls out; absent: none does. */
+  agent: z.string().optional(),
+});
+export type ToolCard = z.infer<typeof ToolCard>;
+
+/** How a page presents an agent. */
+export const AgentCard = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  /** First messages to click: what people read, and what is sent. */
+  openers: z.array(z.object({ label: z.string(), text: z.string() })),
+  /** Tools that pages show in another way than by their names. */
+  tools: z.array(ToolCard),
+  /** False: a page does not offer it, though people who know its name may talk to it. */
+  listed: z.boolean(),
+});
+export type AgentCard = z.infer<typeof AgentCard>;
+
+/** Who decided about a call, beside the decision that its message has. */
+export const CallDecision = z
+  .object({
+    toolCallId: z.string(),
+    approved: z.boolean(),
+    by: z.string().optional(),
+    /** ms since the epoch by the store's clock. */
+    at: z.number(),
+    /** True if no person decided, or none in time. */
+    automatic: z.boolean().optional(),
+  })
+  .meta({ id: 'CallDecision' });
+export type CallDecision = z.infer<typeof CallDecision>;
+
+/**
+ * What happens to a message that arrives while a run is active: it is refused, waits for its turn,
+ * is read by the run's next step, or stops the run and is answered instead.
+ */
+export const BusyPolicy = z.enum(['reject', 'queue', 'steer', 'interrupt']);
+export type BusyPolicy = z.infer<typeof BusyPolicy>;
+
+/** How an accepted message waits. */
+export type QueueMode = Exclude<BusyPolicy, 'reject'>;
 
 /** HTTP replies of the API. */
 

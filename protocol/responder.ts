@@ -1,6 +1,5 @@
-import type { Actor, Role } from './actor.js';
+import { holdsRole, type Actor, type Approvers, type Role } from './actor.js';
 import { ANONYMOUS } from './ids.js';
-import { holdsRole, type Approvers } from './roles.js';
 
 /** A person as the host has verified it: an account, within a tenant if there is one. */
 export interface Principal {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { FinishReason, Usage } from './chunk.js';
-import { Interruption } from './interruption.js';
+import { FinishReason, Interruption, Usage } from './chunk.js';
 
 /**
  * Transcript rows: what a session remembers, in the order in which the model gets it. Stored rows

@@ -1,5 +1,5 @@
 /** Schedules, and what their workflows are started with: types only, since workflow code imports this file. */
-import type { Trigger } from './triggers.js';
+import type { Trigger } from './run.js';
 
 /**
  * What is done with a firing while the one before is not over: left out, kept until then (one of them),

@@ -1,3 +1,5 @@
+import type { ControlMessage } from './control-message.js';
+
 /**
  * Represents the end of a stream where no detail is needed; identical in every copy of this
  * package.
@@ -35,4 +37,15 @@ export function isStreamEndSentinel(value: unknown): value is StreamEndSentinel 
   if (typeof value !== 'object' || value === null) return false;
   const { __streamEnd, status } = value as Partial<StreamEndSentinel>;
   return __streamEnd === true && (status === 'ended' || status === 'failed');
+}
+
+/** No imports of values, so that browsers can use it. */
+const CONTROL_TYPES: ReadonlySet<string> = new Set([
+  'stream_end',
+  'stream_status',
+  'stream_truncated',
+] satisfies ControlMessage['type'][]);
+
+export function isControlMessage(message: { type: string }): message is ControlMessage {
+  return CONTROL_TYPES.has(message.type);
 }

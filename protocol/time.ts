@@ -95,3 +95,12 @@ export function endsWithin(ms: number, ...signals: AbortSignal[]): AbortSignal {
   (timer as { unref?: () => void }).unref?.();
   return AbortSignal.any([...signals, over.signal]);
 }
+
+/** The clock of another machine, read once. All times are ms since the epoch. */
+export interface ClockReading {
+  /** The time of the other clock. */
+  at: number;
+  /** This machine's clock when it was asked, and when the reply came. */
+  askedAt: number;
+  repliedAt: number;
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { StreamChunkSchema, type LogEntry } from './chunk.js';
+import { CHUNK_TYPES, StreamChunkSchema, type LogEntry } from './chunk.js';
 import type { StreamEnd } from './control-message.js';
+import { HelixError } from './errors.js';
 
 /** A stream as external readers see it: events over SSE; see PROTOCOL.md#wire-events. */
 const count = z.int().nonnegative();
@@ -96,3 +97,94 @@ function endOf({ status, error, finalOutput }: StreamEnd): StreamEndEvent | Stre
   if (status === 'aborted') return { type: 'fail', error: error ?? 'The run was aborted.' };
   return { type: 'end', finalOutput };
 }
+
+/** JSON does not escape these characters, and some readers treat them as line ends. */
+const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
+
+/** The SSE text of an event. Its data is always one line. Pure. */
+export function formatWireEvent({ id, event }: WireEvent): string {
+  const data = JSON.stringify(event).replace(
+    LINE_BREAKS,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${id === undefined ? '' : `id: ${String(id)}\n`}data: ${data}\n\n`;
+}
+
+const EVENT_TYPES: ReadonlySet<string> = new Set(
+  StreamEvent.options.map((option) => option.shape.type.value),
+);
+
+/**
+ * Parses the data of an SSE event; undefined if the event or its chunk has a type that this version
+ * does not know, which readers skip.
+ *
+ * @throws HelixError `validation_error` if the data is not JSON or not a valid event of its type
+ */
+export function parseStreamEvent(data: string): StreamEvent | undefined {
+  const value = parseJson(data);
+  const type = typeOf(value);
+  if (type === undefined) throw malformed('It has no type.');
+  if (!EVENT_TYPES.has(type)) return undefined;
+  if (type === 'chunk') {
+    const chunkType = typeOf((value as { chunk?: unknown }).chunk);
+    if (chunkType !== undefined && !CHUNK_TYPES.has(chunkType)) return undefined;
+  }
+  const checked = StreamEvent.safeParse(value);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  throw malformed(`${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? ''}`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw malformed('It is not JSON.', error);
+  }
+}
+
+function typeOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
+  return typeof value.type === 'string' ? value.type : undefined;
+}
+
+function malformed(reason: string, cause?: unknown): HelixError {
+  return new HelixError('validation_error', 'This is not a stream event.', {
+    detail: { reason },
+    cause,
+  });
+}
+
+/** What every event of a sub-agent names. */
+const about = {
+  /** The call of the conversation that it works for, also through agents between. */
+  callId: z.string(),
+  /** Session of the sub-agent, which distinguishes two that write in turn. */
+  agentId: z.string(),
+  /** Name of the sub-agent. */
+  agent: z.string(),
+};
+
+const ToolState = z.enum(['running', 'done', 'failed']);
+
+/** What a sub-agent does, by the call of the conversation that it carries out. */
+export const SubAgentEvent = z
+  .discriminatedUnion('kind', [
+    z.object({ ...about, kind: z.literal('text'), delta: z.string() }),
+    z.object({
+      ...about,
+      kind: z.literal('tool'),
+      toolCallId: z.string(),
+      toolName: z.string(),
+      state: ToolState,
+    }),
+    /** A step begins; what a lost attempt wrote goes back to here. */
+    z.object({ ...about, kind: z.literal('step') }),
+    z.object({ ...about, kind: z.literal('discarded') }),
+  ])
+  .meta({ id: 'SubAgentEvent' });
+export type SubAgentEvent = z.infer<typeof SubAgentEvent>;
+
+/** Body of `GET /api/chat/:sessionId/sub-agents/:toolCallId`: the end of it, oldest first. */
+export const SubAgentReport = z.object({ events: z.array(SubAgentEvent) });
+export type SubAgentReport = z.infer<typeof SubAgentReport>;

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { ConfigurationError } from '../protocol/errors.js';
-import type { RunMeter } from '../protocol/run-meter.js';
+import type { RunMeter } from '../protocol/telemetry.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { joinParts } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';

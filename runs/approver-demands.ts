@@ -10,7 +10,7 @@ import {
   type AskedBy,
   type Responder,
 } from '../protocol/responder.js';
-import { needsRole } from '../protocol/roles.js';
+import { needsRole } from '../protocol/actor.js';
 import type { CallSpec } from '../store/contract/call-record.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';

@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
+import { formatFileUrl, madeFileOf, parseFileUrl } from '../protocol/file-reference.js';
 import { isStoredSessionId, toShownSessionId } from '../protocol/ids.js';
 import { toActingPerson, type KnownPerson } from '../protocol/responder.js';
-import type { Row, AssistantPart, UserPart } from '../protocol/rows.js';
+import type { AssistantPart, Row, UserPart } from '../protocol/rows.js';
 import type { CustomState } from '../store/contract/custom-state.js';
+import type { StoredFile } from '../store/contract/files.js';
+import type { RunInfo } from '../store/contract/runs.js';
 import type { BranchInput as CopyInput } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
+import type { SessionOwner } from '../store/contract/waiting.js';
 import { toAct } from '../store/record/acts.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { beginsTurn, toUserMessage } from '../store/record/user-message.js';
-import type { RunInfo } from '../store/contract/runs.js';
-import { formatFileUrl, parseFileUrl } from '../protocol/file-reference.js';
-import { madeFileOf } from '../protocol/made-file.js';
-import type { StoredFile } from '../store/contract/files.js';
-import type { SessionOwner } from '../store/contract/waiting.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import type { AdoptInput, BranchInput } from './runs.js';
-import type { Uploads, UploadInput } from './uploads.js';
+import type { UploadInput, Uploads } from './uploads.js';
 
 const PAGE = 100;
 

@@ -3,7 +3,7 @@ import { HelixError } from '../protocol/errors.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { ToolRow } from '../protocol/rows.js';
 import { sleep } from '../protocol/time.js';
-import { parseWebhookToken, type WebhookToken } from '../protocol/webhook-token.js';
+import { parseWebhookToken, type WebhookToken } from '../protocol/answers.js';
 import { toAct } from '../store/record/acts.js';
 import { toHookResult } from '../store/record/settle-inputs.js';
 import { noteBeside } from '../store/contract/due.js';

@@ -1,5 +1,5 @@
 import { LIMITS } from '../protocol/limits.js';
-import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
+import { NO_METER, type RunMeter } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { toAct } from '../store/record/acts.js';

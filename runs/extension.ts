@@ -2,12 +2,11 @@ import type { Client } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import type { AgentRegistry } from '../agents/index.js';
 import type { Notice } from '../protocol/notices.js';
-import type { RunMeter } from '../protocol/run-meter.js';
-import type { Tracer } from '../protocol/tracer.js';
-import type { SessionOwner } from '../store/contract/waiting.js';
+import type { RunMeter, Tracer } from '../protocol/telemetry.js';
 import type { Event } from '../session/events.js';
 import type { AdmitInput } from '../store/contract/owners.js';
 import type { Store } from '../store/contract/store.js';
+import type { SessionOwner } from '../store/contract/waiting.js';
 import type { AuditLogger } from '../store/record/listeners.js';
 import type { Deliveries } from './deliveries.js';
 

@@ -25,5 +25,5 @@ export type {
   Runs,
 } from './runs.js';
 export { registerSearchAttributes } from './search-attributes.js';
-export type { RunEvent, RunMeter } from '../protocol/run-meter.js';
+export type { RunEvent, RunMeter } from '../protocol/telemetry.js';
 export type { UserInputMessage } from '../protocol/agent-server.js';

@@ -1,6 +1,6 @@
 import { Connection, isGrpcServiceError, type ConnectionOptions } from '@temporalio/client';
-import type { ClockReading } from '../protocol/clock.js';
-import { toReason } from '../protocol/to-reason.js';
+import type { ClockReading } from '../protocol/time.js';
+import { toReason } from '../protocol/errors.js';
 import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { sleep } from '../protocol/time.js';
 import { lastPoll, toMs } from './pollers.js';

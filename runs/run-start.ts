@@ -2,7 +2,7 @@ import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import type { RunInput } from '../protocol/run.js';
-import type { Tracer } from '../protocol/tracer.js';
+import type { Tracer } from '../protocol/telemetry.js';
 import type { BeginResult, RunRecord } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionRecord } from '../store/contract/sessions.js';

@@ -15,7 +15,7 @@ import {
   WORKFLOW_TYPE,
 } from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
-import type { Tracer } from '../protocol/tracer.js';
+import type { Tracer } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
 import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
 import { codeOf, isRefusedForGood } from './grpc-status.js';

@@ -1,6 +1,6 @@
 import { HelixError } from '../protocol/errors.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
-import type { RunMeter } from '../protocol/run-meter.js';
+import type { RunMeter } from '../protocol/telemetry.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import { startOf } from '../store/record/run-standing.js';

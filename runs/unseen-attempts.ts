@@ -1,4 +1,4 @@
-import type { RunMeter } from '../protocol/run-meter.js';
+import type { RunMeter } from '../protocol/telemetry.js';
 import type { Leases } from '../store/contract/leases.js';
 import type { RunWorkflows } from './run-workflows.js';
 import type { StartedAttempt, WorkflowLook } from './workflow-look.js';

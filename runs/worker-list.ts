@@ -1,9 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type {
-  OperatorLease,
-  OperatorWorker,
-  OperatorWorkers,
-} from '../protocol/operator-workers.js';
+import type { OperatorLease, OperatorWorker, OperatorWorkers } from '../protocol/operator.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
 import type { Leases } from '../store/contract/leases.js';
 import { POLL_MS, toMs } from './pollers.js';

@@ -1,4 +1,4 @@
-import type { BusyPolicy } from '../protocol/busy.js';
+import type { BusyPolicy } from '../protocol/replies.js';
 import { LIMITS } from '../protocol/limits.js';
 import { toPerson, type KnownPerson } from '../protocol/responder.js';
 import type { RunProgress } from '../protocol/run.js';

@@ -1,4 +1,4 @@
-import type { AttemptEnd } from '../protocol/run-meter.js';
+import type { AttemptEnd } from '../protocol/telemetry.js';
 import type { TerminalStatus } from '../protocol/run.js';
 import type { Call, Usage } from './record.js';
 

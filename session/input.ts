@@ -1,7 +1,6 @@
-import type { Actor } from '../protocol/actor.js';
+import type { Actor, Approvers } from '../protocol/actor.js';
 import type { JSONPatchOperation, StreamChunk } from '../protocol/chunk.js';
 import type { KnownPerson } from '../protocol/responder.js';
-import type { Approvers } from '../protocol/roles.js';
 import type { Decision, Row } from '../protocol/rows.js';
 import type { CallKind, ChildRef, OnExpiry } from '../protocol/run.js';
 import type { Call, Usage } from './record.js';

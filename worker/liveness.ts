@@ -1,5 +1,5 @@
 import type { Lease } from '../activities/lease.js';
-import type { RunMeter } from '../protocol/run-meter.js';
+import type { RunMeter } from '../protocol/telemetry.js';
 import type { Leases } from '../store/contract/leases.js';
 import type { TakeOver } from './take-over.js';
 

@@ -1,8 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { parseFileUrl } from '../../protocol/file-reference.js';
+import { madeFileOf, parseFileUrl } from '../../protocol/file-reference.js';
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { madeFileOf } from '../../protocol/made-file.js';
 import type { Row, UserPart } from '../../protocol/rows.js';
 import type { Files, StoredFile } from '../../store/contract/files.js';
 import type { FetchFile } from './fetch-file.js';

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { writeChangedInput } from '../../protocol/changed-input.js';
+import { writeChangedInput } from '../../protocol/answers.js';
 import { deniedReason } from '../../protocol/provider-result.js';
 import type {
   AssistantPart,

@@ -3,7 +3,7 @@ import type { FinishReason, StreamChunk, Usage } from '../../protocol/chunk.js';
 import type { ErrorCode } from '../../protocol/errors.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import type { ReplyFold } from '../../protocol/reply-fold.js';
-import { toTokenCount } from '../../protocol/token-count.js';
+import { toTokenCount } from '../../protocol/usage.js';
 
 /** A file that was stored, or why it was not. */
 export type KeptFile = { url: string } | { error: string; code: ErrorCode };

@@ -1,4 +1,4 @@
-import type { Interruption } from '../../protocol/interruption.js';
+import type { Interruption } from '../../protocol/chunk.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatCheckpointId, formatApprovalId } from '../../protocol/ids.js';

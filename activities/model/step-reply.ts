@@ -1,20 +1,19 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolResult } from '@ai-sdk/provider';
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
-import { toShownMetadata } from '../../protocol/provider-result.js';
-import { createReplyFold, type ReplyFold, type TextPart } from '../../protocol/reply-fold.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { isShownUrl, toShownMetadata } from '../../protocol/provider-result.js';
+import { createReplyFold, type ReplyFold, type TextPart } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
-import { isShownUrl } from '../../protocol/shown-url.js';
+import { createCallIds, startOf } from './call-ids.js';
 import {
   MAX_ATTACHMENT_BYTES,
   toAttachment,
+  TOO_LARGE,
   toUnseenFile,
   type Attachment,
   type ShownPart,
-  TOO_LARGE,
 } from './made-files.js';
-import { createCallIds, startOf } from './call-ids.js';
 import { createProviderCalls, toDenied, toKept, type ProviderChunk } from './provider-calls.js';
 import {
   storableOf,

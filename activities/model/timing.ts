@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Answered } from '../../protocol/rows.js';
-import type { UsedModel } from '../../protocol/run-meter.js';
+import type { UsedModel } from '../../protocol/telemetry.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ActivityDeps } from '../deps.js';
 import type { StepMiddleware, RequestListener } from './middleware.js';

@@ -1,4 +1,4 @@
-export type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
+export type { SubAgentEvent } from '../../protocol/wire-events.js';
 export { ChatRequestError } from './errors.js';
 export type { ChatMessage } from './chat-message.js';
 export type { ChatRequestsOptions } from './chat-requests.js';

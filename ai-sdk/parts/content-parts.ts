@@ -1,7 +1,6 @@
-import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
+import type { ChunkOf, Interruption, StreamChunk } from '../../protocol/chunk.js';
 import { toEventPartType, type ReservedEventName } from '../../protocol/event-names.js';
 import { toShownSessionId } from '../../protocol/ids.js';
-import type { Interruption } from '../../protocol/interruption.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
 /** Control-flow chunks and the name under which a page sees them. */

@@ -1,5 +1,5 @@
 import { FINISH_TOOL_NAME, formatApprovalId } from '../../protocol/ids.js';
-import type { Interruption } from '../../protocol/interruption.js';
+import type { Interruption } from '../../protocol/chunk.js';
 import { toShownMetadata, toShownResult } from '../../protocol/provider-result.js';
 import type {
   AssistantPart,

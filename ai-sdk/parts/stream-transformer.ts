@@ -1,16 +1,16 @@
 import type {
   ChunkOf,
+  FinishReason,
+  Interruption,
   LogEntry,
   StreamChunk,
   StreamMessage,
-  FinishReason,
 } from '../../protocol/chunk.js';
-import type { Interruption } from '../../protocol/interruption.js';
+import { ContentBlocks } from '../../protocol/content-blocks.js';
 import type { StreamEnd } from '../../protocol/control-message.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
-import type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
+import type { SubAgentEvent } from '../../protocol/wire-events.js';
 import type { StoredChunk } from '../../store/log/stream-manager.js';
-import { ContentBlocks } from '../../protocol/content-blocks.js';
 import {
   toControlPart,
   toEventPart,

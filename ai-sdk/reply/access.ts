@@ -1,11 +1,10 @@
-import type { Role, Actor } from '../../protocol/actor.js';
+import { readVia, type Actor, type Role } from '../../protocol/actor.js';
+import { HEADERS } from '../../protocol/headers.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
-import { HEADERS } from '../../protocol/headers.js';
-import { readVia } from '../../protocol/via.js';
 
 export { toStoredSessionId };
 

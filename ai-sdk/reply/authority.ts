@@ -1,5 +1,4 @@
-import type { AnswerOptions, AnswerApi } from '../../runs/answers.js';
-import type { Actor, Role } from '../../protocol/actor.js';
+import { holdsRole, needsRole, type Actor, type Role } from '../../protocol/actor.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, toShownSessionId } from '../../protocol/ids.js';
@@ -11,13 +10,13 @@ import {
   mayWithdraw,
   type AskedBy,
 } from '../../protocol/responder.js';
-import { needsRole, holdsRole } from '../../protocol/roles.js';
 import { verdictInTime } from '../../protocol/verdict.js';
+import type { AnswerApi, AnswerOptions } from '../../runs/answers.js';
 import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';
 import { isQuestion } from '../../store/record/questions.js';
 import type { Viewer } from '../turns/turn-progress.js';
-import { type Caller, isOwner } from './access.js';
+import { isOwner, type Caller } from './access.js';
 
 /** What a caller does with a conversation that may belong to another user of the tenant, or with an agent. */
 export type Action =

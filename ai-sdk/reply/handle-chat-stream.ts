@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import type { HelixError } from '../../protocol/errors.js';
+import { HEADERS, PostedTail, type ProblemBody } from '../../protocol/http.js';
 import { isStoredSessionId, toShownSessionId } from '../../protocol/ids.js';
-import { HEADERS, type ProblemBody } from '../../protocol/http.js';
-import { PostedTail } from '../../protocol/posted-messages.js';
+import { ExecutionError } from '../parts/errors.js';
+import { buildFramesResponse } from '../parts/sse.js';
+import { decideReply } from './decide-reply.js';
+import { invalid } from './refusals.js';
 import {
   toChatDeps,
   type ChatReply,
   type HandleChatStreamDeps,
   type HandleChatStreamParams,
 } from './types.js';
-import { decideReply } from './decide-reply.js';
-import { ExecutionError } from '../parts/errors.js';
-import { buildFramesResponse } from '../parts/sse.js';
-import { invalid } from './refusals.js';
 
 /**
  * Answers a chat request as a web response: an SSE body, 204 when there is nothing to follow, or a

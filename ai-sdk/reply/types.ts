@@ -1,6 +1,6 @@
 import type { Runs } from '../../runs/runs.js';
 import type { Role } from '../../protocol/actor.js';
-import type { BusyPolicy } from '../../protocol/busy.js';
+import type { BusyPolicy } from '../../protocol/replies.js';
 import type { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { joinParts } from '../../store/contract/shared-data.js';

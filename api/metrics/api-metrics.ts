@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from '../../protocol/errors.js';
-import type { RunMeter } from '../../protocol/run-meter.js';
+import type { RunMeter } from '../../protocol/telemetry.js';
 import { withTimeout } from '../../protocol/time.js';
 import type { Pauses } from '../../store/contract/pauses.js';
 import type { Waiting, WaitingStanding } from '../../store/contract/waiting.js';

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { RunMeter } from '../../protocol/run-meter.js';
+import type { RunMeter } from '../../protocol/telemetry.js';
 
 const WAIT_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
 

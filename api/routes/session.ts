@@ -21,7 +21,7 @@ import {
 } from '../../protocol/http.js';
 import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
 import type { SessionCalls, SessionView } from '../../store/contract/sessions.js';
-import { SubAgentReport } from '../../protocol/sub-agent-event.js';
+import { SubAgentReport } from '../../protocol/wire-events.js';
 import { stopRun } from '../acts.js';
 import { toActor } from '../identity.js';
 import { EraseQuery, ErasureReply } from '../../protocol/erasure.js';

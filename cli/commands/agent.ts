@@ -1,10 +1,6 @@
 import { Command } from 'commander';
 import type { AgentStarted } from '../../protocol/agent-server.js';
-import type {
-  OperatorAgent,
-  OperatorAgents,
-  OperatorPauseReply,
-} from '../../protocol/operator-agents.js';
+import type { OperatorAgent, OperatorAgents, OperatorPauseReply } from '../../protocol/operator.js';
 import type { ConfigReply } from '../../protocol/replies.js';
 import type { ApiClient } from '../api/client.js';
 import type { Cli } from '../cli.js';

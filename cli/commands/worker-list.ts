@@ -1,9 +1,5 @@
 import { Command } from 'commander';
-import type {
-  OperatorLease,
-  OperatorWorker,
-  OperatorWorkers,
-} from '../../protocol/operator-workers.js';
+import type { OperatorLease, OperatorWorker, OperatorWorkers } from '../../protocol/operator.js';
 import type { Cli } from '../cli.js';
 import type { Kind } from '../output/output.js';
 import { workOf, type GlobalOptions } from './options.js';

@@ -7,7 +7,7 @@ import { readTemporal, type TemporalSettings } from '../../config/temporal.js';
 import { inspectTemporal } from '../../runs/inspect-temporal.js';
 import { budgetsOfSettings, unpricedAgents } from '../../extensions/limits/index.js';
 import type { ReadinessReply } from '../../protocol/replies.js';
-import { toReason } from '../../protocol/to-reason.js';
+import { toReason } from '../../protocol/errors.js';
 import { inspectRedis } from '../../store/redis/inspect-redis.js';
 import { toUnreachable } from '../api/refusals.js';
 import { judgeClocks } from './judge-clocks.js';

@@ -1,4 +1,4 @@
-import type { ClockReading } from '../../protocol/clock.js';
+import type { ClockReading } from '../../protocol/time.js';
 import { shownDuration } from '../output/shown-time.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 

@@ -6,7 +6,7 @@ import {
   OperatorAgents,
   OperatorPauseBody,
   OperatorPauseReply,
-} from '../../protocol/operator-agents.js';
+} from '../../protocol/operator.js';
 import { HelixError } from '../../protocol/errors.js';
 
 const act = {

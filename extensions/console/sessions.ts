@@ -10,7 +10,7 @@ import {
 } from '../../api/extension.js';
 import { loadUIMessages, notFound } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { OperatorWorkers } from '../../protocol/operator-workers.js';
+import { OperatorWorkers } from '../../protocol/operator.js';
 import {
   OperatorSession,
   OperatorSessionPath,

@@ -1,7 +1,7 @@
 import { defineRoute, mayReadRun, type Route, type RouteDeps } from '../../api/extension.js';
 import { notFound } from '../../ai-sdk/index.js';
 import { sessionOfRun } from '../../protocol/ids.js';
-import { OperatorStep, OperatorStepPath } from '../../protocol/operator-step.js';
+import { OperatorStep, OperatorStepPath } from '../../protocol/operator.js';
 import type { AssistantPart, Row, ToolRow } from '../../protocol/rows.js';
 import type { RunInfo } from '../../store/contract/runs.js';
 

@@ -1,10 +1,15 @@
-import { defineRoute, type Route, type RouteDeps, SESSION } from '../../api/extension.js';
-import { findSession, isOwner, notFound, toReplyHeaders } from '../../ai-sdk/index.js';
-import type { Caller, FoundSession } from '../../ai-sdk/index.js';
+import {
+  findSession,
+  isOwner,
+  notFound,
+  toReplyHeaders,
+  type Caller,
+  type FoundSession,
+} from '../../ai-sdk/index.js';
+import { defineRoute, SESSION, type Route, type RouteDeps } from '../../api/extension.js';
 import { HelixError } from '../../protocol/errors.js';
-import { formatFileUrl, isFileId } from '../../protocol/file-reference.js';
+import { formatFileUrl, isFileId, UploadedFile } from '../../protocol/file-reference.js';
 import { FilePath, FileQuery, SessionPath } from '../../protocol/http.js';
-import { UploadedFile } from '../../protocol/uploaded-file.js';
 import type { Files, StoredFile } from '../../store/contract/files.js';
 import { readUpload } from './read-upload.js';
 import { serveFile } from './serve-file.js';

@@ -1,4 +1,4 @@
-import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
+import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
 import type { HeldWork, LeaseState, Leases } from '../../store/contract/leases.js';
 import type { TakeOver } from '../../worker/index.js';
 import { judgeLease, see, type LeaseTimes, type Sighting } from './verdict.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
+import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
 import { sleep } from '../../protocol/time.js';
 import type { Liveness, LivenessDeps, TakeOver } from '../../worker/index.js';
 import { monotonicMs } from './clock.js';

@@ -1,6 +1,6 @@
 import { AttemptFailure } from '../../activities/attempt-failure.js';
 import type { Held, Lease } from '../../activities/lease.js';
-import type { RunMeter } from '../../protocol/run-meter.js';
+import type { RunMeter } from '../../protocol/telemetry.js';
 import { STORE_UNREACHABLE } from '../../protocol/temporal-names.js';
 import { withTimeout } from '../../protocol/time.js';
 import type { HeldWork, Leases } from '../../store/contract/leases.js';

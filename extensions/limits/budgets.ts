@@ -1,7 +1,7 @@
 import { toNoticeId, type RunsHost } from '../../runs/extension.js';
 import type { AgentDefinition, AgentRegistry } from '../../agents/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
+import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
 import type { Spending, Usage } from '../../store/contract/usage.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 

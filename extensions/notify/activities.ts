@@ -5,7 +5,7 @@ import { createSender } from './sender.js';
 import type { NotifySettings } from './settings.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { NoticeActivities, FailedDelivery, Notice } from '../../protocol/notices.js';
-import type { RunMeter } from '../../protocol/run-meter.js';
+import type { RunMeter } from '../../protocol/telemetry.js';
 import { noticeQueueOf } from '../../protocol/temporal-names.js';
 import type { WorkerHost, WorkerParts } from '../../worker/extension.js';
 import { createAnnounce } from './announce.js';

@@ -1,4 +1,4 @@
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 
 export interface Decision {
   token: string;

@@ -1,6 +1,6 @@
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { Notice, NoticeType } from '../../protocol/notices.js';
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 import { toPlace } from './place.js';
 
 /** What a receiver gets to read of a notice. */

@@ -1,18 +1,17 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { titleOfAgent, titleOfTool } from './titles.js';
+import type { Delivery, Notice, NoticeCall } from '../../protocol/notices.js';
+import { hashInput, toWords } from '../../protocol/shown-call.js';
+import type { RunMeter } from '../../protocol/telemetry.js';
+import type { Store } from '../../store/contract/store.js';
+import { asks } from '../../store/record/questions.js';
 import { toDecideUrl } from './decide-links.js';
 import type { Message, MessageItem } from './message.js';
-import { toPlace } from './place.js';
 import { NotDelivered } from './not-delivered.js';
+import { toPlace } from './place.js';
 import { approverIn, type Receiver } from './receivers.js';
 import type { Sender } from './sender.js';
 import type { NotifySettings } from './settings.js';
-import type { Delivery, Notice, NoticeCall } from '../../protocol/notices.js';
-import { hashInput } from '../../protocol/shown-call.js';
-import { toWords } from '../../protocol/to-words.js';
-import type { RunMeter } from '../../protocol/run-meter.js';
-import type { Store } from '../../store/contract/store.js';
-import { asks } from '../../store/record/questions.js';
+import { titleOfAgent, titleOfTool } from './titles.js';
 
 const BEAT_MS = 4_000;
 const FIRST_RETRY_MS = 5_000;

@@ -1,4 +1,4 @@
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { withSubAgents, type AgentRegistry } from '../../agents/registry.js';
 

@@ -20,7 +20,7 @@ import {
   type IdGenerator,
 } from '@opentelemetry/sdk-trace-node';
 import type { Extension } from '../../extension.js';
-import type { FinishedSpan, SpanName, Tracer, SpanAttributes } from '../../protocol/tracer.js';
+import type { FinishedSpan, SpanName, Tracer, SpanAttributes } from '../../protocol/telemetry.js';
 
 export interface TracingOptions extends Pick<
   NodeTracerConfig,

@@ -6,7 +6,7 @@ import { createRuns } from '../../runs/create-runs.js';
 import { tracerOf, type RunsExtension } from '../../runs/extension.js';
 import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
 import type { Runs } from '../../runs/runs.js';
-import type { RunMeter } from '../../protocol/run-meter.js';
+import type { RunMeter } from '../../protocol/telemetry.js';
 import { sessionOfRun } from '../../protocol/ids.js';
 import { isTerminal } from '../../protocol/run.js';
 import { joinParts } from '../../store/contract/shared-data.js';

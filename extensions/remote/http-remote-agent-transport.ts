@@ -1,8 +1,7 @@
-import { endsWithin } from '../../protocol/time.js';
 import { EventSourceParserStream, ParseError } from 'eventsource-parser/stream';
 import { LIMITS } from '../../protocol/limits.js';
-import type { WireEvent } from '../../protocol/wire-events.js';
-import { parseStreamEvent } from '../../protocol/wire-text.js';
+import { endsWithin } from '../../protocol/time.js';
+import { parseStreamEvent, type WireEvent } from '../../protocol/wire-events.js';
 import { RemoteRefusal, type RemoteAgentTransport, type RemoteStart } from './remote-transport.js';
 
 export interface HttpRemoteAgentOptions {

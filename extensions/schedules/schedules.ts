@@ -23,7 +23,7 @@ import {
   FIRING_WORKFLOW_TYPE,
   WORKFLOW_TASK_TIMEOUT_MS,
 } from '../../protocol/temporal-names.js';
-import { addTrigger, type Asker } from '../../protocol/triggers.js';
+import { addTrigger, type Asker } from '../../protocol/run.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { codeOf, isRefusedForGood } from '../../runs/grpc-status.js';
 import { hasCodec } from '../../runs/has-codec.js';

@@ -1,7 +1,7 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { ApplicationFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { FiringNote, ScheduledRun } from '../../protocol/scheduled-run.js';
-import { askersOf } from '../../protocol/triggers.js';
+import { askersOf } from '../../protocol/run.js';
 import { startAgent, type CalledAgentRun } from '../../workflows/run-agent.js';
 
 /** The time of the schedule, or of the trigger, also if the firing waited behind others. */

@@ -1,5 +1,5 @@
 import type { Decision, Row } from '../../protocol/rows.js';
-import type { Approvers } from '../../protocol/roles.js';
+import type { Approvers } from '../../protocol/actor.js';
 import type { CallKind, ChildRef, OnExpiry } from '../../protocol/run.js';
 import type { CallDescription, CallEdit } from '../../session/input.js';
 

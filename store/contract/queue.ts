@@ -1,4 +1,4 @@
-import type { QueueMode } from '../../protocol/busy.js';
+import type { QueueMode } from '../../protocol/replies.js';
 import type { KnownPerson } from '../../protocol/responder.js';
 import type { ReadMeter } from './log.js';
 import type { BeginQueued, BeginQueuedReply } from '../../session/begin.js';

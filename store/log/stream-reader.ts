@@ -1,4 +1,4 @@
-import { isControlMessage } from '../../protocol/control-guard.js';
+import { isControlMessage } from '../../protocol/stream-end-sentinel.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { StreamTruncatedError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';

@@ -1,4 +1,4 @@
-import type { CallDecision } from '../../protocol/call-decision.js';
+import type { CallDecision } from '../../protocol/replies.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { OpenCall } from '../contract/call-record.js';
 

@@ -12,7 +12,7 @@ import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-c
 import type { SessionRecord } from '../contract/sessions.js';
 import type { CommitInput } from '../contract/steps.js';
 import type { Store } from '../contract/store.js';
-import type { Interruption } from '../../protocol/interruption.js';
+import type { Interruption } from '../../protocol/chunk.js';
 import type { StreamManager } from '../log/stream-manager.js';
 
 export interface ForceEndDeps {

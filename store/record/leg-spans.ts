@@ -1,4 +1,4 @@
-import type { FinishedSpan, SpanAttributes, SpanName } from '../../protocol/tracer.js';
+import type { FinishedSpan, SpanAttributes, SpanName } from '../../protocol/telemetry.js';
 import { rootOf, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { RunUsage } from '../contract/runs.js';

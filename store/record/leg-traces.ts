@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isTerminal } from '../../protocol/run.js';
-import type { FinishedSpan, Tracer } from '../../protocol/tracer.js';
+import type { FinishedSpan, Tracer } from '../../protocol/telemetry.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { RunPart } from '../../session/events.js';
 import type { Listener } from '../change.js';

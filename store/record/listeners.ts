@@ -1,5 +1,5 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { RunMeter } from '../../protocol/run-meter.js';
+import type { RunMeter } from '../../protocol/telemetry.js';
 import type { Event } from '../../session/events.js';
 import type { Listener } from '../change.js';
 import type { AuditEntry } from '../contract/audit.js';

@@ -1,7 +1,5 @@
-import type { ClockReading } from '../../protocol/clock.js';
-import { HelixError } from '../../protocol/errors.js';
-import { withTimeout } from '../../protocol/time.js';
-import { toReason } from '../../protocol/to-reason.js';
+import { HelixError, toReason } from '../../protocol/errors.js';
+import { withTimeout, type ClockReading } from '../../protocol/time.js';
 import { closeClient, mastersOf, type RedisConnection } from './clients.js';
 import { connectCommands } from './connection.js';
 import { createConversations } from './context.js';

@@ -3,7 +3,7 @@ import { FINISH_TOOL_NAME, type AgentDefinition, type ToolContext } from '../../
 import { createSupportAgent } from '../../examples/index.js';
 import { Finding, toResearchReply } from '../../examples/support/researcher.js';
 import { toSupportReply } from '../../examples/support/support-reply.js';
-import { writeChangedInput } from '../../protocol/changed-input.js';
+import { writeChangedInput } from '../../protocol/answers.js';
 import { fromUser } from './streams.js';
 
 type Output = LanguageModelV4ToolResultPart['output'];

@@ -1,8 +1,7 @@
 import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
-import type { Role } from '../../protocol/actor.js';
+import type { Approvers, Role } from '../../protocol/actor.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import type { Approvers } from '../../protocol/roles.js';
 import { drive, newCall, userMessage } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
 

@@ -1,18 +1,17 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OperatorForkReply } from '../../protocol/operator.js';
-import type { OperatorLease, OperatorWorker } from '../../protocol/operator-workers.js';
 import type { RunEvent } from '../../cli/commands/run/describe.js';
 import { EXIT } from '../../cli/exit-codes.js';
 import { sessionOfRun } from '../../protocol/ids.js';
+import type { OperatorForkReply, OperatorLease, OperatorWorker } from '../../protocol/operator.js';
 import type { UsageRow } from '../../protocol/usage.js';
 import { EvalCase } from '../../testing/eval/case.js';
 import { loadSnapshot } from '../support/chat-client.js';
-import { until } from '../support/until.js';
 import { startCommand, useCommandLine } from '../support/command-line.js';
 import { runLab } from '../support/lab-run.js';
 import { useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
 
 const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0' } });
 const { helix, read } = useCommandLine(product);

@@ -1,4 +1,4 @@
-import type { OperatorAgent } from '../../protocol/operator-agents.js';
+import type { OperatorAgent } from '../../protocol/operator.js';
 import type { OperatorRun } from '../../protocol/operator.js';
 import { dueShardOf } from '../../store/record/due-shards.js';
 import { createKeySpace } from '../../store/redis/keys.js';

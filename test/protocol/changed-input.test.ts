@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readChangedInput, writeChangedInput } from '../../protocol/changed-input.js';
+import { readChangedInput, writeChangedInput } from '../../protocol/answers.js';
 
 it('the note about a changed input is read back as it was written', () => {
   fc.assert(

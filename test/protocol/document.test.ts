@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { isControlMessage } from '../../protocol/control-guard.js';
+import { isControlMessage } from '../../protocol/stream-end-sentinel.js';
 import { ControlMessage } from '../../protocol/control-message.js';
 import { StreamChunkSchema } from '../../protocol/chunk.js';
 import { HTTP_STATUS } from '../../protocol/errors.js';

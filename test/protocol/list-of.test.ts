@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endOfList, listOf } from '../../protocol/list-of.js';
+import { endOfList, listOf } from '../../protocol/http.js';
 
 describe('a list', () => {
   let looks = 0;

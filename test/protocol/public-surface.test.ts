@@ -2,7 +2,7 @@ import { CHUNK_TYPES } from '../../protocol/chunk.js';
 import * as guards from '../../protocol/chunk-guards.js';
 import * as core from '../../index.js';
 import * as runtime from '../../worker/index.js';
-import { BusyPolicy } from '../../protocol/busy.js';
+import { BusyPolicy } from '../../protocol/replies.js';
 import { UPDATES } from '../../protocol/temporal-names.js';
 
 describe('what a program imports', () => {

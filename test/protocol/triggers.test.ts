@@ -1,4 +1,4 @@
-import { addTrigger, askersOf, type Trigger } from '../../protocol/triggers.js';
+import { addTrigger, askersOf, type Trigger } from '../../protocol/run.js';
 
 const MINUTE = 60_000;
 const at = (minutes: number, by = 'carl'): Trigger => ({ by, at: minutes * MINUTE });

@@ -2,8 +2,13 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import fc from 'fast-check';
 import type { StreamMessage } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
-import { toWireEvents, type StreamEvent, type WireEvent } from '../../protocol/wire-events.js';
-import { formatWireEvent, parseStreamEvent } from '../../protocol/wire-text.js';
+import {
+  formatWireEvent,
+  parseStreamEvent,
+  toWireEvents,
+  type StreamEvent,
+  type WireEvent,
+} from '../../protocol/wire-events.js';
 import { anyChunk, anyText, sampleOf } from './any-chunk.js';
 
 const count = fc.nat();

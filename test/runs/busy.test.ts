@@ -1,7 +1,7 @@
 import { plantSilence } from '../support/stored-record.js';
 import { randomBytes } from 'node:crypto';
 import { editQueuedMessage } from '../../ai-sdk/index.js';
-import type { BusyPolicy } from '../../protocol/busy.js';
+import type { BusyPolicy } from '../../protocol/replies.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { BeginResult, RunRecord } from '../../store/contract/runs.js';
 import { createGatedAgent } from '../support/gated-agent.js';

@@ -6,7 +6,7 @@ import { createAnswerApi, type AnswerOptions } from '../../runs/answers.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import type { Approvers } from '../../protocol/roles.js';
+import type { Approvers } from '../../protocol/actor.js';
 import { toPendingCalls, toPendingQuestions } from '../../store/record/session-summaries.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../support/session-driver.js';

@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { groupParts } from '../../web/src/group-parts.js';
 import { toToolNames } from '../../web/src/tool-names.js';
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 
 const { agentOf } = toToolNames([], 'lab');
 type Part = UIMessage['parts'][number];

@@ -1,4 +1,4 @@
-import type { CallDecision } from '../../protocol/call-decision.js';
+import type { CallDecision } from '../../protocol/replies.js';
 import { PageStore } from '../../web/src/page-store.js';
 import { decisionOf, describeDecision } from '../../web/src/shown-decision.js';
 import type { ToolPart } from '../../web/src/tool-state.js';

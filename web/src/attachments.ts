@@ -1,6 +1,5 @@
 import type { FileUIPart, UIMessage } from 'ai';
-import { parseFileUrl } from '../../protocol/file-reference.js';
-import type { UploadedFile } from '../../protocol/uploaded-file.js';
+import { parseFileUrl, type UploadedFile } from '../../protocol/file-reference.js';
 import { Refusal, type Fetch, type PageConfig } from './api-client.js';
 import type { Attachment } from './attachment.js';
 import type { PageStore } from './page-store.js';

@@ -1,6 +1,6 @@
 import { type ReactElement, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 import type { PageConfig } from './api-client.js';
 import { CheckpointsDialog } from './checkpoints-dialog.js';
 import { Composer } from './composer.js';
@@ -27,7 +27,7 @@ import { Value } from './tool-values.js';
 import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
 import { usePageChat } from './use-page-chat.js';
-import type { AgentCard } from '../../protocol/agent-card.js';
+import type { AgentCard } from '../../protocol/replies.js';
 import type { Notice } from './page-store.js';
 
 interface Props {

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 import { readable } from './tool-state.js';
 
 /** A value as a person reads it: the fields of an object by name, one level deep, the rest in words. */

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
 import { AnswerForm } from './answer-form.js';
 import { ApprovalForm } from './approval-form.js';
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 import { formatWhen } from './format-when.js';
 
 interface Props {

@@ -1,4 +1,4 @@
-import type { CallDecision } from '../../protocol/call-decision.js';
+import type { CallDecision } from '../../protocol/replies.js';
 import type { PendingQuestion, SessionEvent } from '../../protocol/http.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { Attachment } from './attachment.js';

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { BusyPolicy } from '../../protocol/busy.js';
+import type { BusyPolicy } from '../../protocol/replies.js';
 import type {
   AnswerBody,
   PendingQuestion,
@@ -7,7 +7,7 @@ import type {
   QueueReply,
 } from '../../protocol/http.js';
 import type { CheckpointsReply, ExtendReply } from '../../protocol/replies.js';
-import type { SubAgentReport } from '../../protocol/sub-agent-event.js';
+import type { SubAgentReport } from '../../protocol/wire-events.js';
 import { Refusal, request, type Fetch } from './api-client.js';
 
 export type QueueEntry = QueuedMessages<UIMessage>;

@@ -2,7 +2,7 @@ import { useState, useSyncExternalStore, type ReactElement } from 'react';
 import { useCurrentConversation } from './current-conversation.js';
 import { ReplyText } from './reply-text.js';
 import type { ReportItem } from './report-items.js';
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 
 const WORDS = { running: 'running…', done: 'done', failed: 'failed' } as const;
 

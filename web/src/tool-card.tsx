@@ -25,7 +25,7 @@ import {
   waitsForColleague,
 } from './tool-state.js';
 import { ToolValues } from './tool-values.js';
-import { toWords } from '../../protocol/to-words.js';
+import { toWords } from '../../protocol/shown-call.js';
 import { describeApprovers } from './describe-approvers.js';
 import { EditedNote } from './question-notes.js';
 

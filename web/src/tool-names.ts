@@ -1,5 +1,5 @@
-import type { AgentCard, ToolCard } from '../../protocol/agent-card.js';
-import { toWords } from '../../protocol/to-words.js';
+import type { AgentCard, ToolCard } from '../../protocol/replies.js';
+import { toWords } from '../../protocol/shown-call.js';
 
 const PREFIX = 'subagent__';
 

@@ -1,7 +1,7 @@
 import type { MetricMeter } from '@temporalio/common';
 import { createOwnerLookup } from '../../activities/run-agent.js';
 import { NOTICE_TYPES } from '../../protocol/notices.js';
-import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/run-meter.js';
+import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/telemetry.js';
 import type { Sessions } from '../../store/contract/sessions.js';
 
 const ATTEMPT_ENDS: readonly AttemptEnd[] = [

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { SessionId } from '../../../protocol/http.js';
+import { listOf, SessionId } from '../../../protocol/http.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import { listOf } from '../../../protocol/list-of.js';
 
 /** What `POST /api/ag-ui/:agent` takes of AG-UI's `RunAgentInput`, protocol 1.0. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../../protocol/limits.js';
-import { listOf } from '../../../protocol/list-of.js';
+import { listOf } from '../../../protocol/http.js';
 
 /** Requests and replies of `/v1`, in OpenAI's shapes, as far as agents have a use for them. */
 

@@ -1,4 +1,4 @@
-import type { JSONPatchOperation } from '../../../protocol/json-patch.js';
+import type { JSONPatchOperation } from '../../../protocol/chunk.js';
 import type { PromotedState } from '../../contract/staging.js';
 import type { Case } from '../suite.js';
 

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
-import { isControlMessage } from '../../../protocol/control-guard.js';
+import { isControlMessage } from '../../../protocol/stream-end-sentinel.js';
 import { NO_RUN, type StreamMark, type Writer } from '../../contract/log.js';
 import type { StreamManager } from '../../log/stream-manager.js';
 import { equal } from '../assertions.js';

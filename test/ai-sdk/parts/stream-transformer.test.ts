@@ -1,5 +1,5 @@
 import { StreamTransformer } from '../../../ai-sdk/index.js';
-import { isControlMessage } from '../../../protocol/control-guard.js';
+import { isControlMessage } from '../../../protocol/stream-end-sentinel.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import type { Bare } from '../../support/fake-call.js';
 import { at, call, chunks, end, run, text } from './transformer-chunks.js';

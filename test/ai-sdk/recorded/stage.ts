@@ -1,4 +1,4 @@
-import type { BusyPolicy } from '../../../protocol/busy.js';
+import type { BusyPolicy } from '../../../protocol/replies.js';
 import type { UncheckedAnswer } from '../../../protocol/answers.js';
 import { isTerminal } from '../../../protocol/run.js';
 import type { RunRecord } from '../../../store/contract/runs.js';

@@ -1,6 +1,6 @@
 import type { HeldWork } from '../../../store/contract/leases.js';
 import { createMemoryData, createStoresOn } from '../../../store/memory/index.js';
-import type { RunEvent } from '../../../protocol/run-meter.js';
+import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createJudge } from '../../../extensions/leases/judge.js';
 import type { TakeOver } from '../../../worker/index.js';
 import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';

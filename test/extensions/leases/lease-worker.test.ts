@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../protocol/run-meter.js';
+import type { RunEvent } from '../../../protocol/telemetry.js';
 import type { Leases } from '../../../store/contract/leases.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { beginLease, createLease } from '../../../extensions/leases/lease-worker.js';

@@ -6,7 +6,7 @@ import {
   TraceIdRatioBasedSampler,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-node';
-import type { FinishedSpan } from '../../../protocol/tracer.js';
+import type { FinishedSpan } from '../../../protocol/telemetry.js';
 import {
   createTracing,
   type Tracing,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
-import type { JSONPatchOperation } from '../../../protocol/json-patch.js';
+import type { JSONPatchOperation } from '../../../protocol/chunk.js';
 import { applyPatch, type PatchFault } from '../../../store/record/apply-patch.js';
 import { fitChanges } from '../../../store/record/apply-changes.js';
 

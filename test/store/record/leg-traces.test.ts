@@ -1,6 +1,5 @@
-import type { FinishedSpan, Tracer } from '../../../protocol/tracer.js';
+import { NO_METER, type FinishedSpan, type Tracer } from '../../../protocol/telemetry.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { NO_METER } from '../../../protocol/run-meter.js';
 import { createLegTraces } from '../../../store/record/leg-traces.js';
 import { listenToChanges } from '../../../store/record/listeners.js';
 import {

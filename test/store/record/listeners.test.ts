@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../protocol/run-meter.js';
+import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { listenToChanges } from '../../../store/record/listeners.js';
 import { toAct } from '../../../store/record/acts.js';

@@ -1,6 +1,6 @@
 import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { SessionRecord } from '../../../store/contract/sessions.js';
-import type { RunEvent } from '../../../protocol/run-meter.js';
+import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createCoreMeter } from '../../../worker/metrics/core-meter.js';
 import { withDots } from '../../../worker/metrics/with-dots.js';
 

@@ -1,5 +1,5 @@
 import { workflowIdOf } from '../../../protocol/ids.js';
-import type { BusyPolicy } from '../../../protocol/busy.js';
+import type { BusyPolicy } from '../../../protocol/replies.js';
 import { SIGNALS } from '../../../protocol/temporal-names.js';
 import type { RunRecord } from '../../../store/contract/runs.js';
 import { userMessage } from '../../support/session-driver.js';

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import type { OperatorAgents } from '../../../protocol/operator-agents.js';
+import type { OperatorAgents } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
 import { formatWhen } from '../format-when.js';
 import { ConfirmDialog } from './confirm-dialog.js';

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { actOnEach, isNothingToDo } from '../../../protocol/act-on-each.js';
 import type { OperatorRuns } from '../../../protocol/operator.js';
 import { sleep } from '../../../protocol/time.js';
-import { toWords } from '../../../protocol/to-words.js';
+import { toWords } from '../../../protocol/shown-call.js';
 import { Refusal } from '../api-client.js';
 import { Modal } from '../modal.js';
 import { ConfirmDialog } from './confirm-dialog.js';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { OperatorRunDetail } from '../../../protocol/operator.js';
-import { toWords } from '../../../protocol/to-words.js';
+import { toWords } from '../../../protocol/shown-call.js';
 import type { PageConfig } from '../api-client.js';
 import { formatWhen } from '../format-when.js';
 import { read, runPath } from './console-api.js';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Fragment, useState, type ReactElement } from 'react';
-import type { OperatorStep } from '../../../protocol/operator-step.js';
+import type { OperatorStep } from '../../../protocol/operator.js';
 import { Value } from '../tool-values.js';
 import { read, runPath } from './console-api.js';
 import { ProblemNote } from './problem-note.js';

@@ -1,16 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactElement, type SyntheticEvent, useLayoutEffect, useState } from 'react';
-import type { OperatorQuestion, OperatorRunDetail } from '../../../protocol/operator.js';
-import type { OperatorStep } from '../../../protocol/operator-step.js';
-import { SchemaForm } from '../form/schema-form.js';
-import { useEditedInput } from '../form/use-edited-input.js';
+import { useLayoutEffect, useState, type ReactElement, type SyntheticEvent } from 'react';
+import type {
+  OperatorQuestion,
+  OperatorRunDetail,
+  OperatorStep,
+} from '../../../protocol/operator.js';
+import { toWords } from '../../../protocol/shown-call.js';
 import { FieldList } from '../field-list.js';
 import { ResultForm } from '../form/result-form.js';
+import { SchemaForm } from '../form/schema-form.js';
 import { schemaOfResult, shownOfQuestion } from '../form/schema-of-result.js';
+import { useEditedInput } from '../form/use-edited-input.js';
 import { formatWhen } from '../format-when.js';
 import { ChangeLabel, EditedNote } from '../question-notes.js';
 import { ReasonInput } from '../reason-input.js';
-import { toWords } from '../../../protocol/to-words.js';
 import type { Answer } from './answer.js';
 import { read, runPath } from './console-api.js';
 import { ProblemNote } from './problem-note.js';

@@ -1,4 +1,4 @@
-import { toWords } from '../../../protocol/to-words.js';
+import { toWords } from '../../../protocol/shown-call.js';
 import { hasHiddenCharacters, hasLineBreak, type TextInput } from './is-shown-by.js';
 import { fits, isWhole, MOST_ITEMS, type GroupField, type OneLine, type Shape } from './shape.js';
 
