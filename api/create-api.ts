@@ -3,7 +3,7 @@ import type { Express, RequestHandler } from 'express';
 import { isSessionId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
 import { toApiDeps, type ApiOptions } from './api-options.js';
 import type { RouteDeps } from './deps.js';
-import { tracerOf } from '../runs/extension.js';
+import { lastOfEach, tracerOf } from '../runs/extension.js';
 import type { ApiExtension } from './extension.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
@@ -59,8 +59,9 @@ import type { Store } from '../store/contract/store.js';
  *   server.closeAllConnections();
  * });
  */
-export function createApi(options: ApiOptions): Express {
-  const { extensions = [] } = options;
+export function createApi({ extensions: given, ...rest }: ApiOptions): Express {
+  const extensions = lastOfEach(given);
+  const options = { ...rest, extensions };
   const deps = toRouteDeps(options);
   const { metrics, readIdentity } = deps;
   const refuse: SendRefusal = (request, response, refusal) => {
@@ -99,8 +100,8 @@ export function createApi(options: ApiOptions): Express {
     extensions.flatMap((each) => each.crossOrigin ?? []),
   );
   if (crossOrigin !== undefined) app.use(roots, crossOrigin);
-  for (const { middleware } of extensions)
-    for (const each of middleware?.(deps) ?? []) app.use(each);
+  for (const each of extensions.flatMap(({ middleware = [] }) => middleware)) app.use(each);
+  for (const each of extensions.flatMap(({ pages }) => pages?.(deps) ?? [])) app.use(each);
   const webhookRate = createWebhookRate();
   for (const route of routes) {
     if (route.access !== 'everyone') continue;

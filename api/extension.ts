@@ -15,7 +15,9 @@ export interface ApiExtension {
   /** Headers that pages of other origins may send and read, besides those of the API. */
   crossOrigin?: CrossOriginHeaders;
   /** Handlers of Express that every request passes, before its caller is known. */
-  middleware?: (deps: RouteDeps) => readonly RequestHandler[];
+  middleware?: readonly RequestHandler[];
+  /** Pages without a known caller, behind the middleware of all. */
+  pages?: (deps: RouteDeps) => readonly RequestHandler[];
   /** Gives requests their traces; of one extension of a process. */
   tracer?: Tracer;
 }

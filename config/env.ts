@@ -7,7 +7,7 @@ import { secondsByTenant } from './audit-ttl.js';
 
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;
 
-/** Names of PEM files, see stores/redis/addresses.ts. */
+/** Names of PEM files, see store/redis/addresses.ts. */
 const FILES = String.raw`(?:\?(?:ca|cert|key)=[^&\s]+(?:&(?:ca|cert|key)=[^&\s]+)*)?`;
 
 const USER = String.raw`(?:[^\s@/]*@)?`;

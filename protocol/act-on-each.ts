@@ -1,3 +1,12 @@
+import { isTerminal, RUN_STATUSES, type RunStatus } from './run.js';
+
+/** The statuses of the runs that a filter finds, or a person chooses among others, on which an act makes sense. */
+export const SUITED: Record<'stop' | 'retry' | 'resume', readonly RunStatus[]> = {
+  stop: RUN_STATUSES.filter((status) => !isTerminal(status)),
+  retry: RUN_STATUSES.filter((status) => isTerminal(status) && status !== 'completed'),
+  resume: ['interrupted', 'failed'],
+};
+
 /** Requests of one person's act on many runs or calls that are under way together. */
 const AT_ONCE = 4;
 

@@ -2,11 +2,6 @@ import { z } from 'zod';
 import { HelixError } from './errors.js';
 
 /**
- * Who acts, and the way the act came. Types and plain constants only, since workflow code imports
- * this file.
- */
-
-/**
  * What a caller may do with conversations of others, within the own tenant: `viewer` reads,
  * `approver` also answers what waits, `operator` also stops, resumes and repeats runs.
  */

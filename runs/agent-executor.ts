@@ -12,7 +12,7 @@ import { joinParts } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { createRuns } from './create-runs.js';
-import { tracerOf, type RunsExtension } from './extension.js';
+import { lastOfEach, tracerOf, type RunsExtension } from './extension.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { hasCodec, withCodecs } from './has-codec.js';
 import { lastPoll, POLL_MS } from './pollers.js';
@@ -89,31 +89,23 @@ export async function createAgentExecutor(
   options: ExecutorOptions,
 ): Promise<TemporalAgentExecutor> {
   const { taskQueue = DEFAULT_TASK_QUEUE, stores, logger = SILENT } = options;
+  const extensions = lastOfEach(options.extensions);
   joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const client = options.client ?? newClient(options);
-  if (
-    options.client !== undefined &&
-    withCodecs(undefined, options.extensions) &&
-    !hasCodec(client)
-  ) {
+  const client = options.client ?? newClient({ ...options, extensions });
+  if (options.client !== undefined && withCodecs(undefined, extensions) && !hasCodec(client)) {
     throw new ConfigurationError('The client needs the codec of the extension as well.');
   }
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
-  const workflows = createRunWorkflows(
-    client,
-    taskQueue,
-    stores.store,
-    tracerOf(options.extensions),
-  );
+  const workflows = createRunWorkflows(client, taskQueue, stores.store, tracerOf(extensions));
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
     workflows,
     temporal: { client, taskQueue },
-    extensions: options.extensions,
+    extensions,
     runList: createRunList(client, taskQueue),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),

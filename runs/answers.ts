@@ -151,7 +151,9 @@ export function createAnswerApi({ store, agents, wakeRun, logger }: AnswerApiDep
     },
     expireCalls: async (sessionId) => {
       const { openCalls = [] } = (await store.sessions.withCalls(sessionId)) ?? {};
-      const { settled } = await expireCalls(store, openCalls, Date.now());
+      const now = Date.now();
+      const due = openCalls.filter(({ deadline = Infinity }) => deadline <= now);
+      const { settled } = await expireCalls(store, due, now);
       for (const { runId, result } of settled) await wake(runId, result);
       return settled.length > 0;
     },

@@ -26,6 +26,13 @@ export interface RunsHost {
   temporal?: { client: Client; taskQueue: string } | undefined;
 }
 
+/** Of two with one name the last counts, so that a list is changed by adding to it. */
+export function lastOfEach<E extends { readonly name: string }>(
+  extensions: readonly E[] = [],
+): E[] {
+  return [...new Map(extensions.map((each) => [each.name, each])).values()];
+}
+
 /** What an extension adds wherever runs begin and change: in web servers, workers and one process alike. */
 export interface RunsExtension {
   readonly name: string;

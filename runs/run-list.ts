@@ -13,8 +13,6 @@ export interface RunFilter {
   /** A list filter of Temporal. */
   query?: string | undefined;
   status?: RunStatus | undefined;
-  /** Runs of this status are left out. */
-  except?: RunStatus | undefined;
   agent?: string | undefined;
   /** Started at this time or later, ISO 8601. */
   since?: string | undefined;
@@ -22,8 +20,6 @@ export interface RunFilter {
   before?: string | undefined;
   /** Only runs of these conversations, by their stored ids. */
   sessions?: readonly string[] | undefined;
-  /** Only runs whose workflows are open, or are closed. */
-  isOpen?: boolean | undefined;
 }
 
 /** A run as Temporal lists it. */
@@ -112,7 +108,7 @@ export function createRunList(client: Client, taskQueue: string): RunList {
  * @throws HelixError `invalid_query`
  */
 export function toRunQuery(taskQueue: string, filter: RunFilter): string {
-  const { tenant, query, status, except, agent, since, before, sessions, isOpen } = filter;
+  const { tenant, query, status, agent, since, before, sessions } = filter;
   const own = tenant === undefined ? 'AgentTenant IS NULL' : `AgentTenant = ${quote(tenant)}`;
   const conditions = [
     own,
@@ -123,12 +119,6 @@ export function toRunQuery(taskQueue: string, filter: RunFilter): string {
   if (status !== undefined) conditions.push(`AgentStatus = '${status}'`);
   // A workflow that was closed from outside keeps the status that it had.
   if (status !== undefined && !isTerminal(status)) conditions.push("ExecutionStatus = 'Running'");
-  if (except !== undefined) {
-    // Visibility stores differ in what `!=` says of a run without the attribute.
-    const others = RUN_STATUSES.filter((each) => each !== except).map(quote);
-    conditions.push(`AgentStatus IN (${others.join(', ')})`);
-  }
-  if (isOpen !== undefined) conditions.push(`ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`);
   if (agent !== undefined) conditions.push(`AgentName = ${quote(agent)}`);
   if (since !== undefined) conditions.push(`StartTime >= '${new Date(since).toISOString()}'`);
   if (before !== undefined) conditions.push(`StartTime < '${new Date(before).toISOString()}'`);

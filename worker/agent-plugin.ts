@@ -16,10 +16,12 @@ import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createRunWorkflows } from '../runs/run-workflows.js';
 import { startSweeper } from '../runs/sweep.js';
 import { createToolWork } from '../runs/tool-work.js';
-import { tracerOf } from '../runs/extension.js';
+import { lastOfEach, tracerOf } from '../runs/extension.js';
 import { hasCodec, withCodecs } from '../runs/has-codec.js';
 import { createRuns } from '../runs/create-runs.js';
 import { registerSearchAttributes } from '../runs/search-attributes.js';
+import { sessionOfRun } from '../protocol/ids.js';
+import type { RunStatus } from '../protocol/run.js';
 import { withTimeout } from '../protocol/time.js';
 import { joinParts } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
@@ -88,6 +90,9 @@ const UP: ReadonlySet<string> = new Set<State>(['INITIALIZED', 'RUNNING']);
 /** A sweep in progress when the worker ends may take this long. */
 const SWEEP_END_MS = 2_000;
 
+/** Also before they begin. */
+const WAITS: ReadonlySet<RunStatus> = new Set(['starting', 'waiting_approval', 'waiting_tool']);
+
 const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
 
 /**
@@ -125,7 +130,7 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  */
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
-  const { extensions = [] } = options;
+  const extensions = lastOfEach(options.extensions);
   joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
@@ -194,7 +199,18 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         : [announceVersion(connection, namespace, versioning, signal)]),
       ...(versioning === undefined || versioning.behavior === 'AUTO_UPGRADE'
         ? []
-        : [sweepUntil(signal, createMoveWaiting(connection, client, versioning, workflows.wake))]),
+        : [
+            sweepUntil(
+              signal,
+              createMoveWaiting(connection, client, versioning, {
+                ...{ wake: workflows.wake, signal },
+                isWaiting: async (runId) => {
+                  const record = await sessions.read(sessionOfRun(runId));
+                  return record?.runId === runId && WAITS.has(record.status);
+                },
+              }),
+            ),
+          ]),
       ...parts.flatMap(({ whileItRuns: work }) => (work === undefined ? [] : [work(signal)])),
     ];
     const activities = createActivities({

@@ -27,8 +27,8 @@ const CALL_MS = 5_000;
 const AGAIN_MS = 250;
 /** A worker asks this often whether another build is the current one. */
 const MOVE_EVERY_MS = 5_000;
-/** Runs that are at work move once they wait. */
-const WAKE_AGAIN_MS = 60_000;
+/** A run that did not move, since its sub-agent is at work, is woken again after this long; then less and less often. */
+const WAKE_AGAIN_MS = { first: 60_000, most: 60 * 60_000 };
 /** Twenty a second, as with other work that piled up. */
 const WAKE_GAP_MS = 50;
 
@@ -102,40 +102,50 @@ async function readDeployment(
   return { current: current === '' ? undefined : (current ?? undefined), conflictToken };
 }
 
+interface MoveDeps {
+  wake: (runId: string) => Promise<void>;
+  /** Whether the record says that the run waits for people. */
+  isWaiting: (runId: string) => Promise<boolean>;
+  /** Fires when the worker goes. */
+  signal: AbortSignal;
+}
+
 /**
- * A sweep of the workers of a build: when another build is the current one, runs of theirs look at
- * their record, and those that wait continue on the current build. Then its workers can go.
+ * A sweep of the workers of a build: when another build is the current one, runs of theirs that wait look at
+ * their record and continue on the current build. Then its workers can go.
  */
 export function createMoveWaiting(
   connection: DeploymentConnection,
   { workflow, options: { namespace } }: Client,
   { deploymentName, buildId }: WorkerVersioning,
-  wake: (runId: string) => Promise<void>,
+  { wake, isWaiting, signal }: MoveDeps,
 ): () => Promise<void> {
   const query = [
     `WorkflowType = '${WORKFLOW_TYPE}'`,
     "ExecutionStatus = 'Running'",
     `TemporalWorkerDeploymentVersion = '${deploymentName}:${buildId}'`,
   ].join(' AND ');
-  /** When they may be woken again; the list may be older than their move. */
-  const woken = new Map<string, number>();
+  /** When they may be woken again, and how long after this time; the list may be older than their move. */
+  const woken = new Map<string, { at: number; pauseMs: number }>();
   let nextAt = 0;
 
   return async () => {
     const now = performance.now();
     if (now < nextAt) return;
     nextAt = now + MOVE_EVERY_MS;
-    for (const [runId, until] of woken) if (until < now) woken.delete(runId);
     const { current } = await connection.withDeadline(Date.now() + CALL_MS, () =>
       readDeployment(connection, namespace, deploymentName),
     );
     if (current === undefined || current === buildId) return;
     for await (const { workflowId } of workflow.list({ query })) {
+      if (signal.aborted) return;
       const runId = runOfWorkflow(workflowId);
-      if (runId === undefined || woken.has(runId)) continue;
-      woken.set(runId, now + WAKE_AGAIN_MS);
+      const { at, pauseMs } = woken.get(runId ?? '') ?? { at: 0, pauseMs: WAKE_AGAIN_MS.first };
+      if (runId === undefined || at > now || !(await isWaiting(runId))) continue;
+      const next = Math.min(2 * pauseMs, WAKE_AGAIN_MS.most);
+      woken.set(runId, { at: now + pauseMs, pauseMs: next });
       await wake(runId);
-      await sleep(WAKE_GAP_MS);
+      await sleep(WAKE_GAP_MS, signal);
     }
   };
 }

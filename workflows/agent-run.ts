@@ -167,7 +167,8 @@ async function goOnAsNew(run: Run, at: At): Promise<void> {
     ...(mayMove(at) && { initialVersioningBehavior: 'AUTO_UPGRADE' as const }),
   })({
     ...run.input,
-    startAt: undefined,
+    // It still begins then.
+    startAt: step === 0 ? run.input.startAt : undefined,
     from: { step, known, version, ...(spent && { spent }) },
   });
 }

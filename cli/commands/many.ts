@@ -102,8 +102,10 @@ export async function actOnAll(
     if (!isOwn && targets.length === 1) throw failure;
     // The next request would not be answered either.
     isOver ||= !isOwn && failure.code !== 'not_allowed';
-    if (failure === undefined) sums.done += 1;
-    else if (isFound && isNothingToDo(failure.code)) sums.skipped += 1;
+    const isNothing =
+      failure === undefined ? outcome.outcome === 'nothing' : isNothingToDo(failure.code);
+    if (isFound && isNothing) sums.skipped += 1;
+    else if (failure === undefined) sums.done += 1;
     else {
       sums.refused += 1;
       cli.exitWith(failure.exitCode);

@@ -37,7 +37,7 @@ export function notices(options?: NotifyOptions): Extension {
     deliveries: (temporal) => temporal && deliver(temporal, settings),
     worker: async (host) => (await import('./activities.js')).createNoticeWork(host, settings),
     ...(settings.linkKeys.length > 0 && {
-      middleware: (deps) => [createDecidePages(deps, settings)],
+      pages: (deps) => [createDecidePages(deps, settings)],
     }),
   };
 }

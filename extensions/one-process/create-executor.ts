@@ -3,7 +3,7 @@ import { createToolHost } from '../../activities/run-tools.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createRuns } from '../../runs/create-runs.js';
-import { tracerOf, type RunsExtension } from '../../runs/extension.js';
+import { lastOfEach, tracerOf, type RunsExtension } from '../../runs/extension.js';
 import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
 import type { Runs } from '../../runs/runs.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
@@ -87,6 +87,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const { meter, fileHosts } = options;
+  const extensions = lastOfEach(options.extensions);
   const toolHost = createToolHost(logger);
   const local = createLocalRuns({
     name,
@@ -108,7 +109,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
         logger,
         toolHost,
         fileHosts,
-        tracer: tracerOf(options.extensions),
+        tracer: tracerOf(extensions),
         streamManager: stores.streamManager,
         startNext: runs.startNext,
         others: runs.listeners,
@@ -128,7 +129,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     store: { ...stores.store, leases: undefined },
     workflows: local,
     carriesOut: true,
-    extensions: options.extensions,
+    extensions,
     agents,
     meter,
     logger,

@@ -4,6 +4,7 @@ import { startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
 import { HandlerError, operation, OperationError, service, serviceHandler } from 'nexus-rpc';
 import { AgentNotFoundError } from '../../agents/index.js';
 import { createCalledRuns } from '../../runs/called-runs.js';
+import { toAttributes } from '../../runs/search-attributes.js';
 import type { Extension } from '../../extension.js';
 import type { CalledRunLook, CalledRunOptions } from '../../protocol/called-runs.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -103,6 +104,9 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
       const { sessionId, runId, start } = begun;
       const record = await store.sessions.read(sessionId);
       const { agent = call.agent, turn = 1 } = record ?? {};
+      if (start === undefined && record?.runId === runId && record.status === 'starting') {
+        throw new HelixError('unavailable', 'The agent is paused.');
+      }
       return startWorkflow<(input: object) => Promise<RunSummary>>(context, WORKFLOW_TYPE, {
         workflowId: workflowIdOf(runId),
         taskQueue,
@@ -113,6 +117,12 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
         staticSummary: `${agent}: turn ${String(turn)} of ${toShownSessionId(sessionId)}`,
+        ...(start !== undefined && {
+          staticDetails: start.details,
+          ...(start.input.searchAttributes && {
+            typedSearchAttributes: toAttributes(start.input, start),
+          }),
+        }),
         priority: { fairnessKey: fairnessKeyOf(call.tenantId) },
       });
     }),

@@ -4,6 +4,7 @@ import { watchStates } from '../../cli/commands/run/follow.js';
 import { EXIT } from '../../cli/exit-codes.js';
 import { CliFailure } from '../../cli/failure.js';
 import { createProgram } from '../../cli/program.js';
+import { RUN_STATUSES } from '../../protocol/run.js';
 
 /** What Ctrl-C does. */
 let interrupt: (() => void) | undefined;
@@ -14,7 +15,7 @@ const away = (): CliFailure => new CliFailure('It is away.', EXIT.unavailable);
 async function run(
   args: string[],
   post: (path: string, body: object) => Promise<unknown>,
-  get?: (path: string) => Promise<unknown>,
+  get?: (path: string, call?: { query: { status?: string } }) => Promise<unknown>,
   remove?: () => Promise<unknown>,
 ) {
   const printed: string[] = [];
@@ -80,6 +81,31 @@ it('of what a filter finds a few are asked for together, until Ctrl-C; who was f
   expect(noted).toEqual([`${done ?? ''} done, 1 skipped, 1 refused, ${left ?? ''} left.`]);
 });
 
+it('a filter is asked for the runs that an act is for, and one that did nothing is skipped', async () => {
+  const asked: (string | undefined)[] = [];
+  const get = (_: string, call?: { query: { status?: string } }): Promise<unknown> => {
+    const { status = '' } = call?.query ?? {};
+    asked.push(status);
+    // The list is late: by now its run has ended well.
+    const runs = [
+      { runId: `of-${status}`, status },
+      { runId: `late-${status}`, status: 'completed' },
+    ];
+    return Promise.resolve({ runs });
+  };
+  const repeated: string[] = [];
+  const post = (path: string): Promise<unknown> => {
+    repeated.push(path);
+    return Promise.resolve(path.includes('aborted') ? { result: 'nothing' } : { runId: 'next' });
+  };
+  const { noted } = await run(['run', 'retry', '--agent', 'lab', '-y', '-o', 'json'], post, get);
+  expect(asked).toEqual(['failed', 'interrupted', 'aborted'].sort((a, b) => order(a) - order(b)));
+  expect(repeated).toEqual(asked.map((status) => `/api/operator/runs/of-${status ?? ''}/retry`));
+  expect(noted).toEqual(['2 done, 1 skipped, 0 refused, 0 left.']);
+});
+
+const order = (status: string): number => RUN_STATUSES.findIndex((each) => each === status);
+
 it('approvals that a filter finds are decided as they were shown; unseen ones with approvers are left out', async () => {
   const sent: object[] = [];
   const post = (path: string, body: object): Promise<unknown> => {
@@ -110,7 +136,11 @@ it('approvals that a filter finds are decided as they were shown; unseen ones wi
     { sessionId: 's2', run: { runId: 's2:1-a' }, agent: 'lab', owner: 'ann', pending: others },
   ];
   const get = (path: string) =>
-    Promise.resolve(path.includes('waiting') ? { sessions } : { runs: [{ runId: 's1:1-a' }] });
+    Promise.resolve(
+      path.includes('waiting')
+        ? { sessions }
+        : { runs: [{ runId: 's1:1-a', status: 'waiting_approval' }] },
+    );
   const filter = ['--tool', 'charge', '--agent', 'lab', '--reason', 'x', '-y', '-o', 'json'];
   const { noted } = await run(['approval', 'deny', ...filter], post, get);
   const named = (n: number, approvalId = `s1:1-a::c${String(n)}`) => ({

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RequestHandler } from 'express';
 import { AgentRegistry } from '../../agents/index.js';
 import { createProgram } from '../../cli/program.js';
 import type { Cli } from '../../cli/cli.js';
@@ -71,6 +72,25 @@ it('a listener is told of what activities change', async () => {
   await (await executor.execute('lab', JSON.stringify({ script: [{ say: 'hi' }] }))).result();
   await executor.close();
   expect([...kinds]).toEqual(expect.arrayContaining(['attempt_ended', 'run_ended']));
+});
+
+it('of two extensions with one name the last counts, and pages come behind the middleware of all', async () => {
+  const answers = (text: string): RequestHandler => {
+    return (_, response) => void response.send(text);
+  };
+  const guard: RequestHandler = (request, response, next) => {
+    if (request.path === '/guarded') response.status(403).end();
+    else next();
+  };
+  const extensions: Extension[] = [
+    { name: 'page', pages: () => [answers('first')] },
+    { name: 'guard', middleware: [guard] },
+    { name: 'page', pages: () => [answers('last')] },
+  ];
+  const server = await startApi(createFakeRuntime(), { extensions });
+  expect(await (await server.get('/anything')).text()).toBe('last');
+  expect((await server.get('/guarded')).status).toBe(403);
+  await server.close();
 });
 
 it('the file that EXTENSIONS names is loaded, and one without extensions is refused', async () => {

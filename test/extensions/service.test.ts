@@ -12,6 +12,7 @@ import {
   type RunHarness,
 } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
+import { until } from '../support/until.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 
 const endpoint = `agents-${randomUUID()}`;
@@ -93,6 +94,26 @@ it('runs an agent, and gives its reply from the conversation', async () => {
     kind: 'ended',
     result: { status: 'completed', text: 'You said hello' },
   });
+  const { runId = '' } = (await stores.store.sessions.read(storedId(whose))) ?? {};
+  const described = await runs.client.workflow.getHandle(workflowIdOf(runId)).describe();
+  expect(JSON.stringify(described.typedSearchAttributes)).toContain('acme');
+});
+
+it('waits while the agent is paused', async () => {
+  const whose = conversation();
+  const pauses = stores.store.pauses.of(`default/${runs.taskQueue}`);
+  await pauses.set({ agent: agent.name, everywhere: true, at: Date.now(), by: 'olga' });
+  const running = await start('run', { ...whose, agent: agent.name, message: 'hello' });
+  const { runId } = await runs.untilStatus(storedId(whose), 'starting');
+  await until('it was refused', async () => {
+    const { raw } = await running.describe();
+    return raw.pendingNexusOperations?.[0]?.lastAttemptFailure?.message;
+  });
+  const own = runs.client.workflow.getHandle(workflowIdOf(runId));
+  await expect(own.describe()).rejects.toThrow(/not found/);
+  await pauses.clear({ agent: agent.name, everywhere: true });
+  await pauses.drop({ runId, agent: agent.name, tenant: 'acme' });
+  expect(await running.result()).toMatchObject({ status: 'completed' });
 });
 
 it('a message without a conversation begins one', async () => {

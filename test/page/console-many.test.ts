@@ -1,4 +1,5 @@
 import type { OperatorRunDetail, OperatorRuns } from '../../protocol/operator.js';
+import type { RunStatus } from '../../protocol/run.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/page-driver.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
@@ -72,13 +73,15 @@ it('calls that could not be decided are named, and those behind a server that is
   const { page } = console;
   await until('all are shown', async () => (await console.at('choose').count()) === runs.length);
   let asked = 0;
+  let away = '';
   await page.route('**/api/operator/waiting/*/c1', async (route) => {
     asked += 1;
     if (asked === 1) {
       const json = { error: 'No.', code: 'not_allowed' };
       return route.fulfill({ status: 403, json });
     }
-    return asked === 2 ? route.abort() : route.continue();
+    if (asked === 2) away = route.request().url();
+    return route.request().url() === away ? route.abort() : route.continue();
   });
   await console.click('choose-page');
   await console.click('approve-chosen');
@@ -165,5 +168,37 @@ it('of many runs only the page that is shown is read, and an act on all is about
   expect(new Set(asked)).toEqual(new Set(['0+25', '25+25', '50+25']));
   await console.click('stop-all');
   await console.at('plan').getByText('This is about 250 runs.').waitFor();
+  await console.leave();
+});
+
+it('of the runs that are chosen an act is about those that it suits, and is sent again as the same request', async () => {
+  const console = await openConsole(product.url, '/console/usage');
+  const run = (status: RunStatus) => ({
+    ...{ runId: `${status}:1-x`, sessionId: status, agent: 'lab', owner: 'ann', startedAt: 1 },
+    status,
+  });
+  await console.page.route('**/api/operator/runs?*', (route) =>
+    route.fulfill({
+      json: { runs: [run('completed'), run('failed'), run('running')] } satisfies OperatorRuns,
+    }),
+  );
+  const keys: (string | undefined)[] = [];
+  await console.page.route('**/api/operator/runs/*/stop', (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    return keys.length === 1 ? route.abort() : route.fulfill({ json: { result: 'nothing' } });
+  });
+  await console.page.getByRole('link', { name: 'Runs' }).click();
+  await console.click('choose-page');
+  await console.click('retry-chosen');
+  await console.at('plan').getByText('This is about 1 run.').waitFor();
+  expect(await console.at('plan').textContent()).toContain('failed:1-x');
+  await console.page.keyboard.press('Escape');
+  await console.click('choose-page');
+  await console.click('stop-chosen');
+  await console.at('plan').getByText('running:1-x').waitFor();
+  await console.click('confirm');
+  await console.page.locator('[data-testid=many][data-status=over]').waitFor();
+  expect(await console.at('many').textContent()).toBe('0 of 1 done, 1 skipped, 0 failed.');
+  expect(keys).toEqual([expect.any(String), keys[0]]);
   await console.leave();
 });

@@ -15,13 +15,6 @@ describe('the query for the runs of a tenant', () => {
     expect(toRunQuery('q', {})).toMatch(/^AgentTenant IS NULL AND /);
   });
 
-  it('runs of a status can be left out', () => {
-    const query = toRunQuery('q', { isOpen: false, except: 'completed' });
-    expect(query).toMatch(
-      /AgentStatus IN \('starting', .*'aborted'\) AND ExecutionStatus != 'Running'$/,
-    );
-  });
-
   it('names are quoted', () => {
     const query = toRunQuery("q'", { tenant: "a'b\\", agent: "x' OR 'y" });
     expect(query).toContain("AgentTenant = 'a''b\\\\' AND ");

@@ -11,10 +11,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const GREEN = { tests: ['12 passed, 0 failed', 0], verify: 0 };
+const GREEN = { tests: ['12 passed, 0 failed', 0], verify: 0, containers: 0 };
 
 /** Runs `.ci/run` where npm prints these lines and exits with these codes. */
-function runCi({ tests: [line, code], verify }) {
+function runCi({ tests: [line, code], verify, containers }) {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   const npm = join(bin, 'npm');
@@ -24,6 +24,7 @@ function runCi({ tests: [line, code], verify }) {
 case "$*" in
   test) printf '%s\\n' 'some output' '${line}'; exit ${code} ;;
   "run verify") exit ${verify} ;;
+  "run rehearse:containers -- --short") exit ${containers} ;;
   *) echo "unexpected: npm $*"; exit 99 ;;
 esac
 `,
@@ -51,6 +52,7 @@ it.each([
     ['12 passed, 1 failed', 1],
   ],
   ['counts checks that fail as one failure', { verify: 1 }, ['12 passed, 1 failed', 1]],
+  ['and containers', { verify: 1, containers: 1 }, ['12 passed, 2 failed', 1]],
 ])('.ci/run %s', async (_, how, expected) => {
   expect(await runCi({ ...GREEN, ...how })).toEqual(expected);
 });

@@ -65,7 +65,7 @@ export interface RunHarness {
   sweepDue: () => Promise<void>;
   /** The list of its fleet. */
   due: Due;
-  begin: (sessionId: string, agent: string, text: string) => Promise<RunRecord>;
+  begin: (sessionId: string, agent: string, text: string, startAt?: number) => Promise<RunRecord>;
   newSessionId: () => string;
   decide: (run: RunRecord, toolCallId: string, approved: boolean) => Promise<string>;
   untilStatus: (sessionId: string, ...statuses: RunStatus[]) => Promise<SessionRecord>;
@@ -188,7 +188,7 @@ export async function createRunHarness(
     },
     sweepDue,
     due,
-    begin: async (sessionId, agent, text) => {
+    begin: async (sessionId, agent, text, startAt) => {
       const id = randomBytes(4).toString('hex');
       const result = await executor.execute({
         sessionId,
@@ -196,6 +196,7 @@ export async function createRunHarness(
         owner: 'ann',
         tenant: 'acme',
         messages: [userMessage(id, text)],
+        startAt,
       });
       if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
       // Tests look at the workflow, which is started beside what `execute` does.

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createAgentPlugin } from '../../worker/index.js';
 import { toCachedRuns } from '../../worker/worker-settings.js';
@@ -135,6 +136,8 @@ it('the plugin begins no lease for a worker that could not be created', async ()
 /** What workers logged at level info. */
 const lines: object[] = [];
 
+const IN_AN_HOUR = Date.now() + 60 * 60_000;
+
 describe('versioning', () => {
   async function startVersion(
     buildId: string,
@@ -192,11 +195,24 @@ describe('versioning', () => {
     const ask = JSON.stringify({ calls: [{ tool: 'charge', id: call }] });
     const waiting = await runs.begin(id, agent.name, ask);
     await runs.untilStatus(id, 'waiting_approval');
+    const later = await runs.begin(runs.newSessionId(), agent.name, 'hello', IN_AN_HOUR);
+    await until('both have begun', async () => (await versionOf(later.runId)) === 'v1');
     const stopNew = await startVersion('v2', deployment, 'v1');
     const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
     expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
-    await until('it has moved', async () => (await versionOf(waiting.runId)) === 'v2');
+    await until('both have moved', async () => {
+      const versions = await Promise.all([waiting, later].map(({ runId }) => versionOf(runId)));
+      return versions.every((version) => version === 'v2');
+    });
     await stopOld();
+    // It still begins then.
+    const [begun] =
+      (await runs.client.workflow.getHandle(`run:${later.runId}`).fetchHistory()).events ?? [];
+    const { input } = begun?.workflowExecutionStartedEventAttributes ?? {};
+    expect(defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {})).toMatchObject({
+      startAt: IN_AN_HOUR,
+    });
+    await runs.executor.stop(later.sessionId, { mode: 'abort' });
     await runs.decide(waiting, call, true);
     expect(await runs.result(waiting)).toMatchObject({ status: 'completed' });
     expect([await versionOf(waiting.runId), await versionOf(fresh.runId)]).toEqual(['v2', 'v2']);

@@ -29,7 +29,7 @@ describe('the workflow bundle', () => {
     for (const name of ['zod', 'ai', 'ioredis', '@ai-sdk/provider', 'express', 'pino']) {
       expect(packages).not.toContain(name);
     }
-    for (const file of ['protocol/chunk.ts', 'protocol/rows.ts', 'stores/', 'activities/']) {
+    for (const file of ['protocol/chunk.ts', 'protocol/rows.ts', 'store/', 'activities/']) {
       expect(code).not.toContain(`./${file}`);
     }
   });

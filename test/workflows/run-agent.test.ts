@@ -28,7 +28,7 @@ const { agent: tester } = createTestAgent();
 const published: string[] = [];
 const reporter = createReporter((text) => published.push(text));
 const agents = [gated.agent, tester, reporter];
-const workflowsPath = fileURLToPath(new URL('./callers.js', import.meta.url));
+const workflowsPath = fileURLToPath(new URL('./callers.ts', import.meta.url));
 
 beforeAll(async () => {
   stores = await openTestStores();

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { OperatorAnswerReply, OperatorExtendReply } from '../../../protocol/operator.js';
+import { SUITED } from '../../../protocol/act-on-each.js';
 import { parseApprovalId } from '../../../protocol/ids.js';
 import type { ShownCall } from '../../../protocol/shown-call.js';
 import type { Cli } from '../../cli.js';
@@ -15,7 +16,7 @@ import {
   type Work,
 } from '../options.js';
 import { actOnFound, addManyOptions, type ManyOptions } from '../many.js';
-import { addRunFilter, isEmpty, readRuns, toRunQuery, type RunFilter } from '../run/run-filter.js';
+import { addRunFilter, findRuns, isEmpty, toRunQuery, type RunFilter } from '../run/run-filter.js';
 import {
   ASKED,
   callPath,
@@ -104,8 +105,8 @@ async function decidedMany(
   // Undefined: all runs.
   const runs = isEmpty(options) ? undefined : new Set<string>();
   if (runs !== undefined) {
-    const query = toRunQuery(options, cli.now());
-    for await (const { runId } of readRuns(work.api, query, undefined)) runs.add(runId);
+    const open = await findRuns(work.api, toRunQuery(options, cli.now()), SUITED.stop);
+    for (const { runId } of open) runs.add(runId);
   }
   const found = [];
   let notYours = 0;

@@ -1,14 +1,14 @@
 import { Command, Option } from 'commander';
+import { SUITED } from '../../../protocol/act-on-each.js';
 import type { OperatorRun } from '../../../protocol/operator.js';
-import { isTerminal } from '../../../protocol/run.js';
 import type { Cli } from '../../cli.js';
 import { wrongUsage } from '../../failure.js';
 import { actOnAll, actOnFound, addManyOptions, type ManyOptions, type Target } from '../many.js';
 import { reasonOption, workOf, type GlobalOptions } from '../options.js';
 import {
   addRunFilter,
+  findRuns,
   isEmpty,
-  readRuns,
   runPath,
   toRunQuery,
   type RunFilter,
@@ -25,27 +25,22 @@ interface Act {
   name: 'stop' | 'retry' | 'resume';
   summary: string;
   description: string;
-  /** Whether it makes sense for a run that a filter has found. */
-  suits: (run: OperatorRun) => boolean;
 }
 
 const STOP: Act = {
   name: 'stop',
   summary: 'stop runs',
   description: 'Stop runs; what they have written is kept.',
-  suits: ({ status }) => !isTerminal(status),
 };
 const RETRY: Act = {
   name: 'retry',
   summary: 'repeat turns',
   description: 'Repeat the turns of runs that have ended.',
-  suits: ({ status }) => isTerminal(status) && status !== 'completed',
 };
 const RESUME: Act = {
   name: 'resume',
   summary: 'continue runs',
   description: 'Continue runs that were stopped or have failed.',
-  suits: ({ status }) => status === 'interrupted' || status === 'failed',
 };
 
 export function createActCommands(cli: Cli): Command[] {
@@ -87,11 +82,13 @@ function createActCommand(cli: Cli, act: Act): Command {
         );
       return;
     }
-    const found: OperatorRun[] = [];
-    for await (const run of readRuns(api, toRunQuery(options, cli.now()), undefined)) {
-      if (run.subAgent !== true && act.suits(run)) found.push(run);
-    }
-    await actOnFound(cli, work, { act: act.name, kind: RUNS, found, toTarget });
+    const found = await findRuns(api, toRunQuery(options, cli.now()), SUITED[act.name]);
+    await actOnFound(cli, work, {
+      act: act.name,
+      kind: RUNS,
+      found: found.filter(({ subAgent }) => subAgent !== true),
+      toTarget,
+    });
 
     async function* describe(): AsyncGenerator<OperatorRun, void> {
       for (const runId of ids) yield api.get<OperatorRun>(runPath(runId));

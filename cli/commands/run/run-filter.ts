@@ -52,6 +52,22 @@ export function readRuns(
   );
 }
 
+/** All runs that match and have one of these statuses, asked by status: most runs of a long time have ended well. */
+export async function findRuns(
+  api: ApiClient,
+  { status: wanted, ...query }: Record<string, string | undefined>,
+  statuses: readonly RunStatus[],
+): Promise<OperatorRun[]> {
+  const found = new Map<string, OperatorRun>();
+  for (const status of statuses) {
+    if (wanted !== undefined && wanted !== status) continue;
+    for await (const run of readRuns(api, { ...query, status }, undefined)) {
+      if (statuses.includes(run.status)) found.set(run.runId, run);
+    }
+  }
+  return [...found.values()];
+}
+
 export function runPath(runId: string, act = ''): string {
   return `/api/operator/runs/${encodeURIComponent(runId)}${act}`;
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const ENTRY = new URL('../../../dist/stores/conformance/index.js', import.meta.url).href;
+const ENTRY = new URL('../../../dist/store/conformance/index.js', import.meta.url).href;
 
 /** Registers the whole suite as another project would, and runs one case of it. */
 const PROGRAM = `

@@ -1,20 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { actOnEach, isNothingToDo } from '../../../protocol/act-on-each.js';
+import { actOnEach, isNothingToDo, SUITED } from '../../../protocol/act-on-each.js';
 import type { OperatorRuns } from '../../../protocol/operator.js';
+import type { RunStatus } from '../../../protocol/run.js';
 import { sleep } from '../../../protocol/time.js';
 import { toWords } from '../../../protocol/shown-call.js';
 import { Refusal } from '../api-client.js';
 import { Modal } from '../modal.js';
 import { ConfirmDialog } from './confirm-dialog.js';
 import { act as post, read, runPath } from './console-api.js';
-import {
-  describePlan,
-  describeProblemCode,
-  MANY_WORDS,
-  SUITS,
-  type ManyAct,
-} from './many-words.js';
+import { describePlan, describeProblemCode, MANY_WORDS, type ManyAct } from './many-words.js';
 import { ProblemNote } from './problem-note.js';
 
 const SHOWN = 20;
@@ -29,6 +24,8 @@ export interface Target {
   agent?: string | undefined;
   owner?: string | undefined;
   sessionId?: string | undefined;
+  /** Of a run, as the page shows it. */
+  status?: RunStatus | undefined;
   toolCallId?: string;
   toolName?: string;
   approvalId?: string;
@@ -50,7 +47,9 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
   const plan = useQuery({
     queryKey: ['plan', act, asked],
     queryFn: ({ signal }) =>
-      'targets' in asked ? asked.targets : findRuns(act, asked.filter, signal),
+      'targets' in asked
+        ? asked.targets.filter(({ status }) => isSuited(act, status))
+        : findRuns(act, asked.filter, signal),
     refetchOnWindowFocus: false,
     placeholderData: undefined,
     gcTime: 0,
@@ -68,7 +67,7 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
       needsReason={act === 'deny'}
       stays
       onConfirm={(reason) => {
-        setConfirmed({ act, targets: targets ?? [], reason });
+        setConfirmed({ id: crypto.randomUUID(), act, targets: targets ?? [], reason });
         return Promise.resolve();
       }}
       onClose={onClose}
@@ -92,6 +91,8 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
 }
 
 interface Confirmed {
+  /** Of its requests: one that is sent again is the same. */
+  id: string;
   act: ManyAct;
   targets: readonly Target[];
   reason: string | undefined;
@@ -189,30 +190,57 @@ async function findRuns(
   filter: Record<string, string>,
   signal: AbortSignal,
 ): Promise<Target[]> {
-  const found: Target[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { ...filter, limit: PAGE, cursor };
-    const page = await read<OperatorRuns>('/operator/runs', { query, signal });
-    found.push(...page.runs.filter((run) => run.subAgent !== true && SUITS[act]?.(run.status)));
-    ({ cursor } = page);
-  } while (cursor !== undefined);
-  return found;
+  const found = new Map<string, Target>();
+  // Asked by status: most runs of a long time have ended well, and are none of these.
+  const statuses = statusesOf(act).filter((each) => (filter.status ?? each) === each);
+  for (const status of statuses) {
+    let cursor: string | undefined;
+    do {
+      const query = { ...filter, status, limit: PAGE, cursor };
+      const page = await read<OperatorRuns>('/operator/runs', { query, signal });
+      for (const run of page.runs) {
+        if (run.subAgent !== true && isSuited(act, run.status)) found.set(run.runId, run);
+      }
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+  }
+  return [...found.values()];
+}
+
+function statusesOf(act: ManyAct): readonly RunStatus[] {
+  return act === 'stop' || act === 'retry' ? SUITED[act] : [];
+}
+
+/** A call has no status, and a run that the page does not show any more is the server's to judge. */
+function isSuited(act: ManyAct, status: RunStatus | undefined): boolean {
+  const statuses = statusesOf(act);
+  return status === undefined || statuses.length === 0 || statuses.includes(status);
 }
 
 async function perform(
-  { act, reason }: Confirmed,
+  { id, act, reason }: Confirmed,
   target: Target,
   isOver: () => boolean,
 ): Promise<{ target: string; code?: string; isAway: boolean }> {
   const named = nameOf(target);
+  let isRepeated = false;
   for (;;) {
     try {
       const [path, body] = toRequest(act, target);
-      await post(path, { ...body, ...(reason !== undefined && { reason }) });
-      return { target: named, isAway: false };
+      const all = { ...body, ...(reason !== undefined && { reason }) };
+      const { result } = await post<{ result?: string }>(path, all, id);
+      return {
+        target: named,
+        isAway: false,
+        ...(result === 'nothing' && { code: 'nothing_to_do' }),
+      };
     } catch (error) {
-      if (!(error instanceof Refusal)) return { target: named, code: 'unavailable', isAway: true };
+      if (!(error instanceof Refusal)) {
+        if (isRepeated) return { target: named, code: 'unavailable', isAway: true };
+        // Its reply may be lost: the key has it done once.
+        isRepeated = true;
+        continue;
+      }
       const { statusCode, code = 'unavailable' } = error;
       const isAway = statusCode === 401 || statusCode === 429 || statusCode >= 500;
       if (statusCode !== 429 || isOver()) return { target: named, code, isAway };

@@ -1,12 +1,4 @@
-import { isTerminal, type RunStatus } from '../../../protocol/run.js';
-
 export type ManyAct = 'stop' | 'retry' | 'approve' | 'deny';
-
-/** The runs among those that a filter has found on which an act makes sense. */
-export const SUITS: Partial<Record<ManyAct, (status: RunStatus) => boolean>> = {
-  stop: (status) => !isTerminal(status),
-  retry: (status) => isTerminal(status) && status !== 'completed',
-};
 
 interface Words {
   title: string;
