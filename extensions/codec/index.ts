@@ -51,6 +51,15 @@ export function codec(keys: readonly PayloadKey[] = []): Extension {
  * before any process writes with it, and drop the old one when its last run has left the retention.
  * Payloads from before the codec stay readable.
  *
+ * @example
+ * import { Client, Connection } from '@temporalio/client';
+ * import { createPayloadCodec } from 'helix-temporal/codec';
+ *
+ * const key = Buffer.from(process.env.PAYLOAD_KEY ?? '', 'base64');
+ * const payloadCodecs = [createPayloadCodec([{ id: '2026', key }])];
+ * const connection = await Connection.connect();
+ * const client = new Client({ connection, dataConverter: { payloadCodecs } });
+ *
  * @throws Error if a key does not have 32 bytes, or two have the same id; from `decode`, if the key of
  * a payload is unknown or the payload was changed
  */
