@@ -50,16 +50,15 @@ export async function claimPort(preferred, host = '127.0.0.1') {
   throw new UserError(`All ports from ${preferred} to ${preferred + SEARCH_RANGE} are taken.`);
 }
 
-/** Any free port, for tests and measurements: the system picks it and does not hand it out again soon. */
-export function anyFreePort(host = '127.0.0.1') {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, host, () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
+/** Below the ports that systems give to connections: one of those could take it before its server listens. */
+const ANY = { from: 10_000, to: 22_000 };
+
+/** Any free port, for tests and measurements. */
+export async function anyFreePort(host = '127.0.0.1') {
+  for (;;) {
+    const port = ANY.from + Math.floor(Math.random() * (ANY.to - ANY.from));
+    if (await isPortFree(port, host)) return port;
+  }
 }
 
 function claimsFolder() {
