@@ -53,7 +53,7 @@ export function createBegins(
     throw new HelixError('agent_not_found', 'There is no agent of that name.');
   }
 
-  /** Asked once, with the first run: two servers cannot be told apart by their addresses. */
+  /** Checks with the first run only that the store and the streams share a server: addresses do not show it. */
   async function requireStream(sessionId: string): Promise<void> {
     if (isShown) return;
     // A store that is away does not refuse what it has taken: the next run shows it.

@@ -74,7 +74,7 @@ export function createCallWebhook({
     const record = await store.sessions.read(call === undefined ? sessionId : sessionOfRun(runId));
     if (record === undefined) throw unknown();
     let output = payload;
-    // The call may begin to wait after this read, and would then take an answer that nobody has checked.
+    // The call may begin to wait after this read; it must not then take an answer that was not checked.
     if (call?.state === 'started' && call.hook === secret) {
       return { runId, result: { kind: 'not_due' } };
     }

@@ -34,7 +34,7 @@ export interface LimitOptions {
   budgets?: Budgets | undefined;
 }
 
-/** Options from the settings of a process. @param isOpen true for an API where nobody signs in */
+/** Reads the options from the settings of a process. @param isOpen true for an API that takes callers without a sign-in */
 export function limitsOfSettings(
   settings: QuotaSettings & BudgetSettings & { HOST: string },
   { isOpen }: { isOpen?: boolean } = {},

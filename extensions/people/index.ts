@@ -60,7 +60,7 @@ const PEOPLE_ROUTES: readonly Route[] = [
       const { deps, params, caller } = call;
       requireRole(caller, 'operator');
       const { userId: subject } = params;
-      // Nobody alone takes the name of a colleague out of the trail.
+      // One operator alone cannot take a colleague's name out of the trail.
       if (await deps.stateStore.audit.hasActedOnOthers(caller.tenantId, subject)) {
         await requireSecondOperator(call, { action: 'forget', subject });
       }

@@ -86,7 +86,7 @@ export function createAgentService(options: { taskQueue?: string } = {}): Extens
 function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: WorkerHost) {
   const called = createCalledRuns({ store, agents, runs });
 
-  /** @throws HelixError `not_found`, also for a conversation of somebody else */
+  /** @throws HelixError `not_found`, also if the conversation has another owner */
   async function find({ sessionId, userId, tenantId = '' }: Conversation): Promise<SessionRecord> {
     const record = await store.sessions.read(toStoredSessionId(sessionId, tenantId || undefined));
     const { owner, tenant = '' } = record ?? {};

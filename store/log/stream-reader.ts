@@ -6,10 +6,10 @@ import type { StreamStatus } from '../../protocol/run.js';
 import type { LogPosition, StreamLog } from '../contract/log.js';
 import type { StoredChunk } from './stream-manager.js';
 
-/** What a reader is told when chunks were removed, possibly some that it has buffered. */
+/** A reader gets this when chunks were removed; it may have buffered some of them. */
 export type Truncate = (atStep: number, atSequence: number, lastRemoved: number) => void;
 
-/** The readers of this process, by stream: they are told at once; those of other processes learn of it from the log. */
+/** The readers of this process, by stream. They are told at once; readers of other processes learn of it from the log. */
 export type Readers = Map<string, Set<Truncate>>;
 
 /**

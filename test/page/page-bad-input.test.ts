@@ -26,7 +26,7 @@ afterAll(async () => {
   await Promise.all(proxies.map(({ close }) => close()));
 });
 
-/** Nobody is kept from what the page shows, on a phone. */
+/** The page as a phone shows it has no barriers, and nothing overflows. */
 async function expectSound({ page }: ChatPage): Promise<void> {
   await page.setViewportSize({ width: 320, height: 800 });
   expect([...(await findBarriers(page)), ...(await findOverflow(page))]).toEqual([]);

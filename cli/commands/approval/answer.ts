@@ -115,7 +115,7 @@ async function decidedMany(
     const asker = parseApprovalId(approvalId)?.runId ?? '';
     const isMeant = runs?.has(asked.runId) !== false || runs.has(asker);
     if (kind !== 'approval' || (tool !== undefined && tool !== toolName) || !isMeant) continue;
-    // Nobody has seen what a call with approvers asks for.
+    // With --yes nobody reads the calls first, which a call with approvers demands.
     const isUnseen = yes === true && hasApprovers(asked);
     const mayAct = mayDecide || (act === 'deny' && asked.mayWithdraw === true);
     if (mayAct && !isUnseen) found.push(asked);
