@@ -266,7 +266,7 @@ export function createSchedules({
       const found = await read(tenant, name);
       if (found !== undefined && by !== undefined) {
         const asker = typeof by === 'string' ? { by } : by;
-        await act(tenant, name, (handle) => noteTrigger(client, handle, asker));
+        await noteTrigger(client, (work) => act(tenant, name, work), asker);
       }
       await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.overlap ?? 'skip')));
     },
@@ -337,8 +337,8 @@ function createFiringReader(
   return (actions) => Promise.all([...actions].reverse().map(read));
 }
 
-/** Others who change the schedule at the same moment win as often. */
-const TRIES = 5;
+/** At each try, another who changes the schedule at the same moment may win. */
+const TRIES = 10;
 
 /** gRPC. */
 const [NOT_FOUND, FAILED_PRECONDITION] = [5, 9];
@@ -350,19 +350,23 @@ const CHANGED: readonly unknown[] = [FAILED_PRECONDITION, NOT_FOUND];
  * Notes in a schedule who triggers it, before that is done: Temporal's trigger carries no name, and a
  * firing is started with what the schedule says.
  *
- * @throws HelixError `unavailable` if others change the schedule all the time; ScheduleNotFoundError
+ * @throws HelixError `unavailable` if others change the schedule all the time; `not_found`
  */
-async function noteTrigger(client: Client, handle: ScheduleHandle, asker: Asker): Promise<void> {
+async function noteTrigger(
+  client: Client,
+  act: <T>(work: (handle: ScheduleHandle) => Promise<T>) => Promise<T>,
+  asker: Asker,
+): Promise<void> {
   const at = Date.now();
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const found = await handle.describe();
+    const found = await act((handle) => handle.describe());
     const [run] = (found.action.args ?? []) as [ScheduledRun?];
     if (run === undefined) return;
     const { triggers = [] } = run;
     const noted = addTrigger(triggers, { ...asker, at });
     // Also the proof that the update below was taken: servers drop one that is out of date, silently.
     if (noted === triggers) return;
-    await update(client, found, { ...run, triggers: noted });
+    await act(() => update(client, found, { ...run, triggers: noted }));
   }
   throw new HelixError('unavailable', 'The schedule is being changed by others; try again.');
 }
