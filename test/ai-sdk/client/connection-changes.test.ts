@@ -82,6 +82,17 @@ describe('a resumable transport', () => {
     expect(asked()).toBe(replies.length);
   });
 
+  it('a resumable transport shows nothing twice that a server sends again', async () => {
+    const { transport } = openTransport(new Response(BEGIN), new Response(BEGIN + END));
+    const reply = await transport.sendMessages(options);
+    const parts: string[] = [];
+    const read = async (): Promise<void> => {
+      for await (const part of reply) parts.push(part.type);
+    };
+    await expect(read()).rejects.toMatchObject({ reason: 'withdrawn' });
+    expect(parts).toEqual(['start', 'text-start', 'text-delta']);
+  });
+
   it('a resumable transport asks again when the server is busy for a moment', async () => {
     const { transport, asked } = openTransport(
       refusal(429, 'too_many_requests'),

@@ -1,4 +1,5 @@
 import OpenAI, { NotFoundError } from 'openai';
+import { toCompletionEnd } from '../../../extensions/fronts/openai/completion-of.js';
 import { toPostedMessages } from '../../../extensions/fronts/openai/posted-messages.js';
 import { takeRetryKey } from '../../../extensions/fronts/openai/retry-key.js';
 import { LIMITS } from '../../../protocol/limits.js';
@@ -41,6 +42,18 @@ describe('messages of a completion', () => {
   });
 });
 
+it.each([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['content-filter', 'content_filter'],
+  // It waits for others only.
+  ['tool-calls', 'stop'],
+] as const)('a reply that ends with %s ends as %s', (reason, finish) => {
+  const used = { pending: [], usage: { inputTokens: 1, outputTokens: 2 } };
+  const end = toCompletionEnd('s1', { kind: 'finished', reason }, used);
+  expect(end).toMatchObject({ finish, usage: { total_tokens: 3 } });
+});
+
 describe('a completion that its client repeats', () => {
   const claims = new Map<string, string>();
   const requests: Pick<Requests, 'claim' | 'drop'> = {
@@ -55,9 +68,9 @@ describe('a completion that its client repeats', () => {
       return Promise.resolve();
     },
   };
-  const take = (count: string | undefined, text = 'hi', userId = 'ann') =>
+  const take = (count: string | undefined, text = 'hi', userId = 'ann', tenantId = 'acme') =>
     takeRetryKey(requests, {
-      caller: { userId },
+      caller: { userId, tenantId },
       session: undefined,
       count,
       body: { model: 'lab', messages: [user(text)] },
@@ -69,6 +82,7 @@ describe('a completion that its client repeats', () => {
     expect(await take('2')).toBe(first);
     expect(await take('1', 'other')).not.toBe(first);
     expect(await take('1', 'hi', 'bob')).not.toBe(first);
+    expect(await take('1', 'hi', 'ann', 'other')).not.toBe(first);
     const second = await take('0');
     expect(second).not.toBe(first);
     expect(await take('1')).toBe(second);

@@ -244,15 +244,15 @@ describe('servers of tools', () => {
 
   it('a redirect to another origin is refused, and the headers stay at home', async () => {
     const other = await byHttp();
-    const http = await byHttp(
-      '',
-      { headers: { authorization: 'Bearer secret' } },
-      (_, response) => {
-        response.writeHead(307, { location: other.server.url }).end();
-      },
-    );
+    const headers = { authorization: 'Bearer secret' };
+    const targets = [other.server.url];
+    const http = await byHttp('', { headers }, (_, response) => {
+      response.writeHead(307, { location: targets.shift() ?? '' }).end();
+    });
     open.push(other, http);
-    await expect(toolsOf(http.server)).rejects.toMatchObject({ code: 'mcp_address_refused' });
+    targets.push(http.server.url.replace('http:', 'https:'));
+    for (let n = 0; n < 2; n += 1)
+      await expect(toolsOf(http.server)).rejects.toMatchObject({ code: 'mcp_address_refused' });
     expect(http.seen[0]?.headers.authorization).toBe('Bearer secret');
     expect(other.seen).toEqual([]);
   });
@@ -260,7 +260,8 @@ describe('servers of tools', () => {
   it('a server that sends a client to another host for signing in leads it to public hosts only', async () => {
     const other = await byHttp();
     const { host, port } = new URL(other.server.url.replace('127.0.0.1', 'localhost'));
-    const http = await byHttp('', { authProvider: signingIn }, (_, response) => {
+    const given = { authProvider: signingIn, headers: { 'x-key': 'secret' } };
+    const http = await byHttp('', given, (_, response) => {
       const metadata = `resource_metadata="http://localhost:${port}/metadata"`;
       response.writeHead(401, { 'www-authenticate': `Bearer ${metadata}` }).end();
     });
@@ -269,6 +270,9 @@ describe('servers of tools', () => {
     expect(other.seen).toEqual([]);
     await expect(toolsOf({ ...http.server, allowedHosts: [host] })).rejects.toThrow();
     expect(other.seen).not.toEqual([]);
+    // The author's headers are for the server of tools.
+    expect(http.seen[0]?.headers['x-key']).toBe('secret');
+    expect(other.seen.map(({ headers }) => headers['x-key'] ?? 'none')).not.toContain('secret');
   });
 
   it('a name is resolved to addresses that are permitted, and to no others', async () => {

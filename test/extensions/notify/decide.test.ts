@@ -34,7 +34,9 @@ beforeEach(async () => {
   const begun = await session.begin({ owner: 'ann', tenant: 'acme', messages });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   const { runId } = begun.run;
-  await session.ask(runId, 1, [newCall('c1', 'approval'), newCall('c2', 'client')]);
+  // A call with approvers is decided only as it was shown.
+  const guarded = newCall('c1', 'approval', { approvers: { roles: ['approver'] } });
+  await session.ask(runId, 1, [guarded, newCall('c2', 'client')]);
   claims = {
     sub: 'bob',
     tenant: 'acme',

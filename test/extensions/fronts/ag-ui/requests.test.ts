@@ -114,6 +114,25 @@ describe('a request of AG-UI that cannot be taken', () => {
   });
 });
 
+it('a client is not asked what its user may not decide', async () => {
+  const authorize = (_: unknown, action: string): boolean => action !== 'answer';
+  for (const [rule, interrupts] of [
+    [undefined, 2],
+    [authorize, 0],
+  ] as const) {
+    await api?.close();
+    api = await startApi(createFakeRuntime(asking), rule && { authorize: rule });
+    const reply = await api.post('/api/ag-ui/lab', {
+      threadId: 's1',
+      runId: 'r1',
+      messages: [user('u1')],
+    });
+    const text = await reply.text();
+    expect(text).toContain('RUN_FINISHED');
+    expect(text.match(/"responseSchema"/g) ?? []).toHaveLength(interrupts);
+  }
+});
+
 describe('the answers of a client of AG-UI', () => {
   /** The thread's two approvals wait; `send` answers them. */
   async function untilAsked() {
