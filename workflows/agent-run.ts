@@ -17,10 +17,10 @@ import { runRef, type Beside, type Run } from './run.js';
 import { askToLook, runSubAgent, tellParent } from './sub-agent.js';
 
 /**
- * One run of an agent: model steps and the tools they call, until nothing is left to do or a person
- * has to act. Redis is the record of everything; a new execution of the same run continues from there.
+ * Carries out one run of an agent: model steps and their tool calls, until the run ends. Redis holds
+ * the record; a new execution of the same run continues from it.
  *
- * @param beside what goes on beside it
+ * @param beside work of extensions that goes on during the run
  * @returns how the run ended; a failed run fails the workflow with the run's error code as type
  */
 export async function carryOutRun(
@@ -32,7 +32,7 @@ export async function carryOutRun(
     beside.map((each) => each(input)),
   );
   listenToOperators(run);
-  // An external cancel means stop, and a stop goes through Redis: nothing is cancelled here.
+  // A cancel from outside means stop. Stops go through Redis, so the workflow cancels nothing itself.
   return CancellationScope.nonCancellable(async () => {
     const { next } = await run.loop.run();
     if (next.do !== 'done') throw new Error('the loop of a run ends when that is over');
@@ -61,7 +61,7 @@ function createRun(input: RunInput, beside: readonly Beside[]): Run {
   return run as Run;
 }
 
-/** The loop of a run in Temporal's sandbox. */
+/** Hosts the run's loop in Temporal's sandbox. */
 function hostOf(run: Run): Host {
   const { input, view, beside } = run;
   const { turn, maxSteps, hasOutput, parent } = input;
@@ -135,8 +135,8 @@ function hostOf(run: Run): Host {
 }
 
 /**
- * The worker that committed the step had places for so many. When people release a call later, these
- * places may be taken: such a call goes to the tools' own queue.
+ * Picks the calls that may start eagerly in the worker that committed the step: as many as it had free
+ * slots. Later calls, such as approved ones, go to the tools' queue because those slots may be taken.
  */
 function eagerOf({ next }: At, places = 0): string[] {
   if (next.do !== 'open') return [];
@@ -146,15 +146,15 @@ function eagerOf({ next }: At, places = 0): string[] {
   return machine.filter(isOwn).slice(0, places);
 }
 
-/** Operators' requests are finished, and a stop is recorded, before this execution ends. */
+/** Waits until operators' requests are finished and stops are recorded; then the execution may end. */
 const untilSaid = (run: Run): Promise<void> =>
   condition(() => run.recording === 0 && allHandlersFinished());
 
-/** Another build is the current one, and the run waits: people may think longer than its own build has workers. */
+/** True if the run waits and another build is current. Workers of its own build may be gone before people answer. */
 const mayMove = ({ next }: At): boolean =>
   next.do === 'open' && workflowInfo().targetWorkerDeploymentVersionChanged;
 
-/** Nothing is in progress, so a new execution is not noticed; it begins by looking at the record. */
+/** Continues as a new execution, which starts by reading the record. The loop calls it while no work is in progress. */
 async function goOnAsNew(run: Run, at: At): Promise<void> {
   const { next } = at;
   await untilSaid(run);
@@ -167,7 +167,7 @@ async function goOnAsNew(run: Run, at: At): Promise<void> {
     ...(mayMove(at) && { initialVersioningBehavior: 'AUTO_UPGRADE' as const }),
   })({
     ...run.input,
-    // It still begins then.
+    // A run that has not started keeps its start time.
     startAt: step === 0 ? run.input.startAt : undefined,
     from: { step, known, version, ...(spent && { spent }) },
   });

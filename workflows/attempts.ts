@@ -4,10 +4,10 @@ import type { CallActivity, CallRef, RunInput } from '../protocol/run.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
 import { tools } from './proxies.js';
 
-/** Where workers hold leases, heartbeats are only a backstop: what a lease does not know of, the sweeper finds. */
+/** With leases, heartbeats are only a backstop: a lease tells of a dead worker long before, and the sweeper finds the rest. */
 const LEASED = { heartbeatTimeout: '90s' } as const;
 
-/** Schedules an activity, and again for as long as its attempt is lost. Redis decides what may be repeated, and counts. */
+/** Schedules an activity again for as long as its attempt is lost. Redis counts attempts and decides which may be repeated. */
 export async function untilKept<Outcome extends object>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
@@ -20,8 +20,8 @@ export async function untilKept<Outcome extends object>(
     const { token, number, progress, begun, moved } = outcome;
     const blockedBy = outcome.blockedBy ?? ref.replaces?.blockedBy;
     const unbegun = (ref.replaces?.unbegun ?? 0) + (begun === false ? 1 : 0);
-    // A worker that was frozen, or cut off, may still have an open poll that gets the next attempt
-    // and never registers it. So that one has the short time-out of an attempt without a lease.
+    // A worker that is frozen or cut off may still hold an open poll, get the next attempt and never
+    // register it. So the next attempt has the short time-out of one without a lease.
     if (moved !== true) options = {};
     ref = {
       isLeased: true,
@@ -39,13 +39,12 @@ function isLost(outcome: object): outcome is LostAttempt {
 }
 
 /**
- * What the settings of a tool's author leave to the activity that replaces a lost one: attempts that
- * were lost, and the time since the first was scheduled, count. A call that a worker handed over while
- * it waited for a place was not executed, so that attempt does not count. Pure.
+ * Reduces a tool author's activity settings by the attempts and the time that lost activities have
+ * used. A call that a worker handed over before it executed it has used no attempt. Pure.
  *
  * @param replaces the lost attempts, if any
- * @param forMs time since the first one was scheduled
- * @returns the settings, or how the call has failed for good by them
+ * @param forMs time since the first attempt was scheduled
+ * @returns the remaining settings, or the way in which the call has failed for good
  */
 export function leftOf(
   activity: CallActivity | undefined,
@@ -66,7 +65,7 @@ export function leftOf(
   };
 }
 
-/** Has a call executed by activities of its own, by the settings of its tool's author. */
+/** Executes a call in an activity of its own, with the settings of the tool's author. */
 export async function runTool(
   input: Pick<RunInput, 'hasLeases'>,
   ref: CallActivityRef,
@@ -80,7 +79,7 @@ export async function runTool(
     ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs + 30_000 }),
   };
   const beganMs = Date.now();
-  // By the settings of the tool's author it has failed for good: the model gets an error.
+  // The author's settings allow no further attempt, so the model gets an error as the result.
   const giveUp = (givenUp: 'timed_out' | 'failed', leased: object, lease: LeaseRef) =>
     tools.toolCall.executeWithOptions({ ...usual, ...leased }, [{ ...ref, ...lease, givenUp }]);
   try {

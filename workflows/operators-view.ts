@@ -8,9 +8,9 @@ import type { CallLine, StepLine } from '../protocol/activities.js';
 import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
 import type { View } from '../run/loop.js';
 
-/** Time from begin or resume to the next wait for people, or the end. */
+/** Histogram of the time from begin or resume until the run next waits for people or ends. */
 const LEG_SECONDS = 'gen_ai_invoke_agent_duration_seconds';
-/** Steps of legs that the details show. */
+/** The run's details list at most this many steps of legs. */
 const MOST_STEPS = 50;
 
 const AgentSession = defineSearchAttributeKey('AgentSession', 'KEYWORD');
@@ -20,7 +20,7 @@ const AgentTenant = defineSearchAttributeKey('AgentTenant', 'KEYWORD');
 const AgentModel = defineSearchAttributeKey('AgentModel', 'KEYWORD');
 const AgentTurn = defineSearchAttributeKey('AgentTurn', 'INT');
 
-/** Tenant and model of a run, for those of its sub-agents. */
+/** Reads tenant and model from a run's search attributes; its sub-agents get the same. */
 export function labelsOf(attributes: Pick<TypedSearchAttributes, 'get'>): {
   tenant: string | undefined;
   model: string | undefined;
@@ -43,7 +43,7 @@ export function startAttributes(
   ];
 }
 
-/** What operators see of a run in the Temporal UI: a status to filter by, and details to read. */
+/** The run as operators see it in the Temporal UI: a status to filter by and details to read. */
 export interface OperatorsView {
   show: (view: View) => void;
   /** Updates the usage, shown from now on. */
@@ -62,17 +62,17 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   let known: RunStatus = input.startAt === undefined ? 'running' : 'starting';
   let steps: readonly StepLine[] = [];
   const legs = metricMeter.createHistogram(LEG_SECONDS, 'float');
-  /** When the leg began; undefined while people are waited for. */
+  /** Start of the current leg; undefined while the run waits for people. */
   let legBegan: number | undefined = Date.now();
 
-  /** The SDK drops what a replay records, so each leg counts once. */
+  /** Each leg counts once: the SDK drops metrics recorded during replay. */
   function endLeg(): void {
     if (legBegan === undefined) return;
     legs.record((Date.now() - legBegan) / 1_000, { gen_ai_agent_name: input.agent });
     legBegan = undefined;
   }
 
-  /** Each change is an event in history, so only real changes are written. */
+  /** Writes only a changed status, because each write is an event in history. */
   function setStatus(status: RunStatus): void {
     if (status === known) return;
     known = status;
@@ -127,7 +127,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   };
 }
 
-/** What the run does, and with which calls. */
+/** The run's phase, and the calls that it executes or waits for. */
 function phaseOf(
   { next, working, people, asleep }: View,
   { startAt = 0 }: RunInput,
@@ -157,7 +157,7 @@ const PHASES: Record<AgentState['phase'], string> = {
   ended: 'ended',
 };
 
-/** Markdown for the Temporal UI: where the run is, what it waits for and what it has used. */
+/** Describes a run's position, waiting calls and usage in Markdown for the Temporal UI. */
 export function describeRun(input: RunInput, state: AgentState, calls: readonly CallRef[]): string {
   const lines = [
     `**${input.agent}** · turn ${String(input.turn)} · step ${String(state.step)} · ${PHASES[state.phase]}`,
@@ -180,7 +180,7 @@ export function describeRun(input: RunInput, state: AgentState, calls: readonly 
   return lines.join('\n\n');
 }
 
-/** Tokens, and dollars if the agent has prices: four decimals below a cent. */
+/** Formats tokens, and dollars if the agent has prices (four decimals below a cent). */
 function formatSpent({ tokens, microUsd }: Spent): string {
   const count = `${String(tokens).replace(/\B(?=(\d{3})+$)/g, ',')} tokens`;
   if (microUsd === undefined) return count;
@@ -188,7 +188,7 @@ function formatSpent({ tokens, microUsd }: Spent): string {
   return `${count}, $${dollars}`;
 }
 
-/** The steps of a run's legs as a Markdown table; nothing without steps. */
+/** Renders the steps of a run's legs as a Markdown table, or as nothing if there are none. */
 function toStepTable(steps: readonly StepLine[]): string[] {
   if (steps.length === 0) return [];
   const rows = steps.map(({ step, model = '', ms, input, output, calls = [], more }) => {

@@ -24,7 +24,8 @@ const stopSignal = defineSignal(SIGNALS.stop);
 const look = defineSignal<[(Hint | null)?]>(SIGNALS.look);
 const reportEnd = defineSignal(SIGNALS.reportEnd);
 const agentState = defineQuery<AgentState>(QUERIES.agentState);
-/** Handlers for messages from outside. Updates are refused by their validators, without a trace, or by the store. */
+
+/** Registers the run's signals, queries and updates. Validators refuse malformed updates without a trace in history. */
 export function listenToOperators(run: Run): void {
   setHandler(stopSignal, () => void recordStop(run, { reason: 'signalled in Temporal' }), {
     description: 'Stops the run: keeps the partial reply and settles open calls.',
@@ -77,7 +78,6 @@ export function listenToOperators(run: Run): void {
     },
     description: "Stops the run: {mode?: 'interrupt' | 'abort', reason?, by?}.",
   });
-  // Cancel in the Temporal UI means stop.
   CancellationScope.current().cancelRequested.catch(() =>
     recordStop(run, { reason: 'cancelled in Temporal' }),
   );
@@ -100,7 +100,7 @@ function onUpdate<Name extends keyof OperatorRequests>(
   );
 }
 
-/** Whatever it carries, a signal never throws. */
+/** Accepts any payload: a signal handler that throws would fail the workflow task. */
 function takeLook(run: Run, hint: Hint | null | undefined): void {
   if (hint?.at === undefined) run.looks += 1;
   const { traceparent } = hint ?? {};
@@ -114,7 +114,7 @@ async function answer(run: Run, operatorAnswer: OperatorAnswer): Promise<string>
     [{ ...runRef(run), answer: operatorAnswer, at: Date.now() }],
   );
   if (outcome.kind === 'refused') {
-    // An execution that was reset takes the updates of the one before again: the record has the answer.
+    // After a reset, Temporal delivers the old execution's updates again; the record already has the answer.
     if (outcome.code === 'already_completed') run.loop.look();
     throw refused(outcome);
   }
@@ -122,14 +122,14 @@ async function answer(run: Run, operatorAnswer: OperatorAnswer): Promise<string>
   const { runId, at } = outcome;
   if (runId === run.input.runId) run.loop.adopt(at);
   else {
-    // The call belongs to a sub-agent. If that one is gone, its parent settles what is open.
+    // The call belongs to a sub-agent. If that run is gone, its parent settles the open calls.
     const owner = getExternalWorkflowHandle(workflowIdOf(runId));
     await owner.signal(look, { at }).catch(() => undefined);
   }
   return outcome.kind;
 }
 
-/** Nothing but the workflow itself waits for a stop that is recorded outside an update handler. */
+/** Records a stop. `recording` keeps the workflow open until then, since Temporal waits for update handlers only. */
 async function recordStop(
   run: Run,
   { mode = 'interrupt', reason, by }: OperatorRequests['stop'],

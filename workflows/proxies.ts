@@ -6,13 +6,13 @@ import {
 import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
 import { LIMITS } from '../protocol/limits.js';
 
-/** Results are stored, and places for tools are waited for. */
+/** Time for storing results and for waiting for a free tool slot. */
 const SETTLING_MS = 5 * 60_000;
 
 /**
- * Every time-out and retry policy of the run. Retries are unlimited: Redis decides what may be
- * repeated, provider failures have their own budget, and everything else is a temporary outage.
- * ABANDON: a stop reaches activities through Redis, not through Temporal.
+ * Options that all activities of a run share. Retries are unlimited: Redis decides which work may be
+ * repeated, provider failures have a budget of their own, and any other failure is a temporary outage.
+ * Activities are abandoned on cancel because a stop reaches them through Redis.
  */
 const shared = {
   heartbeatTimeout: '5s',
@@ -20,7 +20,7 @@ const shared = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
 } as const;
 
-/** A few transitions and a signal take milliseconds, so here too silence means a dead worker. */
+/** These activities take milliseconds, so silence means a dead worker. */
 const brief = {
   cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,
@@ -32,14 +32,14 @@ export const model = proxyActivities<Pick<RunActivities, 'modelStep'>>({
   startToCloseTimeout: '30m',
 });
 
-/** After its time a leg begins nothing else, and may take as long as one step. */
+/** A leg starts no further step after `legMs`; the step in progress may still take its full time. */
 export const legs = proxyActivities<Pick<RunActivities, 'leg'>>({
   ...shared,
   heartbeatTimeout: '10s',
   startToCloseTimeout: LIMITS.legMs + LIMITS.toolMs + SETTLING_MS,
 });
 
-/** A tool may block its process for a while and still finish, so its time-out is longer. */
+/** A tool may block the event loop for a while and still finish, so its heartbeat time-out is longer. */
 export const tools = proxyActivities<Pick<RunActivities, 'toolCall'>>({
   ...shared,
   heartbeatTimeout: '10s',
@@ -50,15 +50,15 @@ type Bookkeeping = Pick<RunActivities, 'endRun' | 'stopRun'> &
   ChildActivities &
   Pick<AnswerActivities, 'look'>;
 
-/** Runs in the process of the workflow: no slot, no queue, and no model call ahead of it. */
+/** Local activities run in the workflow's own process and never queue behind model calls. */
 export const bookkeeping = proxyLocalActivities<Bookkeeping>({
   cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,
   startToCloseTimeout: '5s',
-  // A longer wait leaves the workflow task, since a worker has few slots for these.
+  // Longer back-offs use a timer outside the workflow task, since a worker has few slots for local activities.
   localRetryThreshold: '1s',
 });
 
-/** Operators' answers are regular activities, so that the timeline of a run shows them. */
+/** Operators' answers are regular activities so that the run's timeline shows them. */
 export const answers =
   proxyActivities<Pick<AnswerActivities, 'answerCall' | 'extendDeadline'>>(brief);

@@ -31,28 +31,28 @@ import {
 } from '../protocol/temporal-names.js';
 import { startAttributes } from './operators-view.js';
 
-/** A run whose workflow is not a child, or was ended from outside, is looked at so often. */
+/** Polling intervals for a run whose workflow is not a child or was ended from outside. */
 const LOOKS = { firstMs: 500, factor: 2, mostMs: 10 * 60_000 };
 
-/** How an agent is called by a workflow. */
+/** Options of an agent run that a workflow starts. */
 export interface RunAgentOptions extends CalledRunOptions {
-  /** The task queue of the workers that serve the agent. Default: that of this workflow. */
+  /** Task queue of the workers that serve the agent. Default: the task queue of the calling workflow. */
   taskQueue?: string;
   /**
-   * What happens to the run when this workflow has ended without waiting for it: `REQUEST_CANCEL`
-   * (default) stops it, `ABANDON` leaves it.
+   * Fate of the run if the calling workflow ends first: `REQUEST_CANCEL` (default) stops it,
+   * `ABANDON` lets it go on.
    */
   parentClosePolicy?: 'REQUEST_CANCEL' | 'ABANDON';
 }
 
-/** A run that a workflow has begun. */
+/** A run that a workflow has started. */
 export interface CalledAgentRun<Output = unknown> {
-  /** The conversation, as its owner knows it. */
+  /** The conversation's id as its owner knows it, without the tenant's prefix. */
   readonly sessionId: string;
   readonly runId: string;
   /**
-   * Resolves when the run has ended; while people are asked, that takes as long as they do. A cancel of
-   * the scope in which this is awaited stops the run and is thrown when it has stopped.
+   * Resolves when the run has ended, which takes as long as people need to answer its questions. If the
+   * awaiting scope is cancelled, the run is stopped first, then the cancellation is thrown.
    */
   result: () => Promise<CalledRunResult<Output>>;
   /** Stops the run; `interrupt` (default) can be resumed. Harmless when it has ended. */
@@ -60,8 +60,8 @@ export interface CalledAgentRun<Output = unknown> {
 }
 
 /**
- * Runs an agent from your workflow, and waits for its end: it is a child workflow with the
- * id `run:<runId>`, and a conversation like any other, which people can read and answer meanwhile.
+ * Runs an agent from your workflow and waits for its end. The run is a child workflow with the id
+ * `run:<runId>` and a conversation like any other: people can read and answer it meanwhile.
  *
  * @example
  * import { runAgent } from 'helix-temporal/workflows';
@@ -86,7 +86,7 @@ export async function runAgent<Output = unknown>(
 }
 
 /**
- * As `runAgent`, without waiting for the end.
+ * Starts an agent like `runAgent`, without waiting for its end.
  *
  * @example
  * import { condition, defineSignal, setHandler } from '@temporalio/workflow';
@@ -110,7 +110,7 @@ export async function startAgent<Output = unknown>(
     ...wanted,
     agent,
     message,
-    // The same in each replay, and in each try of the activity.
+    // `uuid4` is deterministic: each replay and each attempt of the activity gets the same ids.
     sessionId: options.sessionId ?? `wf-${uuid4()}`,
     messageId: options.messageId ?? `wf-${uuid4()}`,
   };
@@ -140,12 +140,12 @@ export async function startAgent<Output = unknown>(
 
 type Activities = ReturnType<typeof activitiesOn>;
 
-/** A few transitions: silence means a dead worker. Refusals are final. */
+/** These activities take milliseconds, so silence means a dead worker. Refusals are not retried. */
 function activitiesOn(taskQueue: string) {
   return proxyActivities<CalledRunActivities>({
     taskQueue,
     startToCloseTimeout: '10s',
-    // A run may have been begun by the try that is cancelled: its outcome is waited for.
+    // The attempt that is being cancelled may have begun a run, so its outcome counts.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
   });
@@ -155,7 +155,7 @@ async function begin(activities: Activities, request: CalledRunRequest): Promise
   try {
     return await activities.beginAgentRun.executeWithOptions({ summary: request.agent }, [request]);
   } catch (error) {
-    // Temporal tries no activity again after a cancel: the try that failed may have begun the run.
+    // Temporal retries no activity after a cancel, and the failed attempt may have begun the run.
     const isCancelled = CancellationScope.current().consideredCancelled;
     if (!isCancelled && !isCancellation(error)) throw error;
     const { sessionId, userId, tenantId, messageId } = request;
@@ -170,7 +170,7 @@ async function begin(activities: Activities, request: CalledRunRequest): Promise
 type AgentRun = (input: RunInput) => Promise<RunSummary>;
 type Child = ChildWorkflowHandle<AgentRun>;
 
-/** Undefined if the run is not this workflow's child: the sweeper was faster, or this one was reset. */
+/** Returns undefined if the run is not this workflow's child: the sweeper started it first, or this workflow was reset. */
 async function startRun(
   { sessionId, runId, start }: CalledRun,
   { taskQueue, parentClosePolicy = 'REQUEST_CANCEL' }: RunAgentOptions,
@@ -185,7 +185,7 @@ async function startRun(
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       parentClosePolicy: ParentClosePolicy[parentClosePolicy],
-      // A cancel is recorded as a stop, by an activity.
+      // On cancel an activity records a stop, so Temporal must not cancel the child.
       cancellationType: ChildWorkflowCancellationType.ABANDON,
       staticSummary: `${input.agent}: turn ${String(input.turn)} of ${sessionId}`,
       staticDetails: details,
@@ -200,7 +200,7 @@ async function startRun(
   }
 }
 
-/** The workflow's end only wakes: the record says how the run has ended. */
+/** The child's end only wakes this workflow; the outcome comes from the record. */
 async function untilOver(
   activities: Activities,
   { sessionId, runId, withoutReply }: CalledRun & Pick<RunAgentOptions, 'withoutReply'>,
@@ -221,16 +221,16 @@ async function untilOver(
   }
 }
 
-/** Does the work to its end also when the scope is cancelled, which stops the run first. */
+/** Completes the work even if the scope is cancelled; a cancel stops the run first. */
 async function orStopped<T>(work: () => Promise<T>, stop: () => Promise<void>): Promise<T> {
   const scope = CancellationScope.current();
   let isOver = false;
   let stopping: Promise<void> | undefined;
   scope.cancelRequested.catch(() => {
-    // A scope that is shielded from a cancel hears of it, too.
+    // `cancelRequested` also rejects in a scope that is shielded from the cancel.
     if (isOver || !scope.consideredCancelled) return;
     stopping = CancellationScope.nonCancellable(stop);
-    // Awaited below, or of no use any more.
+    // Awaited below; this only prevents an unhandled rejection.
     stopping.catch(() => undefined);
   });
   try {

@@ -2,26 +2,26 @@ import type { Next, RunInput } from '../protocol/run.js';
 import type { Loop, View } from '../run/loop.js';
 import type { OperatorsView } from './operators-view.js';
 
-/** What an extension does beside a run; it delays nothing. */
+/** Work of an extension during a run. The run does not wait for it, except for `end`. */
 export interface Beside {
   show: (view: View) => void;
-  /** Resolves when all that it has begun is with Temporal. */
+  /** Resolves once Temporal has accepted everything that the extension started. */
   end: (next: Extract<Next, { do: 'done' }>) => Promise<void>;
 }
 
-/** One run, as its parts share it; signals and updates change it while others wait. */
+/** State of one run that its modules share; signal and update handlers change it at any await. */
 export interface Run {
   readonly input: RunInput;
   readonly view: OperatorsView;
   readonly beside: readonly Beside[];
   loop: Loop;
-  /** Stops that are being recorded for a cancel or a signal, outside of an update handler. */
+  /** Number of stops being recorded outside an update handler, for a cancel or a signal. */
   recording: number;
-  /** How often it was asked to look at its record. */
+  /** Number of requests to read the record again. */
   looks: number;
   /** True if the parent waits for a report of this run's end. */
   reportsEnd: boolean;
-  /** `traceparent` of the request that let the run continue, or began it. */
+  /** `traceparent` of the request that began the run or last let it continue. */
   traceparent: string | undefined;
 }
 

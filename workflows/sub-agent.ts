@@ -17,10 +17,10 @@ import { runRef, type Run } from './run.js';
 import { labelsOf, startAttributes } from './operators-view.js';
 import { bookkeeping } from './proxies.js';
 
-/** A sub-agent that has not reported anything is checked after this long. */
+/** The parent checks a sub-agent that has reported nothing for this long. */
 const LOOK_AGAIN_MS = 15 * 60_000;
 
-/** Carries out a call with a sub-agent's run: a child workflow. */
+/** Carries out a call by running a sub-agent as a child workflow. */
 export async function runSubAgent(run: Run, step: number, call: CallRef): Promise<At> {
   const { child, toolCallId } = call;
   if (child === undefined) throw new Error(`the call ${toolCallId} has no sub-agent`);
@@ -39,20 +39,20 @@ export async function runSubAgent(run: Run, step: number, call: CallRef): Promis
     if (end === 'ended') return (await settle({})).at;
     if (end === 'lost') return (await settle({ lost: true })).at;
     if (end === 'started') {
-      // An earlier execution of this workflow started it, before it was reset: it reports its end.
+      // An earlier execution of this workflow started the sub-agent before a reset. Ask it to report its end.
       ending = new Promise(() => undefined);
       againMs = LOOK_AGAIN_MS;
       await say(child.runId, SIGNALS.reportEnd);
     }
-    // What is reported while the record is read is looked at again.
+    // A report that arrives while the record is being read leads to another look.
     ({ looks } = run);
-    // A run that was reset is not told of an end that came before. The record has it.
+    // The sub-agent may have ended before the reset and reports nothing then; the record says so.
     const { at, isAtWork } = await settle({ started: true });
     if (isAtWork !== true) return at;
   }
 }
 
-/** The record has ended it with its parent, which a sub-agent that waits for people does not notice. */
+/** Wakes a sub-agent that waits for people: its record has ended together with its parent. */
 export function askToLook({ runId }: ChildRef): Promise<void> {
   return say(runId, SIGNALS.look);
 }
@@ -62,7 +62,7 @@ export async function tellParent({ parent }: RunInput): Promise<void> {
   if (parent !== undefined) await say(parent.runId, SIGNALS.look);
 }
 
-/** A closed workflow cannot be signalled: the record has its outcome. */
+/** Ignores failures: a closed workflow takes no signals, and the record has its outcome. */
 function say(runId: string, signal: string): Promise<void> {
   return getExternalWorkflowHandle(workflowIdOf(runId))
     .signal(signal)
@@ -70,8 +70,8 @@ function say(runId: string, signal: string): Promise<void> {
 }
 
 /**
- * `lost`: its workflow was ended from outside without an outcome, or never began. `started`: it had
- * already begun, and is not a child of this execution.
+ * Returns `lost` if the child's workflow never began or was ended from outside without an outcome, and
+ * `started` if it already runs but is not a child of this execution.
  */
 async function carryOutChild(
   { input, traceparent }: Run,
@@ -99,7 +99,7 @@ async function carryOutChild(
     return 'ended';
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'started';
-    // A failed run fails its workflow with a code, and its record has the details.
+    // A failed run fails its workflow with an error code; the details are in its record.
     const hasFailed =
       error instanceof ChildWorkflowFailure && error.cause instanceof ApplicationFailure;
     return hasFailed ? 'ended' : 'lost';

@@ -5,7 +5,7 @@ import {
 } from '@temporalio/workflow';
 import type { ToolWorkCall, ToolWorkInput } from '../protocol/tool-work.js';
 
-/** A service whose types are not known here. */
+/** A Nexus service of unknown type. */
 interface AnyService {
   executeOperation: (
     name: string,
@@ -16,8 +16,8 @@ interface AnyService {
 type AnyActivity = (input: unknown, call: ToolWorkCall) => Promise<unknown>;
 
 /**
- * The work of one call: an activity or a Nexus operation of the tool's author. Its result is the call's;
- * a cancel is passed on. Inputs and results stand in this history, so that of the run stays small.
+ * Executes one call as an activity or Nexus operation of the tool's author and returns its result. A
+ * cancel is passed on. Inputs and results stay in this workflow's history, so the run's stays small.
  */
 export async function agentToolWork({ work, input, call }: ToolWorkInput): Promise<unknown> {
   const { name } = work;
