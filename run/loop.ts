@@ -2,66 +2,66 @@ import type { At, CallRef, Hint, Next, OpenCalls, RunInput } from '../protocol/r
 
 type Model = Extract<Next, { do: 'model' }>;
 
-/** What carries a run out: a workflow, an activity for a leg of it, or one process. Each piece of work replies with what the record says after it. */
+/** Executes a run's work: a workflow, a leg's activity, or a single process. Each piece of work returns the record's state after it. */
 export interface Host {
   now: () => number;
-  /** Waits until it holds; false if that takes longer than so many ms. */
+  /** Waits until the condition holds; returns false after `ms` milliseconds. */
   until: (holds: () => boolean, ms?: number) => Promise<boolean>;
-  /** Something may hold now. Hosts whose `until` finds that out by itself need none. */
+  /** Tells `until` to check its condition again. Temporal's `condition` needs no such call. */
   changed?: () => void;
-  /** Set where it hands over what it does not take, and what has to wait. Asked while nothing is in progress. */
+  /** Returns false for work that the host hands over. A host with this member never waits; the loop asks while no work is in progress. */
   takes?: (next: Next) => boolean;
-  /** False for a call that is left where it is. */
+  /** Returns false for a call that the host must not begin. */
   mayBegin?: (call: CallRef) => boolean;
-  /** Something may be done between two pieces of work, before the next begins. */
+  /** Runs between two pieces of work, while none is in progress. */
   between?: (at: At) => Promise<void>;
-  /** Carries a run on by itself as far as it can, if it can from here. */
+  /** Returns work that carries the run on through several steps, or undefined if a leg cannot start here. */
   leg?: (at: At) => (() => Promise<At>) | undefined;
   model: (next: Model) => Promise<At>;
   call: (call: CallRef, step: number) => Promise<At>;
   child: (call: CallRef, step: number) => Promise<At>;
   end: (next: Extract<Next, { do: 'end' }>) => Promise<At>;
-  /** Reads the record, once what is due was settled. */
+  /** Settles overdue calls, then reads the record. */
   look: () => Promise<At>;
-  /** The run is over, and with it sub-agents that are in progress. */
+  /** Called when sub-agents are still in progress although their calls are settled or the run has ended. */
   over?: (children: readonly CallRef[]) => void;
   show?: (view: View) => void;
 }
 
-/** How far a run is. */
+/** The state of a run as operators see it. */
 export interface View {
   next: Next;
-  /** Calls in progress, and those that wait: for people, or whose tools do. */
+  /** Calls in progress, calls that wait for people, and calls that wait for a webhook. */
   working: readonly CallRef[];
   people: readonly CallRef[];
   asleep: readonly CallRef[];
 }
 
 export interface Loop {
-  /** Carries the run on until it is over, or the host hands over. @throws what the host throws */
+  /** Carries the run on until it ends or the host hands it over. @throws errors of the host */
   run: () => Promise<At>;
-  /** Lets it read its record again; with a hint, which a person may have written, it may begin work at once. */
+  /** Lets the run read its record again, or begin the work that a valid hint names. Hints are untrusted. */
   look: (hint?: Hint | null) => void;
-  /** Takes what the record said to others. */
+  /** Takes over a state of the record that a handler has read. */
   adopt: (at: At) => void;
   at: () => At;
-  /** The newest that it has seen: a record that is behind it was restored from a copy. */
+  /** Newest version and sequence seen. A record behind them was restored from an older copy. */
   known: () => { version: number; sequence: number };
   isBusy: () => boolean;
 }
 
 type Cap = Pick<RunInput, 'maxSteps' | 'hasOutput'>;
 
-/** Calls of one step that are executed at once: as many that the model asked for, as many that have waited. */
+/** Concurrent calls of one step; calls that waited for people have an equal number of places of their own. */
 const CALLS_AT_ONCE = 10;
-/** The clocks of store and host differ. */
+/** Shortest timer: the clocks of store and host differ slightly. */
 const LEAST_MS = 10;
-/** What people have not been asked yet is looked at less and less often, up to this: each look stays in a history. */
+/** Longest interval between looks at calls that people have not been asked about yet. Each look adds to the history. */
 const UNASKED_LIMIT_MS = 10 * 60_000;
-/** Keys of what is in progress and is no call. */
+/** Keys in `busy` for work that is not a call. */
 const [STEP, END] = [' step', ' end'];
 
-/** Where a run begins: with its first step, or by looking at a record that knows more. */
+/** Returns the state from which a run begins: its first step, or a look at the record if it continues or starts later. */
 export function beginningOf({ from, startAt }: RunInput, now: number): At {
   const { step = 0, known: sequence = 0, version = 0 } = from ?? {};
   const dueInMs = Math.max((startAt ?? 0) - now, 0);
@@ -73,8 +73,8 @@ export function beginningOf({ from, startAt }: RunInput, now: number): At {
 }
 
 /**
- * The step cap ends a run as completed: finished work is kept. An agent that owes a result is asked for it once more,
- * and for nothing else. A run that continues a turn makes one step in any case.
+ * Applies the step cap: the run ends as completed, since finished work is kept. An agent with an output schema gets one
+ * more step in which it may only submit its result. A run that continues a turn makes at least one step.
  */
 export function withinCap(next: Next, { maxSteps, hasOutput }: Cap): Next {
   if (next.do !== 'model') return next;
@@ -85,23 +85,23 @@ export function withinCap(next: Next, { maxSteps, hasOutput }: Cap): Next {
 }
 
 /**
- * Carries a run on: begins what its record says and waits for a reply, a wish to look, or a time. It keeps the newest
- * that the record has said and what is in progress, and decides nothing.
+ * Carries a run on: begins the work that its record asks for, then waits for a reply, a look, or a deadline. The loop
+ * keeps the newest state of the record and the work in progress. Every decision is made by `nextOf` in `session/`.
  */
 export function createLoop(host: Host, cap: Cap, first: At): Loop {
   let at = first;
   const known = { version: first.version, sequence: first.sequence };
-  /** What is known of the calls of a step; nothing in it changes. */
+  /** Immutable facts about each call, by id. */
   const refs = new Map<string, CallRef>();
   const sought = new Set<string>();
   const busy = new Map<string, CallRef | undefined>();
-  /** The version at which each piece of work was begun, or its step: none is begun twice at the same. */
+  /** Version, or step, at which each piece of work was last begun. Prevents a second begin at the same one. */
   const begun = new Map<string, number | string>();
-  /** Calls that were waiting when the record was last read. */
+  /** Calls of this step that have waited for people or a webhook. */
   const waited = new Set<string>();
   let [news, asked, patience] = [0, 0, 1];
   let hint: At | undefined;
-  /** The newest version of which it has heard only by hints. */
+  /** Newest version known only from hints. */
   let heard = 0;
   let [mustLook, isPartial, isHurried] = [first.version > 0, false, false];
   let hasReplied = first.version > 0;
@@ -125,7 +125,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     if (next.do === 'open') for (const call of next.calls ?? []) refs.set(call.toolCallId, call);
   }
 
-  /** False for what is older than what it knows. */
+  /** Returns false for a state older than the one known. */
   function adopt({ version, sequence, next: said, isBehind }: At): boolean {
     hasReplied = true;
     known.version = Math.max(known.version, version);
@@ -135,16 +135,16 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     learn(next);
     changed();
     if (version < heard) mustLook = true;
-    // What is over stays over, also in a record that was restored from a copy.
+    // An ended run stays ended even if Redis was restored from an older copy.
     if ((isBehind === true || version < at.version) && next.do !== 'done') return false;
     isPartial = next.do === 'open' && next.isPartial === true;
-    // The lists that are known stay; of what is in them nothing is begun twice.
+    // Without lists in the reply the known ones stay valid; `begun` prevents a second begin.
     if (isPartial && at.next.do === 'open' && at.next.step === next.step) return true;
     leaveSubAgents(next);
     if (next.step !== at.next.step) waited.clear();
     if (next.do !== 'open' || next.isUnasked !== true) patience = 1;
     at = { version, sequence, next };
-    // What came between lets a step begin again that was begun too early.
+    // The step had begun too early; it may begin again after the open calls.
     if (next.do === 'open' && typeof begun.get(STEP) === 'string') begun.delete(STEP);
     due = dueOf(next);
     const { people = [], asleep = [] }: Partial<OpenCalls> = next.do === 'open' ? next : {};
@@ -152,7 +152,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     return true;
   }
 
-  /** A run that was reset is not told of the end of a sub-agent which its record has settled. */
+  /** Forgets sub-agents whose calls the record has settled: after a reset, no report of their end arrives. */
   function leaveSubAgents(next: Next): void {
     const { children = [] }: Partial<OpenCalls> = next.do === 'open' ? next : {};
     const left = [...busy].filter(
@@ -164,7 +164,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
 
   function perform(key: string, call: CallRef | undefined, work: () => Promise<At>): void {
     const { do: what, step } = at.next;
-    // A step that was not committed is ended by somebody else, whom a further attempt would hold up.
+    // A model step that returns uncommitted is being ended by another writer; a second attempt would only delay that.
     const mark = what === 'model' ? `step ${String(step)}` : at.version;
     if (busy.has(key) || begun.get(key) === mark) return;
     begun.set(key, mark);
@@ -172,7 +172,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     void work()
       .then((said) => {
         busy.delete(key);
-        // The record was restored from a copy, or replies came in another order: nothing else tells which.
+        // Either the record was restored from an older copy or replies arrived out of order. Only a look can tell.
         const isOlder = !adopt(said) && (key === STEP || at.next.do === 'open');
         if (isOlder && busy.size === 0) mustLook = true;
       })
@@ -183,7 +183,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       .then(changed);
   }
 
-  /** A hint ends no run, and is of no version: the reply to what is begun says how the record is. */
+  /** Begins the hinted work. A hint never ends a run or sets the version; the reply to the work brings the record's state. */
   function follow(hinted: Next): void {
     if (at.next.do !== 'open' || withinCap(hinted, cap).do === 'end') mustLook = true;
     else if (hinted.do !== 'open') {
@@ -203,7 +203,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
 
   function begin(next: Next): void {
     if (failure !== undefined) return;
-    // A step begins once the replies of all calls before it are there.
+    // A step begins only after all calls before it have replied.
     if (next.do === 'done' || busy.has(STEP) || (next.do !== 'open' && busy.size > 0)) return;
     const leg = busy.size === 0 ? host.leg?.({ ...at, next: described(next) }) : undefined;
     if (leg !== undefined) perform(STEP, undefined, leg);
@@ -234,7 +234,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     return calls.filter(([id]) => waited.has(id) === hasWaited).length;
   }
 
-  /** Whoever looks is told of all open calls. */
+  /** Looks once if a call is unknown: the reply to a look names all open calls. */
   function refOf(id: string): CallRef | undefined {
     const call = refs.get(id);
     if (call === undefined && !sought.has(id)) mustLook = true;
@@ -246,19 +246,19 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     return ids.flatMap((id) => refs.get(id) ?? []);
   }
 
-  /** As others need it, who do not know the calls. */
+  /** Adds the facts about the calls for hosts that do not know them. */
   function described(next: Next): Next {
     if (next.do !== 'open') return next;
     const { machine = [], children = [], people = [], asleep = [] } = next;
     return { ...next, calls: refsOf([...machine, ...children, ...people, ...asleep]) };
   }
 
-  /** The record of a sub-agent is made by its first step: until that has replied there may be none to read. */
+  /** A sub-agent's first step creates its record, so there may be none to read before that step replies. */
   function mayLook(): boolean {
     return hasReplied || at.next.do !== 'model' || isHurried;
   }
 
-  /** What was left out of the lists may be something to begin. */
+  /** A partial list may have left out calls to begin. */
   function wantsLook(): boolean {
     return mayLook() && (mustLook || asked > 0 || (isPartial && busy.size === 0));
   }
@@ -284,10 +284,10 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         await host.until(() => busy.size === 0 || isHurried);
         continue;
       }
-      // Another attempt could run beside what is in progress, but for sub-agents, which have records of their own.
+      // Work in progress ends before the failure is thrown, so that no retry overlaps it. Sub-agents have their own records.
       if (failure !== undefined && !isBusy()) throw failure.error;
       if (wantsLook()) {
-        // What was begun in vain may be begun again when somebody asks for it.
+        // A requested look also permits work to begin again that was begun without effect.
         if (asked > 0 && busy.size === 0) begun.clear();
         [mustLook, isPartial, asked, heard] = [false, false, 0, 0];
         adopt(await host.look());
@@ -305,7 +305,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         if (host.between !== undefined) await host.between(at);
       }
       begin(next);
-      // What begins may find that it has to look.
+      // `begin` may have found an unknown call.
       if (wantsLook() || news !== seen) continue;
       if (busy.size === 0 && host.takes !== undefined) return { ...at, next: described(next) };
       show(next);
@@ -339,12 +339,12 @@ function committedOf({ do: what, step }: Next): number {
   return what === 'model' ? step - 1 : step;
 }
 
-/** The step that a hint has to be about: the one whose calls are open, or that which follows it. */
+/** Returns the only step that a hint may name: the one with open calls or, for a model step, the next one. */
 function stepAfter({ next: { step } }: At, { next }: At): number {
   return next.do === 'model' ? step + 1 : step;
 }
 
-/** Of a hint only what begins work counts; anybody who may signal the run may have written it. */
+/** Reads the work to begin from a hint. Anyone who may signal the run can forge one, so everything else is ignored. */
 function toHeard(said: unknown): At | undefined {
   const { version, next } = (said ?? {}) as Partial<At>;
   if (!Number.isSafeInteger(version) || version === undefined) return undefined;
@@ -352,14 +352,14 @@ function toHeard(said: unknown): At | undefined {
   const { step } = given;
   if (!Number.isSafeInteger(step) || step === undefined) return undefined;
   const base = { version, sequence: 0 };
-  // Whether the model has to hand in its result is told by the claim.
+  // The step's claim tells whether the model must submit its result.
   if (given.do === 'model') return { ...base, next: { do: 'model', step } };
   if (given.do !== 'open' || !Array.isArray(given.machine)) return undefined;
   const machine = given.machine.filter((id): id is string => typeof id === 'string');
   return machine.length === 0 ? undefined : { ...base, next: { do: 'open', step, machine } };
 }
 
-/** True for what an activity for a whole leg of the run takes: calls of which none needs people or the workflow. */
+/** Returns true if a leg's activity can carry on from here: no open call needs people or the workflow. */
 export function isForLeg(next: Next, isOut: (call: CallRef) => boolean = needsWorkflow): boolean {
   if (next.do !== 'open') return next.do !== 'done';
   const { machine = [], children = [], people = [], asleep = [], calls = [] } = next;
@@ -367,7 +367,7 @@ export function isForLeg(next: Next, isOut: (call: CallRef) => boolean = needsWo
   return machine.length > 0 && !calls.some((call) => isOut(call));
 }
 
-/** True for calls that no such activity executes. */
+/** Returns true for calls that a leg's activity never executes. */
 export function needsWorkflow({ kind, activity }: Pick<CallRef, 'kind' | 'activity'>): boolean {
   return kind === 'subagent' || activity !== undefined;
 }
