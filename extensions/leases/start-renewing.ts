@@ -175,10 +175,10 @@ function renewInThread(
   };
 }
 
-/** Node runs no TypeScript: sources that run as they are use the built files. */
+/** Node runs no TypeScript in a thread, so uncompiled sources start the built file. */
 function builtOf(module: string, of = module): string {
   if (!of.endsWith('.ts')) return module;
-  return module.replace(/\/((?:stores|worker)\/[^?]*)\.[jt]s$/, '/dist/$1.js');
+  return module.replace(/\/((?:store|extensions)\/[^/]+\/[^/]+)\.[jt]s$/, '/dist/$1.js');
 }
 
 /**
