@@ -174,6 +174,16 @@ it('a stop of a conversation that this worker does not execute changes nothing, 
   expect(lease.isHeld()).toBe(true);
 });
 
+it('another thread renews the lease', async () => {
+  const stops = '[{ sessionId: "s", runId: "r" }]';
+  const leases = `{ of: () => ({ renew: async () => ({ isOver: false, stops: ${stops} }) }) }`;
+  const module = `data:text/javascript,export const openLeases=()=>({leases:${leases},close(){}})`;
+  const { lease } = open({ module, data: {} });
+  const heard: string[] = [];
+  lease.onStop('s', (runId) => heard.push(runId));
+  await until('that thread reports a stop', () => heard.includes('r'));
+});
+
 it('the main thread renews the lease if another thread cannot', async () => {
   const broken = { module: 'data:text/javascript,throw new Error("no such file")', data: {} };
   const { leases, lease } = open(broken);
