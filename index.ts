@@ -1,9 +1,7 @@
 /** The core of helix-temporal: agents, tools, and the contract that every side of the wire shares. */
 export {
-  activityTool,
   AgentNotFoundError,
   AgentRegistry,
-  compaction,
   createRuleModel,
   createSubAgentTool,
   defaultAgentRegistry,
@@ -17,7 +15,6 @@ export {
   modelFromSpec,
   modelsFromSpec,
   ModelConfigurationError,
-  nexusTool,
   resolveMaxSteps,
   resolveModel,
   StateError,
@@ -43,7 +40,6 @@ export type {
   CallOptionsScope,
   CompactedMessages,
   CompactionRecord,
-  CompactionSettings,
   DurableSettings,
   FinishEvent,
   HookPlace,
@@ -82,8 +78,6 @@ export type {
   ToolChoice,
   ToolConfig,
   ToolContext,
-  Summary,
-  ToSummarize,
   ToolDefinition,
   SourcedTool,
   ToolHost,
@@ -91,6 +85,10 @@ export type {
   ToModelOutput,
   Verification,
 } from './agents/index.js';
+
+export { compaction } from './extensions/compaction/index.js';
+export type { CompactionSettings, Summary, ToSummarize } from './extensions/compaction/index.js';
+export { activityTool, nexusTool } from './extensions/temporal-tools/index.js';
 
 // oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
 export * from './protocol/index.js';

@@ -1,7 +1,5 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
 export type { AgentConfig } from './define-agent.js';
-export { compaction } from './compaction.js';
-export type { CompactionSettings, Summary, ToSummarize } from './compaction.js';
 export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
 export { fromAgent } from './ai-sdk/from-agent.js';
@@ -10,8 +8,6 @@ export type { CallOptions, CallOptionsScope } from './ai-sdk/prepare-call.js';
 export type { AgentTools } from './ai-sdk/agent-tools.js';
 export { defineTool } from './define-tool.js';
 export type { InferAgentTools, OutputOf, TypedAgent, TypedTool } from './tool-types.js';
-export { activityTool, nexusTool } from './temporal-tools.js';
-export type { ActivityToolConfig, NexusToolConfig } from './temporal-tools.js';
 export type { ToolConfig } from './tool-config.js';
 export {
   createSubAgentTool,
@@ -63,7 +59,19 @@ export type {
 export type { SourcedTool, ToolHost, ToolSource } from './tool-source.js';
 export { guardedLookup, isPermitted, type HostRule } from './guarded-lookup.js';
 export { toModelNames } from './tool-names.js';
-export { Callback, Duration, Flag, isFunction, isTexts, must, settings, Text } from './fields.js';
+export {
+  callback,
+  Callback,
+  Count,
+  Duration,
+  Flag,
+  isFunction,
+  isTexts,
+  must,
+  settings,
+  Text,
+} from './fields.js';
+export { Model, Prices } from './llm-settings.js';
 export { assertSettings, DefinitionError } from './definition-error.js';
 export { modelFromSpec, modelsFromSpec } from './model-spec.js';
 export { ModelConfigurationError, type ModelEnvironment } from './providers/configuration-error.js';

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai';
-import { compaction, defineAgent, type AgentDefinition } from '../../agents/index.js';
+import { defineAgent, type AgentDefinition } from '../../agents/index.js';
+import { compaction } from '../../extensions/compaction/index.js';
 
 /** Beyond this many tokens the oldest messages are summarised. */
 const MAX_TOKENS = 100_000;

@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import {
-  activityTool,
-  defineAgent,
-  nexusTool,
-  type AgentDefinition,
-  type LlmSettings,
-} from '../../agents/index.js';
+import { defineAgent, type AgentDefinition, type LlmSettings } from '../../agents/index.js';
+import { activityTool, nexusTool } from '../../extensions/temporal-tools/index.js';
 
 const order = z.object({ orderId: z.string() });
 

@@ -13,6 +13,7 @@ const SOURCES =
 const LISTS = new Set(['extensions/index.ts', 'extensions/workflows.ts']);
 /** Programs that begin one before all else, commands that look at settings, and what is made of one. */
 const KNOWN_BY: Record<string, string[]> = {
+  compaction: ['examples/long-conversation/agent.ts'],
   leases: ['worker/main.ts'],
   limits: ['cli/doctor/examine.ts'],
   mcp: ['examples/mcp/agent.ts'],
@@ -23,6 +24,7 @@ const KNOWN_BY: Record<string, string[]> = {
     'testing/eval/run-lane.ts',
     'testing/test-clock.ts',
   ],
+  'temporal-tools': ['examples/own-workflow/warehouse.ts'],
 };
 const EXTENSIONS = readdirSync('extensions', { withFileTypes: true })
   .filter((each) => each.isDirectory())

@@ -4,7 +4,6 @@ import { useChat as useChatOf6, type UIMessage as MessageOf6 } from 'ai-sdk-reac
 import { tool as toolOf6, ToolLoopAgent as ToolLoopAgentOf6 } from 'ai-v6';
 import { z } from 'zod';
 import {
-  activityTool,
   createSubAgentTool,
   defineAgent,
   defineTool,
@@ -12,6 +11,7 @@ import {
   type AgentDefinition,
   type InferAgentTools,
 } from '../../../agents/index.js';
+import { activityTool } from '../../../extensions/temporal-tools/index.js';
 import { toStaticMessages } from '../../../ai-sdk/index.js';
 
 /* Types of messages against the types of both majors; the hooks are compiled, not run. */

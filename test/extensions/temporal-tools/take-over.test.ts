@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { activityTool } from '../../agents/index.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { activityTool } from '../../../extensions/temporal-tools/index.js';
+import { createHarness } from '../../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
+import { openTestStores } from '../../support/test-stores.js';
 
 it('an attempt that takes over long after the lost one starts nothing that may be forgotten by now', async () => {
   const ship = activityTool({

@@ -1,12 +1,17 @@
 import { z } from 'zod';
-import type { CallActivity } from '../protocol/run.js';
-import type { ToolWork } from '../protocol/tool-work.js';
-import { defineTool } from './define-tool.js';
-import { assertSettings } from './definition-error.js';
-import { Duration, must, settings } from './fields.js';
-import type { ToolConfig } from './tool-config.js';
-import { ToolError } from './tool-error.js';
-import type { OutputOf, TypedTool } from './tool-types.js';
+import type { CallActivity } from '../../protocol/run.js';
+import type { ToolWork } from '../../protocol/tool-work.js';
+import {
+  assertSettings,
+  defineTool,
+  Duration,
+  must,
+  settings,
+  ToolError,
+  type OutputOf,
+  type ToolConfig,
+  type TypedTool,
+} from '../../agents/index.js';
 
 type Shared<Input extends z.ZodType, Output extends z.ZodType, Name extends string> = Pick<
   ToolConfig<Input, Output, z.input<Output>, Name>,

@@ -1,13 +1,24 @@
 /* oxlint-disable typescript/no-deprecated -- Messages that exist have these forms. */
 import { generateText, type LanguageModelUsage, type ModelMessage } from 'ai';
 import type { z } from 'zod';
-import { toTokenCount } from '../protocol/usage.js';
-import type { Usage } from '../protocol/chunk.js';
-import { assertSettings, DefinitionError } from './definition-error.js';
-import { Count, Duration, callback, must, settings, Text } from './fields.js';
-import { Model, Prices, type AgentModel } from './llm-settings.js';
-import { resolveModel } from './model.js';
-import type { PreparedStep, PrepareStep } from './prepared-step.js';
+import { toTokenCount } from '../../protocol/usage.js';
+import type { Usage } from '../../protocol/chunk.js';
+import {
+  assertSettings,
+  callback,
+  Count,
+  DefinitionError,
+  Duration,
+  Model,
+  must,
+  Prices,
+  resolveModel,
+  settings,
+  Text,
+  type AgentModel,
+  type PreparedStep,
+  type PrepareStep,
+} from '../../agents/index.js';
 
 /** What is to be summarised. */
 export interface ToSummarize {

@@ -1,13 +1,14 @@
 import type { ModelMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
-import { chooseCut, estimateTokens, partsOf, writeRequest } from '../../agents/compaction.js';
 import {
-  compaction,
-  type CompactionSettings,
-  type MadeCompaction,
-  type PrepareStepOptions,
-} from '../../agents/index.js';
+  chooseCut,
+  estimateTokens,
+  partsOf,
+  writeRequest,
+} from '../../../extensions/compaction/index.js';
+import type { MadeCompaction, PrepareStepOptions } from '../../../agents/index.js';
+import { compaction, type CompactionSettings } from '../../../extensions/compaction/index.js';
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 const calls = (...ids: string[]): ModelMessage => ({

@@ -5,24 +5,19 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type * as Nexus from 'nexus-rpc';
 import { z } from 'zod';
-import {
-  activityTool,
-  createRuleModel,
-  defineAgent,
-  defineTool,
-  nexusTool,
-} from '../../agents/index.js';
-import { createWarehouseClerk } from '../../examples/own-workflow/warehouse.js';
-import { createToolWork } from '../../runs/tool-work.js';
-import { toolWorkflowIdOf } from '../../protocol/ids.js';
-import type { ToolWorkCall } from '../../protocol/tool-work.js';
+import { createRuleModel, defineAgent, defineTool } from '../../../agents/index.js';
+import { activityTool, nexusTool } from '../../../extensions/temporal-tools/index.js';
+import { createWarehouseClerk } from '../../../examples/own-workflow/warehouse.js';
+import { createToolWork } from '../../../runs/tool-work.js';
+import { toolWorkflowIdOf } from '../../../protocol/ids.js';
+import type { ToolWorkCall } from '../../../protocol/tool-work.js';
 import {
   createRunHarness,
   sharedTemporalAddress,
   type RunHarness,
-} from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
-import { until } from '../support/until.js';
+} from '../../support/run-harness.js';
+import { openTestStores, type TestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
 
 // A package of the SDK's.
 const { operation, OperationError, service, serviceHandler } = createRequire(

@@ -1,21 +1,23 @@
 import type { LanguageModelUsage } from 'ai';
-import { convertToUIMessages } from '../../ai-sdk/parts/convert-messages.js';
-import { createBranch } from '../../runs/branch.js';
+import { convertToUIMessages } from '../../../ai-sdk/parts/convert-messages.js';
+import { createBranch } from '../../../runs/branch.js';
 import {
-  compaction,
   DefinitionError,
   defineTool,
-  type CompactionSettings,
   type MadeCompaction,
   type PrepareStep,
+} from '../../../agents/index.js';
+import {
+  compaction,
+  type CompactionSettings,
   type ToSummarize,
-} from '../../agents/index.js';
+} from '../../../extensions/compaction/index.js';
 import { z } from 'zod';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
-import { drive, newSessionId } from '../support/session-driver.js';
-import { openTestStores } from '../support/test-stores.js';
-import { until } from '../support/until.js';
+import { createHarness } from '../../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
+import { drive, newSessionId } from '../../support/session-driver.js';
+import { openTestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
 
 const { text, call, finish } = parts;
 const LONG = 'x'.repeat(200);
