@@ -1,6 +1,6 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
 const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']]; const COMPOSED = 'protocol|store|runs|agents|config|examples|extensions';
-const ENTRIES = 'protocol|config|store/(contract|record)|(agents|ai-sdk|api|runs|store|worker)/(index|extension)'; // What extensions import of other rooms.
+const ENTRIES = 'protocol|config|store/(contract|record)|(agents|ai-sdk|api|runs|store|worker)/(index|extension)|api/(create-metrics-app|listen|readiness)'; // What extensions import of other rooms.
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
@@ -11,7 +11,7 @@ const MAY_IMPORT = {
   'ai-sdk': 'protocol|store|runs', 'ai-sdk/parts': 'protocol|store', 'ai-sdk/turns': 'protocol|store|ai-sdk/parts',
   'ai-sdk/reply': 'protocol|store|runs|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
   api: `${COMPOSED}|ai-sdk`, 'worker/(?!main).*': `${COMPOSED}|activities|worker`,
-  worker: `${COMPOSED}|activities|api/(create-metrics-app|listen|readiness|deps)`, cli: 'protocol|config|agents|runs|store|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|config/own-extensions',
+  worker: `${COMPOSED}|activities`, cli: 'protocol|config|agents|runs|store|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|config/own-extensions',
   examples: 'agents|ai-sdk|api/index|extensions|protocol|store|worker|workflows', 'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
@@ -29,7 +29,7 @@ const NEVER_LOAD = [
 const PACKAGES = {
   'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'store/redis',
   '@opentelemetry/[^/]+': 'extensions/observe', commander: 'cli', nodemailer: 'extensions/notify|examples',
-  'express|express-rate-limit|cors|helmet|prom-client': 'api|extensions', jose: 'api|extensions/notify',
+  'express|express-rate-limit|cors|helmet': 'api|extensions', 'prom-client': 'extensions/metrics', jose: 'api|extensions/notify',
   '@temporalio/[^/]+': 'workflows|extensions|activities|runs|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
 };

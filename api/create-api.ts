@@ -2,12 +2,11 @@ import express from 'express';
 import type { Express, RequestHandler } from 'express';
 import { isSessionId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
 import { toApiDeps, type ApiOptions } from './api-options.js';
-import type { RouteDeps } from './deps.js';
+import type { ApiRuns, RouteDeps } from './deps.js';
 import { lastOfEach, tracerOf } from '../runs/extension.js';
 import type { ApiExtension } from './extension.js';
 import { createCountKey, createIdentityReader } from './identity.js';
-import { createApiMetrics } from './metrics/api-metrics.js';
-import { countRuns, createRequestObserver } from './metrics/instrumentation.js';
+import { createRequestObserver, NO_METRICS, type ApiMetrics } from './metrics.js';
 import {
   createCrossOrigin,
   createCsrfGuard,
@@ -152,7 +151,8 @@ function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
 
 function toRouteDeps(options: ApiOptions): RouteDeps {
   const deps = toApiDeps(options);
-  const metrics = deps.metrics ?? createApiMetrics();
+  const counting = options.extensions?.find((each) => each.metrics !== undefined);
+  const metrics = deps.metrics ?? counting?.metrics?.() ?? NO_METRICS;
   let openApi: string | undefined;
   return {
     ...deps,
@@ -164,6 +164,28 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
     countRead: (read) => read(),
     takesFiles: routesOf(options).some(({ upload }) => upload !== undefined),
     readOpenApi: () => (openApi ??= JSON.stringify(createOpenApiOf(options.extensions))),
+  };
+}
+
+/** The executor, with its runs counted. */
+function countRuns(executor: ApiRuns, metrics: ApiMetrics): ApiRuns {
+  return {
+    ...executor,
+    execute: async (input) => {
+      const result = await executor.execute(input);
+      if (result.kind === 'begun') metrics.begun(result.run.agent);
+      return result;
+    },
+    resume: async (input) => {
+      const result = await executor.resume(input);
+      if (result.kind === 'resumed') metrics.begun(result.run.agent);
+      return result;
+    },
+    retry: async (input) => {
+      const run = await executor.retry(input);
+      metrics.begun(run.agent);
+      return run;
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import express, { type Express } from 'express';
 import type { ReadinessReply } from '../protocol/replies.js';
 import type { ApiDeps } from './deps.js';
-import type { ApiMetrics } from './metrics/api-metrics.js';
+import type { ApiMetrics } from './metrics.js';
 import {
   createDnsRebindingGuard,
   requireHost,
@@ -13,7 +13,7 @@ import {
   sendRefusal,
   type ApiLogger,
 } from './middleware/refusals.js';
-import { METRICS_ROUTE, sendMetrics, sendReadiness } from './routes/service.js';
+import { sendReadiness } from './routes/service.js';
 
 interface MetricsAppOptions extends Pick<ApiDeps, 'hostNames'> {
   /** Which parts answer. */
@@ -39,7 +39,9 @@ export function createMetricsApp(
   app.disable('x-powered-by');
   app.use(createSecurityHeaders(), requireHost);
   if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));
-  app.get(METRICS_ROUTE.path, (_request, response) => sendMetrics(metrics, response));
+  app.get('/metrics', async (_request, response) => {
+    response.set('content-type', metrics.contentType).send(await metrics.read());
+  });
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' });
   });

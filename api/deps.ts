@@ -11,7 +11,7 @@ import type { FileSettings } from './file-settings.js';
 import type { CrossOriginOptions } from './middleware/guards.js';
 import type { ApiLimits } from './middleware/limits.js';
 import type { IdentityOptions, ReadIdentity } from './identity.js';
-import type { ApiMetrics } from './metrics/api-metrics.js';
+import type { ApiMetrics } from './metrics.js';
 import type { CountRead } from './middleware/read-budget.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
@@ -36,7 +36,7 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   temporalUi?: string | undefined;
   /** Folder of the built page. Default: no page is served. */
   webRoot?: string | undefined;
-  /** Default: metrics of this app alone, without those of the process. */
+  /** `createApiMetrics(…)`. Default: those of the extension `metrics()`, of this app alone. */
   metrics?: ApiMetrics | undefined;
   /**
    * False if `createMetricsApp` serves `/metrics` on another port. Default: true; it answers callers with a

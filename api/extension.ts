@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Tracer } from '../protocol/telemetry.js';
 import type { RouteDeps } from './deps.js';
+import type { ApiMetrics } from './metrics.js';
 import type { CrossOriginHeaders } from './middleware/guards.js';
 import type { ProblemShape } from './middleware/refusals.js';
 import type { Route } from './routes/route.js';
@@ -18,6 +19,8 @@ export interface ApiExtension {
   middleware?: readonly RequestHandler[];
   /** Pages without a known caller, behind the middleware of all. */
   pages?: (deps: RouteDeps) => readonly RequestHandler[];
+  /** Counts what the app does, unless `createApi` has metrics; of one extension of a process. */
+  metrics?: () => ApiMetrics;
   /** Gives requests their traces; of one extension of a process. */
   tracer?: Tracer;
 }
@@ -25,6 +28,7 @@ export type { CrossOriginHeaders } from './middleware/guards.js';
 export type { ProblemShape } from './middleware/refusals.js';
 export { toAgentCards } from './agent-cards.js';
 export type { RouteDeps } from './deps.js';
+export type { ApiMetrics, StreamMeter } from './metrics.js';
 export type { Identity } from './identity.js';
 export type { Frames } from './pipe-to-express.js';
 export { SESSION, SESSION_AND_RUN, defineRoute, inJson } from './routes/route.js';

@@ -8,7 +8,7 @@ import {
   toLastFrames,
   UNCOMPRESSED,
 } from '../ai-sdk/index.js';
-import type { StreamMeter } from './metrics/api-metrics.js';
+import type { StreamMeter } from './metrics.js';
 
 export interface PipeOptions {
   headers?: Record<string, string>;

@@ -7,13 +7,14 @@ import { files } from './files/index.js';
 import { fronts } from './fronts/index.js';
 import { leases, type BegunLease, type LeaseOptions } from './leases/index.js';
 import { limits, limitsOfSettings, toQuotas, type LimitOptions } from './limits/index.js';
+import { metrics } from './metrics/index.js';
 import { notices, type NotifyOptions } from './notify/index.js';
 import { people } from './people/index.js';
 import { schedules } from './schedules/index.js';
 
 export type { Extension } from '../extension.js';
 export type { Budget, Budgets, LimitOptions, Quotas } from './limits/index.js';
-export { audit, files, fronts, limits, limitsOfSettings, operatorConsole, people };
+export { audit, files, fronts, limits, limitsOfSettings, metrics, operatorConsole, people };
 export { schedules, toQuotas };
 
 /** Options by extension. */
@@ -30,6 +31,7 @@ export interface ExtensionOptions {
 /** All of them, as the programs `api` and `worker` compose them. */
 export function allExtensions(options: ExtensionOptions = {}): Extension[] {
   return [
+    metrics(),
     files(),
     fronts(),
     operatorConsole(),

@@ -12,6 +12,7 @@ import {
   type ActivityInterceptorsFactory,
 } from '@temporalio/worker';
 import { createActivities, createToolHost, type ActivityDeps } from '../activities/index.js';
+import { createOwnerLookup } from '../activities/run-agent.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createRunWorkflows } from '../runs/run-workflows.js';
 import { startSweeper } from '../runs/sweep.js';
@@ -22,6 +23,7 @@ import { createRuns } from '../runs/create-runs.js';
 import { registerSearchAttributes } from '../runs/search-attributes.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import type { RunStatus } from '../protocol/run.js';
+import { NO_METER } from '../protocol/telemetry.js';
 import { withTimeout } from '../protocol/time.js';
 import { joinParts } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
@@ -29,10 +31,9 @@ import type { StreamManager } from '../store/log/stream-manager.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { createCalledRunActivities } from './called-run-activities.js';
-import type { WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
+import type { FindTenant, WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
 import type { Liveness } from './liveness.js';
 import { createTakeOver } from './take-over.js';
-import { createCoreMeter } from './metrics/core-meter.js';
 import { createSweeps } from './sweeps.js';
 import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
 import {
@@ -77,7 +78,7 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   toolSlots?: SlotLimits;
   /** Runs that one process keeps in memory between their tasks; 0: none. Default: by its heap limit, up to 500. */
   cachedRuns?: number | undefined;
-  /** Counts what happens, and cost by tenant if asked. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
+  /** With which `metrics()` counts, and cost by tenant if asked. Default: the meter of Temporal's `Runtime`. */
   meter?: MetricMeter;
   meterTenants?: boolean;
   /** Default: no logging. */
@@ -151,8 +152,15 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     }
     const client = new Client({ connection, namespace, dataConverter });
     const { leases, sessions } = stores.store;
-    const tenantsOf = options.meterTenants === true ? sessions : undefined;
-    const meter = createCoreMeter(options.meter ?? Runtime.instance().metricMeter, tenantsOf);
+    const findOwner = createOwnerLookup(sessions);
+    const findTenant: FindTenant = async (run) => (await findOwner(run))?.tenant;
+    const meter =
+      extensions
+        .find((each) => each.meter !== undefined)
+        ?.meter?.(
+          options.meter ?? Runtime.instance().metricMeter,
+          options.meterTenants === true ? findTenant : undefined,
+        ) ?? NO_METER;
     const { unansweredMs } = stores;
     const judging = extensions.find(({ liveness }) => liveness !== undefined);
     // It begins when the worker runs: `Worker.create` may fail after this.

@@ -1,4 +1,6 @@
-import type { WorkerOptions } from '@temporalio/worker';
+import type { MetricMeter } from '@temporalio/common';
+import type { RuntimeOptions, WorkerOptions } from '@temporalio/worker';
+import type { RunMeter } from '../protocol/telemetry.js';
 import type { RunsExtension, RunsHost } from '../runs/extension.js';
 import type { PreparedRuns } from '../runs/run-start.js';
 import type { RunWorkflows } from '../runs/run-workflows.js';
@@ -27,9 +29,29 @@ export interface WorkerParts {
   close?: () => Promise<void> | void;
 }
 
+/** Finds the tenant of a run; undefined if it has none. */
+export type FindTenant = (run: { sessionId: string; runId: string }) => Promise<string | undefined>;
+
 /** What an extension adds to workers. */
 export interface WorkerExtension extends RunsExtension {
   worker?: (host: WorkerHost) => Promise<WorkerParts> | WorkerParts;
   /** How workers notice that another one has died; of one extension, and not used if the store has no leases. */
   liveness?: (deps: LivenessDeps) => Liveness;
+  /**
+   * Counts what happens in the worker, with Temporal's meter; of one extension.
+   *
+   * @param findTenant if tenants are to be counted
+   */
+  meter?: (meter: MetricMeter, findTenant: FindTenant | undefined) => RunMeter;
+}
+/** How the metrics of a worker's process leave it. */
+export interface WorkerMetrics {
+  /** With the log of Temporal's SDK. */
+  runtime: RuntimeOptions;
+  /** Once the runtime is installed. Default: that of the runtime. */
+  meter?: () => MetricMeter;
+  /** Serves them at the port for operators, with the state of this process. Absent: there is no such port. */
+  serve?: (
+    checks: Readonly<Record<string, () => Promise<void>>>,
+  ) => Promise<{ port: number; close: () => Promise<void> }>;
 }

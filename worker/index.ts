@@ -20,6 +20,5 @@ export type { Liveness, LivenessDeps } from './liveness.js';
 export type { TakeOver } from './take-over.js';
 export { createAgentWorker } from './create-worker.js';
 export type { AgentWorkerOptions } from './create-worker.js';
-export { exportMetricsAt } from './metrics/exporter.js';
 export type { WorkerVersioning } from './versioning.js';
 export type { WorkflowSource } from './workflow-source.js';

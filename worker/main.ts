@@ -1,8 +1,6 @@
 import type { AgentRegistry } from '../agents/index.js';
 import { readAuditTtl } from '../config/audit-ttl.js';
 import { parseEnv, withoutBlank, type Config } from '../config/env.js';
-import type { Logger } from '../config/logger.js';
-import { isLoopback } from '../config/loopback.js';
 import { readNotify } from '../config/notify.js';
 import { endWithParent, startProcess } from '../config/startup.js';
 import { loadExtensions } from '../config/own-extensions.js';
@@ -13,7 +11,6 @@ import { readTemporal } from '../config/temporal.js';
 import { explainRedis } from '../store/redis/inspect-redis.js';
 import { createRedisStores } from '../store/redis/index.js';
 import { beginLease } from '../extensions/leases/index.js';
-import type { WorkerProcess } from './run-worker.js';
 
 async function main(): Promise<void> {
   endWithParent(process);
@@ -46,12 +43,17 @@ async function main(): Promise<void> {
   lease?.lease.load();
   try {
     // The packages of Temporal take most of the time that it takes to start.
-    const [{ runWorker }, { allExtensions, limitsOfSettings }, { agents, close }] =
-      await Promise.all([
-        import('./run-worker.js'),
-        import('../extensions/index.js'),
-        loadAgents(config),
-      ]);
+    const [
+      { runWorker },
+      { allExtensions, limitsOfSettings },
+      { startWorkerMetrics },
+      { agents, close },
+    ] = await Promise.all([
+      import('./run-worker.js'),
+      import('../extensions/index.js'),
+      import('../extensions/metrics/worker-process.js'),
+      loadAgents(config),
+    ]);
     const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
     try {
       await runWorker({
@@ -72,7 +74,7 @@ async function main(): Promise<void> {
         agents,
         explainRedis: (address) => explainRedis(config.REDIS_URL, address),
         keyIds: (keys ?? []).map(({ id }) => id),
-        serveMetrics: serveMetricsWith(logger),
+        metrics: await startWorkerMetrics(config, logger),
         onReady: () => process.send?.('ready'),
         onFailed: () => lease?.lease.close(),
       });
@@ -111,24 +113,6 @@ async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; clos
     labShape: config.LAB_SHAPE,
   });
   return { agents: new AgentRegistry(examples), close: charges.close };
-}
-
-/** What Temporal's SDK exports on an address of its own, with the state of this process. */
-function serveMetricsWith(logger: Logger): WorkerProcess['serveMetrics'] {
-  return async ({ host, port }, exporter, checks) => {
-    // The code of the API's guards is loaded only where it is needed.
-    const [{ createMetricsApp }, { createReadiness }, { listen }, { metricsFrom }] =
-      await Promise.all([
-        import('../api/create-metrics-app.js'),
-        import('../api/readiness.js'),
-        import('../api/listen.js'),
-        import('./metrics/exporter.js'),
-      ]);
-    const hostNames = isLoopback(host) ? [] : undefined;
-    const readReadiness = createReadiness(checks);
-    const app = createMetricsApp(metricsFrom(exporter), logger, { hostNames, readReadiness });
-    return listen(app, port, host);
-  };
 }
 
 startProcess(main);

@@ -1,17 +1,14 @@
-import { NativeConnection, Runtime, DefaultLogger, type Worker } from '@temporalio/worker';
+import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type { AgentRegistry } from '../agents/index.js';
-import { createCollectorLines, type CollectorLines } from '../config/collector-lines.js';
 import { consoleUrlOf } from '../config/console-url.js';
 import type { Config } from '../config/env.js';
-import { readMetricsCollector } from '../config/metrics.js';
 import type { Logger } from '../config/logger.js';
 import { explainTemporal, inNamespace } from '../runs/explain-temporal.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
-import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress } from './metrics/exporter.js';
-import { withDots } from './metrics/with-dots.js';
+import type { WorkerMetrics } from './extension.js';
 
 /** What a worker's process has begun before this is loaded. */
 export interface WorkerProcess {
@@ -29,12 +26,7 @@ export interface WorkerProcess {
   agents: AgentRegistry;
   /** Ids of the keys that encrypt what Temporal stores. */
   keyIds: string[];
-  /** Serves what the SDK exports at an address, with the state of this process. */
-  serveMetrics: (
-    at: { host: string; port: number },
-    exporter: string,
-    checks: Readonly<Record<string, () => Promise<void>>>,
-  ) => Promise<{ port: number; close: () => Promise<void> }>;
+  metrics: WorkerMetrics;
   /** Called once the worker takes work. */
   onReady: () => void;
   /** Called if it fails, while the store is open: the worker may never have run. */
@@ -43,32 +35,8 @@ export interface WorkerProcess {
 
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
-  const { config, temporal, logger, redis, extensions, agents, keyIds, serveMetrics, onReady } =
-    begun;
-  const admin = config.WORKER_METRICS_PORT;
-  const exporter = admin && (await freeLoopbackAddress());
-  const collector = readMetricsCollector(config);
-  const metrics =
-    exporter === undefined
-      ? collector && exportMetricsTo(collector.url, collector.everyMs)
-      : exportMetricsAt(exporter);
-  const isSent = exporter === undefined && collector !== undefined;
-  Runtime.install({
-    telemetryOptions: {
-      ...(metrics !== undefined && { metrics }),
-      // What the SDK's core says of the collector is otherwise printed as it is.
-      ...(isSent && { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } }),
-    },
-    logger: createSdkLog(
-      logger,
-      isSent
-        ? {
-            lines: createCollectorLines(logger, collector),
-            quietMs: quietAfter(collector.everyMs),
-          }
-        : undefined,
-    ),
-  });
+  const { config, temporal, logger, redis, extensions, agents, keyIds, metrics, onReady } = begun;
+  Runtime.install(metrics.runtime);
 
   const redisAddress = withoutSecrets(config.REDIS_URL);
   await untilReachable(`Redis at ${redisAddress}`, redis.ping, () =>
@@ -92,21 +60,19 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   });
 
   let worker: Worker | undefined;
-  let server: Awaited<ReturnType<WorkerProcess['serveMetrics']>> | undefined;
+  let server: Awaited<ReturnType<NonNullable<WorkerMetrics['serve']>>> | undefined;
   try {
     // Before the worker, which would keep the connection from being closed if the port is taken.
-    server =
-      admin &&
-      (await serveMetrics(admin, exporter ?? '', {
-        redis: redis.ping,
-        temporal: async () => {
-          await connection.workflowService.getSystemInfo({});
-        },
-        worker: () =>
-          worker?.getState() === 'RUNNING'
-            ? Promise.resolve()
-            : Promise.reject(new Error('does not run')),
-      }));
+    server = await metrics.serve?.({
+      redis: redis.ping,
+      temporal: async () => {
+        await connection.workflowService.getSystemInfo({});
+      },
+      worker: () =>
+        worker?.getState() === 'RUNNING'
+          ? Promise.resolve()
+          : Promise.reject(new Error('does not run')),
+    });
     const publicUrl = config.PUBLIC_URL;
     const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
     worker = await createAgentWorker({
@@ -123,7 +89,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       fileHosts: config.FILE_HOSTS,
       ...(deploymentName !== undefined &&
         buildId !== undefined && { versioning: { deploymentName, buildId } }),
-      ...(collector !== undefined && { meter: withDots(Runtime.instance().metricMeter) }),
+      ...(metrics.meter && { meter: metrics.meter() }),
       meterTenants: config.METRICS_TENANTS,
       modelName: config.MODEL,
       publicUrl,
@@ -150,44 +116,4 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     await redis.close();
     await connection.close();
   }
-}
-
-/** The SDK warns of each worker that executes activities only, as the one for tools does. */
-const WITHOUT_WORKFLOWS = 'No workflows registered';
-
-const NOT_EXPORTED = 'OTLP metric export failed';
-
-/** An export that hangs is given up after this long. */
-const EXPORT_MS = 10_000;
-
-/** Without a failure for this long, exports arrive. */
-const quietAfter = (exportEveryMs: number): number => 2 * exportEveryMs + EXPORT_MS;
-
-/**
- * Warnings and errors of Temporal's SDK as lines of this process's log.
- *
- * @param collector where metrics are sent; the SDK warns at each export that fails, and says nothing of
- * those that arrive
- */
-export function createSdkLog(
-  logger: Pick<Logger, 'warn' | 'error'>,
-  collector?: { lines: CollectorLines; quietMs: number },
-): DefaultLogger {
-  let backAfter: NodeJS.Timeout | undefined;
-
-  function missed({ lines, quietMs }: NonNullable<typeof collector>, reason: unknown): void {
-    lines.away(String(reason));
-    clearTimeout(backAfter);
-    backAfter = setTimeout(lines.back, quietMs).unref();
-  }
-
-  return new DefaultLogger('WARN', ({ level, message, meta }) => {
-    if (message.startsWith(WITHOUT_WORKFLOWS)) return;
-    const { error: err, ...rest } = (meta ?? {}) as Record<string, unknown>;
-    if (collector !== undefined && message.startsWith(NOT_EXPORTED)) {
-      missed(collector, err);
-      return;
-    }
-    logger[level === 'ERROR' ? 'error' : 'warn']({ err, meta: rest }, message);
-  });
 }

@@ -6,7 +6,7 @@ import { RERUN_ROUTES } from './reruns.js';
 import { onceByKey } from './once.js';
 import type { ApiOptions } from '../api-options.js';
 import type { Route } from './route.js';
-import { METRICS_ROUTE, SERVICE_ROUTES } from './service.js';
+import { SERVICE_ROUTES } from './service.js';
 import { SESSION_ROUTES } from './session.js';
 import { SESSIONS_ROUTES } from './sessions.js';
 import { WEBHOOK_ROUTES } from './webhooks.js';
@@ -24,7 +24,6 @@ const CORE: readonly Route[] = [
   ...AGENT_ROUTES,
   ...WEBHOOK_ROUTES,
   ...SERVICE_ROUTES,
-  METRICS_ROUTE,
 ].map(asServed);
 
 function asServed(route: Route): Route {
@@ -46,11 +45,13 @@ function isAct({ method, path }: Route): boolean {
   );
 }
 
+const METRICS = '/metrics';
+
 /** The routes of an app whose metrics are on this port, or on another one. */
 export function routesOf({ publicMetrics = true, extensions = [] }: Served): readonly Route[] {
   const added = extensions.flatMap(({ routes = [] }) => routes.map(asServed));
   const all = [...CORE, ...added];
-  return publicMetrics ? all : all.filter(({ id }) => id !== METRICS_ROUTE.id);
+  return publicMetrics ? all : all.filter(({ path }) => path !== METRICS);
 }
 
 type Served = Pick<ApiOptions, 'publicMetrics' | 'extensions'>;

@@ -1,9 +1,7 @@
 import type { Response } from 'express';
 import { z } from 'zod';
 import { ConfigReply, ReadinessReply } from '../../protocol/replies.js';
-import type { ApiMetrics } from '../metrics/api-metrics.js';
 import { toAgentCards } from '../agent-cards.js';
-import { requireNoTenant } from '../operator-access.js';
 import { FILE_TYPES, maxFileBytes } from '../file-settings.js';
 import { defineRoute, inJson, type Route } from './route.js';
 
@@ -79,34 +77,10 @@ export const SERVICE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Served on the port of the API, unless metrics have a port of their own: they are of all tenants together. */
-export const METRICS_ROUTE: Route = defineRoute({
-  method: 'get',
-  path: '/metrics',
-  id: 'getMetrics',
-  audits: 'none',
-  summary: 'Get metrics of this process',
-  replies: {
-    200: { description: 'Metrics.', content: { text: "Prometheus' text format." } },
-  },
-  refusals: ['not_allowed'],
-  handle: async ({ deps, response, caller }) => {
-    await requireNoTenant(deps, caller, 'Metrics are');
-    await sendMetrics(deps.metrics, response);
-  },
-});
-
 export async function sendReadiness(
   read: () => Promise<ReadinessReply>,
   response: Response,
 ): Promise<void> {
   const readiness = await read();
   response.status(readiness.status === 'ok' ? 200 : 503).json(readiness);
-}
-
-export async function sendMetrics(
-  metrics: Pick<ApiMetrics, 'contentType' | 'read'>,
-  response: Response,
-): Promise<void> {
-  response.set('content-type', metrics.contentType).send(await metrics.read());
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findPrometheus } from '../../scripts/engines/prometheus.mjs';
-import { freeLoopbackAddress } from '../../worker/metrics/exporter.js';
+import { freeLoopbackAddress } from '../../extensions/metrics/exporter.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';

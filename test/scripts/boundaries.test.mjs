@@ -58,6 +58,7 @@ const FORBIDDEN = [
   ['runs/c.ts', 'express'],
   ['runs/f.ts', 'jose'],
   ['runs/g.ts', 'nodemailer'],
+  ['runs/i.ts', 'prom-client'],
   ['store/record/c.ts', '@temporalio/client'],
   ['runs/d.ts', '@ai-sdk/provider'],
   ['workflows/c.ts', 'jose'],

@@ -1,47 +1,15 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ErrorCode } from '../../protocol/errors.js';
-import type { RunMeter } from '../../protocol/telemetry.js';
-import { withTimeout } from '../../protocol/time.js';
+import type { ApiMetrics, StreamMeter } from '../../api/extension.js';
 import type { Pauses } from '../../store/contract/pauses.js';
 import type { Waiting, WaitingStanding } from '../../store/contract/waiting.js';
 import { createRunCounters } from './run-counters.js';
-import { addQuestionGauge, addWaitingGauges } from './waiting-gauges.js';
-
-/** Counts of streams: plain numbers that are read on demand, since every token is counted. */
-export interface StreamMeter {
-  open: number;
-  writes: number;
-  /** Length of texts, or number of bytes. */
-  characters: number;
-}
-
-/** Metrics of one process, for Prometheus. */
-export interface ApiMetrics {
-  readonly contentType: string;
-  /** In Prometheus' text format. */
-  read: () => Promise<string>;
-  /** A request was answered; `route` is a pattern, never a path. */
-  answered: (request: AnsweredRequest) => void;
-  refused: (code: ErrorCode) => void;
-  begun: (agent: string) => void;
-  streams: StreamMeter;
-  /** For `createAgentExecutor({ meter })`: what requests do to runs. */
-  runs: RunMeter;
-}
+import { addPauseGauges, addQuestionGauge, addWaitingGauges } from './waiting-gauges.js';
 
 export interface ApiMetricsOptions {
   processMetrics?: boolean;
   standing?: () => Promise<WaitingStanding>;
   questions?: Waiting['questions'];
   pauses?: Pick<Pauses, 'list' | 'held'> | undefined;
-}
-
-interface AnsweredRequest {
-  method: string;
-  route: string;
-  status: number;
-  seconds: number;
-  isStream: boolean;
 }
 
 const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -146,33 +114,4 @@ function createStreamMeter(registry: Registry): StreamMeter {
   total('helix_stream_writes_total', 'Writes to streams: what arrived together.', () => now.writes);
   total('helix_stream_characters_total', 'Characters written to streams.', () => now.characters);
   return now;
-}
-
-/** A scrape does not wait longer than this for the store. */
-const READ_MS = 1_000;
-
-/** Paused agents and held runs, read when metrics are scraped; every API process shows the same values. */
-function addPauseGauges(registry: Registry, { list, held }: Pick<Pauses, 'list' | 'held'>): void {
-  new Gauge({
-    name: 'helix_paused_agents',
-    help: 'Pauses of agents: of a tenant, or over all.',
-    labelNames: ['agent'],
-    registers: [registry],
-    async collect() {
-      const paused = await withTimeout(READ_MS, list()).catch(() => []);
-      this.reset();
-      for (const { agent } of paused) this.inc({ agent });
-    },
-  });
-  new Gauge({
-    name: 'helix_held_runs',
-    help: 'Runs that start when their agent is resumed.',
-    labelNames: ['agent'],
-    registers: [registry],
-    async collect() {
-      const found = await withTimeout(READ_MS, held()).catch(() => []);
-      this.reset();
-      for (const { agent, count } of found) this.inc({ agent }, count);
-    },
-  });
 }

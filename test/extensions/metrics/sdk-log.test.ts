@@ -1,6 +1,6 @@
-import { createCollectorLines } from '../../config/collector-lines.js';
-import { createSdkLog } from '../../worker/run-worker.js';
-import { until } from '../support/until.js';
+import { createCollectorLines } from '../../../config/collector-lines.js';
+import { createSdkLog } from '../../../extensions/metrics/worker-process.js';
+import { until } from '../../support/until.js';
 
 function open(quietMs = 60_000) {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
-import { parseEnv } from '../../config/env.js';
-import { readMetricsCollector } from '../../config/metrics.js';
+import { parseEnv } from '../../../config/env.js';
+import { readMetricsCollector } from '../../../extensions/metrics/worker-process.js';
 
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
 

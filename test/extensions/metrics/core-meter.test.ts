@@ -1,8 +1,8 @@
 import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { SessionRecord } from '../../../store/contract/sessions.js';
 import type { RunEvent } from '../../../protocol/telemetry.js';
-import { createCoreMeter } from '../../../worker/metrics/core-meter.js';
-import { withDots } from '../../../worker/metrics/with-dots.js';
+import { createCoreMeter } from '../../../extensions/metrics/core-meter.js';
+import { withDots } from '../../../extensions/metrics/with-dots.js';
 
 /** A meter that keeps what is recorded, as `name value {tags}`. */
 function createFakeMeter(): { meter: MetricMeter; samples: string[] } {
@@ -62,7 +62,8 @@ it('cost is counted by tenant where that is wanted, and what cannot be read is o
     id === 'away'
       ? Promise.reject(new Error())
       : Promise.resolve(records[id] as SessionRecord | undefined);
-  const count = createCoreMeter(meter, { read });
+  const findTenant = async (run: { sessionId: string }) => (await read(run.sessionId))?.tenant;
+  const count = createCoreMeter(meter, findTenant);
   for (const sessionId of ['a', 'b', 'c', 'away']) {
     count({ kind: 'tokens_used', ...MODEL, run: { sessionId, runId: sessionId }, usage });
   }

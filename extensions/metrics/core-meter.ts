@@ -1,8 +1,7 @@
 import type { MetricMeter } from '@temporalio/common';
-import { createOwnerLookup } from '../../activities/run-agent.js';
 import { NOTICE_TYPES } from '../../protocol/notices.js';
 import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/telemetry.js';
-import type { Sessions } from '../../store/contract/sessions.js';
+import type { FindTenant } from '../../worker/extension.js';
 
 const ATTEMPT_ENDS: readonly AttemptEnd[] = [
   'committed',
@@ -40,9 +39,9 @@ const SPENT = new WeakMap<MetricMeter, Map<string, number>>();
  * Attributes and names are written with underscores, since the SDK's Prometheus exporter drops those
  * with dots; `_total` is added by the exporter.
  *
- * @param tenantsOf conversations whose tenants are counted, too
+ * @param findTenant for tenants, which are counted then
  */
-export function createCoreMeter(meter: MetricMeter, tenantsOf?: Pick<Sessions, 'read'>): RunMeter {
+export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): RunMeter {
   const labels = {
     agent: createLabelNames(),
     provider: createLabelNames(),
@@ -137,7 +136,7 @@ export function createCoreMeter(meter: MetricMeter, tenantsOf?: Pick<Sessions, '
     cost.set(sum / 1_000_000, of);
   }
 
-  return withTenants(tenantsOf, (event) => {
+  return withTenants(findTenant, (event) => {
     switch (event.kind) {
       case 'run_ended': {
         const { agent, status, code = '' } = event;
@@ -219,21 +218,17 @@ function createLabelNames(most: number = MOST): (name: string) => string {
  * Adds the tenant to what models used. It is looked up beside the run, which waits for no count; where it
  * cannot be read, it counts as none.
  *
- * @param sessions undefined counts without tenants
+ * @param findTenant undefined counts without tenants
  */
-function withTenants(sessions: Pick<Sessions, 'read'> | undefined, meter: RunMeter): RunMeter {
-  if (sessions === undefined) return meter;
-  const findOwner = createOwnerLookup(sessions);
+function withTenants(findTenant: FindTenant | undefined, meter: RunMeter): RunMeter {
+  if (findTenant === undefined) return meter;
   return (event) => {
     if (event.kind !== 'tokens_used') {
       meter(event);
       return;
     }
-    void findOwner(event.run)
-      .then(
-        (owner) => owner?.tenant,
-        () => undefined,
-      )
+    void findTenant(event.run)
+      .catch(() => undefined)
       .then((tenant = '') => {
         meter({ ...event, tenant });
       });

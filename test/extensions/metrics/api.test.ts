@@ -1,11 +1,12 @@
-import { createApiMetrics, createMetricsApp } from '../../api/index.js';
-import { listen } from '../../api/listen.js';
-import { connectRaw } from '../support/raw-http.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { AGENT, drive, newCall } from '../support/session-driver.js';
-import { createMemoryStores } from '../../store/memory/index.js';
-import { until } from '../support/until.js';
-import { readUser, say, startApi, type ApiServer } from './api-server.js';
+import { createMetricsApp } from '../../../api/index.js';
+import { createApiMetrics } from '../../../extensions/metrics/index.js';
+import { listen } from '../../../api/listen.js';
+import { connectRaw } from '../../support/raw-http.js';
+import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { AGENT, drive, newCall } from '../../support/session-driver.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
+import { until } from '../../support/until.js';
+import { readUser, say, startApi, type ApiServer } from '../../api/api-server.js';
 
 let api: ApiServer | undefined;
 afterEach(async () => {

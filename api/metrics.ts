@@ -1,0 +1,69 @@
+import type { Request, RequestHandler } from 'express';
+import { NO_METER, type RunMeter } from '../protocol/telemetry.js';
+import type { ErrorCode } from '../protocol/errors.js';
+
+/** Counts of streams: plain numbers that are read on demand, since every token is counted. */
+export interface StreamMeter {
+  open: number;
+  writes: number;
+  /** Length of texts, or number of bytes. */
+  characters: number;
+}
+
+/** Metrics of one process, for Prometheus. */
+export interface ApiMetrics {
+  readonly contentType: string;
+  /** In Prometheus' text format. */
+  read: () => Promise<string>;
+  /** A request was answered; `route` is a pattern, never a path. */
+  answered: (request: AnsweredRequest) => void;
+  refused: (code: ErrorCode) => void;
+  begun: (agent: string) => void;
+  streams: StreamMeter;
+  /** For `createAgentExecutor({ meter })`: what requests do to runs. */
+  runs: RunMeter;
+}
+
+interface AnsweredRequest {
+  method: string;
+  route: string;
+  status: number;
+  seconds: number;
+  isStream: boolean;
+}
+
+/** For an app that counts nothing. */
+export const NO_METRICS: ApiMetrics = {
+  contentType: 'text/plain',
+  read: () => Promise.resolve(''),
+  answered: () => undefined,
+  refused: () => undefined,
+  begun: () => undefined,
+  streams: { open: 0, writes: 0, characters: 0 },
+  runs: NO_METER,
+};
+
+/** Requests without a route: unknown paths, files, refusals before a route is looked for. */
+const NO_ROUTE = 'none';
+
+/** Counts every request when its reply has ended or its sender has left. */
+export function createRequestObserver(metrics: ApiMetrics): RequestHandler {
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    response.once('close', () => {
+      metrics.answered({
+        method: request.method,
+        route: toPattern(request),
+        status: response.statusCode,
+        seconds: (performance.now() - startedAt) / 1_000,
+        isStream: String(response.getHeader('content-type')).startsWith('text/event-stream'),
+      });
+    });
+    next();
+  };
+}
+
+function toPattern(request: Request): string {
+  const route = request.route as { path: unknown } | undefined;
+  return typeof route?.path === 'string' ? route.path : NO_ROUTE;
+}

@@ -1,0 +1,33 @@
+import type { Extension } from '../../extension.js';
+import { defineRoute, requireNoTenant, type Route } from '../../api/extension.js';
+import { createApiMetrics } from './api-metrics.js';
+import { createCoreMeter } from './core-meter.js';
+
+export { createApiMetrics, type ApiMetricsOptions } from './api-metrics.js';
+
+/** Served on the port of the API, unless metrics have a port of their own: they are of all tenants together. */
+const METRICS_ROUTE: Route = defineRoute({
+  method: 'get',
+  path: '/metrics',
+  id: 'getMetrics',
+  audits: 'none',
+  summary: 'Get metrics of this process',
+  replies: {
+    200: { description: 'Metrics.', content: { text: "Prometheus' text format." } },
+  },
+  refusals: ['not_allowed'],
+  handle: async ({ deps, response, caller }) => {
+    await requireNoTenant(deps, caller, 'Metrics are');
+    response.set('content-type', deps.metrics.contentType).send(await deps.metrics.read());
+  },
+});
+
+/** Counts requests and runs, for Prometheus and OpenTelemetry; docs/operating.md. */
+export function metrics(): Extension {
+  return {
+    name: 'metrics',
+    routes: [METRICS_ROUTE],
+    metrics: createApiMetrics,
+    meter: createCoreMeter,
+  };
+}
