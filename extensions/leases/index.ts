@@ -5,8 +5,8 @@ export { beginLease } from './lease-worker.js';
 export type { BegunLease, LeaseOptions } from './lease-worker.js';
 
 /**
- * Lets other workers take over what a worker held within two seconds of the death of its process; without it
- * Temporal notices by heartbeats, in about five.
+ * Lets other workers take over a dead worker's attempts within two seconds. Without leases Temporal notices
+ * the death by heartbeats, after about five.
  *
  * @example
  * import { NativeConnection } from '@temporalio/worker';
@@ -23,7 +23,7 @@ export type { BegunLease, LeaseOptions } from './lease-worker.js';
  *   extensions: [leases()],
  * });
  *
- * @param options or a lease that has begun already
+ * @param options options of a new lease, or a lease that has begun already
  */
 export function leases(options: LeaseOptions | BegunLease = {}): Extension {
   return {

@@ -8,26 +8,26 @@ export interface JudgeOptions {
   leases: Leases;
   own: Pick<WorkerLease, 'holder' | 'isOwn' | 'steadySince'>;
   times: LeaseTimes;
-  /** The clock of `own.steadySince`, ms. */
+  /** Same clock as `own.steadySince`, ms. */
   now: () => number;
   meter?: RunMeter | undefined;
   logger: { info: Log; warn: Log };
 }
 type Log = (fields: object, message: string) => void;
 
-/** How long a judge may work before another one may follow it. */
+/** A judge holds the right to take over one lease's attempts for this long. */
 const JUDGE_MS = 2_000;
-/** It begins nothing after this long. */
+/** After this long a judge starts no further take-over. */
 const BEGIN_WITHIN_MS = 1_500;
 const AT_ONCE = 20;
-/** A worker watches the next leases in the order of their names, up to this many living ones. */
+/** A worker watches the leases that follow its own by name, up to this many living ones. */
 const LIVING_WATCHED = 5;
 const LOOKS_AT_ONCE = 8;
 const SOONEST_MS = 20;
 
 /**
- * Looks at the leases of other workers, and takes over the attempts of those that died. Without the
- * means to do that it only remembers what it has seen.
+ * Looks at the leases of other workers and takes over the attempts of dead ones. Without `takeOver` it
+ * only remembers the state of each lease.
  *
  * @returns ms until the next look
  */
@@ -37,7 +37,7 @@ export function createJudge(options: JudgeOptions): Look {
   const { leases, own, times, now, meter = NO_METER, logger } = options;
   let sightings = new Map<string, Sighting>();
 
-  /** Looks at the leases that follow this worker's own, so that each lease has a few watchers. */
+  /** Looks at the leases that follow this worker's own by name, so that each lease has a few watchers. */
   async function watch(): Promise<Map<string, LeaseState>> {
     const others = (await leases.holders()).filter((holder) => !own.isOwn(holder)).sort();
     const self = own.holder();
@@ -55,10 +55,10 @@ export function createJudge(options: JudgeOptions): Look {
   }
 
   async function take(takeOver: TakeOver, holder: string, which: 'most' | 'all'): Promise<void> {
-    // Its holder may have renewed it while others were taken over.
+    // The holder may have renewed the lease while this worker took over others.
     const { leftMs, isEnded, isOver } = await leases.look(holder);
     if (leftMs > 0 && !isEnded) return;
-    // A worker that leaves is no dead one, and each dead one counts once, however often it is judged.
+    // The meter counts each dead worker once, and none that left in an orderly way.
     const isNews = !isEnded && !isOver;
     const work = await leases.work(holder);
     if (work.length === 0) {
@@ -88,7 +88,7 @@ export function createJudge(options: JudgeOptions): Look {
       await leases.release(holder, work.id);
       meter({ kind: 'attempt_taken_over', isDone: true });
     } catch (error) {
-      // It stays registered: this worker or another one tries again.
+      // The attempt stays registered, so a worker tries again.
       const { workflowId } = work;
       meter({ kind: 'attempt_taken_over', isDone: false });
       logger.warn({ err: error, workflowId }, 'an attempt could not be taken over');
@@ -108,7 +108,7 @@ export function createJudge(options: JudgeOptions): Look {
       if (againMs !== undefined) nextMs = Math.min(nextMs, Math.max(SOONEST_MS, againMs));
       if (takes !== 'none') due.push([holder, takes]);
     }
-    // Before anything is taken over, which may fail: what was seen must not grow old.
+    // Taking over may fail, so the sightings are kept first.
     sightings = seen;
     if (takeOver === undefined) return nextMs;
     for (const [holder, takes] of due) await take(takeOver, holder, takes);

@@ -8,23 +8,22 @@ import { LEASE_TIMES } from './verdict.js';
 import { createWorkerLease, type WorkerLease } from './worker-lease.js';
 
 export interface LeaseOptions {
-  /** How the name of this process's lease begins; a supervisor may choose it. Default: random. */
+  /** Prefix of the lease's name, which a supervisor may choose. Default: none, the name is random. */
   id?: string;
-  /** The lease of a process that has ended: its attempts are taken over without delay. */
+  /** Id of an ended process whose attempts this one takes over without delay. */
   replaces?: string;
 }
 
 type LeaseDeps = LeaseOptions & LivenessDeps;
 
-/** The lease of a worker, and its part in judging the leases of others. */
+/** A worker's lease together with its judge of other leases. */
 export interface BegunLease extends Liveness {
   lease: WorkerLease;
 }
 
 /**
- * Begins the lease of a process whose worker is about to run. The sooner it begins, the sooner it can
- * judge: it sees by then which leases are held. Nothing here needs Temporal, whose packages take a
- * while to load.
+ * Begins the lease of a process before its worker runs. An early begin lets it judge other leases early,
+ * so nothing here imports Temporal's packages, which load slowly.
  */
 export function beginLease(deps: LeaseDeps): BegunLease {
   const begun = createLease(deps);
@@ -32,10 +31,10 @@ export function beginLease(deps: LeaseDeps): BegunLease {
   return begun;
 }
 
-/** The same, for a lease that only a worker that runs begins. */
+/** Creates a lease that begins when its worker runs. */
 export function createLease(deps: LeaseDeps): BegunLease {
   const { namespace, replaces, logger, unansweredMs = () => 0 } = deps;
-  // A successor of the same name must not renew the lease of the one that died: its attempts would wait.
+  // The random part keeps a successor with the same prefix from renewing the dead process's lease.
   const id = [...(deps.id === undefined ? [] : [deps.id]), randomUUID()].join('.');
   const leases = { ...deps.leases.of(namespace) };
   const times = LEASE_TIMES;
@@ -50,7 +49,7 @@ export function createLease(deps: LeaseDeps): BegunLease {
     return lease.begin();
   };
 
-  /** The names under which a process held its lease begin with its id. */
+  /** Ends all leases of a former process, whose names begin with its id. */
   async function endFormer(former: string): Promise<void> {
     const holders = await leases.holders();
     const ended = holders.filter(
@@ -86,7 +85,7 @@ export function createLease(deps: LeaseDeps): BegunLease {
   };
 }
 
-/** A look that waits for an unavailable Redis does not delay the end of the worker. */
+/** Lets the worker end while a look still waits for an unavailable Redis. */
 function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     signal.addEventListener(

@@ -3,16 +3,16 @@ import type { Pulse, Suspect } from './renewals.js';
 const TICKS = 0;
 const UNANSWERED = 1;
 const RUNNING = 2;
-/** Length of the text that names the tool which would be to blame. */
+/** Length of the JSON text of the suspect. */
 const SUSPECT = 3;
 const VALUES = 4;
 const TEXT_AT = VALUES * Int32Array.BYTES_PER_ELEMENT;
 const TEXT_BYTES = 2_048;
 
-/** How often the main thread shows that it turns. */
+/** Interval of the main thread's ticks. */
 const TICK_MS = 200;
 
-/** Reads the pulse that another thread writes. */
+/** Reads the pulse of the main thread from shared memory. */
 export function readPulse(shared: SharedArrayBuffer): Pulse {
   const values = new Int32Array(shared, 0, VALUES);
   return {
@@ -26,14 +26,14 @@ export function readPulse(shared: SharedArrayBuffer): Pulse {
       try {
         return JSON.parse(bytes.toString()) as Suspect;
       } catch {
-        // The main thread is writing it.
+        // The main thread is writing the text right now.
         return undefined;
       }
     },
   };
 }
 
-/** Writes the pulse of this thread until it is stopped; the timer keeps no process alive. */
+/** Writes the pulse of this thread until `stop`. The timer does not keep the process alive. */
 export function startPulse(unansweredMs: () => number): {
   shared: SharedArrayBuffer;
   run: () => void;
@@ -44,11 +44,11 @@ export function startPulse(unansweredMs: () => number): {
   const values = new Int32Array(shared, 0, VALUES);
   const text = new Uint8Array(shared, TEXT_AT);
   const executing = new Set<Suspect>();
-  /** Begun since the last tick: what stands still now began with it. */
+  /** Call that began after the last tick; if the thread blocks before the next one, this call blocks it. */
   let begun: Suspect | undefined;
 
   function write(): void {
-    // One of several that began earlier may be to blame, and there is no telling which.
+    // Of several earlier calls any may be to blame, so none is named.
     const suspect = begun ?? (executing.size === 1 ? [...executing][0] : undefined);
     const bytes = Buffer.from(suspect === undefined ? '' : JSON.stringify(suspect));
     const length = bytes.length > TEXT_BYTES ? 0 : bytes.length;

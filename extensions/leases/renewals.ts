@@ -1,34 +1,34 @@
 import type { Leases, StopNote } from '../../store/contract/leases.js';
 import type { LeaseTimes } from './verdict.js';
 
-/** A call that is executed, and the attempt that executes it. */
+/** A call in execution that may be blocking the main thread, and its attempt. */
 export interface Suspect {
   workId: string;
   toolCallId: string;
   toolName: string;
 }
 
-/** How a worker's main thread does, as the thread that renews its lease sees it. */
+/** Health of a worker's main thread as the renewing thread sees it. */
 export interface Pulse {
-  /** Changes with every turn of the main thread's timer. */
+  /** Counter that grows with every turn of the main thread's timer. */
   ticks: () => number;
-  /** How long the oldest write of the main thread has waited for an answer, ms. */
+  /** Age of the main thread's oldest unanswered write, ms. */
   unansweredMs: () => number;
-  /** The tool that may hold up the main thread, if one does. */
+  /** Call that may be blocking the main thread. */
   suspect: () => Suspect | undefined;
-  /** True once the worker runs; before, it loads packages, which can hold a starved main thread for long. */
+  /** True once the worker runs. Before, loading packages may block a starved main thread for long. */
   isRunning: () => boolean;
 }
 
-/** What the owner of a lease learns of its renewals; times as of `now`. */
+/** Report to the owner of a lease about its renewals; times by the clock `now`. */
 export interface RenewalReport {
-  /** The name under which the worker holds its lease. */
+  /** Name under which the worker holds its lease. */
   holder: string;
-  /** When the last successful renewal was sent. */
+  /** Time at which the last successful renewal was sent. */
   sentAt: number;
-  /** Since when renewals have succeeded without a gap. */
+  /** Start of the gapless renewals. */
   steadySince: number;
-  /** Stops of the last seconds. */
+  /** Stop requests of the last seconds. */
   stops: StopNote[];
 }
 
@@ -36,25 +36,24 @@ export interface RenewalOptions {
   leases: Pick<Leases, 'renew' | 'work' | 'hold'>;
   id: string;
   times: LeaseTimes;
-  /** How long one renewal lasts. Default: `times.leaseMs`. */
+  /** Duration of one renewal. Default: `times.leaseMs`. */
   forMs?: number;
   pulse: Pulse;
   /** A monotonic clock that all threads of the process share, ms. */
   now: () => number;
   onReport: (report: RenewalReport) => void;
-  /** The main thread has not turned for too long. */
+  /** Called when the main thread has been blocked for too long. */
   onHung: (suspect: Suspect | undefined) => void;
 }
 
-/** A worker whose main thread stands still, or cannot write, for this long does not renew. */
+/** The lease is no longer renewed once the main thread is blocked, or cannot write, for this long. */
 const UNWELL_MS = 5_000;
-/** A main thread that stands still for this long while the worker runs is given up. */
+/** A running worker whose main thread is blocked for this long is given up. */
 const HUNG_MS = 10_000;
 
 /**
- * Renews a lease each time `turn` is called, which happens every `renewMs`. A process that was
- * stopped as a whole makes no turns meanwhile, so that standing still is not held against its main
- * thread.
+ * Renews a lease on each `turn`, every `renewMs`. Blocked time counts in turns, so a process that was
+ * suspended as a whole is not taken for one with a blocked main thread.
  */
 export function createRenewals(options: RenewalOptions): { turn: () => Promise<void> } {
   const { leases, id, times, pulse, now, onReport, onHung } = options;
@@ -77,7 +76,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
     if (hasGap) steadySince = begun;
     sentAt = begun;
     if (isOver) {
-      // Judged although it lives: it continues under another name, at once.
+      // Another worker judged this living one, so it continues at once under a new name.
       generation += 1;
       sentAt = undefined;
       await renew();
@@ -86,7 +85,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
     onReport({ holder: holder(), sentAt, steadySince, stops });
   }
 
-  /** Who takes the attempt over must not be held up as well. */
+  /** Registers the suspected call with its attempt, so that the worker that takes over does not execute it again. */
   async function blame(): Promise<void> {
     const { workId, toolCallId } = pulse.suspect() ?? {};
     const held = workId === undefined ? [] : await leases.work(holder());
@@ -110,7 +109,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
       try {
         await renew();
       } catch {
-        // Redis is away: the next turn tries again.
+        // Redis is away; the next turn tries again.
       } finally {
         isRenewing = false;
       }

@@ -18,34 +18,34 @@ export interface RenewingOptions {
 }
 
 export interface Renewing {
-  /** Resolves once the lease is listed, or could not be. */
+  /** Resolves once the attempt to list the lease has succeeded or failed. */
   begun: Promise<void>;
-  /** Renews it for as long as the process lives, also while its packages load. */
+  /** Renews for as long as the process lives, also while packages load. */
   load: () => void;
-  /** The worker runs: from now on a main thread that stands still ends the process. */
+  /** Called when the worker runs: from now on a blocked main thread ends the process. */
   run: () => void;
-  /** Notes what a tool executes, until the returned function is called. */
+  /** Notes a call in execution until the returned function is called. */
   executing: (call: Suspect) => () => void;
   stop: () => void;
 }
 
-/** Renewals that last until they are stopped. */
+/** Renewals without a time limit. */
 type Lasting = Pick<Renewing, 'run' | 'executing' | 'stop'>;
 
 const IDLE = { isRunning: () => false, suspect: () => undefined };
-/** A main thread that renews itself is watched by nobody. */
+/** Nothing watches a main thread that renews the lease itself. */
 const UNWATCHED = { run: () => undefined, executing: () => () => undefined };
 
-/** A process that starts is busy, and renews for this long at once. */
+/** The first renewals last this long, because a starting process is busy. */
 const STARTING_MS = 5_000;
-/** A process that has not run its worker by then may never do so. */
+/** Renewals stop if the worker does not run by then; it may never do so. */
 const NEVER_RUN_MS = 30_000;
-/** A thread that ended is started again after this long. */
+/** Pause before a renewing thread that ended is started again. */
 const AGAIN_MS = 1_000;
 
 /**
- * Renews a lease: at first on this thread, and once `load` or `run` is called in a thread of its own, or on
- * this one if the store cannot be opened in another thread, as the one in memory.
+ * Renews a lease: first on this thread, and from `load` or `run` on in a thread of its own. A store that
+ * cannot be opened in another thread, such as the one in memory, keeps renewals on this one.
  */
 export function startRenewing(options: RenewingOptions): Renewing {
   const { leases, times } = options;
@@ -56,7 +56,7 @@ export function startRenewing(options: RenewingOptions): Renewing {
 
   function load(): Lasting {
     clearTimeout(unused);
-    // It takes a while until another thread has started.
+    // Renewals here go on until the other thread has started.
     const source = (): ((report: RenewalReport) => void) => {
       const onReport = next();
       return (report) => {
@@ -125,7 +125,7 @@ function renewInThread(
   let thread: Worker | undefined;
   let here: { stop: () => void } | undefined;
 
-  /** In some bundled programs the thread's file cannot be found: a busy main thread renews late. */
+  /** Renews on the main thread if the thread's file cannot be loaded, as in some bundled programs. */
   function fallBack(): void {
     if (isStopped) return;
     logger.warn({}, 'the main thread renews the lease, since no other thread can');
@@ -182,11 +182,11 @@ function builtOf(module: string, of = module): string {
 }
 
 /**
- * Joins the reports of several sources, of which each takes over from the one before: as long as
- * there is no gap between them, renewals have succeeded since the first one's.
+ * Joins the reports of sources that follow each other. Without a gap between two sources, the gapless
+ * renewals count from the first one.
  *
- * @param now a clock that all sources share, ms
- * @returns begins another source
+ * @param now clock that all sources share, ms
+ * @returns a function that begins another source
  */
 export function inSequence(
   onReport: (report: RenewalReport) => void,

@@ -1,4 +1,4 @@
-// Renews the lease of a worker: neither a busy event loop nor a large JSON must lose it.
+// Renews a worker's lease in a thread of its own, so that a busy main thread does not lose it.
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LeaseThread, OpenedLeases } from '../../store/contract/leases.js';
@@ -7,7 +7,7 @@ import { readPulse } from './pulse.js';
 import { createRenewals } from './renewals.js';
 import type { LeaseTimes } from './verdict.js';
 
-/** What the main thread gives to this one. */
+/** `workerData` of this thread. */
 export interface ThreadInput {
   opening: LeaseThread;
   namespace: string;
@@ -39,7 +39,7 @@ const renewals = createRenewals({
       `The main thread of this worker stands still${where ?? ''}; the process ends. ` +
         'docs/tools.md says what tools must leave to other threads.\n',
     );
-    // Nothing else ends a process whose main thread does not turn.
+    // Only SIGKILL ends a process whose main thread is blocked.
     process.kill(process.pid, 'SIGKILL');
   },
 });

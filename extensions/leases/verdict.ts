@@ -1,9 +1,9 @@
-/** Times of a lease, ms. Every process measures them by its own monotonic clock. */
+/** Times of a lease, ms. Each process measures them by its own monotonic clock. */
 export interface LeaseTimes {
   /** A lease lapses after this long without a renewal. */
   leaseMs: number;
   renewMs: number;
-  /** By then Temporal has dropped the polls of a dead worker. */
+  /** Wait after the lapse, until Temporal has dropped the dead worker's polls. */
   graceMs: number;
   /** A judge that did not see the lease lapse waits this long, while the lease stays lapsed. */
   unseenMs: number;
@@ -19,22 +19,22 @@ export const LEASE_TIMES: LeaseTimes = {
   patientMs: 10_000,
 };
 
-/** What a process has seen of another worker's lease. */
+/** Another worker's lease as this process last saw it. */
 export interface Sighting {
-  /** When it was made. */
+  /** Time of this look. */
   at: number;
-  /** When the lease was last seen held, if ever. */
+  /** Time of the last look that found the lease held. */
   heldAt: number | undefined;
-  /** When it lapsed, or was first seen lapsed; undefined while it is held. */
+  /** Time of the lapse, or of the first look that found it lapsed; undefined while it is held. */
   lapsedAt: number | undefined;
-  /** When a lease that is held now would lapse without a renewal. */
+  /** Time at which a held lease lapses unless it is renewed. */
   lapsesAt: number | undefined;
   isEnded: boolean;
 }
 
 /**
- * What is known of a lease after another look. Between looks that are far apart its worker may have
- * renewed it many times, and it may have lapsed just now: then the lapse counts from this look.
+ * Updates a sighting by another look. Between looks that are far apart the worker may have renewed the
+ * lease many times, so a lapse then counts only from this look.
  */
 export function see(
   before: Sighting | undefined,
@@ -51,11 +51,11 @@ export function see(
   return { at: now, heldAt: before?.heldAt, lapsedAt, lapsesAt: undefined, isEnded };
 }
 
-/** Which attempts of a holder may be taken over now, and when to look again. */
+/** The attempts of a holder that may be taken over now, and the time of the next look. */
 export interface Verdict {
   /** `most`: all but started calls that may not be repeated. */
   takes: 'none' | 'most' | 'all';
-  /** Earlier than the regular look, ms from now; absent otherwise. */
+  /** Milliseconds until the next look, if it is due before the regular one. */
   againMs?: number;
 }
 
@@ -64,8 +64,7 @@ export interface Verdict {
  * process whose own renewals succeeded throughout the lapse judges others soon. One that started
  * later, or had a gap of its own, needs the lease to stay lapsed for longer.
  *
- * @param steadySince since when this process' own renewals have succeeded without a gap; undefined
- * if they do not
+ * @param steadySince start of this process's own gapless renewals; undefined if they fail
  */
 export function judgeLease(
   sighting: Sighting,

@@ -11,27 +11,26 @@ import type { LeaseTimes } from './verdict.js';
 
 /** The lease of this worker process. */
 export interface WorkerLease extends Lease {
-  /** Begins it while the process starts: what it sees of others from then on counts. */
+  /** Begins the lease during start-up: the earlier it renews, the earlier it may judge others. */
   begin: () => unknown;
-  /** Holds it while the process loads its packages. */
+  /** Holds the lease while the process loads its packages. */
   load: () => void;
-  /** Holds it as a worker that runs: a main thread that stands still ends the process. */
+  /** Holds the lease of a running worker: from now on a blocked main thread ends the process. */
   start: () => void;
   /**
-   * Ends renewing; repeated calls do nothing more. Attempts that are left are taken over by another
-   * worker at once.
+   * Ends renewing; idempotent. Other workers take over unfinished attempts at once.
    */
   close: () => Promise<void>;
-  /** The name under which it is held now. */
+  /** Current name of the lease. */
   holder: () => string;
-  /** True for every name under which this process has held it. */
+  /** Returns true for every name under which this process has held the lease. */
   isOwn: (holder: string) => boolean;
-  /** Since when renewals have succeeded without a gap; undefined if they do not now. */
+  /** Start of the gapless renewals; undefined if they fail now. */
   steadySince: () => number | undefined;
 }
 
 export interface WorkerLeaseOptions {
-  /** Those of the worker's namespace. */
+  /** Leases of the worker's namespace. */
   leases: Leases;
   namespace: string;
   id: string;
@@ -45,25 +44,25 @@ interface Entry {
   work: HeldWork;
   holder: string;
   registered: Promise<void>;
-  /** Calls that may not be repeated, now in progress. */
+  /** Number of calls in progress that must not be repeated. */
   patience: number;
-  /** Set while newer progress waits to be registered. */
+  /** Timer that registers newer progress. */
   noting?: NodeJS.Timeout | undefined;
 }
 
-/** The thread that renews the lease has started by then. */
+/** Until then a lease without any renewal still counts as held: the renewing thread is starting. */
 const STARTING_MS = 5_000;
-/** A worker takes attempts for this long after its last renewal: a busy machine delays some. */
+/** A worker accepts attempts for this long after its last renewal, since a busy machine delays some. */
 const UNHELD_MS = 5_000;
-/** An attempt that cannot be registered is given back, since no worker would take it over. */
+/** Limit for registering an attempt. Unregistered attempts are returned, as no worker would take them over. */
 const REGISTER_MS = 5_000;
-/** The end of a worker does not wait longer than this for the store. */
+/** A closing worker waits for the store at most this long. */
 const CLOSE_MS = 1_000;
 
 export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   const { leases, id, times, logger } = options;
   const entries = new Map<string, Entry>();
-  // No emitter of events: users choose the ids of sessions, and `error` is one.
+  // Not an EventEmitter: users choose session ids, and `error` would be one.
   const stopped = new Map<string, Set<(runId: string) => void>>();
   let holder = id;
   let newest: RenewalReport | undefined;
@@ -85,15 +84,15 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   function register(entry: Entry): Promise<void> {
     const { work, patience } = entry;
     const held = patience > 0 ? { ...work, isPatient: true } : work;
-    // Before anything is registered the lease is listed.
+    // The lease must be listed before anything is registered under it.
     const registered = begin().begun.then(() => leases.hold(entry.holder, held));
     entry.registered = registered.catch(fails('an attempt could not be registered'));
     return registered;
   }
 
   /**
-   * Another worker judged the lease although this process lives. What was taken over is fenced off
-   * once its successor claims it; should it end before that, its result counts.
+   * Continues under a new name after another worker has judged this living one. Attempts that were taken
+   * over are fenced off once their successors claim them; a result before that still counts.
    */
   async function continueAs(next: string): Promise<void> {
     const former = holder;
@@ -125,13 +124,13 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     const registered = withTimeout(REGISTER_MS, register(entry)).catch(() => {
       throw new AttemptFailure('the store does not answer', { type: STORE_UNREACHABLE });
     });
-    // Its attempt may have ended for another reason.
+    // If the attempt ends for another reason, nobody awaits this promise.
     registered.catch(() => undefined);
     return {
       registered,
       becomePatient: async () => {
         entry.patience += 1;
-        // Other calls of the same attempt may have asked for it: each waits until it is stored.
+        // If another call of the attempt already asked for it, this one waits for the same write.
         await (entry.patience === 1 ? register(entry) : entry.registered);
         return () => {
           entry.patience -= 1;
@@ -142,7 +141,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
       executing: (call) => begin().executing({ ...call, workId: work.id }),
       note: (progress) => {
         work.progress = progress;
-        // A leg may take many steps a second, and each of them would write the whole of it.
+        // A leg may take many steps a second; writing its whole progress for each would cost too much.
         entry.noting ??= setTimeout(() => {
           entry.noting = undefined;
           if (entries.has(work.id)) register(entry).catch(() => undefined);
