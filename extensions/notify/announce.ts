@@ -22,9 +22,9 @@ import { TIMED_OUT } from '../../store/record/settle-inputs.js';
 import { LOOK_AGAIN_MS, lookAtSchedule } from './schedule.js';
 import type { NotifySettings } from './settings.js';
 
-/** Calls of one step that have notices of their own. */
+/** At most this many calls of a step get notices of their own; the notice counts the others. */
 const MOST_CALLS = 20;
-/** While one of them is not asked yet, the record is looked at less and less often. */
+/** First and longest interval between looks while some call has not been asked yet; it doubles each time. */
 const HELD_MS = 500;
 const MOST_HELD_MS = 60_000;
 
@@ -34,17 +34,17 @@ export interface AnnounceDeps {
   settings: NotifySettings;
 }
 
-/** People have not been asked yet: the conversation is still active. It is looked at again. */
+/** Thrown while people have not been asked yet because the conversation is still active. The activity is retried. */
 export class NotAsked extends Error {
   override readonly name = 'NotAsked';
 }
 
-/** The end of a run was announced before it was recorded. It is looked at again. */
+/** Thrown if a run's end was announced before it was recorded. The activity is retried. */
 export class NotEnded extends Error {
   override readonly name = 'NotEnded';
 }
 
-/** Looks at the record and begins the deliveries that are due. May be repeated at any point. */
+/** Reads the record and starts the deliveries that are due. Idempotent. */
 export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
   wait: (look: WaitLook) => Promise<WaitOutlook>;
   end: (end: EndRef) => Promise<void>;
@@ -84,7 +84,7 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     await deliveries.announce(notice, owner);
   }
 
-  /** Of calls that receivers were notified of, and that are not open any more. */
+  /** Notifies receivers of the outcome of calls that they were notified of and that are no longer open. */
   async function settled(
     look: WaitLook,
     record: SessionRecord,
@@ -105,7 +105,7 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     }
   }
 
-  /** Each call by its own clock: some are asked later than others. */
+  /** Starts the notices that are due. Each call has its own schedule, since some are asked later than others. */
   async function announceDue(
     look: WaitLook,
     record: SessionRecord,
@@ -140,7 +140,7 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     wait: async (look) => {
       const { sessionId, runId, progress } = look;
       const view = await store.sessions.withCalls(sessionId);
-      // It was erased.
+      // The conversation was erased.
       if (view === undefined) return undefined;
       const own = view.openCalls.filter(({ spec }) => spec.runId === runId);
       const open = own.filter(isOpen);
@@ -162,11 +162,11 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     },
     end: async ({ sessionId, runId, agent, status, code }) => {
       const record = await store.sessions.read(rootOf(sessionId));
-      // It was erased.
+      // The conversation was erased.
       if (record === undefined) return;
-      // By then another run may be the newest.
+      // Another run may be the newest by now.
       const isNewest = record.runId === runId;
-      // A run that was taken for lost may have ended before this.
+      // A run that was reported lost may have ended in another way; the record knows.
       const how = isNewest ? record.status : status;
       if (!isTerminal(how)) throw new NotEnded('The run has not ended.');
       const known = isNewest ? record.error?.code : undefined;
@@ -180,7 +180,7 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
   };
 }
 
-/** Those that receivers know of first, each as it was left; others have no notices of their own. */
+/** Picks the calls that get notices: those that receivers already know, with their progress, then new ones. */
 function followed(
   wanted: readonly AskedCall[],
   progress: WaitProgress | undefined,
@@ -197,7 +197,7 @@ function followed(
   return { calls, others: all.length - calls.length };
 }
 
-/** Calls of one step with the same to say are one notice. */
+/** Groups calls whose notices would say the same, so that they share one. */
 function createGroups<Key extends object>() {
   const groups = new Map<string, [key: Key, calls: AskedCall[]]>();
   return {
@@ -224,7 +224,7 @@ const END_TYPES = {
   aborted: 'run.stopped',
 } as const;
 
-/** True for a question that has no answer, also before it is asked. */
+/** Returns true for an unanswered question, whether it has been asked yet or not. */
 function isOpen({ spec, row, decision }: OpenCall): boolean {
   return isQuestion(spec) && row === undefined && decision === undefined;
 }
@@ -241,12 +241,12 @@ function toAskedCall({ spec, deadline }: OpenCall): AskedCall {
 
 type Outcome = 'approved' | 'denied' | 'answered' | 'expired' | 'closed';
 
-/** A deadline is one of the store's clock. */
+/** Tolerated difference between this process's clock and the store's, by which deadlines run. */
 const CLOCKS_MS = 500;
 
 /**
- * How a question was settled: by the record, while it still has the call; else by what the run knew
- * when its wait was over, and by the clock last. Pure.
+ * Returns how a question was settled: from the record while it still has the call, else from what the
+ * run knew at the end of its wait, else from the clock. Pure.
  */
 export function outcomeOf(
   { toolCallId, kind, deadline = Infinity }: AskedCall,
@@ -269,7 +269,7 @@ function ofDecision({ approved, automatic }: Decision): Outcome {
   return approved ? 'approved' : 'denied';
 }
 
-/** @param overdue what was asked, if its deadline has passed by now */
+/** @param overdue the question, if its deadline has passed */
 function ofRow(
   { errorCode, output, decision }: ToolRow,
   overdue: Pick<CallSpec, 'onExpiry'> | undefined,
@@ -277,7 +277,7 @@ function ofRow(
   if (decision !== undefined) return ofDecision(decision);
   if (errorCode === TIMED_OUT.errorCode) return 'expired';
   if (errorCode !== undefined && CLOSED.has(errorCode)) return 'closed';
-  // The result that the tool gives itself; a person who sends the same one is taken for it.
+  // The default result of an expired call. A person's identical answer cannot be told from it.
   const own = overdue?.onExpiry;
   const isOwn = typeof own === 'object' && isDeepStrictEqual(own.result ?? null, output);
   return isOwn ? 'expired' : 'answered';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ROLES } from '../../protocol/actor.js';
 import { HelixError } from '../../protocol/errors.js';
 
-/** How long a link may be used, ms. Whether the call still waits is in the record: a deadline may move. */
+/** Validity of a link, ms. A link does not carry the call's deadline, which may move: the record has it. */
 const LINK_MS = 7 * 24 * 60 * 60_000;
 const AUDIENCE = 'helix-temporal:decide';
 const ALGORITHM = 'HS256';
@@ -19,10 +19,10 @@ const Claims = z.object({
   inputHash: z.string(),
   exp: z.number(),
 });
-/** What a link lets its reader decide: one call, by one person, until a time. */
+/** Claims of a link: one person may decide one call until the link expires. */
 export type LinkClaims = Omit<z.infer<typeof Claims>, 'exp'>;
 
-/** A link to the page that decides a call. @param now when it is sent, ms since the epoch */
+/** Returns a link to the page that decides a call. @param now time of sending, ms since the epoch */
 export async function toDecideUrl(
   publicUrl: string,
   key: string,

@@ -11,7 +11,7 @@ import { withinDeadline } from '../../runs/run-workflows.js';
 
 const START_MS = 5_000;
 const TEST_MS = 12_000;
-/** A test that no worker takes in this time has failed. */
+/** A test notice that no worker sends in this time has failed. */
 const TEST_WAIT_MS = TEST_MS + 8_000;
 
 export function createDeliveries(
@@ -43,7 +43,7 @@ export function createDeliveries(
 
   const wanting = (notice: Notice): string[] =>
     settings.receivers
-      // The one that did not take a notice does not take this one either.
+      // The receiver that failed is not notified of its own failure.
       .filter(({ name }) => name !== notice.receiver)
       .filter((each) => wants(each, notice.type, notice.tenant))
       .map(({ name }) => name);

@@ -13,8 +13,8 @@ export type { ReceiverInput } from './receivers.js';
 export type { MayStillDecide, NotifyOptions } from './settings.js';
 
 /**
- * Notifies people and programs of what waits and what has ended. API and workers need the same settings; without any
- * there are no receivers.
+ * Notifies people and programs of waiting questions and ended runs. API and workers need the same options; without
+ * options there are no receivers.
  *
  * @example
  * import { notices } from 'helix-temporal/notify';
@@ -42,7 +42,7 @@ export function notices(options?: NotifyOptions): Extension {
   };
 }
 
-/** What needs a client of Temporal is loaded when there is one. */
+/** Loads the module that imports Temporal's client only when a notice is sent. */
 function deliver(
   { client, taskQueue }: NonNullable<RunsHost['temporal']>,
   settings: NotifySettings,

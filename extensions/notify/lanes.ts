@@ -1,42 +1,42 @@
 import { NotDelivered } from './not-delivered.js';
 
-/** What waits for a receiver's turn. */
+/** Attributes of a notice by which a receiver's queue orders it. */
 export interface Waiting {
   tenant: string;
-  /** Whose conversation it is about, within the tenant. Absent: nobody's, which goes at once. */
+  /** Owner of the conversation within the tenant. A notice without an owner goes at once. */
   owner?: string | undefined;
-  /** Those of one owner and kind go together. */
+  /** Notices of one owner and kind may be joined. */
   kind: string;
 }
 
-/** How much one receiver takes in one process. */
+/** Limits of one receiver in one process. */
 export interface LaneLimits {
-  /** Attempts at once. */
+  /** Concurrent attempts. */
   atOnce: number;
-  /** Of one owner that wait; more are sent back. */
+  /** Queued notices of one owner; further ones are refused as `busy`. */
   waiting: number;
-  /** Least time between the beginnings of two attempts, ms. */
+  /** Minimum time between the starts of two attempts, ms. */
   paceMs: number;
-  /** What one owner's conversations ask within a minute goes as one: for receivers that people read. */
+  /** Joins an owner's notices of one minute, for receivers that people read. */
   joins: boolean;
-  /** Attempts in an hour for one owner; what exceeds them waits, and is joined as well. */
+  /** Attempts per hour for one owner; further notices wait and are joined. */
   perHour: number;
 }
 
-/** What a lane has done in the last hour; times in ms. */
+/** Attempts of a lane in the last hour; times in ms. */
 export interface Sent {
-  /** When the newest attempt for a tenant, or an owner, began. */
+  /** Start of the newest attempt for each tenant and owner. */
   turns: ReadonlyMap<string, number>;
-  /** What was taken for an owner, of each kind and of all together; the newest last. */
+  /** Times of successful attempts for an owner, per kind and in total; the newest last. */
   taken: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Of all owners that wait for one receiver; whoever has most is sent back first. */
+/** Capacity of one receiver's queue. Beyond it, the owner with the most notices loses the newest. */
 const MOST_WAITING = 60;
 const JOIN_MS = 60_000;
 const HOUR_MS = 60 * 60_000;
 
-/** When something for this owner may be sent next. Pure. */
+/** Returns the time at which a notice of this owner may be sent. Pure. */
 export function dueAt(
   { tenant, owner, kind }: Waiting,
   { taken }: Pick<Sent, 'taken'>,
@@ -49,8 +49,8 @@ export function dueAt(
 }
 
 /**
- * Which of those that wait, the first first, go next, and when: those of the tenant, and of its owner, who
- * were served longest ago, so that whoever asks much waits behind whoever asks little. Pure.
+ * Chooses the notices to send next: those of the tenant, and within it the owner, served longest ago. So
+ * an owner with many notices waits behind one with few. `waiting` has the oldest first. Pure.
  */
 export function chooseNext<W extends Waiting>(
   waiting: readonly W[],
@@ -67,7 +67,7 @@ export function chooseNext<W extends Waiting>(
   ];
   const [first] = waiting
     .filter((each) => dueOf(each) <= now)
-    // Sorting is stable: of equals the one that came first.
+    // The sort is stable, so of equals the oldest goes first.
     .sort((one, other) => {
       const [[tenant, owner], [otherTenant, otherOwner]] = [served(one), served(other)];
       return tenant - otherTenant || owner - otherOwner;
@@ -86,7 +86,7 @@ interface Entry<T> extends Waiting {
   end: (error?: Error) => void;
 }
 
-/** ms; the second calls later, unless what it returns is called before. */
+/** A clock in ms. `after` schedules work and returns a function that cancels it. */
 interface LaneClock {
   now: () => number;
   after: (ms: number, work: () => void) => () => void;
@@ -102,15 +102,14 @@ const CLOCK: LaneClock = {
   },
 };
 
-/** Sends what waits in turns; resolves when it is sent. @throws NotDelivered `busy`, and what sending throws */
+/** Queues an item; resolves once it is sent. @throws NotDelivered `busy`, and errors of `send` */
 export type Lane<T> = (item: T, whose: Waiting, signal?: AbortSignal) => Promise<void>;
 
 /**
- * The queue of one receiver. A receiver that hangs holds up neither the others nor the process, and nobody
- * who asks much holds up what others ask.
+ * Creates the queue of one receiver. A hanging receiver delays neither other receivers nor the process,
+ * and an owner with many notices does not delay those of others.
  *
- * @param send one attempt, of one item or of several that go together; it may return why single ones were
- * left out
+ * @param send makes one attempt for one item or several joined ones; may return an error per item
  */
 export function createLane<T>(
   limits: LaneLimits,
@@ -141,7 +140,7 @@ export function createLane<T>(
     }
   }
 
-  /** Sends the newest of the owner back who has most, if that is more than another one would have. */
+  /** Refuses the newest notice of the owner with the most, if that owner has more than the new notice's owner would. */
   function makeRoom(own: number): boolean {
     const lists = new Map<string, Entry<T>[]>();
     for (const entry of waiting) {
@@ -195,7 +194,7 @@ export function createLane<T>(
       const own = waiting.filter((each) => each.tenant === tenant && each.owner === owner);
       const waitMs = dueAt(whose, { taken }, limits) - now();
       if (own.length >= limits.waiting) throw busy(Math.max(waitMs, 0));
-      // It comes back in time to go with what is asked until then.
+      // Its retry comes in time to be joined with notices that arrive until then.
       if (waitMs > JOIN_MS) throw busy(waitMs - JOIN_MS);
       if (waiting.length >= MOST_WAITING && !makeRoom(own.length)) throw busy(0);
       const entry: Entry<T> = {

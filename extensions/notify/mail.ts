@@ -5,7 +5,7 @@ import type { NotifySettings } from './settings.js';
 
 const STEP_MS = 15_000;
 
-/** Sends mail; to be closed. */
+/** Sends mail. The owner must close it. */
 export interface Mailer {
   /** @throws NotDelivered */
   send: (to: string, message: Message) => Promise<void>;
@@ -27,7 +27,7 @@ export async function createMailer({
     connectionTimeout: STEP_MS,
     greetingTimeout: STEP_MS,
     socketTimeout: STEP_MS,
-    // Nothing of a message may name a file or an address to be read.
+    // The mailer must not read files or addresses that a message names.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -53,12 +53,12 @@ export async function createMailer({
   };
 }
 
-/** `nodemailer`'s codes of replies that are about the message or its addresses, not about the connection or the login. */
+/** Codes of `nodemailer` for replies about the message or its addresses, not about connection or login. */
 const ABOUT_MESSAGE: readonly unknown[] = ['EENVELOPE', 'EMESSAGE'];
 
 /**
- * A reply of 500 and above about a message says that it will never be taken. After any other refusal, for
- * example of a password that has changed, it may be.
+ * A reply of 500 and above about the message is final. After any other refusal, for example of a changed
+ * password, a later attempt may succeed.
  */
 function toNotDelivered(cause: unknown): NotDelivered {
   const { code, responseCode: status } = cause as { code?: unknown; responseCode?: unknown };
@@ -72,7 +72,7 @@ function toNotDelivered(cause: unknown): NotDelivered {
   });
 }
 
-/** The server that an address names, as `nodemailer` takes it. Pure. */
+/** Reads the options of `nodemailer` from a server's URL. Pure. */
 export function toServer(url: string): {
   host: string;
   port?: number;
@@ -81,7 +81,7 @@ export function toServer(url: string): {
 } {
   const { hostname, port, protocol, username, password } = new URL(url);
   return {
-    // IPv6 stands in brackets in URLs only.
+    // Only URLs put IPv6 addresses in brackets.
     host: hostname.replace(/^\[|\]$/g, ''),
     ...(port !== '' && { port: Number(port) }),
     secure: protocol === 'smtps:',
@@ -91,7 +91,7 @@ export function toServer(url: string): {
   };
 }
 
-/** Plain text: nothing in it is markup. Pure. */
+/** Writes a message as plain text without markup. Pure. */
 export function toMailText(message: Message): string {
   const { notice, url, decideUrl, items = [] } = message;
   return [

@@ -4,24 +4,24 @@ import { isIP } from 'node:net';
 import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
 import { NotDelivered } from './not-delivered.js';
 
-/** A receiver has this long, ms, from the first packet to the last of its answer. */
+/** Limit for the whole request, from connecting to the end of the answer. */
 const ANSWER_MS = 15_000;
-/** Of an answer no more is read; what it says does not matter. */
+/** No more of an answer is read, since only its status counts. */
 const ANSWER_BYTES = 64 * 1024;
 const MOST_RETRY_AFTER_MS = 10 * 60 * 60_000;
 
 export interface PostOptions {
   headers: Record<string, string>;
   body: string;
-  /** An address of a private network is permitted. */
+  /** True if addresses of private networks are permitted. */
   privateNetwork: boolean;
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Posts JSON to a receiver. Addresses are checked as they are connected to, nothing is followed, and
- * time and bytes are bounded.
+ * Posts JSON to a receiver. The address is checked on connecting, redirects are not followed, and time
+ * and bytes are bounded.
  *
  * @throws NotDelivered unless the answer is 2xx; final for 410 and an address that is refused
  */
@@ -61,7 +61,7 @@ export async function post(to: string, options: PostOptions): Promise<void> {
             bytes += chunk.length;
             if (bytes > ANSWER_BYTES) done();
           });
-          // The status is the answer, also if its text breaks off.
+          // The status counts even if the body breaks off.
           answer.on('end', done).on('error', done).on('close', done);
         },
       );
@@ -91,7 +91,7 @@ function unreachable(cause: unknown, isLate: boolean): NotDelivered {
     : new NotDelivered('unreachable', 'The receiver cannot be reached.', { cause });
 }
 
-/** Seconds or a date, as ms from now; bounded. Pure. */
+/** Parses `Retry-After`, seconds or a date, into bounded ms from now. Pure. */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const isDate = /^[A-Za-z]{3}/.test(value);

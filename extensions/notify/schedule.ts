@@ -1,7 +1,7 @@
-/** When receivers are notified of a question, ms after it was asked. */
+/** Times at which receivers are notified of a question, ms after it was asked. */
 export interface Schedule {
   remindAfterMs: readonly number[];
-  /** Absent without receivers of what is escalated. */
+  /** Absent if no receiver takes escalations. */
   escalateAfterMs?: number | undefined;
   /** ms after the question. */
   deadlineMs?: number | undefined;
@@ -13,18 +13,18 @@ export interface Point {
   atMs: number;
 }
 
-/** The last reminder comes so long before a deadline. */
+/** Time between the last reminder and the deadline. */
 const BEFORE_DEADLINE_MS = 15 * 60_000;
-/** Without a signal, a wait is looked at again after this long. */
+/** Longest interval between looks at a waiting run that sends no signal. */
 export const LOOK_AGAIN_MS = 24 * 60 * 60_000;
-/** After a deadline the run's own timer comes first. */
+/** Delay after a deadline, so that the run's own timer settles the call first. */
 const AFTER_DEADLINE_MS = 5_000;
 
 /**
- * What is due, and when to look again. Of reminders that were missed only the newest is due.
+ * Returns the notices that are due and the time of the next look. Of missed reminders only the newest is due.
  *
- * @param done the newest point that was reached; -1 before the first
- * @param nowMs ms after the question
+ * @param done newest point reached so far; -1 before the first
+ * @param nowMs time since the question, ms
  */
 export function lookAtSchedule(
   schedule: Schedule,
@@ -50,7 +50,7 @@ export function lookAtSchedule(
     !reached.slice(at + 1).some((later) => later.stage === stage);
   const hasAsked = done >= 0;
   const due = reached.filter(
-    // The question itself reminds.
+    // Before the first notice no reminder is due: the notice itself reminds.
     (point, at) => isNewest(point, at) && (hasAsked || point.stage !== 'reminder'),
   );
   const next = points.find(({ atMs }) => atMs > nowMs)?.atMs ?? Infinity;

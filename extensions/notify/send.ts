@@ -16,11 +16,11 @@ import { titleOfAgent, titleOfTool } from './titles.js';
 const BEAT_MS = 4_000;
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 10 * 60 * 60_000;
-/** Each wait is so many times as long as all before it. */
+/** Each pause is this many times as long as the time since the first attempt. */
 const GROWTH = 3;
 
 export interface SendDeps {
-  /** What people know agents and tools by. */
+  /** Agents with the titles that people know. */
   agents: Parameters<typeof titleOfAgent>[0];
   store: Pick<Store, 'calls'>;
   sender: Pick<Sender, 'send'>;
@@ -28,11 +28,11 @@ export interface SendDeps {
   meter: RunMeter;
 }
 
-/** One attempt to deliver a notice; what it shows is read now, as far as the receiver may see it. */
+/** Makes one attempt to deliver a notice. It reads the shown data at that moment, as far as the receiver may see them. */
 export function createSend({ agents, store, sender, settings, meter }: SendDeps) {
   const { publicUrl, includeInput, linkKeys } = settings;
 
-  /** What a receiver may read of one call. */
+  /** Reads the parts of a call that the receiver may see. */
   async function readCall(
     { sessionId, runId, tenant }: Notice,
     toolCallId: string,
@@ -107,7 +107,7 @@ export function createSend({ agents, store, sender, settings, meter }: SendDeps)
       });
     } catch (error) {
       const { scheduledTimestampMs: first, currentAttemptScheduledTimestampMs: now } = info;
-      // One that is final fails the delivery, which is counted then.
+      // A final failure fails the delivery, which has its own count.
       if (error instanceof NotDelivered && !error.isFinal) {
         meter({ kind: 'notice_tried', type: notice.type, outcome: 'retried' });
       }
@@ -118,12 +118,12 @@ export function createSend({ agents, store, sender, settings, meter }: SendDeps)
   };
 }
 
-/** Only of the notice that comes first; others come when they are due. */
+/** Delay of the first notice of a question; reminders are late by design and have none. */
 function sinceAsked({ type, at }: Notice): { seconds?: number } {
   return type.endsWith('.requested') ? { seconds: Math.max(0, Date.now() - at) / 1_000 } : {};
 }
 
-/** What Temporal shows, and when it tries again. @param elapsedMs from the first attempt to this one */
+/** Translates an error for Temporal, with the time of the next attempt. @param elapsedMs time since the first attempt */
 function toFailure(error: unknown, elapsedMs: number): unknown {
   if (!(error instanceof NotDelivered)) return error;
   const { message, code, isFinal, retryAfterMs } = error;

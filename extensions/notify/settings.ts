@@ -5,40 +5,40 @@ import { Receivers, wants, type Receiver, type ReceiverInput } from './receivers
 
 const HOUR_MS = 3_600_000;
 
-/** What is notified, to whom and when. */
+/** Options of notices: receivers, contents and times. */
 export interface NotifyOptions {
   receivers: readonly ReceiverInput[];
   /** Reminders, ms after the question. Default: after an hour and after a day. */
   remindAfterMs?: readonly number[] | undefined;
-  /** When the receivers with `escalation` are notified, ms after the question. Default: 4 hours. */
+  /** Delay until receivers with `escalation` are notified, ms after the question. Default: 4 hours. */
   escalateAfterMs?: number | undefined;
-  /** How long a delivery is tried, ms. Default: 3 days. */
+  /** Time for which a delivery is retried, ms. Default: 3 days. */
   retryForMs?: number | undefined;
-  /** Attempts in an hour to a channel or mailbox for one user; what exceeds them is joined. Default: 60. */
+  /** Attempts per hour to a channel or mailbox for one user; further notices are joined. Default: 60. */
   perHour?: number | undefined;
-  /** Notices show the input of calls. Default: false, ids and names only. */
+  /** True to show the input of calls. Default: false, notices have ids and names only. */
   includeInput?: boolean | undefined;
-  /** The page, for links; the API has to be there too for links that decide. */
+  /** Public address of the page, for links. Links that decide need the API at the same address. */
   publicUrl?: string | undefined;
-  /** Keys of links that decide, the newest first, 32 characters or more each. Default: no such links. */
+  /** Keys that sign links that decide, the newest first, at least 32 characters each. Default: no such links. */
   linkKeys?: readonly string[] | undefined;
   /**
-   * Asked when such a link is opened and when it decides: the link holds the roles of the day on which it was sent.
-   * Default: the link is believed.
+   * Called when such a link is opened and when it decides, because the link has the person's roles of the day
+   * on which it was sent. Default: the link's roles count.
    */
   mayStillDecide?: MayStillDecide | undefined;
-  /** `smtp://user:password@host:port`, and the sender; for receivers of kind `mail`. */
+  /** SMTP server (`smtp://user:password@host:port`) and sender, for receivers of kind `mail`. */
   mail?: { url: string; from: string } | undefined;
 }
 
-/** Whether a person may still decide as the link says. */
+/** Returns true if the person still has the rights that the link gives. */
 export type MayStillDecide = (person: {
   userId: string;
   tenantId?: string;
   roles: readonly Role[];
 }) => boolean | Promise<boolean>;
 
-/** The options, checked and complete. */
+/** Validated options with defaults. */
 export interface NotifySettings {
   receivers: readonly Receiver[];
   remindAfterMs: readonly number[];
@@ -86,7 +86,7 @@ export function toNotifySettings(options: NotifyOptions): NotifySettings {
   };
 }
 
-/** What workflows have to start notices for; undefined if no receiver wants any. Pure. */
+/** Returns the events for which workflows start notices; undefined if no receiver wants any. Pure. */
 export function toRunNotices({ receivers }: NotifySettings): RunNotices | undefined {
   const isWanted = (...types: NoticeType[]): boolean =>
     types.some((type) => receivers.some((each) => wants(each, type, each.tenant ?? undefined)));
