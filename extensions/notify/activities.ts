@@ -11,12 +11,12 @@ import type { WorkerHost, WorkerParts } from '../../worker/extension.js';
 import { createAnnounce } from './announce.js';
 import { createSend } from './send.js';
 
-/** Activities of one process: most of them wait for a receiver's turn. */
+/** Concurrent activities of one process; most of them wait for a receiver's turn. */
 const SLOTS = 300;
-/** Over all processes, so that a flood of questions reaches neither Temporal nor receivers at once. */
+/** Limit over all processes, so that a flood of questions overloads neither Temporal nor receivers. */
 const PER_SECOND = 50;
 
-/** The worker for notices: its activities, its queue and its slots; `close` ends connections to mail servers. */
+/** Activities, task queue and slots of the worker for notices. `close` ends connections to mail servers. */
 export function createNoticeWork(
   { temporal: { client, taskQueue }, store, agents, meter }: WorkerHost,
   settings: NotifySettings,
@@ -42,7 +42,7 @@ export function createNoticeWork(
   };
 }
 
-/** Notifies the other receivers of a delivery that failed for good; of each delivery once. */
+/** Notifies the other receivers, once, of a delivery that failed for good. */
 export function createAnnounceFailure({ announce }: Pick<Deliveries, 'announce'>, meter: RunMeter) {
   return async (failed: FailedDelivery): Promise<void> => {
     const { type } = failed.notice;

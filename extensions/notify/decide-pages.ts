@@ -2,21 +2,20 @@ import { toWords } from '../../protocol/shown-call.js';
 
 export interface Decision {
   token: string;
-  /** What the agent, and what the call, is called for people. */
+  /** Titles of the agent and the call. */
   agent: string;
   title: string;
-  /** What the tool does, in its author's words. */
+  /** Description of the tool by its author. */
   description: string | undefined;
   input: unknown;
   /** ms since the epoch. */
   deadline: number | undefined;
-  /** Who decides. */
   person: string;
   /** Texts of messages that the model saw and the conversation does not show. */
   hidden: readonly string[];
 }
 
-/** The question with its exact input, and a form: only the form decides. Pure. */
+/** Renders the question with its exact input and a form. Only sending the form decides. Pure. */
 export function toDecisionPage(question: Decision): string {
   const { token, agent, title, description, input, deadline, person, hidden } = question;
   const about =
@@ -54,7 +53,6 @@ function countOf({ length }: readonly string[]): string {
   return length === 1 ? '1 message' : `${String(length)} messages`;
 }
 
-/** Pure. */
 export function toDecidedPage(approved: boolean): string {
   return toPage(
     approved ? 'Approved' : 'Denied',
@@ -72,7 +70,6 @@ const REFUSED: Record<string, string> = {
   unauthorized: 'This link is not valid.',
 };
 
-/** Pure. */
 export function toRefusedPage(code: string): string {
   const text = REFUSED[code] ?? 'This could not be done.';
   return toPage('Not decided', `<p data-code="${escaped(code)}">${text}</p>`);
@@ -112,10 +109,10 @@ ${body}
 `;
 }
 
-/** Values further inside are shown as JSON. */
+/** Deeper values are shown as JSON. */
 const MOST_DEPTH = 3;
 
-/** A value as HTML for people: fields by name, lists item by item. Pure. */
+/** Renders a value as HTML: objects as named fields, arrays as lists. Pure. */
 function toFields(value: unknown, depth = 0): string {
   if (typeof value === 'string') return escaped(value);
   if (typeof value !== 'object' || value === null || depth >= MOST_DEPTH) {
@@ -131,7 +128,7 @@ function toFields(value: unknown, depth = 0): string {
   return fields.length === 0 ? '–' : `<dl>${fields.join('')}</dl>`;
 }
 
-/** What models and tools wrote is text, never markup. */
+/** Escapes text of models and tools, which must never become markup. */
 function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')

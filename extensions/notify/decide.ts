@@ -20,15 +20,15 @@ import {
 import { toDecidedPage, toDecisionPage, toRefusedPage } from './decide-pages.js';
 import type { NotifySettings } from './settings.js';
 
-/** A form with a token, a decision and a reason. */
+/** Size limit of a form with a token, a decision and a reason. */
 const FORM_BYTES = LIMITS.errorTextBytes + 8 * 1024;
 
-/** Of the conversation, for one page: programs that look through mail open links, too. */
+/** A page reads at most this much of the conversation, because mail scanners open links as well. */
 const READ_BYTES = 2 * 1024 * 1024;
 
 /**
- * The page to which links from notices lead, which changes nothing however often it is read, and what its form does:
- * it decides, as the person whom the link names.
+ * Serves the page behind the links of notices. Reading the page changes nothing; its form decides as the person
+ * whom the link names.
  */
 export function createDecidePages(
   deps: RouteDeps,
@@ -97,14 +97,14 @@ export function createDecidePages(
   return pages;
 }
 
-/** What a message says; files and the page's own parts as JSON. */
+/** Returns the text of a message, with files and custom parts as JSON. */
 function toPlainText(parts: readonly { type: string }[]): string {
   return parts
     .map((part) => ('text' in part ? String(part.text) : JSON.stringify(part)))
     .join('\n');
 }
 
-/** The person whom the link names. On a server without accounts as well: it was sent to one person. */
+/** Returns the person whom the link names, even on a server without accounts: the link went to one person. */
 function toCaller({ sub: userId, tenant, roles, person }: LinkClaims): Caller {
   return {
     userId,
@@ -114,7 +114,7 @@ function toCaller({ sub: userId, tenant, roles, person }: LinkClaims): Caller {
   };
 }
 
-/** Refusals are pages for browsers, and typed JSON for others. */
+/** Answers refusals with a page for browsers and with typed JSON for programs. */
 function orPage(work: (request: Request, response: Response) => Promise<void>): RequestHandler {
   return async (request, response) => {
     try {
@@ -148,7 +148,7 @@ async function readForm(request: Request): Promise<URLSearchParams> {
 }
 
 /**
- * The call as the link's reader was shown it.
+ * Finds the call and checks that it is still the one that the link was made for.
  *
  * @throws HelixError `not_found`, `stale_run`, `expired`, `already_completed`
  */
@@ -165,7 +165,7 @@ async function findCall(
   return { call, record: found.record };
 }
 
-/** The run, perhaps a sub-agent's, has continued since: the result of the call says why. */
+/** Explains from the call's result why it no longer waits: its run, or a sub-agent's, went on. */
 async function whyClosed(
   { runs, sessions }: RouteDeps['stateStore'],
   runId: string,

@@ -3,18 +3,18 @@ import type { Notice, NoticeType } from '../../protocol/notices.js';
 import { toWords } from '../../protocol/shown-call.js';
 import { toPlace } from './place.js';
 
-/** What a receiver gets to read of a notice. */
+/** A notice with the data that one receiver may see. */
 export interface Message {
   notice: Notice;
-  /** What its agent and its tool are called for people. Absent: their names in words. */
+  /** Titles of agent and tool. Default: their names in words. */
   titles?: { agent?: string | undefined; tool?: string | undefined };
-  /** The page where its reader can act: `toPlace`. */
+  /** Page on which the reader can act, see `toPlace`. */
   url?: string | undefined;
-  /** A page that lets its reader decide. */
+  /** Page on which the reader can decide. */
   decideUrl?: string | undefined;
-  /** Of the call; only where the settings allow it. */
+  /** Input of the call, if the settings permit it. */
   input?: unknown;
-  /** Where it is about several: each of them, so that its reader can decide each. */
+  /** The calls or runs of a joined message, each of which the reader can decide. */
   items?: readonly MessageItem[];
 }
 
@@ -24,16 +24,15 @@ export interface MessageItem {
   toolCallId?: string | undefined;
   toolName?: string | undefined;
   deadline?: number | undefined;
-  /** What it is called for people. */
   title: string;
   decideUrl?: string | undefined;
   input?: unknown;
 }
 
-/** Items that a message shows; the others are counted. */
+/** A message shows this many items and counts the others. */
 const MOST_ITEMS = 20;
 
-/** Several messages as one: what it shows of each is a line of its own. Pure. */
+/** Joins several messages into one with an item for each. Pure. */
 export function joinMessages(messages: readonly [Message, ...Message[]]): Message {
   const [first, ...more] = messages;
   if (more.length === 0) return first;
@@ -65,7 +64,7 @@ function toItem({ notice, titles, decideUrl, input }: Message): MessageItem {
   };
 }
 
-/** What a message says of one of its items. Pure. */
+/** Describes one item of a message in text. Pure. */
 export function toItemText({ title, sessionId, deadline, input }: MessageItem): string {
   return [
     title,
@@ -96,7 +95,7 @@ const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
   test: () => 'A test of notifications',
 };
 
-/** One line about a notice. Pure. */
+/** Summarizes a notice in one line. Pure. */
 export function toHeadline({ notice, titles = {} }: Message): string {
   const { type, toolName = '', agent, others = 0 } = notice;
   const { tool = toWords(toolName) } = titles;
@@ -106,7 +105,7 @@ export function toHeadline({ notice, titles = {} }: Message): string {
   return tool === '' ? WORDS[type]('', who) + more : WORDS[type](tool + more, who);
 }
 
-/** Further facts: a name and a value each. Pure. */
+/** Returns further facts of a notice as pairs of name and value. Pure. */
 export function toFacts({ notice, input }: Message): [name: string, value: string][] {
   const { sessionId, deadline, code, outcome, owner, tenant, receiver, delivery } = notice;
   const facts: [string, string | undefined][] = [

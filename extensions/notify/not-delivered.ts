@@ -1,10 +1,10 @@
-/** An attempt that the receiver did not take. Its message holds nothing secret of the settings. */
+/** A failed attempt to deliver a notice. Its message contains no secrets of the settings. */
 export class NotDelivered extends Error {
   override readonly name = 'NotDelivered';
   readonly code: string;
-  /** The receiver asked to be left alone for this long, ms. */
+  /** Pause that the receiver asked for, ms. */
   readonly retryAfterMs: number | undefined;
-  /** No further attempt is of use. */
+  /** True if no further attempt can succeed. */
   readonly isFinal: boolean;
 
   constructor(

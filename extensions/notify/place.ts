@@ -3,17 +3,17 @@ import type { Notice } from '../../protocol/notices.js';
 
 /** A page of the product. */
 export interface Place {
-  /** What a button calls it. */
+  /** Label of a button that leads there. */
   title: string;
-  /** Behind the public address. */
+  /** Path below the public address. */
   path: string;
 }
 
 type Subject = Pick<Notice, 'type' | 'sessionId' | 'runId' | 'toolCallId'>;
 
 /**
- * Where the reader of a notice can act: in the console, since colleagues cannot open the conversation of
- * another user. Its owner may open the same pages. Pure.
+ * Returns the page on which the reader of a notice can act. It is in the console, since colleagues cannot open
+ * another user's conversation; the owner may open it too. Pure.
  */
 export function toPlace({ type, sessionId, runId, toolCallId }: Subject): Place {
   if (type === 'spend.exceeded') return { title: 'Usage', path: '/console/usage' };

@@ -5,7 +5,7 @@ import { NOTICE_TYPES, type NoticeType } from '../../protocol/notices.js';
 /** Receivers of one installation. */
 export const MOST_RECEIVERS = 50;
 
-/** What people want to hear of, where a receiver says nothing. */
+/** Default events of receivers that people read. */
 const FOR_PEOPLE: readonly NoticeType[] = [
   'approval.requested',
   'approval.reminder',
@@ -25,22 +25,22 @@ const httpUrl = z
   .refine((value) => !/^[^/]*\/\/[^/]*@/.test(value), 'must have no user or password');
 
 const common = {
-  /** Shown to operators; part of the ids of its deliveries. */
+  /** Name shown to operators; part of the ids of deliveries. */
   name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
-  /** Default: of a webhook all, else what waits, what has expired, and runs that failed. */
+  /** Default: all events for a webhook; else waiting and expired questions, and failed runs. */
   events: z.array(z.enum(NOTICE_TYPES)).min(1).optional(),
-  /** Only what happens in conversations of this tenant; null: of none. Default: everything. */
+  /** Only events of this tenant; null means conversations without a tenant. Default: all events. */
   tenant: z.string().min(1).nullable().optional(),
-  /** Gets nothing but what was escalated, settled or expired. Default: false. */
+  /** True for a receiver of escalated questions and their outcomes only. Default: false. */
   escalation: z.boolean().default(false),
   /**
-   * The one person who reads it, of the receiver's tenant: links that decide carry this name, and are in notices of
-   * that tenant's conversations only. Without a tenant a person has none. Default: no such links.
+   * The one person who reads this receiver. Links that decide act as this person, and only notices about the
+   * receiver's tenant carry them. Default: no such links.
    */
   approver: z
     .strictObject({
       userId: z.string().min(1).max(256),
-      /** As in the claim `JWT_PERSON_CLAIM` of the person's tokens. */
+      /** Same value as the claim `JWT_PERSON_CLAIM` of the person's tokens. */
       person: z.string().min(1).max(256).optional(),
       roles: z.array(z.enum(ROLES)).default(['approver']),
     })
@@ -52,21 +52,20 @@ const Receiver = z.discriminatedUnion('kind', [
     ...common,
     kind: z.literal('webhook'),
     url: httpUrl,
-    /** The newest first; each signs, so that a secret can be replaced. */
+    /** Secrets, the newest first. Each one signs, so that a secret can be replaced. */
     secrets: z.array(secret).min(1).max(3),
-    /** Its address may be one of a private network. Default: false. */
+    /** True if the address may be in a private network. Default: false. */
     privateNetwork: z.boolean().default(false),
   }),
   z.strictObject({
     ...common,
     kind: z.literal('slack'),
-    /** Of an incoming webhook. */
+    /** Address of an incoming webhook. */
     url: httpUrl,
     privateNetwork: z.boolean().default(false),
   }),
   z.strictObject({ ...common, kind: z.literal('mail'), to: z.email() }),
 ]);
-/** Who is notified, and how. */
 export type Receiver = z.infer<typeof Receiver>;
 export type ReceiverInput = z.input<typeof Receiver>;
 
@@ -80,16 +79,16 @@ export const Receivers = z
 
 const ESCALATED = /\.(escalated|settled|expired)$/;
 
-/** The person whom links of this receiver name in a conversation of this tenant. Pure. */
+/** Returns the person as whom this receiver's links decide in a conversation of this tenant. Pure. */
 export function approverIn(
   { approver, tenant: own }: Pick<Receiver, 'approver' | 'tenant'>,
   tenant: string | undefined,
 ): Receiver['approver'] {
-  // Elsewhere another person may have the name.
+  // In another tenant the same user id may be another person.
   return (own ?? undefined) === tenant ? approver : undefined;
 }
 
-/** True for a receiver that a notice of this type, in this tenant, is for. Pure. */
+/** Returns true if the receiver takes notices of this type in this tenant. Pure. */
 export function wants(
   receiver: Pick<Receiver, 'kind' | 'events' | 'tenant' | 'escalation'>,
   type: NoticeType,
@@ -97,7 +96,7 @@ export function wants(
 ): boolean {
   if (type === 'test') return true;
   if (receiver.tenant !== undefined && receiver.tenant !== (tenant ?? null)) return false;
-  // The next receivers hear what the first ones did not answer; the first ones heard it before.
+  // Escalations go only to escalation receivers; the others were notified before.
   if (receiver.escalation ? !ESCALATED.test(type) : type.endsWith('.escalated')) return false;
   if (receiver.events !== undefined) return receiver.events.includes(type);
   return receiver.kind === 'webhook' || FOR_PEOPLE.includes(type);

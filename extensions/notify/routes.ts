@@ -7,7 +7,7 @@ import {
 } from '../../protocol/receivers.js';
 import { defineRoute, type Identity, type Route, type RouteDeps } from '../../api/extension.js';
 
-/** Who is notified in a tenant. Notices that were not taken are failed workflows of Temporal. */
+/** Routes that list and test the receivers of a tenant. Undelivered notices are failed workflows in Temporal. */
 export const OPERATOR_RECEIVER_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -53,7 +53,7 @@ export const OPERATOR_RECEIVER_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Those of other tenants do not exist for the caller. */
+/** Returns the receivers of the caller's tenant; others do not exist for the caller. */
 function receiversOf({ executor }: RouteDeps, { tenantId }: Identity): Deliveries['receivers'] {
   const all = executor.deliveries?.receivers ?? [];
   return all.filter(({ tenant }) => tenant === undefined || tenant === tenantId);

@@ -9,14 +9,14 @@ import type { Receiver } from './receivers.js';
 import type { NotifySettings } from './settings.js';
 import { sendSlack } from './slack.js';
 
-/** Slack takes a message a second. Programs get each notice for itself. */
+/** Slack accepts one message a second. Webhooks get each notice unjoined. */
 const LANES: Record<Receiver['kind'], Omit<LaneLimits, 'perHour'>> = {
   webhook: { atOnce: 4, waiting: 16, paceMs: 20, joins: false },
   slack: { atOnce: 1, waiting: 20, paceMs: 1_000, joins: true },
   mail: { atOnce: 1, waiting: 20, paceMs: 100, joins: true },
 };
 
-/** What waits in a lane: it is made when its turn comes. */
+/** A queued notice; its message is made when its turn comes. */
 interface Item {
   toMessage: () => Promise<Message>;
   signal: AbortSignal | undefined;
@@ -24,9 +24,9 @@ interface Item {
 
 export interface Sender {
   /**
-   * One attempt, alone or together with others of the same owner.
+   * Makes one attempt, possibly joined with other notices of the same owner.
    *
-   * @param toMessage adds to a notice what this receiver may read
+   * @param toMessage adds the data to the notice that this receiver may see
    * @throws NotDelivered
    */
   send: (
@@ -91,14 +91,14 @@ export function createSender({ receivers, mail, perHour }: NotifySettings): Send
         ({ close }) => {
           close();
         },
-        // Each message that needed it failed with the reason.
+        // Each message that needed the mailer has failed with the reason.
         () => undefined,
       );
     },
   };
 }
 
-/** Aborts when nobody waits for any of them. */
+/** Returns a signal that aborts once all items are aborted. */
 function allOf(items: readonly Item[]): AbortSignal | undefined {
   const signals = items.flatMap(({ signal }) => signal ?? []);
   if (signals.length < items.length) return undefined;
@@ -119,8 +119,7 @@ function unknownReceiver(name: string): NotDelivered {
 type WebhookReceiver = Extract<Receiver, { kind: 'webhook' }>;
 
 /**
- * Sends a notice as a webhook of the format Standard Webhooks: `webhook-id` is the same for all attempts,
- * and each secret signs.
+ * Sends a notice in the format of Standard Webhooks. All attempts share one `webhook-id`; each secret signs.
  *
  * @throws NotDelivered
  */
@@ -144,7 +143,7 @@ async function sendWebhook(
   await post(url, { headers, body, privateNetwork, signal });
 }
 
-/** Ids and names only, unless the settings add the input. Pure. */
+/** Returns the webhook's body: ids and names, and the input if the settings permit it. Pure. */
 export function toBody({ notice, url, decideUrl, input, items }: Message): string {
   const { id: _id, type, at, sessionId, ...facts } = notice;
   const shown = sessionId === undefined ? undefined : toShownSessionId(sessionId);

@@ -3,12 +3,12 @@ import { toPlace } from './place.js';
 import { post } from './post.js';
 import type { Receiver } from './receivers.js';
 
-/** Slack refuses a message whose blocks have longer texts. */
+/** Slack refuses blocks with longer texts. */
 const MOST_TEXT = 3_000;
 
 type SlackReceiver = Extract<Receiver, { kind: 'slack' }>;
 
-/** Sends a notice to a channel, by an incoming webhook of Slack. @throws NotDelivered */
+/** Sends a notice to a Slack channel by an incoming webhook. @throws NotDelivered */
 export async function sendSlack(
   { url, privateNetwork }: SlackReceiver,
   message: Message,
@@ -18,7 +18,7 @@ export async function sendSlack(
   await post(url, { headers: {}, body, privateNetwork, signal });
 }
 
-/** A message of Block Kit whose buttons are links: Slack never decides anything. Pure. */
+/** Returns a Block Kit message whose buttons are links, so Slack itself never decides a call. Pure. */
 export function toSlackMessage(message: Message): object {
   const headline = escaped(toHeadline(message));
   const facts = toFacts(message).map(([name, value]) => `*${name}* ${escaped(value)}`);
@@ -44,12 +44,12 @@ export function toSlackMessage(message: Message): object {
   };
 }
 
-/** Verbatim: Slack makes no links and no mentions of what looks like some. */
+/** Returns a verbatim section: Slack turns no text into links or mentions. */
 function section(text: string): object {
   return { type: 'section', text: { type: 'mrkdwn', text: shortened(text), verbatim: true } };
 }
 
-/** Escaping makes texts longer. What is cut off in the middle of an escape, or of a character, goes as well. */
+/** Shortens an escaped text without leaving half an escape sequence or half a character. */
 function shortened(text: string): string {
   if (text.length <= MOST_TEXT) return text;
   const kept = text.slice(0, MOST_TEXT - 2).replace(/(?:&[a-z]*|[\ud800-\udbff])$/, '');
@@ -60,7 +60,7 @@ function button(text: string, url: string, style?: 'primary'): object {
   return { type: 'button', text: { type: 'plain_text', text }, url, ...(style && { style }) };
 }
 
-/** What models and tools wrote must not mention a channel or show another address. */
+/** Escapes text of models and tools, which must not mention channels or disguise links. */
 function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -2,17 +2,17 @@ import { toWords } from '../../protocol/shown-call.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { withSubAgents, type AgentRegistry } from '../../agents/registry.js';
 
-/** A registry, or what an API has in its place. */
+/** An agent registry, or the part of one that an API has. */
 type Agents = Partial<Pick<AgentRegistry, 'get' | 'isMade'>>;
 
-/** What an agent is called for people. Its name in words where no title is known. */
+/** Returns an agent's title, or its name in words. */
 export function titleOfAgent(agents: Agents, name: string): string {
   return find(agents, name)?.page?.title ?? toWords(name);
 }
 
 /**
- * What a tool is called for people: that of the agent, or else of one that it may delegate to. A tool of another
- * agent may do something else under the same name, so its title is not taken.
+ * Returns a tool's title: from the agent itself, else from one that it may delegate to. Tools of other agents may
+ * share the name and do something else.
  */
 export function titleOfTool(agents: Agents, agent: string, tool: string): string {
   const definition = find(agents, agent);
@@ -21,7 +21,7 @@ export function titleOfTool(agents: Agents, agent: string, tool: string): string
   return known?.title ?? toWords(tool);
 }
 
-/** A factory makes its agent for a person or a conversation, and here is neither. */
+/** Agents made by a factory are unknown here: the factory needs a person and a conversation. */
 function find(agents: Agents, name: string): AgentDefinition | undefined {
   return agents.isMade?.(name) === true ? undefined : agents.get?.(name);
 }

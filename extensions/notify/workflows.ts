@@ -33,17 +33,17 @@ import {
 import type { View } from '../../run/loop.js';
 import type { Beside } from '../../workflows/run.js';
 
-/** Reads and starts only; while the record or Temporal is away, it is tried again without limit. */
+/** These activities only read and start workflows. They are retried without limit while Redis or Temporal is away. */
 const looks = proxyActivities<Omit<NoticeActivities, 'sendNotice'>>({
   startToCloseTimeout: '30s',
-  // Also how often a call is looked at that people have not been asked about yet.
+  // The same intervals apply to looks at a call that people have not been asked about yet.
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15s' },
 });
 
 const sends = proxyActivities<Pick<NoticeActivities, 'sendNotice'>>({
   heartbeatTimeout: '15s',
   startToCloseTimeout: '2m',
-  // Each failed attempt says when the next one is due.
+  // Each failure carries the time of the next attempt.
   retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '10h' },
 });
 
@@ -51,8 +51,8 @@ const waitOver = defineSignal<[WaitOver?]>(SIGNALS.waitOver);
 const waitGrown = defineSignal(SIGNALS.waitGrown);
 
 /**
- * The notices of one wait for people: at once, as reminders, to the next receivers, and when it is
- * over. Each round reads the record, so a wait that was settled without a signal ends as well.
+ * Sends the notices of one wait for people: the first notice, reminders, escalations and the outcome. Each
+ * round reads the record, so the workflow also ends if the signal of the wait's end was lost.
  */
 export async function notifyWaiting(ref: WaitRef): Promise<void> {
   const taskQueue = noticeQueueOf(workflowInfo().taskQueue);
@@ -78,15 +78,15 @@ export async function notifyWaiting(ref: WaitRef): Promise<void> {
   }
 }
 
-/** The notice of one run's end. */
+/** Sends the notice of one run's end. */
 export async function notifyEnd(ref: EndRef): Promise<void> {
   const taskQueue = noticeQueueOf(workflowInfo().taskQueue);
   await looks.announceEnd.executeWithOptions({ taskQueue }, [ref]);
 }
 
 /**
- * One notice to one receiver, until it is taken. A delivery that fails for good fails its workflow:
- * these are the dead letters.
+ * Delivers one notice to one receiver, with retries. A delivery that fails for good fails its workflow, so
+ * the failed workflows are the dead letters.
  */
 export async function deliver(delivery: Delivery): Promise<void> {
   const { notice, receiver, retryForMs } = delivery;
@@ -102,10 +102,10 @@ export async function deliver(delivery: Delivery): Promise<void> {
     const { cause } = error;
     const why = cause instanceof ApplicationFailure ? cause : undefined;
     const code = why?.type ?? 'not_delivered';
-    // A failure is notified of once, and the failure of that notice is not.
+    // Other receivers are notified of a failed delivery, but not of a failure of that notice.
     const isAnnounced = notice.type !== 'delivery.failed' && notice.type !== 'test';
     if (isAnnounced) {
-      // The delivery is not listed as failed before this is over.
+      // Announced before the workflow fails, so that a listed failure has been announced.
       await looks.announceFailure
         .executeWithOptions({ taskQueue, scheduleToCloseTimeout: '10m' }, [
           { notice, receiver, code },
@@ -117,12 +117,12 @@ export async function deliver(delivery: Delivery): Promise<void> {
 }
 
 /**
- * Notices of what a run waits for, and of its end: started for a wait that begins, told of calls that wait as well by
- * now, and ended. A run without receivers has no `notify`, and no further command.
+ * Starts and ends the notice workflows of a run: one for each wait for people, and one for the run's end. Without
+ * receivers `notify` is absent and the run's workflow issues no extra command.
  */
 export function createNotices({ sessionId, runId, agent, notify, parent }: RunInput): Beside {
   const kinds: readonly string[] = notify?.calls ?? [];
-  /** Waits with notices, by step. */
+  /** Number of waits with notices, by step. */
   const waits = new Map<number, number>();
   let noticing = 0;
   let current: { step: number; id: string; known: Set<string>; ready: Promise<void> } | undefined;
@@ -140,7 +140,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
 
   async function beside(work: () => Promise<void>): Promise<void> {
     noticing += 1;
-    // No notice is worth a run: what cannot be started or signalled is left out.
+    // A run must not fail because of a notice.
     await work().catch(() => undefined);
     noticing -= 1;
   }
@@ -153,7 +153,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
       try {
         await getExternalWorkflowHandle(wait.id).signal(SIGNALS.waitGrown);
       } catch {
-        // They have ended: nothing that they knew of was open any more.
+        // The notice workflow has ended, since all calls that it knew were settled.
         wait.id = takeId(wait.step);
         await start(wait.step, wait.id);
       }
@@ -164,7 +164,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
     current = undefined;
     void beside(async () => {
       await ready;
-      // It may have ended before: everything was settled when it looked.
+      // The notice workflow may have ended already, if it found all calls settled.
       await getExternalWorkflowHandle(id)
         .signal(SIGNALS.waitOver, over)
         .catch(() => undefined);
@@ -180,7 +180,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
       const { machine = [] } = next.do === 'open' ? next : {};
       const approved = [...current.known].filter((id) => machine.includes(id));
       const stopped = next.do === 'done' && next.status !== 'completed';
-      // Of a wait that was over long ago nothing is known.
+      // If the wait ended several steps ago, the run does not know how.
       const how = stopped ? { stopped } : step <= current.step + 1 && { approved };
       end(current, { ...how, at: Date.now() });
     }
@@ -200,19 +200,19 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
     end: async (next) => {
       show({ next, working: [], people: [], asleep: [] });
       const { status, error } = next;
-      // A sub-agent's end is its parent's matter.
+      // A sub-agent's end concerns only its parent.
       if (parent === undefined && status !== 'superseded' && notify?.ends.includes(status)) {
         const code = error && { code: error.code };
         const ref: EndRef = { sessionId, runId, agent, status, ...code };
         void beside(() => startNotices(END_WORKFLOW_TYPE, endWorkflowIdOf(runId), ref));
       }
-      // What was begun is with Temporal before this execution ends.
+      // Temporal must have accepted all starts and signals before this execution ends.
       await condition(() => noticing === 0);
     },
   };
 }
 
-/** An execution that was reset may find it started; one that has ended is started again, and looks at the record. */
+/** After a reset the notice workflow may already run. An ended one is started again and reads the record. */
 async function startNotices(
   type: string,
   workflowId: string,
