@@ -4,23 +4,23 @@ import { LIMITS } from '../../protocol/limits.js';
 import { retryDelay } from '../../protocol/time.js';
 import { pause, type Clock } from './clock.js';
 
-/** This process leaves its runs; the next one that recovers them continues. */
+/** Thrown when this process leaves its runs; a process that recovers them continues. */
 export class LeftOff extends Error {
   override readonly name = 'LeftOff';
 }
 
-/** Another process carries the run on. */
+/** Thrown when another process has taken the run over. */
 export class TakenOver extends Error {
   override readonly name = 'TakenOver';
 }
 
-/** What the author of a tool allows for one call. */
+/** Limits that a tool's author sets for one call. */
 export interface AttemptLimits {
   most?: number | undefined;
   withinMs?: number | undefined;
 }
 
-/** The author's limits are reached. */
+/** Thrown when the author's limits are reached. */
 export class GivenUp extends Error {
   override readonly name = 'GivenUp';
   readonly how: 'failed' | 'timed_out';
@@ -33,23 +33,23 @@ export class GivenUp extends Error {
 
 export interface Attempts {
   /**
-   * Work under attempts, one after the other until one succeeds: the store decides what may be
-   * repeated, and counts the attempts.
+   * Makes attempts one after the other until one succeeds. The store counts them and decides which work
+   * may be repeated.
    *
    * @throws LeftOff, TakenOver; GivenUp once the limits are reached
    */
   untilDone: <T>(work: (attempt: Attempt) => Promise<T>, limits?: AttemptLimits) => Promise<T>;
-  /** Short work, repeated while the store is away. @throws LeftOff, or what it throws */
+  /** Repeats short work while the store is away. @throws LeftOff, and errors of the work */
   untilStored: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 const RETRY = { firstMs: 200, mostMs: 5_000 };
-/** Short work that fails this often has a fault that repetition does not mend. */
+/** After this many failures, short work is given up: repeating it does not help. */
 const MOST_FAULTS = 10;
-/** Tokens of attempts differ by thousands: a leg counts its calls' executions in between. */
+/** Distance between the tokens of two attempts. A leg numbers its calls' executions in between. */
 const APART = 1_000;
 
-/** @param signal fires when the process leaves its runs */
+/** @param signal aborts when the process leaves its runs */
 export function createAttempts({
   clock,
   signal,
@@ -108,7 +108,7 @@ function isOutage(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'unavailable';
 }
 
-/** An attempt that only this process makes: no engine counts it, and no lease registers it. */
+/** Creates an attempt of this process, which no engine counts and no lease registers. */
 function openLocalAttempt(
   number: number,
   token: number,

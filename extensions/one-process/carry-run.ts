@@ -7,12 +7,11 @@ import { beginningOf, createLoop, type Host, type Loop } from '../../run/loop.js
 import { GivenUp, LeftOff, type Attempts } from './attempts.js';
 import type { Clock } from './clock.js';
 
-/** What carries the runs of a process on. */
 export interface CarryDeps {
   parts: RunParts;
   attempts: Attempts;
   clock: Clock;
-  /** Fires when the process leaves its runs. */
+  /** Aborts when the process leaves its runs. */
   leaving: AbortSignal;
   /** Carries a sub-agent's run to its end. @throws LeftOff */
   carryChild: (input: RunInput) => Promise<void>;
@@ -21,8 +20,8 @@ export interface CarryDeps {
 }
 
 /**
- * The loop of one run in this process: its record is the store's, so a run that was left off goes on from there.
- * `run` throws LeftOff, once nothing of it is in progress, and TakenOver.
+ * Creates the loop of one run in this process. The store has the run's record, so a run that was left off goes on from
+ * there. `run` throws TakenOver, and LeftOff once no work of the run is in progress.
  */
 export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
   const { parts, attempts, clock, leaving } = deps;
@@ -78,7 +77,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
     },
   };
 
-  /** Work that writes to the store until it is over, also once this process leaves the run. */
+  /** Wraps work that must write its result to the store even after this process starts to leave the run. */
   function begun<Of extends unknown[]>(
     work: (...of: Of) => Promise<At>,
   ): (...of: Of) => Promise<At> {
@@ -107,7 +106,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
       .untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits)
       .catch((error: unknown) => {
         if (!(error instanceof GivenUp)) throw error;
-        // By the settings of the tool's author it has failed for good: the model gets an error.
+        // The author's settings allow no further attempt, so the model gets an error as the result.
         const givenUp = { ...ref, givenUp: error.how };
         return attempts.untilDone((attempt) => parts.toolCall(givenUp, attempt));
       });

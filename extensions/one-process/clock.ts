@@ -1,15 +1,14 @@
-/** The time by which runs of a process wait. Tests have one of their own, which they advance. */
+/** Clock by which the runs of a process wait. Tests advance a clock of their own. */
 export interface Clock {
   /** ms since the epoch. */
   now: () => number;
-  /** Calls once after a time, ms; the returned function cancels it. */
+  /** Calls back once after `ms`; the returned function cancels it. */
   after: (ms: number, call: () => void) => () => void;
 }
 
-/** Timers of Node fire at once beyond this, ms. */
+/** Node fires timers beyond this limit at once, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** The machine's. */
 export const systemClock: Clock = {
   now: Date.now,
   after: (ms, call) => {
@@ -30,7 +29,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after a time by this clock, or early when the signal fires. */
+/** Resolves after `ms` by this clock, or as soon as the signal aborts. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

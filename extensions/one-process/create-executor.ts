@@ -17,45 +17,45 @@ import { createLocalRuns } from './local-runs.js';
 import { createUpkeep } from './upkeep.js';
 
 export interface InProcessOptions {
-  /** The agents by name; their models and tools are executed in this process. */
+  /** Agents whose models and tools this process executes. */
   agents?: AgentRegistry | readonly AgentDefinition[];
-  /** `createMemoryStores()`, or `createRedisStores(…)`, which outlive the process. */
+  /** `createMemoryStores()`, or `createRedisStores(…)` whose data outlive the process. */
   stores: { store: Store; streamManager: StreamManager };
   /** Passed to tools as `context.services`. */
   services?: Readonly<Record<string, unknown>>;
   /**
-   * Names the runs in a store that several programs share. One process at a time carries out the runs
-   * of a name. Default: `default`.
+   * Name of this program in a store that several programs share. One process at a time may carry out the
+   * runs of a name. Default: `default`.
    */
   name?: string;
-  /** Hosts whose files are fetched for models that do not fetch them, as of the worker. Default: none. */
+  /** Hosts from which this process fetches files for models that do not fetch themselves. Default: none. */
   fileHosts?: readonly string[];
   /** Optional capabilities. Default: none. */
   extensions?: readonly RunsExtension[] | undefined;
-  /** Counts what happens to runs. Default: nothing. */
+  /** Counts events of runs. Default: no counting. */
   meter?: RunMeter;
-  /** The clock of deadlines and retries. Default: the machine's. */
+  /** Clock of deadlines and retries. Default: the system's. */
   clock?: Clock;
-  /** Default: silence. */
+  /** Default: no logging. */
   logger?: ActivityLogger;
 }
 
-/** Runs agents in this process. When it dies, its runs stand still until `recover`. */
+/** Runs agents in this process. If the process dies, its runs wait for `recover`. */
 export interface InProcessExecutor extends AgentExecutor {
   /**
    * Carries on the runs that an earlier process of the same name left in the store, each from its first
-   * step that is not committed. Call it once, at the start of a process.
+   * uncommitted step. Call it once when the process starts.
    *
-   * @returns how many runs there are
+   * @returns number of runs carried on
    */
   recover: () => Promise<number>;
-  /** Makes an agent known, as an option does. `handleChatStream` calls it with its `agent`. */
+  /** Registers an agent like the option `agents`. `handleChatStream` calls it with its `agent`. */
   learn: (agent: { readonly name: string }) => void;
-  /** Resolves when no run is active or waits. */
+  /** Resolves when no run is active or waiting. */
   idle: () => Promise<void>;
   /**
-   * Leaves its runs in the store, where `recover` finds them, and disconnects from servers of tools. The
-   * caller closes the stores.
+   * Leaves unfinished runs in the store for `recover` and disconnects from tool servers. The caller closes
+   * the stores.
    */
   close: () => Promise<void>;
 }
@@ -63,9 +63,9 @@ export interface InProcessExecutor extends AgentExecutor {
 const SILENT: ActivityLogger = { info: () => undefined, warn: () => undefined };
 
 /**
- * Runs agents in this process over any store, without Temporal: for tests, for programs of one process,
- * and for evaluation. Approvals, client tools, stops, queues, retries, sub-agents and deadlines are the
- * same transitions of the record. What differs: no other process takes over when this one dies.
+ * Creates an executor that runs agents in this process over any store, without Temporal: for tests, for
+ * programs of one process, and for evaluation. Approvals, client tools, stops, queues, retries,
+ * sub-agents and deadlines work as with Temporal, but no other process takes over when this one dies.
  *
  * @example
  * import { defineAgent } from 'helix-temporal';
@@ -118,7 +118,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
         workflowState: local.state,
       }),
   });
-  // Leases are for workers, which take each other's attempts over.
+  // Leases serve workers that take over each other's attempts; one process has no use for them.
   const store: Store = {
     ...stores.store,
     due: stores.store.due.of(local.fleet),
@@ -137,12 +137,12 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   });
   const upkeep = createUpkeep({ store, runs, local, logger });
 
-  /** True if there is a run that is active or waits. */
+  /** Returns true if the session has a run that is active or waiting. */
   async function revive(sessionId: string): Promise<boolean> {
     const record = await store.sessions.read(sessionId);
     if (record === undefined || isTerminal(record.status)) return false;
     if (local.has(record.runId)) return true;
-    // It starts when its agent is resumed.
+    // The run starts when its paused agent is resumed.
     if (await runs.pauses.isHeld(record)) return true;
     await runs.startRun(record);
     return true;
@@ -155,7 +155,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
       if (!agents.has(agent.name)) agents.register(agent as AgentDefinition);
     },
     idle: async () => {
-      // The end of a run may begin another one.
+      // The end of a run may begin a queued one.
       do {
         await local.idle();
         await runs.idle();

@@ -6,13 +6,13 @@ import {
   type InProcessOptions,
 } from './create-executor.js';
 
-/** The executor in one process under the name that the Helix packages use. */
+/** The in-process executor under its name in the Helix packages. */
 export type JSAgentExecutor = InProcessExecutor;
 
 /**
- * As `createInProcessExecutor`, with the arguments of the Helix packages. The third one, an adapter
- * for models, has no effect: agents name models of the AI SDK. Agents become known when they are
- * passed to `execute` or `handleChatStream`; `recover` needs them in `options.agents`.
+ * Creates the same executor as `createInProcessExecutor`, with the arguments of the Helix packages. The
+ * third argument, an LLM adapter, has no effect: agents name models of the AI SDK. Agents passed to
+ * `execute` or `handleChatStream` are registered then; `recover` needs them in `options.agents`.
  */
 export const JSAgentExecutor = class JSAgentExecutor {
   constructor(

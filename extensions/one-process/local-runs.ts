@@ -13,21 +13,21 @@ import type { Clock } from './clock.js';
 export interface LocalRuns extends RunWorkflows {
   has: (runId: string) => boolean;
   isIdle: () => boolean;
-  /** Resolves when none is active or waits. */
+  /** Resolves when no run is active or waiting. */
   idle: () => Promise<void>;
-  /** Leaves all runs as they are in the record; resolves when nothing of them is in progress. */
+  /** Leaves all runs to their records; resolves when none of their work is in progress. */
   leave: () => Promise<void>;
 }
 
 export interface LocalRunsDeps {
-  /** Names the executors that share their runs: the fleet in the list of due sessions. */
+  /** Fleet name in the list of due sessions; executors of one name share their runs. */
   name: string;
   clock: Clock;
-  /** The parts of a run; they know this, so they are made later. */
+  /** Returns the work of a run. It refers back to these runs, so it is created later. */
   parts: () => RunParts;
-  /** Begins a run of the record that this process does not know: an answer has come for it. */
+  /** Begins a recorded run that this process does not carry out yet, because an answer arrived for it. */
   revive: (sessionId: string) => Promise<void>;
-  /** True if a process has carried the run on since it was accepted. */
+  /** Resolves to true if any process has begun to carry out the run. */
   isBegun: (runId: string) => Promise<boolean>;
   logger: ActivityLogger;
 }
@@ -38,14 +38,14 @@ interface Carried {
   done: Promise<void>;
 }
 
-/** The runs of one process behind the seam at which Temporal has the runs of many. */
+/** Implements `RunWorkflows`, which Temporal implements otherwise, for the runs of one process. */
 export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
   const { name, clock, logger } = deps;
   const leaving = new AbortController();
-  // Each waiting run listens.
+  // Each waiting run adds a listener.
   const { signal } = leaving;
   const carried = new Map<string, Carried>();
-  /** Runs with a fault that repetition did not mend: the sweeper ends them. */
+  /** Runs that failed for good; the sweeper ends them. */
   const givenUp = new Set<string>();
   const attempts = createAttempts({ clock, signal, logger });
   const askToLook = (runId: string): void => carried.get(runId)?.loop.look();
@@ -76,7 +76,7 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     return begun;
   }
 
-  /** What another process of this name has begun is left to it, until `recover` says otherwise. */
+  /** A run that another process of this name has begun counts as running until `recover` takes it. */
   async function stateOf(runId: string): Promise<WorkflowState> {
     if (givenUp.has(runId)) return 'closed';
     return carried.has(runId) || (await deps.isBegun(runId)) ? 'running' : 'unknown';

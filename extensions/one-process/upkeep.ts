@@ -11,7 +11,7 @@ import { DUE_SHARDS } from '../../store/record/due-shards.js';
 import type { LocalRuns } from './local-runs.js';
 
 const INTERVAL_MS = 1_000;
-/** Sessions that are read from the list at once. */
+/** Sessions per read of the due list. */
 const PAGE = 100;
 const AGENT_UNKNOWN: RunError = {
   code: 'agent_not_found',
@@ -21,8 +21,8 @@ const AGENT_UNKNOWN: RunError = {
 
 export interface Upkeep {
   /**
-   * Revives every session of the list; returns how many had a run. A run whose agent is unknown ends;
-   * any other one that fails stays in the record.
+   * Revives every session of the due list; returns the number of sessions with a run. A run with an unknown
+   * agent is ended; a run that fails otherwise stays in the record.
    *
    * @throws HelixError `unavailable` while the store is away
    */
@@ -31,8 +31,8 @@ export interface Upkeep {
 }
 
 /**
- * Takes sessions that have ended off the list of those to look after, completes erasures, and starts
- * runs whose agents were resumed. It does not keep the process alive.
+ * Removes ended sessions from the due list, completes erasures, and starts runs whose paused agents were
+ * resumed. Its timer does not keep the process alive.
  */
 export function createUpkeep({
   store,
@@ -76,7 +76,7 @@ export function createUpkeep({
           if (await revive(sessionId)) found += 1;
         } catch (error) {
           if (HelixError.isInstance(error) && error.code === 'unavailable') throw error;
-          // One run that cannot continue does not keep the others from it.
+          // One failing run must not prevent the recovery of the others.
           logger.warn({ err: error, sessionId }, 'a run could not be carried on');
           if (error instanceof AgentNotFoundError) await endOfUnknown(sessionId);
         }
@@ -89,7 +89,7 @@ export function createUpkeep({
   };
 }
 
-/** Read before the first of them is revived, which moves sessions from one list to the other. */
+/** Reads all due sessions up front, because reviving one moves sessions between the shards' lists. */
 async function listAll(due: Store['due']): Promise<ReadonlySet<string>> {
   const all = new Set<string>();
   for (let shard = 0; shard < DUE_SHARDS; shard += 1) {
