@@ -10,15 +10,15 @@ import { createRedact } from './secrets.js';
 import type { McpServer } from './servers.js';
 
 const CALL_MS = 60_000;
-/** The runtime's own limits end a request before that of the SDK. */
+/** The SDK's time-outs are this much longer, so that the runtime's own limits end a request first. */
 const LATER_MS = 30_000;
 const TRIES = 3;
 const FIRST_WAIT_MS = 250;
-/** An unused connection is closed; the next call opens another. */
+/** An idle connection is closed after this long; the next call opens another. */
 const IDLE_MS = 5 * 60_000;
-/** For the notice of a request's end to reach the server before what is open for it is closed. */
+/** Time for a cancellation notice to reach the server before the request's streams are closed. */
 const OVER_MS = 1_000;
-/** Bounds of a list, before its agent leaves any out. */
+/** Limits of a server's list of tools. */
 const PAGES = 20;
 const LISTED = 2_000;
 
@@ -36,24 +36,24 @@ export type McpAnswer = z.output<typeof CallAnswer>;
 export interface McpCall {
   tool: string;
   input: unknown;
-  /** The same for every attempt at this call. */
+  /** Idempotency key, the same for every attempt of the call. */
   key: string;
   isRepeatable: boolean;
   signal: AbortSignal;
 }
 
-/** A server as one process is connected to it; connects when it is needed, and again when it was lost. */
+/** One process's connection to a server. It connects on first use and reconnects after a loss. */
 export interface McpConnection {
-  /** All pages of its list of tools. @throws McpError; what the signal gives */
+  /** Reads all pages of the list of tools. @throws McpError; the signal's reason */
   listTools: (signal: AbortSignal) => Promise<unknown[]>;
-  /** @throws McpError; what the signal gives */
+  /** @throws McpError; the signal's reason */
   call: (call: McpCall) => Promise<McpAnswer>;
-  /** The text without what is secret in the server's settings. */
+  /** Removes secrets of the server's settings from a text. */
   redact: (text: string) => string;
   close: () => Promise<void>;
 }
 
-/** @param onIdle called when it was closed because it was unused */
+/** @param onIdle called when the connection was closed because it was unused */
 export function createMcpConnection(
   name: string,
   server: McpServer,
@@ -68,7 +68,7 @@ export function createMcpConnection(
   let idle: NodeJS.Timeout | undefined;
   let held: Holder | undefined;
 
-  /** The next use of the server has another connection. */
+  /** Closes this connection; the next use of the server opens another one. */
   function leave(): void {
     onIdle();
     close().catch(() => undefined);
@@ -92,7 +92,7 @@ export function createMcpConnection(
     }
   }
 
-  /** Not tied to who asks for it: others may wait for the same. */
+  /** Connecting ignores the caller's signal, since other callers may wait for the same connection. */
   function connect(): Promise<Opened> {
     if (current === undefined) {
       const opening = Promise.resolve().then(open);
@@ -104,7 +104,7 @@ export function createMcpConnection(
     return current;
   }
 
-  /** One try: `isSent` tells whether the server may have got the request. */
+  /** Makes one attempt. `isSent` is true if the server may have received the request. */
   async function request<Answer>(
     signal: AbortSignal,
     ask: (client: Client, options: object) => Promise<Answer>,
@@ -141,7 +141,7 @@ export function createMcpConnection(
       const why: unknown = lost.signal.aborted ? lost.signal.reason : (opened.ended() ?? error);
       const failure = toFailure(name, why);
       const isGone = failure.code === 'mcp_connection_lost';
-      // Other requests may still be answered there.
+      // Other requests on this connection may still get their answers.
       if (isGone) opened.retire();
       return { failure, isSent: !failure.isUnsent };
     } finally {
@@ -170,7 +170,7 @@ export function createMcpConnection(
     }
   }
 
-  /** Keeps the connection while it is used. */
+  /** Keeps the connection open while work uses it. */
   async function use<Result>(work: () => Promise<Result>): Promise<Result> {
     users += 1;
     clearTimeout(idle);
@@ -224,7 +224,7 @@ export function createMcpConnection(
   };
 }
 
-/** Faults of a server that has answered. */
+/** Faults in the answers of a reachable server. */
 const LIST_FAULTS: ReadonlySet<string> = new Set([
   'mcp_bad_answer',
   'mcp_call_refused',
@@ -244,7 +244,7 @@ interface Params extends Record<string, unknown> {
   cursor?: string;
 }
 
-/** What can be read of a list: a fault behind its first page ends it. */
+/** Reads the pages of a list. A fault after the first page ends the list instead of failing it. */
 async function listPages(
   ask: (params: Params) => Promise<z.output<typeof ToolsPage>>,
   end: (fault: string) => void,
@@ -278,17 +278,17 @@ async function listPages(
   return tools.slice(0, LISTED);
 }
 
-/** Something open that can be closed while it is unused. */
+/** An open resource that may be closed while it is idle. */
 interface Holder {
   isIdle: () => boolean;
   close: () => void;
 }
 
-/** A bounded number of places, for which the holder that was unused longest makes room. */
+/** A bounded number of places. When all are taken, the holder that has been idle longest is closed. */
 export interface Places {
-  /** @throws AbortError if all are in use until then */
+  /** @throws AbortError if the signal aborts while all places are in use */
   take: (holder: Holder, signal: AbortSignal) => Promise<void>;
-  /** Used again, or used no more. */
+  /** Marks the holder as just used. */
   touch: (holder: Holder) => void;
   giveBack: (holder: Holder) => void;
 }
@@ -296,7 +296,7 @@ export interface Places {
 const CHANGE = 'change';
 
 export function createPlaces(most: number): Places {
-  /** Least recently used first. */
+  /** Holders, the least recently used first. */
   const held = new Set<Holder>();
   const changes = new EventEmitter().setMaxListeners(0);
   return {

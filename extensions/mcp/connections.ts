@@ -2,19 +2,19 @@ import type { ToolHost } from '../../agents/index.js';
 import { createMcpConnection, createPlaces, type McpConnection } from './connection.js';
 import type { McpServer } from './servers.js';
 
-/** Connections and programs that one process has open; agents of factories have some for each run. */
+/** Open connections and programs per process. Agents made by factories open some for each run. */
 const MOST_OPEN = 100;
 
 /** The connections of one process: one to each server of each agent, shared by its runs. */
 export interface McpConnections {
-  /** The settings are the key: those that a factory makes for one user serve that user only. */
+  /** Returns the connection for these settings. Settings that a factory makes for one user serve only that user. */
   to: (name: string, server: McpServer) => McpConnection;
   close: () => Promise<void>;
 }
 
 const byHost = new WeakMap<ToolHost, McpConnections>();
 
-/** Those of a process, which are closed with it. */
+/** Returns the connections of a process, which are closed with it. */
 export function connectionsOf(host: ToolHost, mostOpen = MOST_OPEN): McpConnections {
   const known = byHost.get(host);
   if (known !== undefined) return known;

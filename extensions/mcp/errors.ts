@@ -1,14 +1,14 @@
 import { ToolError } from '../../agents/index.js';
 
 /**
- * - `mcp_unavailable`: it cannot be started or connected to, or does not answer in time
- * - `mcp_unauthorized`: it does not accept the credentials
- * - `mcp_address_refused`: it leads to an address that must not be connected to
- * - `mcp_invalid_tools`: its list of tools cannot be used
- * - `mcp_connection_lost`: it went away during a call that changes nothing, again and again
- * - `mcp_call_refused`: it refused a call by an error of the protocol
- * - `mcp_tool_error`: the tool reports an error
- * - `mcp_bad_answer`: an answer that the protocol does not know
+ * - `mcp_unavailable`: the server cannot be started or reached, or does not answer in time
+ * - `mcp_unauthorized`: the server rejects the credentials
+ * - `mcp_address_refused`: the server's address must not be connected to
+ * - `mcp_invalid_tools`: the server's list of tools cannot be used
+ * - `mcp_connection_lost`: the connection broke in every attempt of a repeatable call
+ * - `mcp_call_refused`: the server refused a call with a protocol error
+ * - `mcp_tool_error`: the tool reported an error
+ * - `mcp_bad_answer`: the answer violates the protocol
  */
 export type McpErrorCode =
   | 'mcp_unavailable'
@@ -22,11 +22,11 @@ export type McpErrorCode =
   | 'tool_result_too_large'
   | 'tool_outcome_unknown';
 
-/** A failure of a server of tools. The message holds nothing of its settings, which may be secret. */
+/** A failure of an MCP server. Its message contains no settings, which may be secret. */
 export class McpError extends ToolError {
   override readonly name = 'McpError';
   declare readonly code: McpErrorCode;
-  /** The server has not carried out what it was asked. */
+  /** True if the server has not executed the request. */
   isUnsent = false;
 }
 
@@ -43,12 +43,12 @@ export function tooLarge(): McpError {
   return new McpError('tool_result_too_large', 'The result is too large.');
 }
 
-/** Nothing listens, or the name is unknown. */
+/** Error codes of connections that were never made. */
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /**
- * What the SDK and sockets throw, by what it means for a call. The texts are ours: theirs may quote
- * addresses, headers and answers.
+ * Classifies errors of the SDK and of sockets by their meaning for a call. Messages are written here,
+ * because the originals may quote addresses, headers and answers.
  */
 export function toFailure(name: string, error: unknown): McpError {
   const own = findMcpError(error);
@@ -95,7 +95,7 @@ function refused(name: string, code: number, cause: unknown): McpError {
   return new McpError('mcp_call_refused', text, cause);
 }
 
-/** Streams and sockets wrap what they were cut with. */
+/** Finds an McpError among the causes: streams and sockets wrap the error that aborted them. */
 function findMcpError(error: unknown): McpError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if (at instanceof McpError) return at;

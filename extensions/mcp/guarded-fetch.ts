@@ -9,16 +9,16 @@ import { McpError, tooLarge } from './errors.js';
 import { isPlain } from './secrets.js';
 import type { HttpMcpServer } from './servers.js';
 
-/** A request of which its transport may learn that no answer can come any more. */
+/** A request in flight, which its transport fails when no answer can arrive any more. */
 export interface InFlight {
   fail: (error: McpError) => void;
-  /** Its answer may come on another connection. */
+  /** True if the answer may arrive on another connection. */
   isResumable: boolean;
-  /** Aborted once its caller waits for its answer no more. */
+  /** Aborts once the caller stops waiting for the answer. */
   over: AbortSignal;
 }
 
-/** The request on whose behalf something is sent: the SDK's client does not say. */
+/** The request that the current fetch belongs to; the SDK's client does not pass it. */
 export const inFlight = new AsyncLocalStorage<InFlight>();
 
 export interface GuardedFetch {
@@ -26,14 +26,14 @@ export interface GuardedFetch {
   close: () => void;
 }
 
-/** To one server, which could use up those of the process by what it asks. */
+/** Sockets to one server, which could otherwise use up all sockets of the process. */
 const MOST_SOCKETS = 100;
 const BODILESS = new Set([204, 205, 304]);
 
 /**
- * Requests to a server of tools, and to where it sends a client for signing in. Addresses are checked
- * as they are connected to, redirects to another origin are refused, answers are bounded, and the
- * author's headers go to the server's own origin only.
+ * Creates a fetch for requests to an MCP server and its authorization servers. It checks addresses on
+ * connecting, refuses redirects to other origins, bounds answers, and sends the author's headers only
+ * to the server's own origin.
  *
  * @param onHeader called with each value of such a header
  */
@@ -74,7 +74,7 @@ export function createGuardedFetch(
       const url = new URL(to);
       const { protocol } = url;
       if (protocol !== 'http:' && protocol !== 'https:') throw refusedAddress();
-      // A stream of events beside the answers: none of them is of use, since the tools are pinned.
+      // The SDK opens a stream for server events. Tools are pinned, so no event is of use.
       if (isIdleStream(url, own, init)) return new Response(null, { status: 405 });
       const rule = ruleOf(url);
       const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -98,7 +98,7 @@ export function createGuardedFetch(
       for (const [name, value] of Object.entries(answer.headersDistinct)) {
         for (const each of value ?? []) headers.append(name, each);
       }
-      // A refusal may be followed by signing in and another attempt.
+      // After a refusal the SDK may sign in and try again.
       const request = status >= 200 && status < 300 ? flight : undefined;
       const body = BODILESS.has(status) ? null : toBody(answer, request);
       if (body === null) answer.resume();
@@ -115,7 +115,7 @@ function isIdleStream(url: URL, own: URL, init: RequestInit): boolean {
   return !new Headers(init.headers).has('last-event-id');
 }
 
-/** Not what is sent for signing in, which may lead to the same origin. */
+/** Returns true for protocol messages, not for sign-in requests to the same origin. */
 function isMessage(url: URL, own: URL, init: RequestInit): boolean {
   if (url.origin !== own.origin) return false;
   return new Headers(init.headers).get('accept')?.includes('text/event-stream') === true;
@@ -144,7 +144,7 @@ function send(
     signal.addEventListener('abort', abort, { once: true });
     sent.on('close', release);
     sent.on('error', reject);
-    // What the SDK sends is text.
+    // The SDK sends only text.
     sent.end(init.body instanceof URLSearchParams ? init.body.toString() : init.body);
   });
 }
@@ -157,14 +157,14 @@ function toBody(answer: http.IncomingMessage, request: InFlight | undefined): Re
       if (done === true) controller.close();
       else controller.enqueue(value);
     },
-    // Also of an answer that was never read: its connection is free again.
+    // Frees the connection of an answer that was never read.
     cancel: () => {
       answer.destroy();
     },
   });
 }
 
-/** An answer that ends, breaks off or is too large is the last that its request hears. */
+/** Reads a bounded answer. When it ends, breaks off or is too large, a non-resumable request fails. */
 async function* readBounded(
   answer: http.IncomingMessage,
   request: InFlight | undefined,
@@ -174,7 +174,7 @@ async function* readBounded(
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > LIMITS.mcpMessageBytes) throw tooLarge();
-      // Of its own memory: a stream of bytes takes the buffer that it is given.
+      // Copied, because a byte stream takes ownership of the buffer.
       yield new Uint8Array(chunk);
     }
   } catch (error) {
@@ -184,7 +184,7 @@ async function* readBounded(
     request?.fail(failure);
     throw failure;
   }
-  // What came last is read first.
+  // The reader gets the last chunk first.
   setImmediate(() => {
     if (request?.isResumable === false) request.fail(broken());
   });

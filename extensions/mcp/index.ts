@@ -15,7 +15,7 @@ export type {
 } from './servers.js';
 
 /**
- * The tools of servers of the Model Context Protocol. Needs the package `@modelcontextprotocol/sdk`.
+ * Gives an agent the tools of MCP servers. Needs the package `@modelcontextprotocol/sdk`.
  *
  * @example
  * import { defineAgent } from 'helix-temporal';
@@ -39,7 +39,7 @@ export function mcpServers(servers: McpServers): ToolSource {
     toTools: (listed, host) => {
       const connections = connectionsOf(host);
       return parsePinnedTools(listed).flatMap((each) => {
-        // A release may have left the server out since.
+        // A newer release of the agent may no longer name the server.
         const server = named.get(each.server);
         return (server && toTool(each, server, connections)) ?? [];
       });
@@ -49,7 +49,7 @@ export function mcpServers(servers: McpServers): ToolSource {
   } satisfies ToolSource);
 }
 
-/** What the servers offer now, in the order in which they are named. Those that are `optional` may be away. */
+/** Lists the tools of all servers, in the order of the servers. An `optional` server may be unreachable. */
 async function listTools(
   servers: McpServers,
   taken: ReadonlySet<string>,

@@ -8,38 +8,38 @@ import { keepSecret, type Redact } from './secrets.js';
 import type { McpServer } from './servers.js';
 
 export const CONNECT_MS = 10_000;
-/** Faults of one connection that are logged. */
+/** At most this many faults of one connection are logged. */
 const LOGGED = 20;
 const LOGGED_CHARS = 500;
-/** What one program may write to the log. */
+/** Limit of one program's output to the log, in characters. */
 const STDERR_CHARS = 16 * 1024;
 const LEAVE_MS = 1_000;
-/** Messages that a server has not read yet. */
+/** Limit of messages that a server has not read yet. */
 const MOST_UNREAD = 1_000;
-/** An id of its own that an answer repeats. */
+/** Longest request id of a server. */
 const ID_CHARS = 1_000;
 
 export interface Surroundings {
   logger: ToolHost['logger'];
   redact: Redact;
-  /** Gets the secrets of headers. */
+  /** Collects the secret values of headers. */
   secrets: Set<string>;
 }
 
-/** A server that has agreed to talk. */
+/** A server after a successful handshake. */
 export interface Opened {
   client: Client;
-  /** Why it can be used no more. */
+  /** Returns the reason why the connection is unusable, if it is. */
   ended: () => McpError | undefined;
-  /** A request begins; returns what is to be called at its end. */
+  /** Registers a request; returns a function to call at its end. */
   enter: () => () => void;
-  /** It is closed once its requests have ended. */
+  /** Closes the connection once its requests have ended. */
   retire: () => void;
   close: () => Promise<void>;
 }
 
 /**
- * Starts a server, or connects to it.
+ * Starts a server's program or connects to its URL.
  *
  * @param onEnd called when no further request is to be made
  * @throws McpError
@@ -78,7 +78,7 @@ export async function openMcpServer(
       const error = redact(message).slice(0, LOGGED_CHARS);
       logger.info({ server: name, error }, 'a server of tools reports a fault');
     }
-    // Where the next message begins cannot be seen any more.
+    // The start of the next message is unknown after an overflow.
     if (message.startsWith('ReadBuffer exceeded')) end(tooLarge());
   };
   const limits = { timeout: connectTimeoutMs, maxTotalTimeout: connectTimeoutMs };
@@ -114,12 +114,12 @@ export async function openMcpServer(
   };
 }
 
-/** A handshake that is refused or breaks off: the same for a run as a server that is away. */
+/** Codes of a refused or broken handshake; for a run the server is unavailable then. */
 const PASSING: ReadonlySet<string> = new Set(['mcp_call_refused', 'mcp_connection_lost']);
 
 const PACKAGE = '@modelcontextprotocol/sdk';
 
-/** The SDK, an optional package. @throws McpError `mcp_unavailable` if it is not installed */
+/** Loads the SDK, an optional package. @throws McpError `mcp_unavailable` if it is not installed */
 async function loadSdk() {
   try {
     const [client, stdio, http] = await Promise.all([
@@ -138,13 +138,13 @@ async function loadSdk() {
 
 interface OwnedTransport {
   transport: Transport;
-  /** Tells the server that nothing follows, if it wants to know; takes a second at most. */
+  /** Ends the session at the server if the protocol has one; takes a second at most. */
   leave: () => Promise<void>;
-  /** Frees what closing the transport does not. */
+  /** Frees resources that closing the transport leaves open. */
   release: () => void;
 }
 
-/** A transport that is not connected yet. */
+/** Creates a transport, not yet connected. */
 function createTransport(
   sdk: Awaited<ReturnType<typeof loadSdk>>,
   name: string,
@@ -185,7 +185,7 @@ function createTransport(
   return { transport, leave, release: close };
 }
 
-/** Answers to a server that asks without end and reads nothing would fill the memory. */
+/** Bounds the unread messages to a server that sends requests without reading the answers. */
 function boundUnread(transport: Transport, name: string): void {
   const send = transport.send.bind(transport);
   let unread = 0;
@@ -201,7 +201,7 @@ function boundUnread(transport: Transport, name: string): void {
   };
 }
 
-/** What ignores its signal does not hold anything up. @throws the signal's reason */
+/** Rejects as soon as the signal aborts, even if the work ignores it. @throws the signal's reason */
 export function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {

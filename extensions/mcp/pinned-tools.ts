@@ -9,25 +9,25 @@ type McpLogger = ToolHost['logger'];
 const PinnedTools = z.array(
   z.object({
     server: z.string(),
-    /** Its name at the server. */
+    /** The tool's name at the server. */
     tool: z.string(),
-    /** The name under which the model calls it. */
+    /** The tool's name for the model. */
     name: z.string(),
     description: z.string(),
     inputSchema: z.record(z.string(), z.unknown()),
-    /** What the server says of it. */
+    /** The server's own annotations. */
     isReadOnly: z.boolean(),
     isIdempotent: z.boolean(),
   }),
 );
 
-/** A tool of a server as a run keeps it, from its first step to its end. */
+/** A server's tool as a run keeps it from its first step to its end. */
 export type PinnedTool = z.output<typeof PinnedTools>[number];
 
-/** Of a name in the log. */
+/** Names in the log are cut at this length. */
 const LOGGED_CHARS = 64;
 const DESCRIPTION_CHARS = 4_096;
-/** More than any schema needs. */
+/** Deepest nesting of an input schema. */
 const SCHEMA_DEPTH = 50;
 
 const Hint = z.boolean().optional().catch(undefined);
@@ -42,8 +42,8 @@ const Listed = z.looseObject({
 });
 
 /**
- * The tools of a server's list that an agent can use, each once, under names that no other tool has. One that
- * cannot be used is left out, and logged.
+ * Picks the usable tools of a server's list, each once, and gives them unique names. Unusable tools are left out
+ * and logged.
  *
  * @param taken names of the agent's own tools
  */
@@ -91,7 +91,7 @@ export function toPinnedTools(
   return pinned;
 }
 
-/** As many of the tools, in their order, as a run can keep. */
+/** Returns as many of the tools, in their order, as a run can keep. */
 export function withinBounds(tools: readonly PinnedTool[], logger: McpLogger): PinnedTool[] {
   let bytes = 2;
   const kept = tools.slice(0, LIMITS.mcpTools).filter((tool) => {
@@ -108,7 +108,7 @@ export function withinBounds(tools: readonly PinnedTool[], logger: McpLogger): P
   return kept;
 }
 
-/** What the record kept. @throws ZodError */
+/** Parses the tools that the record has kept. @throws ZodError */
 export function parsePinnedTools(stored: unknown): PinnedTool[] {
   return PinnedTools.parse(stored);
 }
@@ -121,10 +121,10 @@ function findFault({ inputSchema }: z.output<typeof Listed>): string | undefined
 
 type Lists = Pick<McpServer, 'allow' | 'approve' | 'deny'>;
 
-/** `never`: the model is not offered the tool. */
+/** `never` hides the tool from the model. */
 type Permission = 'run' | 'ask' | 'never';
 
-/** Whether a call needs a person. A server's own word for a tool counts only where no list names it. Pure. */
+/** Returns the permission for a tool. The server's annotation counts only for a tool that no list names. Pure. */
 export function permissionOf(
   { allow, approve, deny }: Lists,
   tool: string,
@@ -138,7 +138,7 @@ export function permissionOf(
   return isReadOnly ? 'run' : 'ask';
 }
 
-/** A name that is spelt wrongly in `deny` or `approve` would protect nothing. */
+/** Warns of unknown names: a misspelt name in `deny` or `approve` would protect nothing. */
 function warnOfUnknown(
   server: string,
   { allow = [], approve = [], deny = [], idempotent = [] }: McpServer,

@@ -1,9 +1,9 @@
 import type { McpServer } from './servers.js';
 
-/** Shorter values are no secrets, and stand in any text. */
+/** Shorter values are not treated as secrets, since they occur in any text. */
 const LEAST_CHARS = 6;
 
-/** Headers change; those of requests that are still answered are among the newest. */
+/** Header values change over time; only the newest ones can still appear in answers. */
 const MOST_KEPT = 100;
 const PLAIN: ReadonlySet<string> = new Set([
   'accept',
@@ -12,7 +12,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Takes the values of a server's settings out of texts that it writes. */
+/** Removes the secret values of a server's settings from a text. */
 export type Redact = (text: string) => string;
 
 /** @param seen further secrets, as they become known */
@@ -27,7 +27,7 @@ export function createRedact(server: McpServer, seen: ReadonlySet<string>): Reda
       .reduce((rest, value) => rest.replaceAll(value, '***'), text);
 }
 
-/** True of a header whose value is no secret, and may stand in any text. */
+/** Returns true for a header whose value is not secret. */
 export function isPlain(header: string): boolean {
   return PLAIN.has(header.toLowerCase());
 }

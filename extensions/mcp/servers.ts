@@ -11,49 +11,48 @@ import {
 } from '../../agents/index.js';
 
 /**
- * Servers of the Model Context Protocol whose tools an agent uses, by name. The name is the beginning of
- * their tools' names: `search` of the server `docs` is `docs_search`.
+ * MCP servers whose tools an agent uses, by name. The server's name prefixes the tools' names: `search` of
+ * the server `docs` becomes `docs_search`.
  */
 export type McpServers = Readonly<Record<string, McpServer>>;
 
 export type McpServer = StdioMcpServer | HttpMcpServer;
 
 /**
- * Which of a server's tools the agent has, and which of them a person must agree to. A tool that no
- * list names is executed at once if the server calls it read-only, and needs approval otherwise. A
- * name decides before `'*'`, which stands for every other tool; then `deny` before `approve` before
- * `allow`.
+ * Permissions and limits of a server's tools. A tool that no list names runs at once if the server calls
+ * it read-only, and needs approval otherwise. `'*'` stands for every tool that no list names; of several
+ * lists with the same name, `deny` wins over `approve`, and `approve` over `allow`.
  */
 interface McpServerSettings {
-  /** Executed without asking anybody. */
+  /** Tools that run without an approval. */
   readonly allow?: readonly string[];
-  /** Executed when a person has agreed. */
+  /** Tools that run after a person's approval. */
   readonly approve?: readonly string[];
-  /** Not offered to the model. */
+  /** Tools hidden from the model. */
   readonly deny?: readonly string[];
   /**
-   * Safe to run again when a worker died in the middle of it, beside those for which the server says
-   * so. A call of any other tool is then settled as `tool_outcome_unknown`.
+   * Tools that are safe to run again after a worker died in the middle of a call, in addition to those that
+   * the server calls idempotent. A lost call of any other tool is settled as `tool_outcome_unknown`.
    */
   readonly idempotent?: readonly string[];
-  /** Who may approve, as of a tool. */
+  /** Roles that may approve, as for other tools. */
   readonly approvers?: readonly ('approver' | 'operator')[];
   readonly separateApprover?: boolean;
-  /** How long an approval waits for its answer, in ms. Default: no limit. */
+  /** Time limit of an approval, ms. Default: no limit. */
   readonly deadlineMs?: number;
   /** True if runs begin without the tools of a server that cannot be reached. Default: they fail. */
   readonly optional?: boolean;
-  /** How long connecting may take, and listing its tools likewise, in ms. Default: 10 s. */
+  /** Time limit for connecting, and again for listing tools, ms. Default: 10 s. */
   readonly connectTimeoutMs?: number;
-  /** How long a call may take, in ms. Default: 60 s. */
+  /** Time limit of a call, ms. Default: 60 s. */
   readonly callTimeoutMs?: number;
 }
 
-/** A program that a worker starts, and talks to on its standard input and output. */
+/** A program that a worker starts and talks to over standard input and output. */
 export interface StdioMcpServer extends McpServerSettings {
   readonly command: string;
   readonly args?: readonly string[];
-  /** Beside `PATH`, `HOME` and the like; nothing else of the worker's environment is passed on. */
+  /** Environment variables in addition to `PATH`, `HOME` and the like; no others are inherited from the worker. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
@@ -61,22 +60,22 @@ export interface StdioMcpServer extends McpServerSettings {
 /** A server that is reached by streamable HTTP. */
 export interface HttpMcpServer extends McpServerSettings {
   readonly url: string;
-  /** Sent to the origin of `url` only; a function is called for each request. */
+  /** Headers, sent only to the origin of `url`. A function is called for each request. */
   readonly headers?: McpHeaders | (() => McpHeaders | Promise<McpHeaders>);
   /** An `OAuthClientProvider` of `@modelcontextprotocol/sdk`. */
   readonly authProvider?: McpAuthProvider;
   /**
-   * True if `url` may lead to an address of a private network. Without it only public addresses are
-   * connected to, `localhost` and addresses that `url` itself consists of. Default: false.
+   * True if `url` may resolve to an address of a private network. Otherwise only public addresses, `localhost`
+   * and an IP address literal in `url` are permitted. Default: false.
    */
   readonly privateNetwork?: boolean;
-  /** Hosts, `auth.internal:8443`, that signing in may contact although they are not public. */
+  /** Private hosts that sign-in may contact, such as `auth.internal:8443`. */
   readonly allowedHosts?: readonly string[];
 }
 
 export type McpHeaders = Readonly<Record<string, string>>;
 
-/** What every `OAuthClientProvider` has. */
+/** The members of every `OAuthClientProvider`. */
 export interface McpAuthProvider {
   readonly tokens: () => unknown;
   readonly redirectToAuthorization: (url: URL) => unknown;
@@ -130,10 +129,10 @@ const Http = settings(
   { auth: 'authProvider', token: 'headers', type: 'url' },
 );
 
-/** Short, since the names of tools begin with it, and all that a provider accepts. */
+/** Server names prefix tool names, so they are short and use only characters that providers accept. */
 const SERVER_NAME = /^[A-Za-z0-9-]{1,24}$/;
 
-/** What `mcpServers` accepts. */
+/** Schema of the argument of `mcpServers`. */
 export const ServersByName = z
   .custom<Record<string, unknown>>(isObject, { error: 'must be an object of servers by name' })
   .superRefine((servers, context) => {

@@ -10,10 +10,10 @@ import type { McpServer } from './servers.js';
 const CALL_MS = 60_000;
 const ERROR_CHARS = 2_000;
 
-/** The server checks its own inputs; a schema of strangers is not carried out in a worker. */
+/** The server validates its inputs; workers do not execute schemas of foreign servers. */
 const AnyInput = z.looseObject({});
 
-/** A pinned tool as one of this runtime; undefined if its agent does not have it any more. */
+/** Converts a pinned tool into a tool of this runtime; undefined if the agent no longer permits it. */
 export function toTool(
   pinned: PinnedTool,
   server: McpServer,
@@ -22,7 +22,7 @@ export function toTool(
   const { tool, name, description, inputSchema } = pinned;
   const permission = permissionOf(server, tool, pinned.isReadOnly);
   if (permission === 'never') return undefined;
-  // Who asks about every call of a tool does not take the server's word that it may be repeated.
+  // If every call needs approval, the server's own annotation does not make the tool repeatable.
   const isHeld = permissionOf(server, tool, true) !== 'ask' && pinned.isIdempotent;
   const isRepeatable = isHeld || server.idempotent?.includes(tool) === true;
   const { approvers, separateApprover, deadlineMs, callTimeoutMs = CALL_MS } = server;
@@ -58,7 +58,7 @@ function toText({ content }: McpAnswer): string {
     .join('\n');
 }
 
-/** The result of a call as the model gets it: texts as texts, images as images. */
+/** Converts a call's result for the model: text parts as text, images as images. */
 export const toMcpModelOutput: ToModelOutput = ({ output }) => {
   const { content = [], structuredContent } = (output ?? {}) as {
     content?: unknown[];
@@ -99,7 +99,7 @@ const Part = z.union([
 const OTHER: ModelContent = { type: 'text', text: '[content that cannot be shown]' };
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** A part of a server's result; what has no form of the protocol becomes a remark. Pure. */
+/** Converts one part of a result; a part that the protocol does not know becomes a remark. Pure. */
 function toContent(part: unknown): ModelContent {
   const { data } = Part.safeParse(part);
   switch (data?.type) {

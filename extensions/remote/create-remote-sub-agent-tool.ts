@@ -8,7 +8,7 @@ import {
 import type { RemoteAgentTransport } from './remote-transport.js';
 import { runRemotely } from './run-remotely.js';
 
-/** A tool that an agent on another server carries out. */
+/** Options of a tool that an agent on another server executes. */
 export interface RemoteSubAgentToolConfig<
   Input extends z.ZodType,
   Output extends z.ZodType,
@@ -18,7 +18,7 @@ export interface RemoteSubAgentToolConfig<
   transport: RemoteAgentTransport;
   /** The agent's name on that server. */
   agentType: AgentType;
-  /** The name under which the model calls it. Default: `subagent__` and the name of the agent. */
+  /** The tool's name for the model. Default: `subagent__` followed by the agent's name. */
   name?: Name;
   /** Explains to the model when and how to delegate. */
   description: string;
@@ -28,11 +28,11 @@ export interface RemoteSubAgentToolConfig<
   outputSchema?: Output;
   /** The user message that the remote agent gets. Default: the input as JSON. */
   toMessage?: (input: z.output<Input>) => string;
-  /** The state that the remote session begins with. */
+  /** Initial state of the remote session. */
   state?: Record<string, unknown>;
-  /** The call fails when the server cannot be reached for this long, in ms. Default: 60,000. */
+  /** The call fails if the server is unreachable for this long, ms. Default: 60,000. */
   unreachableMs?: number;
-  /** How long the remote run may take, in ms. Default: the worker's. */
+  /** Time limit of the remote run, ms. Default: the worker's limit for tools. */
   timeoutMs?: number;
 }
 
@@ -40,7 +40,7 @@ const UNREACHABLE_MS = 60_000;
 
 /**
  * Declares a tool whose calls run an agent on another server; its chunks appear in the parent's
- * stream. The remote run is started once however often the call is attempted. Its result is the
+ * stream. The remote run starts once, even if the call is attempted several times. Its result is the
  * agent's output, or the text of its last step. The model sees errors by code:
  * `framework_subagent_lost`, `subagent_failed`, `remote_subagent_client_tool_unsupported`.
  *
@@ -74,7 +74,7 @@ export function createRemoteSubAgentTool<
     inputSchema,
     outputSchema,
     timeoutMs,
-    // The remote server starts a run once: a second attempt finds it.
+    // A second attempt finds the run that the first one started.
     idempotent: true,
     execute: (input, context) =>
       runRemotely(

@@ -4,9 +4,9 @@ import { toScheduleRoutes, type OpenSchedules } from './routes.js';
 import type { Schedules } from './schedules.js';
 
 /**
- * Runs that begin at set times.
+ * Lets operators schedule runs.
  *
- * @param open default: schedules of the Temporal that carries out the runs
+ * @param open opens the schedules. Default: those of the Temporal that carries out the runs
  */
 export function schedules(open: OpenSchedules = openSchedules): Extension {
   return {
@@ -18,7 +18,7 @@ export function schedules(open: OpenSchedules = openSchedules): Extension {
   };
 }
 
-/** Loaded when it is needed: a program in one process has no client of Temporal. */
+/** Imports Temporal's client only when needed: a one-process program has none. */
 async function openSchedules(temporal: RunsHost['temporal']): Promise<Schedules | undefined> {
   if (temporal === undefined) return undefined;
   const { createSchedules } = await import('./schedules.js');

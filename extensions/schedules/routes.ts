@@ -39,7 +39,7 @@ export type OpenSchedules = (
   temporal: RunsHost['temporal'],
 ) => Promise<Schedules | undefined> | Schedules | undefined;
 
-/** Runs of a tenant that begin at set times. */
+/** Routes for the schedules of a tenant. */
 export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[] {
   /** @throws HelixError `unavailable` */
   async function schedulesOf({ executor }: RouteDeps): Promise<Schedules> {
@@ -193,7 +193,7 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
   ];
 }
 
-/** A conversation that exists has to be the owner's, and the caller's to act on. */
+/** Requires that an existing conversation belongs to the owner and that the caller may act on it. */
 async function requireOf(
   deps: RouteDeps,
   caller: Identity,
@@ -206,7 +206,7 @@ async function requireOf(
   await requireAllowed(deps, caller, 'schedule', record);
 }
 
-/** Callers have one tenant. */
+/** Leaves the tenant out: it is always the caller's. */
 function toReply<State extends { tenant?: unknown }>({
   tenant: _tenant,
   ...rest

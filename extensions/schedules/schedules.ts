@@ -41,44 +41,44 @@ import {
 export type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
 export type { DescribedSchedule, ScheduleState } from './state.js';
 
-/** Runs that begin at set times: each is a schedule of Temporal's. Names are unique within a tenant. */
+/** Scheduled runs; each schedule is one of Temporal's. Names are unique within a tenant. */
 export interface Schedules {
   /**
-   * Creates a schedule; the same one again is the same.
+   * Creates a schedule. Idempotent for an identical one.
    *
-   * @throws HelixError `schedule_exists` for another one of its name, `quota_exceeded` beyond
-   * `LIMITS.schedules`, `validation_error` for what the API refuses too and for times that Temporal does
-   * not take, `unavailable`
+   * @throws HelixError `schedule_exists` if a different one has the name, `quota_exceeded` beyond
+   * `LIMITS.schedules`, `validation_error` for invalid input and for times that Temporal refuses,
+   * `unavailable`
    */
   create: (input: ScheduleInput) => Promise<ScheduleState>;
-  /** Those of a tenant; Temporal lists them up to two seconds late. */
+  /** Lists a tenant's schedules; Temporal's list is up to two seconds late. */
   list: (tenant: string | undefined) => Promise<ScheduleState[]>;
-  /** Undefined for an unknown one. */
+  /** Returns undefined for an unknown schedule. */
   read: (tenant: string | undefined, name: string) => Promise<DescribedSchedule | undefined>;
-  /** Each is harmless where nothing is to be done. @throws HelixError `not_found`, `unavailable` */
+  /** Pauses or resumes a schedule; idempotent. @throws HelixError `not_found`, `unavailable` */
   pause: (tenant: string | undefined, name: string, note?: string) => Promise<void>;
   resume: (tenant: string | undefined, name: string, note?: string) => Promise<void>;
   /**
-   * Fires now, also while it is paused, under its own overlap policy.
+   * Fires the schedule now, even if it is paused, under its own overlap policy.
    *
-   * @param by who does it, and cannot approve alone what the run asks with `separateApprover`
+   * @param by the person who triggers it; with `separateApprover` another person must approve
    */
   trigger: (tenant: string | undefined, name: string, by?: string | Asker) => Promise<void>;
-  /** Runs that it has begun continue. False for an unknown one. */
+  /** Deletes a schedule; its runs continue. Returns false for an unknown one. */
   delete: (tenant: string | undefined, name: string) => Promise<boolean>;
-  /** Deletes those of a person; returns their names. */
+  /** Deletes a person's schedules; returns their names. */
   deleteOf: (tenant: string | undefined, owner: string) => Promise<string[]>;
 }
 
-/** Where work piles up, what people begin goes first (3, Temporal's default). The SDK's type lacks it. */
+/** Scheduled runs yield to runs that people begin (priority 3, Temporal's default). The SDK's type lacks the field. */
 const BEHIND_PEOPLE = { priority: { priorityKey: 4 } };
-/** Firings that were missed while Temporal was away are made up for this long. */
+/** Firings that Temporal missed while it was down are caught up within this time. */
 const CATCH_UP_MS = 10 * 60_000;
-/** No reply of a chat waits for these calls, and Temporal carries each out by a workflow. */
+/** Longer than for other calls: Temporal executes each by a workflow, and no chat waits for them. */
 const CALL_MS = 5_000;
 
 /**
- * Schedules over a client of Temporal. The workers of the task queue carry out what they begin.
+ * Creates schedules over a Temporal client. Workers of the task queue carry out the runs.
  *
  * @example
  * import { Client } from '@temporalio/client';
@@ -109,7 +109,7 @@ export function createSchedules({
   const idOf = (tenant: string | undefined, name: string): string =>
     scheduleIdOf(taskQueue, toStoredSessionId('', tenant), name);
   const readFirings = createFiringReader(client, call);
-  /** Temporal has notes as they are: with a codec they say nothing that a person wrote. */
+  /** Temporal stores notes unencrypted, so with a codec they do not contain a person's words. */
   const toNote = (given: string | undefined, usual: string): string =>
     given === undefined || hasCodec(client) ? usual : given;
 
@@ -141,7 +141,7 @@ export function createSchedules({
     };
   }
 
-  /** By name. */
+  /** Lists schedules sorted by name. */
   function find(tenant: string | undefined): Promise<ScheduleState[]> {
     const prefix = idOf(tenant, '').replaceAll("'", "''");
     return call(async () => {
@@ -166,7 +166,7 @@ export function createSchedules({
     }
   }
 
-  /** Undefined if the tenant has no schedule of this name. */
+  /** Returns the schedule if it is identical, undefined if the name is free. @throws HelixError `schedule_exists` */
   async function sameOf(input: ScheduleInput, digest: string): Promise<ScheduleState | undefined> {
     const found = await read(input.tenant, input.name);
     if (found === undefined) return undefined;
@@ -217,7 +217,7 @@ export function createSchedules({
     } catch (error) {
       if (error instanceof TypeError) throw new HelixError('validation_error', toReason(error));
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-      // Created meanwhile, or by a request whose reply was lost.
+      // Another request created it meanwhile, or an earlier one whose reply was lost.
       const other = await sameOf(input, digest);
       if (other !== undefined) return other;
       throw new HelixError('unavailable', 'The schedule was deleted meanwhile.', { cause: error });
@@ -273,7 +273,7 @@ export function createSchedules({
     delete: remove,
     deleteOf: async (tenant, owner) => {
       const all = await find(tenant).catch((error: unknown) => {
-        // Where schedules cannot be listed, none is created.
+        // A server without support for listing has no schedules.
         if (isUnlisted(error)) return [];
         throw error;
       });
@@ -296,12 +296,12 @@ function toPolicy(overlap: ScheduleInput['overlap']): ScheduleOverlapPolicy {
   return overlap.toUpperCase() as ScheduleOverlapPolicy;
 }
 
-/** The client throws as TypeError what Temporal calls an invalid argument. */
+/** Returns true if the server cannot list schedules. The client reports an invalid argument as TypeError. */
 function isUnlisted(error: unknown): boolean {
   return isRefusedForGood(error) || error instanceof TypeError;
 }
 
-/** What Temporal says about times that it does not take. */
+/** Returns Temporal's reason for refusing the times. */
 function toReason({ message }: Error): string {
   return `These times cannot be used: ${message.slice(0, MOST_OF_REASON)}`;
 }
@@ -314,7 +314,7 @@ const STATUS: Record<string, Firing['status']> = {
   TERMINATED: 'stopped',
 };
 
-/** Reads what became of firings that a schedule names, the newest first. */
+/** Reads the outcomes of a schedule's firings, the newest first. */
 function createFiringReader(
   { workflow }: Pick<Client, 'workflow'>,
   call: <T>(work: () => Promise<T>) => Promise<T>,
@@ -337,18 +337,18 @@ function createFiringReader(
   return (actions) => Promise.all([...actions].reverse().map(read));
 }
 
-/** At each try, another who changes the schedule at the same moment may win. */
+/** Each attempt may lose against another concurrent change of the schedule. */
 const TRIES = 10;
 
-/** gRPC. */
+/** gRPC status codes. */
 const [NOT_FOUND, FAILED_PRECONDITION] = [5, 9];
 
-/** It was changed, or deleted, which the next try finds. */
+/** Codes for a schedule that was changed or deleted meanwhile; the next attempt finds out which. */
 const CHANGED: readonly unknown[] = [FAILED_PRECONDITION, NOT_FOUND];
 
 /**
- * Notes in a schedule who triggers it, before that is done: Temporal's trigger carries no name, and a
- * firing is started with what the schedule says.
+ * Records in a schedule the person who is about to trigger it. Temporal's trigger carries no name, but
+ * the firing gets the schedule's arguments.
  *
  * @throws HelixError `unavailable` if others change the schedule all the time; `not_found`
  */
@@ -364,7 +364,7 @@ async function noteTrigger(
     if (run === undefined) return;
     const { triggers = [] } = run;
     const noted = addTrigger(triggers, { ...asker, at });
-    // Also the proof that the update below was taken: servers drop one that is out of date, silently.
+    // This also confirms the update below: servers silently drop an outdated one.
     if (noted === triggers) return;
     await act(() => update(client, found, { ...run, triggers: noted }));
   }

@@ -5,30 +5,30 @@ import type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
 /** A schedule as Temporal knows it. */
 export interface ScheduleState extends Omit<ScheduleInput, 'message' | 'isPaused'> {
   isPaused: boolean;
-  /** Why it was paused or resumed last. */
+  /** Reason of the last pause or resume. */
   note?: string;
   /** ms since the epoch. */
   createdAt: number;
-  /** The next times, ms since the epoch. */
+  /** Times of the next firings, ms since the epoch. */
   next: number[];
 }
 
-/** With what only a look at one schedule tells. */
+/** A schedule with the details that a list does not have. */
 export interface DescribedSchedule extends ScheduleState {
   message: string;
-  /** The newest, the newest first. */
+  /** Recent firings, the newest first. */
   firings: Firing[];
-  /** Since it was created. */
+  /** Counts since the creation. */
   counts: { fired: number; skipped: number; missed: number };
 }
 
-/** What the memo of a schedule says; the message is only in its action. */
+/** Memo of a schedule. The message is only in its action. */
 export interface ScheduleMemo extends Omit<ScheduleInput, 'message' | 'isPaused'> {
   createdAt: number;
   digest: string;
 }
 
-/** The same for the same schedule, also if another person creates it. */
+/** Hashes a schedule's content, without the person who creates it. */
 export function digestOf({
   by: _by,
   personId: _id,

@@ -4,12 +4,12 @@ import type { FiringNote, ScheduledRun } from '../../protocol/scheduled-run.js';
 import { askersOf } from '../../protocol/run.js';
 import { startAgent, type CalledAgentRun } from '../../workflows/run-agent.js';
 
-/** The time of the schedule, or of the trigger, also if the firing waited behind others. */
+/** Scheduled or triggered time of a firing, even if it waited behind others. */
 const FiredAt = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
 
 /**
- * One firing of a schedule: a run of its agent. It is over when the run is, so that the schedule's
- * overlap policy is about runs; cancel stops the run. The memo says which run it is and how it ended.
+ * Carries out one firing of a schedule: a run of its agent. It ends with the run, so that the overlap
+ * policy applies to runs. A cancel stops the run. The memo names the run and its outcome.
  */
 export async function agentFiring(scheduled: ScheduledRun): Promise<FiringNote> {
   const { agent, message, owner, tenant, sessionId, whenBusy } = scheduled;
@@ -35,13 +35,13 @@ export async function agentFiring(scheduled: ScheduledRun): Promise<FiringNote> 
   return note({ ...begun, outcome: result.status, ...(code !== undefined && { code }) });
 }
 
-/** Read by the API without a worker. */
+/** Writes the memo, which the API reads without a worker. */
 function note(firing: FiringNote): FiringNote {
   upsertMemo({ firing });
   return firing;
 }
 
-/** Of a refusal; undefined for a cancel, and for what is no refusal. */
+/** Returns a refusal's code; undefined for a cancel and for other errors. */
 function codeOf(error: unknown): string | undefined {
   const { cause } = error as { cause?: unknown };
   return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined;

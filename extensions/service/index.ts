@@ -20,24 +20,24 @@ import type { SessionRecord } from '../../store/contract/sessions.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import type { WorkerHost } from '../../worker/extension.js';
 
-/** A conversation, and whose it is: `userId` is `anonymous` by default. */
+/** A conversation with its owner. `userId` defaults to `anonymous`. */
 export type Conversation = Required<Pick<CalledRunOptions, 'sessionId'>> &
   Pick<CalledRunOptions, 'userId' | 'tenantId'>;
 
-/** A message to an agent. Without a `sessionId` it begins a conversation, whose id is that of the request. */
+/** A message to an agent. Without a `sessionId` it begins a conversation named by the request's id. */
 export interface AgentCall extends Omit<CalledRunOptions, 'withoutReply' | 'whenBusy'> {
   agent: string;
   message: string;
 }
 
-/** A person's word on a call that waits, as the updates of a run take it; one of the three is given. */
+/** A person's answer to a pending call, as the updates of a run accept it. Exactly one of the three fields is set. */
 export interface CallAnswer extends Conversation {
   toolCallId: string;
   approved?: boolean;
   result?: unknown;
   error?: string;
   reason?: string;
-  /** Both are demanded for a call with approvers. */
+  /** A call with approvers requires both ids. */
   approvalId?: string;
   inputHash?: string;
   by?: string;
@@ -49,8 +49,8 @@ export interface RunOfConversation {
 }
 
 /**
- * What workflows of other namespaces and languages ask of agents. `run` takes as long as the run, and has no text:
- * `result` reads that from the conversation. A cancel of `run` stops the run.
+ * Nexus operations on agents, for workflows of other namespaces and languages. `run` completes with the run and has
+ * no text; `result` reads it from the conversation. A cancel of `run` stops the run.
  */
 export const AgentService = service('HelixAgents', {
   run: operation<AgentCall, RunSummary>({ name: 'run' }),
@@ -60,10 +60,10 @@ export const AgentService = service('HelixAgents', {
 });
 
 /**
- * Serves `AgentService` over Nexus, beside the agents of a worker. Who may call it is up to the endpoint's policy in
- * Temporal. Needs the packages `nexus-rpc` and `@temporalio/nexus`.
+ * Serves `AgentService` over Nexus in the workers of the agents. The endpoint's policy in Temporal controls access.
+ * Needs the packages `nexus-rpc` and `@temporalio/nexus`.
  *
- * @param options.taskQueue what the endpoint targets; default: that of the agents with `-service`
+ * @param options.taskQueue task queue that the endpoint targets. Default: the agents' task queue with `-service` appended
  * @example
  * import { createAgentService } from 'helix-temporal/service';
  *
@@ -86,7 +86,7 @@ export function createAgentService(options: { taskQueue?: string } = {}): Extens
 function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: WorkerHost) {
   const called = createCalledRuns({ store, agents, runs });
 
-  /** @throws HelixError `not_found`, also if the conversation has another owner */
+  /** @throws HelixError `not_found`, even if the conversation exists but has another owner */
   async function find({ sessionId, userId, tenantId = '' }: Conversation): Promise<SessionRecord> {
     const record = await store.sessions.read(toStoredSessionId(sessionId, tenantId || undefined));
     const { owner, tenant = '' } = record ?? {};
@@ -96,7 +96,7 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
     throw new HelixError('not_found', 'The conversation is unknown.');
   }
 
-  /** Begins the run of a message once, however often the operation is tried, and waits for its workflow. */
+  /** Begins a message's run once, even if Temporal retries the operation, and waits for its workflow. */
   const run = new WorkflowRunOperationHandler<AgentCall, RunSummary>((context, call) =>
     orRefused(async () => {
       const id = `nx-${context.requestId}`;
@@ -110,7 +110,7 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
       return startWorkflow<(input: object) => Promise<RunSummary>>(context, WORKFLOW_TYPE, {
         workflowId: workflowIdOf(runId),
         taskQueue,
-        // A run that was started before is waited for; one that has ended says again how.
+        // An earlier attempt may have started the run: then this waits for it, or returns its outcome.
         args: [
           start?.input ?? { sessionId, runId, agent, turn, maxSteps: 1, searchAttributes: false },
         ],
@@ -151,7 +151,7 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
   });
 }
 
-/** Refusals are final and have their code as type; an outage is tried again by Temporal. */
+/** Turns refusals into final failures with their code as type; Temporal retries after outages. */
 async function orRefused<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
