@@ -60,7 +60,7 @@ export function toFailure(name: string, error: unknown): McpError {
   if (isError && message.startsWith('Streamable HTTP error') && typeof code === 'number') {
     return ofStatus(name, code, error);
   }
-  // A number is an error of JSON-RPC, so the server has answered.
+  // Numeric codes are JSON-RPC errors, so the server has answered.
   if (typeof code === 'number' && !message.includes('Connection closed')) {
     return refused(name, code, error);
   }
@@ -76,7 +76,7 @@ interface SdkError {
 
 function ofStatus(name: string, status: number, cause: Error): McpError {
   if (status === 401 || status === 403) return unauthorized(name, cause);
-  // A server that has forgotten its session has not carried out what it was asked.
+  // A server that has forgotten the session has not executed the request.
   if (status === 404 || status >= 500) return connectionLost(name, cause, status === 404);
   return status < 0 ? badAnswer(name, cause) : refused(name, status, cause);
 }
