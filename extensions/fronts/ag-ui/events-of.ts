@@ -2,7 +2,7 @@ import type { UIStreamPart } from '../../../ai-sdk/index.js';
 import type { AgUiEvent } from './protocol.js';
 import { toResultId, toResultText, toShownId } from './shown-messages.js';
 
-/** How a reply ended. */
+/** Outcome of a reply. */
 export type RunEnd =
   | {
       kind: 'finished';
@@ -11,29 +11,29 @@ export type RunEnd =
     }
   | { kind: 'failed'; message: string; code: string };
 
-/** Where the rest of a turn begins; neither for a reply that shows the turn from its beginning. */
+/** Start of the part of a turn that a reply shows. Without fields the reply shows the whole turn. */
 export interface TailPlace {
-  /** Messages of the turn that the client has. */
+  /** Number of the turn's messages that the client already has. */
   preceding?: number | undefined;
-  /** A sequence, if the client does not say what it has. */
+  /** Sequence of the first chunk shown, if the client does not say which messages it has. */
   tailFrom?: number | undefined;
 }
 
 /** Turns the parts of one reply into AG-UI's events between the start and the end of a run. */
 export class AgUiEvents {
-  /** Of the turn's message: the first part names it. */
+  /** Id of the turn's message, from the first part. */
   #messageId = '';
   readonly #tailFrom: number | undefined;
-  /** Calls whose results the client has already: it has sent them. */
+  /** Calls whose results the client sent itself. */
   readonly #known: ReadonlySet<string>;
-  /** Calls by how much of their arguments was sent. */
+  /** Progress of each call's arguments. */
   readonly #calls = new Map<string, 'empty' | 'partial' | 'complete'>();
   #messages: number;
   #steps = 0;
   #isStepOpen = false;
-  /** The message that the next call of this step belongs to. */
+  /** Id of the message that the step's next call belongs to. */
   #parent: string | undefined;
-  /** Messages of texts and reasoning that are open, by the ids of their parts. */
+  /** Open text and reasoning messages, by the ids of their parts. */
   readonly #open = new Map<string, string>();
   #code = 'internal_error';
   #result: unknown;
@@ -169,7 +169,7 @@ export class AgUiEvents {
     return [...before, { type: 'STEP_STARTED', stepName: this.#stepName }];
   }
 
-  /** The tail of a turn may close a step that the reply before has opened. */
+  /** Ignores a step that an earlier reply opened: the tail of a turn may begin inside one. */
   #finishStep(): AgUiEvent[] {
     if (!this.#isStepOpen) return [];
     this.#isStepOpen = false;
@@ -203,7 +203,7 @@ export class AgUiEvents {
     const delta = JSON.stringify(input ?? {});
     return [
       ...start,
-      // Without any piece of it, no client would know that the input is `{}`.
+      // Clients need at least one piece of arguments to know the input, even `{}`.
       ...(state === 'partial' ? [] : [{ type: 'TOOL_CALL_ARGS' as const, toolCallId, delta }]),
       { type: 'TOOL_CALL_END', toolCallId },
     ];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listOf, SessionId } from '../../../protocol/http.js';
 import { LIMITS } from '../../../protocol/limits.js';
 
-/** What `POST /api/ag-ui/:agent` takes of AG-UI's `RunAgentInput`, protocol 1.0. */
+/** The parts of AG-UI's `RunAgentInput`, protocol 1.0, that `POST /api/ag-ui/:agent` accepts. */
 
 const id = z.string().min(1).max(LIMITS.idChars);
 
@@ -10,7 +10,7 @@ const ContentPart = z.looseObject({ type: z.string() });
 
 /** A message of the client's copy of the conversation. */
 export const AgUiMessage = z.object({
-  /** Those of results hold the id of their call. */
+  /** Ids of result messages contain the id of their call, so they may be longer. */
   id: z
     .string()
     .min(1)
@@ -19,11 +19,11 @@ export const AgUiMessage = z.object({
   content: z
     .union([z.string(), listOf(ContentPart, LIMITS.newMessages), z.record(z.string(), z.unknown())])
     .nullish(),
-  /** Of a `tool` message: the call that it answers. */
+  /** The call that a `tool` message answers. */
   toolCallId: id.optional(),
-  /** Of an `assistant` message: the calls as the client was shown them. */
+  /** Calls of an `assistant` message as the client saw them. */
   toolCalls: z.unknown().optional(),
-  /** Of a `tool` message: the call failed on the client. */
+  /** Error of a `tool` message whose call failed on the client. */
   error: z.string().optional(),
 });
 export type AgUiMessage = z.infer<typeof AgUiMessage>;
@@ -38,7 +38,7 @@ const ResumeEntry = z.object({
 export const AgUiInput = z.object({
   /** The session. */
   threadId: SessionId,
-  /** The client's name for this request; the events carry it. */
+  /** The client's id for this request; the events carry it. */
   runId: id,
   messages: listOf(AgUiMessage, LIMITS.postedMessages),
   resume: listOf(ResumeEntry, LIMITS.newMessages).nullish(),
@@ -60,7 +60,7 @@ export type AgUiShown =
   | { id: string; role: 'assistant'; content?: string; toolCalls?: ToolCall[] }
   | { id: string; role: 'tool'; toolCallId: string; content: string; error?: string };
 
-/** A question that ends a run: an approval. */
+/** An approval request, which ends a run. */
 export interface AgUiInterrupt {
   id: string;
   reason: string;
@@ -81,7 +81,7 @@ interface TokenUsage {
   totalTokens: number;
 }
 
-/** The events that this server sends, of those of AG-UI. */
+/** The AG-UI events that this server sends. */
 export type AgUiEvent =
   | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: string }
   | {

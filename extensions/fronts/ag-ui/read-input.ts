@@ -7,15 +7,15 @@ import type { AgUiInput, AgUiMessage } from './protocol.js';
 import { toDataUrl } from '../data-url.js';
 import { readDecision, readShownInputs, type Answers, type Decided } from '../posted-answers.js';
 
-/** What a client adds to the conversation: everything else of its copy is the server's to know. */
+/** The part of a client's copy that is new. For the rest the server trusts only its own record. */
 export interface Added extends Answers {
   /** The user messages after the last reply. */
   newest: PostedMessage[];
-  /** Why some of the interrupts are not answered. */
+  /** Fault in the answers to some interrupts. */
   fault?: HelixError;
 }
 
-/** Roles of what an agent says; a reply that broke off may end with reasoning. */
+/** Roles of an agent's messages; a reply that broke off may end with reasoning. */
 const REPLY = new Set(['assistant', 'reasoning']);
 
 /**

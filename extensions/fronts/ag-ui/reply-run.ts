@@ -24,7 +24,7 @@ import { findLastShown, toShownMessages } from './shown-messages.js';
 
 const PROTOCOL_VERSION = '1.0';
 
-/** A request of AG-UI, and what is done for it. */
+/** An AG-UI request with everything that handling it needs. */
 export interface AgUiRun {
   deps: RouteDeps;
   caller: Identity;
@@ -36,18 +36,17 @@ export interface AgUiRun {
   answered: ReadonlySet<string>;
 }
 
-/** What a run begins with, and the parts that follow. */
+/** The opening events of a run and the decision about its reply. */
 export interface Begun {
   opening: AgUiEvent[];
   decided: Exclude<ChatReply, { kind: 'refused' }>;
-  /** Calls whose results the client keeps; a stored conversation takes the place of its copy. */
+  /** Calls whose results the client keeps. A snapshot replaces the client's copy, and then there are none. */
   known: ReadonlySet<string>;
 }
 
 /**
- * Begins or continues a turn; a request without anything new follows the one that is under way, after
- * the conversation as it is stored. Results of the server's own calls, which every copy has, are nothing
- * new.
+ * Begins or continues a turn. A request without news gets the stored conversation and follows the current
+ * turn. Results of the server's own calls, which every copy contains, are not news.
  *
  * @throws HelixError a refusal
  */
@@ -66,7 +65,7 @@ export async function beginRun(run: AgUiRun): Promise<Begun> {
     const followed = await decideReply(deps, { ...asked, messages: [], request: toRequest('GET') });
     if (followed.kind === 'refused') throw followed.error;
     const { messageId, after } = followed.kind === 'stream' ? followed : {};
-    // A turn that continued since the snapshot was read is shown from its beginning: once is enough.
+    // The reply shows the current turn from its beginning, so the snapshot leaves it out.
     const messages = snapshot.messages.filter(({ id }) => id !== messageId);
     const opening: AgUiEvent[] = [
       { type: 'MESSAGES_SNAPSHOT', messages: toShownMessages(messages, idsOfResults(run)) },
@@ -79,7 +78,7 @@ export async function beginRun(run: AgUiRun): Promise<Begun> {
   return { opening: await readState(run, after), decided, known: run.answered };
 }
 
-/** A client names the results that it sends, and keeps them by that name. */
+/** Ids that the client has given to its results; it keeps results under these ids. */
 function idsOfResults({ input }: AgUiRun): ReadonlyMap<string, string> {
   return new Map(
     input.messages.flatMap(({ role, id, toolCallId }) =>
@@ -92,7 +91,7 @@ function toRequest(method: 'GET' | 'POST'): IncomingRequest {
   return { method, headers: new Headers() };
 }
 
-/** True for results of calls that nobody waits for: clients keep those of earlier turns in their copies. */
+/** Returns true if all rejected results belong to earlier turns, which clients keep in their copies. */
 function isOfCopy({ answered }: AgUiRun, decided: ChatReply): boolean {
   const { rejected = [] } = decided.kind === 'stream' ? decided : {};
   const isKept = ({ toolCallId, reason }: (typeof rejected)[number]): boolean =>
@@ -100,13 +99,13 @@ function isOfCopy({ answered }: AgUiRun, decided: ChatReply): boolean {
   return rejected.length > 0 && rejected.every(isKept);
 }
 
-/** True if all that the request brings is in the record already. */
+/** Returns true if the record already has everything in the request. */
 function isNothingNew({ params }: AgUiRun, { code }: HelixError): boolean {
   const hasUser = params.messages.some(({ role }) => role === 'user');
   return !hasUser && (code === 'nothing_to_do' || code === 'client_out_of_step');
 }
 
-/** The events of a run as SSE. */
+/** Formats the events of a run as SSE. */
 export async function* createRunFrames(
   run: AgUiRun,
   { opening, decided, known }: Begun,
@@ -134,7 +133,7 @@ export async function* createRunFrames(
   yield format(await createEnding(run, events.end ?? { kind: 'finished', reason: 'stop' }));
 }
 
-/** The rest of a turn is numbered behind the messages of it that the client's copy has. */
+/** Numbers the rest of a turn after the turn's messages in the client's copy. */
 function toPlace({ input }: AgUiRun, decided: Begun['decided']): TailPlace {
   if (decided.kind !== 'stream' || decided.isTail !== true) return {};
   const { messageId = '', after } = decided;
@@ -169,7 +168,7 @@ async function createEnding(run: AgUiRun, end: RunEnd): Promise<AgUiEvent[]> {
   ];
 }
 
-/** The agent's own state, if it has one; before what follows `after`, or the newest. */
+/** Reads the agent's state, if it has one, as of the sequence `after` or the newest. */
 async function readState({ deps, params, caller }: AgUiRun, after?: number): Promise<AgUiEvent[]> {
   const { record } = await findSession(deps.stateStore, params.sessionId, caller);
   if (record === undefined || !isOwner(record, caller)) return [];
@@ -177,7 +176,7 @@ async function readState({ deps, params, caller }: AgUiRun, after?: number): Pro
   return snapshot === undefined ? [] : [{ type: 'STATE_SNAPSHOT', snapshot }];
 }
 
-/** The conversation up to the turn that is followed. */
+/** Reads the conversation up to the followed turn. */
 function readConversation({ deps, params, caller }: AgUiRun) {
   return buildSnapshot(
     { ...deps, executor: { runs: deps.executor } },
@@ -201,8 +200,8 @@ const DECISION = {
 };
 
 /**
- * How a run ends for an AG-UI client: approvals interrupt it, calls of client tools are left to the
- * client. Pure.
+ * Returns the outcome of a run for an AG-UI client: approvals are interrupts; the client executes its own
+ * tools. Pure.
  */
 function toOutcome(reason: string, pending: readonly PendingQuestion[]): AgUiOutcome {
   const interrupts = pending.flatMap(toInterrupt);

@@ -7,7 +7,7 @@ import { readInput } from './read-input.js';
 import { POSTED_REFUSALS, toPostedAnswers } from '../posted-answers.js';
 import { readOwnCalls } from '../session-standing.js';
 
-/** For front ends that speak AG-UI. */
+/** Routes for front ends that speak AG-UI. */
 export const AG_UI_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'post',
@@ -44,7 +44,7 @@ export const AG_UI_ROUTES: readonly Route[] = [
         ),
       };
       const begun = await beginRun(run);
-      // The answers beside it are taken.
+      // The valid answers were accepted before this refusal.
       if (fault !== undefined) throw fault;
       const headers = toRunHeaders(run, begun);
       response.set(headers);
@@ -57,7 +57,7 @@ export const AG_UI_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** The reply that is being written, if the client shows some of it: with a new message it gives that up. */
+/** Returns the reply in progress if the client shows part of it; a new message from that client gives it up. */
 function toCutReply({ messages }: AgUiInput, session: SessionCalls | undefined): PostedMessage[] {
   const { messageId: id = '', stream } = session?.record ?? {};
   if (stream !== 'active' || !messages.some((message) => message.id.startsWith(`${id}-`)))

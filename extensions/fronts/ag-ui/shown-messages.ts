@@ -2,17 +2,17 @@ import type { UIMessage, UIMessagePart, UIToolPart } from '../../../ai-sdk/index
 import type { AgUiShown } from './protocol.js';
 
 /**
- * A turn is several messages to an AG-UI client: an id of the turn's, numbered, the same whenever it is
- * shown. Clients keep messages whose ids they know in their place, and put others at the end. Pure.
+ * Returns the id of one of the several messages that an AG-UI client sees of a turn: the turn's id with a
+ * stable number. Clients keep messages with known ids in place and append others. Pure.
  *
- * @param tailFrom for a client that does not say what it has of the turn: where the rest of it begins
+ * @param tailFrom sequence where the rest of a turn begins, for a client that does not say what it has
  */
 export function toShownId(messageId: string, number: number, tailFrom?: number): string {
   const begin = tailFrom === undefined ? '' : `${String(tailFrom)}-`;
   return `${messageId}-${begin}${String(number)}`;
 }
 
-/** The highest number among these ids of a turn's messages; undefined if none is the turn's. Pure. */
+/** Returns the highest number among these ids of a turn's messages; undefined if no id is the turn's. Pure. */
 export function findLastShown(messageId: string, ids: readonly string[]): number | undefined {
   const start = `${messageId}-`;
   const numbers = ids.flatMap((id) => {
@@ -22,13 +22,13 @@ export function findLastShown(messageId: string, ids: readonly string[]): number
   return numbers.length === 0 ? undefined : numbers.reduce((a, b) => Math.max(a, b));
 }
 
-/** Of the message with a call's result; no number is like it, whatever the model calls its calls. Pure. */
+/** Returns the id of the message with a call's result. It cannot equal a numbered id. Pure. */
 export function toResultId(messageId: string, toolCallId: string): string {
   return `${messageId}-result-${toolCallId}`;
 }
 
 /**
- * Stored messages as an AG-UI client keeps them: one for each text, and one for each result. Pure.
+ * Converts stored messages for an AG-UI client: one message for each text and each result. Pure.
  *
  * @param results ids that the client has given to results, by call
  */
@@ -103,7 +103,7 @@ function readResult(part: UIToolPart): string | undefined {
   return part.state === 'output-denied' ? toResultText({ denied: true }) : undefined;
 }
 
-/** A result as the text that AG-UI has for it. Pure. */
+/** Converts a result to the text that AG-UI expects. Pure. */
 export function toResultText(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output ?? null);
 }

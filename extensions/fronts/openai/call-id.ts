@@ -3,15 +3,15 @@ import { isSessionId } from '../../../protocol/ids.js';
 /** A session id has no colon; a call id may have some. */
 const SEPARATOR = ':';
 
-/** The id of a call that names its conversation, for programs that send no session. Pure. */
+/** Returns a call's id with its conversation, for programs that send no session. Pure. */
 export function formatCallId(sessionId: string, toolCallId: string): string {
   return sessionId + SEPARATOR + toolCallId;
 }
 
 /**
- * Reads an id of `formatCallId`. With a named session the bare id of a call is taken as well. Pure.
+ * Parses an id of `formatCallId`. If the request names a session, a bare call id is accepted too. Pure.
  *
- * @returns undefined if it names no session, or another one than the request
+ * @returns undefined if the id names no session, or not the request's
  */
 export function parseCallId(
   id: string,

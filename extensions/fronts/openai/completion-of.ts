@@ -11,16 +11,16 @@ import type { RunUsage } from '../../../store/contract/runs.js';
 import { formatCallId } from './call-id.js';
 import type { ReplyEnd } from './completion-parts.js';
 
-/** The bodies of completions. Pure. */
+/** Pure functions that build the bodies of completions. */
 
-/** What all bodies of one completion say. */
+/** Fields that all bodies of one completion share. */
 export interface CompletionHead {
   id: string;
   created: number;
   model: string;
 }
 
-/** How a completion ends. */
+/** End of a completion. */
 export interface CompletionEnd {
   calls: CompletionCall[];
   finish: CompletionFinish;
@@ -47,7 +47,7 @@ export function toCompletionEnd(
   };
 }
 
-/** A reply that waits for others only ends as `stop`, since the program has nothing to answer. */
+/** A reply that waits for other people only ends with `stop`, since the program has nothing to answer. */
 function toFinish(reason: string, hasCalls: boolean): CompletionFinish {
   if (hasCalls) return 'tool_calls';
   if (reason === 'length') return 'length';
@@ -64,7 +64,6 @@ function toCall(sessionId: string, question: PendingQuestion): CompletionCall {
   };
 }
 
-/** A whole completion. */
 export function toCompletion(
   head: CompletionHead,
   deltas: readonly CompletionDelta[],
@@ -83,7 +82,7 @@ export function toCompletion(
   return { ...head, object: 'chat.completion', choices: [choice], usage };
 }
 
-/** One event of a streamed completion. `usage` is null in all events but the last, if it was asked for. */
+/** Builds one event of a streamed completion. If requested, `usage` is null in all events but the last. */
 export function toCompletionChunk(
   head: CompletionHead,
   delta: CompletionDelta,

@@ -1,21 +1,21 @@
 import type { UIStreamPart } from '../../../ai-sdk/index.js';
 import type { CompletionDelta } from './protocol.js';
 
-/** How a reply ended. */
+/** Outcome of a reply. */
 export type ReplyEnd =
   | { kind: 'finished'; reason: Extract<UIStreamPart, { type: 'finish' }>['finishReason'] }
   | { kind: 'failed'; message: string; code: string };
 
 /**
- * Turns the parts of one reply into what a completion adds: the text and the reasoning of the agent. Its
- * own tools are not shown, since a program would take a call for one of its own.
+ * Turns the parts of one reply into deltas of a completion: the agent's text and reasoning. The agent's
+ * own tools are hidden, because a program would take their calls for calls of its own tools.
  */
 export class CompletionParts {
   #end: ReplyEnd | undefined;
-  /** Text of an earlier block precedes: blocks are paragraphs. */
+  /** True after the first text block; further blocks become paragraphs. */
   #hasText = false;
   #isApart = false;
-  /** Code of the newest failure; its text follows in an `error`. */
+  /** Code of the newest failure; its message follows in an `error` part. */
   #code = 'internal_error';
 
   get end(): ReplyEnd | undefined {

@@ -6,20 +6,20 @@ import type { CompletionMessage, CompletionRequest } from './protocol.js';
 import { readShownInputs } from '../posted-answers.js';
 import { parseCallId } from './call-id.js';
 
-/** What a request for a completion brings, read from its messages alone. */
+/** The content of a completion request, read from its messages alone. */
 export interface Conversation {
   sessionId: string;
-  /** True if the request names no conversation: it begins one. */
+  /** True if the request names no conversation and so begins one. */
   isNew: boolean;
-  /** Prefix of the ids of its user messages; the same for a request that is sent again with its key. */
+  /** Prefix of the user messages' ids; the same when a request is repeated with its key. */
   messagePrefix: string;
-  /** What it answers: the text by call. */
+  /** Answer texts by call. */
   answers: ReadonlyMap<string, string>;
-  /** The inputs of those calls, as the program was shown them. */
+  /** Inputs of the answered calls as the program saw them. */
   inputs: ReadonlyMap<string, unknown>;
-  /** The user messages at its end. */
+  /** User messages at the end of the request. */
   newest: readonly CompletionMessage[];
-  /** What precedes them. */
+  /** Messages before those. */
   before: readonly CompletionMessage[];
 }
 
@@ -32,8 +32,8 @@ interface Named {
 }
 
 /**
- * Reads which conversation a request is about and what it adds. Only what follows the last reply counts:
- * the server has the rest, and believes no copy of it.
+ * Reads the conversation that a request belongs to and the messages that it adds. Only messages after the
+ * last reply count; for the rest the server trusts only its own record.
  *
  * @throws HelixError `validation_error`
  */
@@ -74,8 +74,8 @@ export function readConversation(
 }
 
 /**
- * The conversation that the newest `tool` message of an earlier round names; undefined if none does. A
- * client may name any: whether it is the caller's is for the record to say. Pure.
+ * Returns the conversation that the newest earlier `tool` message names, if any. The caller must still
+ * check in the record that the conversation is the client's. Pure.
  */
 export function readEarlierSession({
   messages,
@@ -84,7 +84,7 @@ export function readEarlierSession({
   return ids.findLast((id) => id !== undefined);
 }
 
-/** The text of a message. Pure. */
+/** Returns the text of a message. Pure. */
 export function toText({ content }: CompletionMessage): string {
   if (typeof content === 'string') return content;
   return (content ?? [])
@@ -92,7 +92,7 @@ export function toText({ content }: CompletionMessage): string {
     .join('');
 }
 
-/** A short name for a value. */
+/** Returns a short digest of a value. */
 export function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 }

@@ -6,13 +6,12 @@ import type { CompletionMessage } from './protocol.js';
 import { toDataUrl } from '../data-url.js';
 import { toText, type Conversation } from './conversation.js';
 
-/** How much of an earlier conversation a new one begins with, in characters; the newest is kept. */
+/** Limit of the quoted earlier conversation, in characters; the newest messages are kept. */
 const EARLIER_CHARS = LIMITS.userMessageBytes / 8;
 
 /**
- * The user messages of a request as a chat client would post them. A new conversation begins with a quote
- * of what the program reports from before: text for the model, with no more authority than the user's.
- * Pure.
+ * Converts the user messages of a request to messages that a chat client would post. A new conversation
+ * begins with a quote of the program's earlier messages, which is plain user text without authority. Pure.
  *
  * @throws HelixError `validation_error` for content that is neither text nor a file
  */
@@ -22,7 +21,7 @@ export function toPostedMessages({
   isNew,
   messagePrefix,
 }: Pick<Conversation, 'newest' | 'before' | 'isNew' | 'messagePrefix'>): PostedMessage[] {
-  // Numbered from the end: one more at the end is another content of the same request.
+  // Numbered from the end, so that one more message at the end changes all ids.
   const posted = newest.map((message, index): PostedMessage => ({
     id: `${messagePrefix}-${String(newest.length - 1 - index)}`,
     role: 'user',
@@ -39,8 +38,8 @@ export function toPostedMessages({
 }
 
 /**
- * As JSON, one line each, so that no text can pass for another message. Of the oldest message that fits in
- * part, the end is kept.
+ * Quotes messages as JSON lines, so that no text can pass for another message. The oldest message is cut at
+ * its beginning.
  */
 function quote(messages: readonly CompletionMessage[]): string | undefined {
   const lines: string[] = [];

@@ -3,20 +3,20 @@ import type { CrossOriginHeaders, ProblemShape } from '../../../api/extension.js
 import { HTTP_STATUS, type ErrorCode, type HelixError } from '../../../protocol/errors.js';
 import { CompletionProblem } from './protocol.js';
 
-/** Response header: whether the client is to repeat the request automatically. */
+/** Response header that tells OpenAI clients whether to retry. */
 export const SHOULD_RETRY = 'x-should-retry';
 
-/** Below this path everything has OpenAI's shapes. */
+/** Error shapes below `/v1`, as OpenAI clients expect them. */
 export const OPENAI_PROBLEMS: ProblemShape = {
   below: '/v1/',
   toBody: toCompletionProblem,
-  // Clients of OpenAI repeat a 409 automatically.
+  // OpenAI clients retry a 409 by default.
   toHeaders: ({ statusCode }): Record<string, string> =>
     statusCode < 500 && statusCode !== 429 ? { [SHOULD_RETRY]: 'false' } : {},
   toSchema: (code) => z.object({ error: CompletionProblem.shape.error.extend({ code }) }),
 };
 
-/** The client of OpenAI adds headers to each request in a browser; none of them is needed. */
+/** Headers that the OpenAI client adds to each request in a browser. The server needs none of them. */
 export const OPENAI_HEADERS: CrossOriginHeaders = {
   allowed: [
     'user-agent',
@@ -34,7 +34,7 @@ function named(name: string): string {
   return `x-stainless-${name}`;
 }
 
-/** A refusal as programs for OpenAI read it; `code` is that of this project. Pure. */
+/** Converts a refusal to OpenAI's shape with this project's `code`. Pure. */
 export function toCompletionProblem({
   message,
   code,
@@ -42,7 +42,7 @@ export function toCompletionProblem({
   return { error: { message, type: toType(code), param: null, code } };
 }
 
-/** A run that failed, with its own code. Pure. */
+/** Converts a run's failure to OpenAI's shape with the run's code. Pure. */
 export function toRunProblem({
   message,
   code,

@@ -6,20 +6,20 @@ import { listOf } from '../../../protocol/http.js';
 
 const id = z.string().min(1).max(LIMITS.idChars);
 
-/** A piece of a message's content; other kinds than text and files are refused where they are used. */
+/** A part of a message's content. Parts other than text and files are refused where they are used. */
 const ContentPart = z.looseObject({ type: z.string() });
 
 /** A message of a program's copy of the conversation. */
 export const CompletionMessage = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.union([z.string(), listOf(ContentPart, LIMITS.newMessages)]).nullish(),
-  /** Of a `tool` message: the call that it answers. */
+  /** The call that a `tool` message answers. */
   tool_call_id: z
     .string()
     .min(1)
     .max(2 * LIMITS.idChars)
     .optional(),
-  /** Of an `assistant` message: the calls as the program was shown them. */
+  /** Calls of an `assistant` message as the program saw them. */
   tool_calls: z.unknown().optional(),
 });
 export type CompletionMessage = z.infer<typeof CompletionMessage>;
@@ -40,14 +40,14 @@ export type CompletionRequest = z.infer<typeof CompletionRequest>;
 const FinishReason = z.enum(['stop', 'length', 'content_filter', 'tool_calls']);
 export type CompletionFinish = z.infer<typeof FinishReason>;
 
-/** A call that waits for the program, or for the person behind it. */
+/** A call that waits for the program or its user. */
 export const CompletionCall = z
   .object({
     /** `<session>:<toolCallId>`, so that an answer finds its conversation. */
     id: z.string(),
     type: z.literal('function'),
     function: z.object({ name: z.string(), arguments: z.string() }),
-    /** True if the call is the server's to carry out, and waits for `{"approved": true}` or `false`. */
+    /** True if the server executes the call after an answer `{"approved": true}`. */
     approval: z.literal(true).optional(),
   })
   .meta({ id: 'CompletionCall' });
@@ -89,7 +89,7 @@ export const Completion = z.object({
 });
 export type Completion = z.infer<typeof Completion>;
 
-/** What one event adds to a streamed completion. */
+/** The delta of one event of a streamed completion. */
 export interface CompletionDelta {
   role?: 'assistant';
   content?: string;
@@ -130,7 +130,7 @@ export const CompletionProblem = z.object({
     message: z.string(),
     type: z.string(),
     param: z.null(),
-    /** That of this project. */
+    /** Error code of this project. */
     code: z.string(),
   }),
 });

@@ -2,8 +2,8 @@ import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { parseOutput, readDecision, type Answers, type Decided } from '../posted-answers.js';
 
 /**
- * The texts of `tool` messages as answers. OpenAI's protocol has results only, so the server's record says
- * which of them are decisions; a call that it does not list any more was decided if the text decides. Pure.
+ * Reads answers from the texts of `tool` messages. OpenAI's protocol has results only, so the server's record
+ * tells which of them are decisions. For a call that is no longer open, the text's form decides. Pure.
  *
  * @param texts by call
  */

@@ -30,7 +30,7 @@ import { CompletionParts, type ReplyEnd } from './completion-parts.js';
 import { hashOf } from './conversation.js';
 import { SHOULD_RETRY, toCompletionProblem, toRunProblem } from './problem.js';
 
-/** A whole reply that breaks off is read again from its beginning, at most so often. */
+/** A non-streamed reply that breaks off is read again from its beginning, at most this many times. */
 const MOST_TRIES = 10;
 const TRY_AGAIN_MS = 200;
 
@@ -39,7 +39,7 @@ type CompletionCallOf = Pick<
   'deps' | 'response' | 'caller'
 >;
 
-/** What a completion is made of. */
+/** The request and the conversation of a completion. */
 export interface Asked {
   params: HandleChatStreamParams;
   /** The session before the request. */
@@ -48,7 +48,7 @@ export interface Asked {
 }
 
 /**
- * Replies with a completion, streamed or whole. A client that disconnects never stops the run.
+ * Replies with a completion, streamed or whole. A disconnecting client never stops the run.
  *
  * @throws HelixError a refusal, before anything is sent
  */
@@ -76,7 +76,7 @@ export async function replyCompletion(call: CompletionCallOf, asked: Asked): Pro
   const whole = await readWhole(deps, asked, { decided, signal: left.signal });
   if (whole === undefined) return;
   if (whole.end.kind === 'failed') {
-    // Without a key the same request again would be another conversation, and fail once more.
+    // Without a key a retry would begin another conversation and fail again.
     response.status(502).set(SHOULD_RETRY, 'false').json(toRunProblem(whole.end));
     return;
   }
@@ -85,8 +85,8 @@ export async function replyCompletion(call: CompletionCallOf, asked: Asked): Pro
 }
 
 /**
- * An id for what the request brings: a run has several completions if it asks, and programs keep their
- * messages by id. The same request again has the same one.
+ * Returns the id of a completion, derived from the request's content. A run that asks questions has several
+ * completions, and programs keep messages by id; a repeated request gets the same id.
  */
 function toCompletionId({ sessionId, messages }: HandleChatStreamParams): string {
   const brought = messages.map((message) => (message.role === 'user' ? message.id : message));
@@ -126,7 +126,7 @@ async function* streamFrames(
       if (deltas.length > 0) yield deltas.map(write).join('');
     }
   } catch (error) {
-    // What was sent cannot be taken back: the program learns that the rest is missing, and asks again.
+    // Sent deltas cannot be withdrawn, so the program gets an error and asks again.
     yield format(toCompletionProblem(brokenOff()));
     throw new StreamBrokenError('the reply broke off', [], { cause: error });
   }
@@ -166,7 +166,7 @@ async function readWhole(
       if (error.cause !== undefined) throw error.cause as Error;
       if (tries === MOST_TRIES) throw error;
       await delay(TRY_AGAIN_MS);
-      // The same messages and answers again get the same turn, and do nothing twice.
+      // Deciding again is idempotent: the same messages and answers get the same turn.
       reply = await decide(deps, asked);
     }
   }

@@ -4,10 +4,10 @@ import type { CompletionRequest } from './protocol.js';
 import type { Requests } from '../../../store/contract/requests.js';
 import { hashOf } from './conversation.js';
 
-/** Which try of a request this is, from 0; clients made by OpenAI say so with each. */
+/** Header in which OpenAI's clients number the attempts of a request, from 0. */
 export const RETRY_COUNT = 'x-stainless-retry-count';
 
-/** Clients give up a request within half an hour, by their defaults. */
+/** Clients give up a request within half an hour by default. */
 const REMEMBERED_MS = 60 * 60 * 1_000;
 
 interface Tried {
@@ -20,11 +20,11 @@ interface Tried {
 }
 
 /**
- * A key for a request that has none. Clients of OpenAI repeat a request automatically after a timeout
- * or a lost connection, which says nothing about whether it was carried out: a later try gets the key of
- * the newest first try with its content.
+ * Returns an idempotency key for a request without one. OpenAI's clients retry after a timeout or a lost
+ * connection, although the request may have been executed. So a retry gets the key of the newest first
+ * attempt with the same content.
  *
- * @returns undefined for clients that do not say which try it is
+ * @returns undefined for clients that do not number their attempts
  */
 export async function takeRetryKey(
   requests: Pick<Requests, 'claim' | 'drop'>,
@@ -33,7 +33,7 @@ export async function takeRetryKey(
   if (count === undefined) return undefined;
   const name = hashOf(['completion', caller.tenantId, caller.userId, session, body]);
   const key = randomUUID();
-  // The same content in another first try is another message.
+  // Another first attempt with the same content is a new message.
   if (count === '0') await requests.drop(name);
   const claim = await requests.claim(name, key, REMEMBERED_MS);
   return count === '0' || claim.kind === 'new' ? key : claim.digest;

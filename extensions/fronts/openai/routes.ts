@@ -17,7 +17,7 @@ import { toPostedMessages } from './posted-messages.js';
 import { RETRY_COUNT, takeRetryKey } from './retry-key.js';
 import { replyCompletion } from './reply-completion.js';
 
-/** For programs that speak OpenAI's protocol only: agents are its models. */
+/** Routes for programs that speak OpenAI's protocol, with agents as its models. */
 export const OPENAI_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'post',
@@ -90,8 +90,8 @@ export const OPENAI_ROUTES: readonly Route[] = [
 ];
 
 /**
- * The conversation that a request names or, if it names none, the caller's own one with this agent that
- * its copy has calls of.
+ * Finds the conversation that a request names. Otherwise the calls in the client's copy name it, if it is
+ * the caller's own with this agent.
  */
 async function findConversation(
   deps: RouteDeps,
@@ -107,7 +107,7 @@ async function findConversation(
 }
 
 /**
- * Clients of OpenAI tell a model that does not exist by the status 404 and this code.
+ * OpenAI's clients recognize an unknown model by status 404 and this code.
  *
  * @throws HelixError `model_not_found`
  */
