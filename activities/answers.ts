@@ -13,13 +13,13 @@ import { HelixError } from '../protocol/errors.js';
 import { runNumberOf, sessionOfRun } from '../protocol/ids.js';
 import type { PendingQuestion } from '../protocol/replies.js';
 import type { ToolRow } from '../protocol/rows.js';
-import { isTerminal, type At, type Next } from '../protocol/run.js';
+import { isTerminal, type At } from '../protocol/run.js';
 import type { Wake } from '../store/contract/call-record.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import { expireCalls } from '../store/record/expire-calls.js';
 import { extendDeadline, submitAnswer } from '../store/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
-import { STATE_LOST } from './endings.js';
+import { endLost, STATE_LOST } from './endings.js';
 
 /** Answers that operators give in Temporal, deadlines that pass, and deadlines that are extended. */
 export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
@@ -71,7 +71,14 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     const at = await read();
     if (at.version < known.version || at.sequence < known.sequence) {
       const record = await store.sessions.read(sessionId);
-      if (isOlder(record, runId)) return lost(ref);
+      if (record !== undefined && isOlder(record, runId)) {
+        const step = record.committedStep;
+        await endLost(deps, { ...ref, step }, known.sequence);
+        // Also where the record does not have the run any more.
+        const { version, sequence } = known;
+        const error = STATE_LOST;
+        return { version, sequence, next: { do: 'done', step, status: 'failed', error } };
+      }
     }
     if (at.next.do !== 'open' || at.next.dueInMs !== 0) return at;
     const view = await store.sessions.withCalls(sessionId);
@@ -79,18 +86,6 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     const { settled } = await expireCalls(store, own, Date.now());
     for (const { result } of settled) await wakeOthers(deps, result.others);
     return read();
-  }
-
-  /** The store has lost what this run did: nothing is written over the gap. */
-  async function lost({ sessionId, runId, agent: agentType, known }: LookRef): Promise<At> {
-    logger.warn({ runId }, 'the store is older than the run: it was restored');
-    const error = STATE_LOST;
-    const { committedStep: step = 0 } = (await store.sessions.read(sessionId)) ?? {};
-    const end = { sessionId, runId, agentType, step, floor: known.sequence, now: Date.now() };
-    await store.runs.end({ ...end, status: 'failed', error });
-    // Also where the record does not have the run any more.
-    const next: Next = { do: 'done', step, status: 'failed', error };
-    return { version: known.version, sequence: known.sequence, next };
   }
 
   return {
@@ -127,9 +122,8 @@ function isResultOf(row: ToolRow, answer: ToolAnswer): boolean {
   return row.error === undefined && isDeepStrictEqual(row.output, answer.result ?? null);
 }
 
-/** True if the record is older than a run that has seen more than it holds. One that was erased is not. */
-function isOlder(record: SessionRecord | undefined, runId: string): boolean {
-  if (record === undefined) return false;
+/** True if the record is older than a run that has seen more than it holds. */
+function isOlder(record: SessionRecord, runId: string): boolean {
   if (record.runId === runId) return !isTerminal(record.status);
   return runNumberOf(record.runId) < runNumberOf(runId);
 }

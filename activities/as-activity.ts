@@ -3,8 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
 import { LIMITS } from '../protocol/limits.js';
 import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
-import { AttemptCancelled, AttemptFailure } from './attempt-failure.js';
-import type { Attempt, CutReason } from './attempt.js';
+import { type Attempt, AttemptCancelled, AttemptFailure, type CutReason } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
 import { holdAttempt, numberOf, tokenOf } from './lease.js';
 

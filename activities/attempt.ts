@@ -4,12 +4,12 @@ import { LIMITS } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Writer } from '../store/contract/log.js';
 import type { AttemptBudget, HandOverInput } from '../store/contract/steps.js';
-import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from './attempt-failure.js';
+import type { WriterLoss } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
 import type { ExecutedCall } from './lease.js';
 
 /** Why work was cut short, beside the worker's own cancellation. */
-export type CutReason = 'stop' | 'fenced' | 'superseded' | 'rewound';
+export type CutReason = 'stop' | WriterLoss;
 
 /** One attempt of an activity: its place in the order of attempts, its heartbeat, and its cut signal. */
 export interface Attempt {
@@ -53,6 +53,39 @@ export interface Attempt {
   close: () => void;
 }
 
+/** Type of the failure with which a tool requests another execution. */
+export const TOOL_RETRY = 'tool_retry';
+
+/** Type of the failure of a call that has found no place among the tools of its process. */
+export const TOOLS_BUSY = 'tools_busy';
+
+/** What a failure says of the attempt that follows. */
+export interface NextAttempt {
+  /** Names the reason; operators read it. */
+  type: string;
+  /** Earliest time of the next attempt, ms from now. Default: as the retry policy says. */
+  afterMs?: number;
+  /** True for a wait that is no failure, such as for a provider. */
+  isExpected?: boolean;
+}
+
+/** Ends an attempt at a step or call without a result: another attempt follows, on any worker. */
+export class AttemptFailure extends Error {
+  override readonly name = 'AttemptFailure';
+
+  readonly next: NextAttempt;
+
+  constructor(message: string, next: NextAttempt) {
+    super(message);
+    this.next = next;
+  }
+}
+
+/** The attempt was cancelled, since its worker shuts down or its time is over. */
+export class AttemptCancelled extends Error {
+  override readonly name = 'AttemptCancelled';
+}
+
 /** Writer of a step's model call. */
 export function modelWriter(
   ref: { sessionId: string; runId: string; agent: string; step: number },
@@ -78,10 +111,10 @@ function pickWriter(ref: {
   return { sessionId: ref.sessionId, runId: ref.runId, agentType: ref.agent, step: ref.step };
 }
 
-/** True if something has cut the attempt's work. @throws AttemptCancelled if that was the worker's end */
-export function isCut(attempt: Pick<Attempt, 'cancelled' | 'cutReason'>): boolean {
+/** What has cut the attempt's work, if anything. @throws AttemptCancelled if that was the worker's end */
+export function cutOf(attempt: Pick<Attempt, 'cancelled' | 'cutReason'>): CutReason | undefined {
   if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
-  return attempt.cutReason() !== undefined;
+  return attempt.cutReason();
 }
 
 /** An attempt waits this long until its end is recorded; the store keeps trying while the process lives. */
@@ -123,4 +156,24 @@ export async function handOver(
 function toWay(error: unknown): HandOverInput['how'] {
   if (isFault(error)) return 'fault';
   return error instanceof AttemptFailure && error.next.type === TOOL_RETRY ? 'retry' : 'left';
+}
+
+/** The agent's code may take its time, but not outlast the call that it is made for. */
+export function orAborted<T>(
+  work: T | Promise<T>,
+  signal: AbortSignal,
+  why = 'the step was cut, or the hook took too long',
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(new Error(why));
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => {
+        signal.removeEventListener('abort', abort);
+      });
+  });
 }

@@ -27,7 +27,7 @@ const HIGH_WATER = 2_000;
 export function createChunkWriter(
   streamManager: Pick<StreamManager, 'append'>,
   writer: Writer,
-  on: { stop: () => void; lost: (loss: WriterLoss) => void },
+  cut: (reason: 'stop' | WriterLoss) => void,
   claimedAt = 0,
 ): ChunkWriter {
   let queue: StreamChunk[] = [];
@@ -45,10 +45,10 @@ export function createChunkWriter(
       const reply = await streamManager.append(writer, batch, taken, known);
       if (reply.kind === 'appended') {
         known = reply.sequence;
-        if (reply.stopRequested) on.stop();
+        if (reply.stopRequested) cut('stop');
       } else {
         loss = toLoss(reply.kind);
-        on.lost(loss);
+        cut(loss);
       }
     }
   }

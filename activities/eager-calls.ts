@@ -1,7 +1,6 @@
 import type { CallActivityRef, LostAttempt } from '../protocol/activities.js';
 import type { StepOutcome } from '../protocol/run.js';
-import type { Attempt } from './attempt.js';
-import { AttemptFailure, TOOLS_BUSY } from './attempt-failure.js';
+import { type Attempt, AttemptFailure, TOOLS_BUSY } from './attempt.js';
 
 /** Temporal starts at most so many activities of one workflow task eagerly. */
 const AT_ONCE = 3;

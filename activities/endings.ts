@@ -7,12 +7,11 @@ import {
   type StopRequest,
 } from '../protocol/run.js';
 import { forceEnd } from '../store/record/force-end.js';
-import type { Attempt } from './attempt.js';
-import { AttemptFailure } from './attempt-failure.js';
+import { type Attempt, AttemptFailure } from './attempt.js';
 import type { WriterLoss } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
 import { ATTEMPTS_EXHAUSTED } from './model/step-outcome.js';
-import { leaveToNewerWorker } from './run-agent.js';
+import { leaveToNewerWorker, type AgentRef } from './run-agent.js';
 
 /**
  * Why an attempt of a step ends without a reply of its model.
@@ -36,6 +35,17 @@ export const STATE_LOST: RunError = {
   message: 'Part of this conversation was lost. Send a message to continue.',
   retryable: false,
 };
+
+/** Ends a run of which the store has lost what came behind `known`: nothing is written over the gap. */
+export async function endLost(
+  { store, logger }: Pick<ActivityDeps, 'store' | 'logger'>,
+  { sessionId, runId, agent: agentType, step }: AgentRef & { step: number },
+  known: number,
+): Promise<void> {
+  logger.warn({ runId, step, known }, 'the store is older than the run: it was restored');
+  const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };
+  await store.runs.end({ ...end, status: 'failed', error: STATE_LOST });
+}
 
 /**
  * What a run knows after work. The record may be an older copy by now, without what the work has stored; and the next
@@ -136,15 +146,11 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
     return elsewhere(ref);
   }
 
-  /** The store has lost what this run did, unless it was erased: nothing is written over the gap. */
+  /** The store has lost what this run did, unless it was erased. */
   async function rewound(ref: StepRef, known: number): Promise<StepOutcome> {
-    const { sessionId, runId, agent: agentType, step } = ref;
-    if ((await store.sessions.read(sessionId)) === undefined) return { kind: 'superseded' };
-    logger.warn({ runId, step, known }, 'the store is older than the run: it was restored');
-    const error = STATE_LOST;
-    const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };
-    await store.runs.end({ ...end, status: 'failed', error });
-    return { kind: 'ended', step, status: 'failed', error };
+    if ((await store.sessions.read(ref.sessionId)) === undefined) return { kind: 'superseded' };
+    await endLost(deps, ref, known);
+    return { kind: 'ended', step: ref.step, status: 'failed', error: STATE_LOST };
   }
 
   /** A run that is over, or was stopped, needs no worker that knows its agent. */

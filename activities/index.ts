@@ -13,7 +13,7 @@ import { toLegProgress } from './leg/run-leg.js';
 import { createRunParts } from './run-parts.js';
 
 export type { ActivityDeps, ActivityLogger } from './deps.js';
-export { createToolHost } from './run-tools.js';
+export { createToolHost } from './run-agent.js';
 
 /**
  * The activities of the agent run, over the given stores and agents.

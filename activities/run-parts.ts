@@ -18,8 +18,7 @@ import { afterWork, STATE_LOST } from './endings.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
 import { createTellAgent } from './model/finish-hooks.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
-import { createAgentLookup, createOwnerLookup } from './run-agent.js';
-import { createRunTools, createToolHost } from './run-tools.js';
+import { createRunAgents, type RunAgents } from './run-agent.js';
 import { createSettleChild } from './settle-child.js';
 import { createToolCall, type ToolCall } from './tool-call.js';
 
@@ -38,13 +37,12 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const { meter = NO_METER, tracer } = options;
   const traces = tracer && createLegTraces(options.store, tracer);
   const store = listenToChanges(options.store, { ...options, meter, traces });
-  const toolHost = options.toolHost ?? createToolHost(options.logger);
-  const deps = { ...options, toolHost, store, traces };
+  const deps = { ...options, store, traces };
   // The steps of a run and its calls use the same definition, and so the same connections.
-  const runTools = createRunTools(deps);
-  const modelStep = createModelStep(deps, runTools);
-  const toolCall = createToolCall(deps, runTools);
-  const ends = createRunEnd(deps);
+  const runAgents = createRunAgents(deps);
+  const modelStep = createModelStep(deps, runAgents);
+  const toolCall = createToolCall(deps, runAgents);
+  const ends = createRunEnd(deps, runAgents);
   const answers = createAnswerActivities(deps);
   const { isDraining = () => false } = deps;
   const { next } = deps.store.runs;
@@ -77,19 +75,18 @@ const LOST = { status: 'failed', error: STATE_LOST } as const;
 const CHECK_MS = 3_000;
 
 /** Bookkeeping that no model step or tool carries out along the way. */
-export function createRunEnd({
-  store,
-  agents,
-  logger,
-}: ActivityDeps): Pick<RunActivities, 'endRun' | 'stopRun'> {
-  const tellAgent = createTellAgent({ store, logger });
-  const findAgent = createAgentLookup(agents, createOwnerLookup(store.sessions));
+export function createRunEnd(
+  deps: ActivityDeps,
+  runAgents: RunAgents,
+): Pick<RunActivities, 'endRun' | 'stopRun'> {
+  const { store } = deps;
+  const tellAgent = createTellAgent(deps);
   const { next } = store.runs;
 
   async function endRun(ref: EndRef): Promise<StepOutcome> {
     const { sessionId, runId, agent, step, status, error, known } = ref;
     // What the last step's calls changed counts as well.
-    const definition = await findAgent({ agent, sessionId, runId });
+    const definition = await runAgents.find(ref);
     if (definition?.stateSchema !== undefined) {
       await store.staging.promoteSettled(sessionId).catch(unlessErased);
     }

@@ -7,8 +7,14 @@ import { isTerminal } from '../protocol/run.js';
 import { endsWithin, retryDelay } from '../protocol/time.js';
 import type { CallPermission, StartCallInput } from '../store/contract/calls.js';
 import type { Writer } from '../store/contract/log.js';
-import { callWriter, handOver, type Attempt } from './attempt.js';
-import { AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from './attempt-failure.js';
+import {
+  type Attempt,
+  AttemptFailure,
+  callWriter,
+  handOver,
+  TOOL_RETRY,
+  TOOLS_BUSY,
+} from './attempt.js';
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { TracedDeps } from './deps.js';
@@ -25,8 +31,7 @@ import {
   type ToolOutcome,
 } from './tool/tool-outcome.js';
 import { verifyCall, type Verified } from './tool/verify-call.js';
-import { createAgentLookup, createOwnerLookup, leaveToNewerWorker } from './run-agent.js';
-import { createRunTools } from './run-tools.js';
+import { leaveToNewerWorker, type RunAgents } from './run-agent.js';
 
 /** A call waits this long in a process for its place, and then elsewhere. */
 const SLOT_WAIT_MS = 20_000;
@@ -38,13 +43,15 @@ const DEFAULT_TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };
 /** A call with permission to execute it. */
 interface PermittedCall {
   agent: AgentDefinition | undefined;
+  tool: ToolDefinition | undefined;
   ref: CallActivityRef;
   writer: Writer;
   attempt: Attempt;
   start: CallPermission;
-  limitMs: number | undefined;
+  /** Fires when the attempt is cut, and when the tool has timed out. */
+  signal: AbortSignal;
   /** The result of an execution that was lost: there is no other one. */
-  found?: ToolOutcome;
+  found?: ToolOutcome | undefined;
 }
 
 /** One attempt at a call. @throws AttemptFailure, AttemptCancelled */
@@ -56,11 +63,9 @@ export type ToolCall = (
 ) => Promise<ToolCallOutcome>;
 
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
-export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)): ToolCall {
+export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall {
   const { store, streamManager, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
   const slots = createFairSlots(toolSlots);
-  const findOwner = createOwnerLookup(store.sessions);
-  const findAgent = createAgentLookup(deps.agents, findOwner);
 
   return async (asked, attempt, limitMs) => {
     const isBlocked = asked.replaces?.blockedBy === asked.toolCallId;
@@ -71,23 +76,20 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     let isBegun = false;
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
-      const defined = await findAgent(ref);
-      const agent = defined && (await runTools.chosen(defined, ref));
-      const isGivenUp = ref.givenUp !== undefined;
-      if (!isGivenUp && !isKnown(agent, ref) && !(await isOver(ref))) {
-        leaveToNewerWorker(attempt, `a tool "${ref.toolName}" of an agent "${ref.agent}"`);
-      }
-      if (!isGivenUp) {
+      const agent = await runAgents.withChosenTools(ref);
+      const tool = agent?.tools.find(({ name }) => name === ref.toolName);
+      if (ref.givenUp === undefined) {
+        // A worker of another build may know the tool.
+        if (tool === undefined && !(await isOver(ref))) {
+          leaveToNewerWorker(attempt, `a tool "${ref.toolName}" of an agent "${ref.agent}"`);
+        }
         // A call in a model's place waits for none of a tool: it goes to the tools' own queue.
         const waitMs = ref.eager === true ? 0 : SLOT_WAIT_MS;
         giveBack = await slots.take(await userOf(ref), attempt.signal, waitMs);
+        // A call that was stopped needs no place to say so; a worker that goes begins none.
+        if (giveBack === undefined && attempt.cutReason() !== 'stop') throw busy(attempt.number);
       }
-      // A call that was stopped needs no place to say so; a worker that goes begins none.
-      if (!isGivenUp && giveBack === undefined && attempt.cutReason() !== 'stop') {
-        throw busy(attempt.number);
-      }
-      endPatience = isRepeatable(agent, ref) ? undefined : await attempt.becomePatient();
-      const tool = findTool(agent, ref);
+      endPatience = tool?.idempotent === true ? undefined : await attempt.becomePatient();
       const canVerify = tool?.verify !== undefined;
       const request = (more: Pick<StartCallInput, 'canVerify' | 'verified'>) =>
         store.calls.start({
@@ -100,10 +102,15 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
           ...more,
         });
       let start = await request({ canVerify });
+      isBegun = start.kind === 'verify' || start.kind === 'execute';
+      const timeoutMs = tool?.timeoutMs ?? limitMs;
+      const permitted = (start: CallPermission): PermittedCall => {
+        const signal = limited(attempt.signal, timeoutMs);
+        return { agent, tool, ref, writer, attempt, start, signal };
+      };
       let found: ToolOutcome | undefined;
       if (start.kind === 'verify') {
-        isBegun = true;
-        const verified = await verify({ agent, ref, writer, attempt, start, limitMs });
+        const verified = await verify(permitted(start));
         if (verified.kind === 'done') found = verified.outcome;
         else start = await request({ canVerify, verified: verified.kind });
       }
@@ -119,10 +126,9 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
           throw fenced('call');
         case 'verify':
           if (found === undefined) throw fenced('call');
-          return await carryOut({ agent, ref, writer, attempt, start, limitMs, found });
+          return await carryOut({ ...permitted(start), found });
         case 'execute':
-          isBegun = true;
-          return await carryOut({ agent, ref, writer, attempt, start, limitMs });
+          return await carryOut(permitted(start));
       }
     } catch (error) {
       if (isBegun) await handOver(deps, attempt, writer, error, ref.toolCallId);
@@ -136,34 +142,18 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
   };
 
   /** What the call's tool says of the execution that was lost. */
-  async function verify({ agent, ref, attempt, start, limitMs }: PermittedCall): Promise<Verified> {
-    const tool = findTool(agent, ref);
+  async function verify({ tool, ref, attempt, start, signal }: PermittedCall): Promise<Verified> {
     if (tool === undefined) return { kind: 'unknown' };
-    return verifyCall({
-      tool,
-      input: toInput(start),
-      call: { ...toCallIdentity(ref, start), services: deps.services },
-      attempt,
-      signal: limited(attempt.signal, tool.timeoutMs ?? limitMs),
-      logger,
-    });
+    const call = { ...toCallIdentity(ref, start), services: deps.services };
+    return verifyCall({ tool, input: toInput(start), call, attempt, signal, logger });
   }
 
   async function carryOut(permitted: PermittedCall): Promise<ToolCallOutcome> {
-    const { agent, ref, writer, attempt, start } = permitted;
-    const chunks = createChunkWriter(streamManager, writer, {
-      stop: () => {
-        attempt.cut('stop');
-      },
-      lost: (loss) => {
-        attempt.cut(loss);
-      },
-    });
-    const tool = agent?.tools.find(({ name }) => name === start.call.toolName);
+    const { agent, tool, ref, writer, attempt, start, signal, found } = permitted;
+    const chunks = createChunkWriter(streamManager, writer, attempt.cut);
     const { shownIn } = start;
     // What people were asked for a sub-agent stands in the conversation's message.
     const shown = shownIn === undefined ? {} : { agentId: rootOf(ref.sessionId), step: shownIn };
-    const signal = limited(attempt.signal, tool?.timeoutMs ?? permitted.limitMs);
     const beganMs = performance.now();
     const { toolName } = start.call;
     const { execution } = start;
@@ -173,8 +163,8 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     let outcome: ToolOutcome;
     let waits = false;
     try {
-      if (permitted.found !== undefined) {
-        outcome = permitted.found;
+      if (found !== undefined) {
+        outcome = found;
         // What `verify` has found is what `send` did: the answer is still to come.
         waits = tool?.execute === 'webhook' && !('error' in outcome);
       } else if (ref.givenUp !== undefined) {
@@ -251,31 +241,14 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
 
   /** Whose share of the tools' places a call takes. */
   async function userOf(ref: CallActivityRef): Promise<string> {
-    const { tenant = '', owner } = (await findOwner(ref)) ?? { owner: ref.sessionId };
+    const { tenant = '', owner } = (await runAgents.findOwner(ref)) ?? { owner: ref.sessionId };
     return JSON.stringify([tenant, owner]);
   }
-}
-
-/** False where a worker of another build is to carry the call out. */
-function isKnown(agent: AgentDefinition | undefined, { toolName }: CallActivityRef): boolean {
-  return agent?.tools.some(({ name }) => name === toolName) === true;
-}
-
-/** A call that began may be executed again. */
-function isRepeatable(agent: AgentDefinition | undefined, ref: CallActivityRef): boolean {
-  return findTool(agent, ref)?.idempotent === true;
 }
 
 /** What a person changed it to is what was approved. */
 function toInput({ decision, call }: CallPermission): unknown {
   return decision?.input ?? call.input;
-}
-
-function findTool(
-  agent: AgentDefinition | undefined,
-  { toolName }: CallActivityRef,
-): ToolDefinition | undefined {
-  return agent?.tools.find(({ name }) => name === toolName);
 }
 
 function isRetry(error: unknown): boolean {

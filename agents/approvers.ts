@@ -3,9 +3,9 @@ import { sessionOfRun } from '../protocol/ids.js';
 import { fulfils, type AskedBy, type Responder } from '../protocol/responder.js';
 import type { Approvers } from '../protocol/actor.js';
 import { verdictInTime } from '../protocol/verdict.js';
-import type { ApprovalRequest } from './approver-rule.js';
 import type { ToolDefinition } from './definitions.js';
 import type { AgentRegistry } from './registry.js';
+import type { ApprovalRequest } from './tool-config.js';
 
 /** What is stored with each call of a tool; undefined if the tool demands nothing. */
 export function toApprovers({

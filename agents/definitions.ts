@@ -1,8 +1,7 @@
 import type { Role } from '../protocol/actor.js';
 import type { AgentShape } from './agent-config.js';
-import type { ApproverRule } from './approver-rule.js';
 import type { LlmConfig } from './llm-settings.js';
-import type { ForeignShape, ToolShape } from './tool-config.js';
+import type { ApproverRule, ForeignShape, ToolShape } from './tool-config.js';
 
 /** An agent as the runtime sees it: frozen, and free of the schemas' types. */
 export interface AgentDefinition extends Readonly<Omit<AgentShape, 'tools' | 'llmConfig'>> {

@@ -15,12 +15,14 @@ export {
   SUBAGENT_TOOL_PREFIX,
 } from './create-sub-agent-tool.js';
 export type { SubAgentToolConfig } from './create-sub-agent-tool.js';
-export type { ApprovalRequest, ApproverRule, ApproverVerdict } from './approver-rule.js';
 export type { AgentDefinition, SubAgent, ToolDefinition } from './definitions.js';
 export type {
   ApprovalCall,
+  ApprovalRequest,
   ApprovalRule,
   ApprovalVerdict,
+  ApproverRule,
+  ApproverVerdict,
   ProviderTool,
   RetryPolicy,
   ToModelOutput,

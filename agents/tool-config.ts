@@ -3,8 +3,8 @@ import type { FlexibleSchema, ModelMessage, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { findJsonFault } from '../protocol/json-depth.js';
+import type { Responder } from '../protocol/responder.js';
 import type { CallActivity, OnExpiry } from '../protocol/run.js';
-import type { ApproverRule } from './approver-rule.js';
 import {
   callback,
   Callback,
@@ -18,7 +18,6 @@ import {
   settings,
   Text,
 } from './fields.js';
-import type { InputHooks } from './input-hooks.js';
 import type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 
 export type ToolResultOutput = ToolResultPart['output'];
@@ -46,6 +45,47 @@ export interface ApprovalCall extends ToolCallIdentity {
 }
 
 export type ApprovalVerdict = boolean | { readonly approve: boolean; readonly reason?: string };
+
+/** The call that a responder wants to approve. */
+export interface ApprovalRequest {
+  /** The conversation, and its owner. */
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly tenantId?: string;
+  readonly runId: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** What would be executed: the model's input, or the responder's own version of it. */
+  readonly input: unknown;
+}
+
+/**
+ * Decides whether a responder may approve a call. It is asked when the question is shown, with the
+ * model's input, and again for the answer. One that throws refuses.
+ */
+export type ApproverRule = (
+  responder: Responder,
+  request: ApprovalRequest,
+) => ApproverVerdict | Promise<ApproverVerdict>;
+
+/** `reason` is shown to the responder. */
+export type ApproverVerdict = boolean | { readonly allowed: boolean; readonly reason?: string };
+
+/** The hooks `onInputStart`, `onInputDelta` and `onInputAvailable` of a tool of the AI SDK. */
+export type InputHooks = Readonly<
+  Partial<Record<'start' | 'delta' | 'available', (options: InputHookOptions) => unknown>>
+>;
+
+export interface InputHookOptions {
+  readonly toolCallId: string;
+  /** What the model was given, without the system prompt. */
+  readonly messages: ModelMessage[];
+  readonly abortSignal: AbortSignal;
+  /** A piece of the JSON text, for `delta`. */
+  readonly inputTextDelta?: string;
+  /** As the schema gives it, for `available`. */
+  readonly input?: unknown;
+}
 
 /** Names of the field in the AI SDK and elsewhere. */
 const INSTEAD_OF = {

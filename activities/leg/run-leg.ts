@@ -12,8 +12,13 @@ import type { At, CallRef, Next, Spent, StepOutcome } from '../../protocol/run.j
 import { sleep } from '../../protocol/time.js';
 import { createLoop, isForLeg, needsWorkflow, type Host } from '../../run/loop.js';
 import type { Runs } from '../../store/contract/runs.js';
-import type { Attempt } from '../attempt.js';
-import { AttemptCancelled, AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from '../attempt-failure.js';
+import {
+  type Attempt,
+  AttemptCancelled,
+  AttemptFailure,
+  TOOL_RETRY,
+  TOOLS_BUSY,
+} from '../attempt.js';
 import type { ModelStep } from '../model/model-step.js';
 import type { StepProgress } from '../model/middleware.js';
 import type { ToolCall } from '../tool-call.js';

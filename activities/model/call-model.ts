@@ -1,37 +1,22 @@
-import {
-  InvalidPromptError,
-  TypeValidationError,
-  UnsupportedFunctionalityError,
-  type LanguageModelV4StreamPart,
-} from '@ai-sdk/provider';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { sleep } from '../../protocol/time.js';
-import { orAborted } from '../or-aborted.js';
-import { isCut } from '../attempt.js';
-import type { ActivityDeps } from '../deps.js';
+import { cutOf, orAborted } from '../attempt.js';
 import type { Answer, ModelRequest, StepMiddleware } from './middleware.js';
-import {
-  RequestNotMadeError,
-  STREAM_CUT,
-  RequestFault,
-  toLoggedError,
-  toProviderFailure,
-} from './provider-failure.js';
+import { STREAM_CUT, RequestFault, toRequestFault, toProviderFailure } from './provider-failure.js';
 
 /** Makes what a request throws a failure of its provider's. */
-export function failures({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddleware {
-  return ({ ref, attempt }) =>
-    async (request, next) => {
-      try {
-        return await next(request);
-      } catch (error) {
-        // A call that was cut for another reason is no failure of the provider's.
-        if (isCut(attempt)) return { request };
-        const err = toLoggedError(error);
-        logger.warn({ err, runId: ref.runId, step: ref.step }, 'model call failed');
-        return { request, failure: toProviderFailure(error, request.isReplying) };
-      }
-    };
-}
+export const failures: StepMiddleware =
+  ({ attempt, warn }) =>
+  async (request, next) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      // A call that was cut for another reason is no failure of the provider's.
+      if (cutOf(attempt) !== undefined) return { request };
+      warn('model call failed', error);
+      return { request, failure: toProviderFailure(error, request.isReplying) };
+    }
+  };
 
 /**
  * Calls the model and streams its reply to the writer.
@@ -100,11 +85,11 @@ async function open(
 ): Promise<Reader> {
   const opening = Promise.resolve(model.doStream({ ...options, abortSignal: signal }));
   try {
-    const { stream } = await orAborted(opening.catch(throwFault), signal);
+    const { stream } = await orAborted(opening, signal);
     return stream.getReader();
   } catch (error) {
     if (signal.aborted) opening.then(({ stream }) => stream.cancel()).catch(() => undefined);
-    throw error;
+    throw toRequestFault(error);
   }
 }
 
@@ -128,17 +113,6 @@ async function drain(reader: Reader): Promise<void> {
 /** Some providers send deltas without a text, for what else is in them. */
 function withText(part: LanguageModelV4StreamPart): LanguageModelV4StreamPart {
   return 'delta' in part && typeof part.delta !== 'string' ? { ...part, delta: '' } : part;
-}
-
-/** A provider's package throws errors of its own kinds for what it cannot put into a request. */
-function throwFault(error: unknown): never {
-  const isOfPackage =
-    UnsupportedFunctionalityError.isInstance(error) ||
-    TypeValidationError.isInstance(error) ||
-    InvalidPromptError.isInstance(error) ||
-    (error instanceof Error && /^(ZodError|AI_NoSuchProviderReferenceError)$/.test(error.name));
-  if (isOfPackage) throw new RequestNotMadeError('no request could be made', { cause: error });
-  throw error;
 }
 
 /** The provider's id of a call that begins here. */

@@ -11,14 +11,12 @@ import {
   Sampling,
   type AgentModel,
   type LlmConfig,
-  type ModelChoice,
   type SamplingSettings,
 } from '../../agents/llm-settings.js';
 import type { PreparedStep, CompactionRecord } from '../../agents/prepared-step.js';
 import type { Instructions } from '../../agents/step-hooks.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';
-import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
 import type { Files } from '../../store/contract/files.js';
@@ -33,87 +31,54 @@ import { createFetchFile, type FetchFile } from './fetch-file.js';
 import { toMessages } from './prompt.js';
 import {
   untilStalled,
-  type Compactions,
+  type ClaimedStep,
   type ModelCall,
+  type ModelRequest,
   type StepMiddleware,
 } from './middleware.js';
-import { toLoggedError } from './provider-failure.js';
 import { modelNameOf } from './spending.js';
 import { startOfReply, toStepRecords } from './step-records.js';
 
-/** The input of one model call. */
-export interface AskedStep {
-  ref: StepRef;
-  agent: AgentDefinition;
-  /** The agent's own, as its schema gives it. */
-  state: unknown;
-  rows: readonly Row[];
-  /** Id of the turn's reply. */
-  messageId: string;
-  /** The model whose turn it is. Default: the agent's only one. */
-  choice?: ModelChoice | undefined;
-  /** It stands in for one that failed: a model that `prepareStep` chose was asked first. */
-  isFallback?: boolean | undefined;
-  /** How often the model has been asked for this step, this time included. */
-  tries: number;
-  /** Files that user messages name by reference; absent: none is there. */
-  files?: Files | undefined;
-  /** Fetches files by address; absent: addresses are given to the model. */
-  fetchFile?: FetchFile | undefined;
-  /** Called for results that a tool could not put into words. */
-  outputFailed?: (error: unknown, row: ToolRow) => void;
-  /** Summaries that stand for the oldest rows. */
-  compactions?: Compactions | undefined;
-}
-
 type Options = ModelCall['options'];
 
-/** Writes what the model is asked. @throws what `toModelCall` throws */
-export function prompts({ store, logger, fileHosts: hosts = [] }: ActivityDeps): StepMiddleware {
+/** Writes what the model is asked. @throws RequestFault, and what the agent's own functions throw */
+export function prompts({ store, fileHosts: hosts = [] }: ActivityDeps): StepMiddleware {
   const fetchFile = hosts.length === 0 ? undefined : createFetchFile({ hosts });
   return (step) => async (request, next) => {
-    const { attempt, agent, claim, rows, loaded, progress } = step;
-    const { ref, choice, turn, compactions } = request;
-    request.call = await toModelCall(
-      {
-        ref,
-        agent,
-        state: loaded?.state ?? {},
-        rows,
-        messageId: claim.messageId,
-        choice,
-        isFallback: turn.index > 0,
-        // Attempts that only waited are no tries.
-        tries: Math.max(1, attempt.number - claim.waits) + progress.failures,
-        files: store.files,
-        fetchFile,
-        // For authors alone: the error may have what the model must not see.
-        outputFailed: (error, { toolName, toolCallId }) => {
-          const about = { runId: ref.runId, step: ref.step, toolName, toolCallId };
-          const err = toLoggedError(error);
-          logger.warn({ err, ...about }, 'a result was not put into words for the model');
-        },
-        compactions,
-      },
-      untilStalled(step),
-    );
+    request.call = await toModelCall(step, request, store.files, fetchFile);
     return next(request);
   };
 }
 
-/** @throws RequestFault, and what the model's own function throws */
-export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promise<ModelCall> {
-  const { ref, agent, state, rows, messageId, tries, files } = asked;
-  const { choice = agent.llmConfig, isFallback = false } = asked;
+/**
+ * @param files those that user messages name by reference; absent: none is there
+ * @param fetchFile fetches files by address; absent: addresses are given to the model
+ */
+export async function toModelCall(
+  asked: Pick<ClaimedStep, 'agent' | 'loaded' | 'rows' | 'claim' | 'attempt' | 'progress' | 'warn'>,
+  { ref, choice, turn, compactions }: Pick<ModelRequest, 'ref' | 'choice' | 'turn' | 'compactions'>,
+  files?: Files,
+  fetchFile?: FetchFile,
+): Promise<ModelCall> {
+  const { agent, rows, attempt, progress } = asked;
+  const { messageId, waits } = asked.claim;
+  const state = asked.loaded?.state ?? {};
+  const signal = untilStalled(asked);
+  // Attempts that only waited are no tries.
+  const tries = Math.max(1, attempt.number - waits) + progress.failures;
   const { systemPrompt, llmConfig } = agent;
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const resolve = (given: AgentModel): LanguageModelV4 => resolveModel(given, agent.middleware);
   const [provider = ''] = resolve(choice.model).provider.split('.');
-  const { outputFailed: failed } = asked;
+  // For authors alone: the error may have what the model must not see.
+  const failed = (error: unknown, { toolName, toolCallId }: ToolRow): void => {
+    const message = 'a result was not put into words for the model';
+    asked.warn(message, error, { toolName, toolCallId });
+  };
   const outputs = await toModelOutputs(agent.tools, rows, signal, { provider, failed });
-  const fetching = asked.fetchFile && {
-    fetch: asked.fetchFile,
+  const fetching = fetchFile && {
+    fetch: fetchFile,
     supported: await resolve(choice.model).supportedUrls,
     signal,
   };
@@ -131,13 +96,14 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
     steps: isPrepared ? toStepRecords(agent, rows, messageId) : [],
     messageMetadata: rows.slice(0, start).findLast(isShown)?.metadata,
     initial: rowOf.filter((row) => row < start).length,
-    compaction: asked.compactions?.record(rowOf, { pricing }) ?? NO_COMPACTION,
+    compaction: compactions?.record(rowOf, { pricing }) ?? NO_COMPACTION,
   };
   const prepared = await prepareMessages(agent, all, scope, signal);
   const { messages, changes } = prepared;
   const instructions = changes.instructions ?? changes.system ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);
-  const model = resolve(isFallback ? choice.model : (changes.model ?? choice.model));
+  // A model that `prepareStep` chose was asked before those that stand in for it.
+  const model = resolve(turn.index > 0 ? choice.model : (changes.model ?? choice.model));
   const format = await toFormat(agent, { model, tools, forceFinish });
   // As with the AI SDK, a model that is asked for the format has no further tool if it has none of its own.
   const isWritten = format.responseFormat !== undefined && tools.length === 0;

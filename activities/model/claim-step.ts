@@ -1,15 +1,21 @@
+import { createPatch } from 'rfc6902';
+import type { z } from 'zod';
+import { parseState } from '../../agents/agent-state.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { ToolError } from '../../agents/tool-error.js';
+import type { JSONPatchOperation } from '../../protocol/chunk.js';
+import { StaleStateError } from '../../protocol/errors.js';
 import type { StepOutcome } from '../../protocol/run.js';
-import { isCut } from '../attempt.js';
+import type { StateRead } from '../../store/contract/staging.js';
+import type { Store } from '../../store/contract/store.js';
+import { cutOf } from '../attempt.js';
 import { createChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';
-import { loadState } from '../load-state.js';
 import { createRowsCache } from '../rows-cache.js';
-import { createAgentLookup, createOwnerLookup } from '../run-agent.js';
-import type { RunTools } from '../run-tools.js';
-import type { ClaimedStep, StepAttempt } from './middleware.js';
+import type { RunAgents } from '../run-agent.js';
+import type { ClaimedStep, LoadedState, StepAttempt } from './middleware.js';
+import { toLoggedError } from './provider-failure.js';
 
 /** A step that this attempt may work on, or what an attempt before it has come to. */
 export type Claimed =
@@ -30,16 +36,15 @@ export class ToolsAway extends Error {
 /** Claims a step, and loads what its model is asked about. @throws AttemptOver, ToolsAway, StateError */
 export function createClaimStep(
   deps: ActivityDeps,
-  runTools: RunTools,
+  runAgents: RunAgents,
 ): (current: StepAttempt) => Promise<Claimed> {
-  const { store, streamManager } = deps;
-  const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
+  const { store, streamManager, logger } = deps;
   const rowsCache = createRowsCache(store.sessions);
 
   return async (current) => {
     const { ref, attempt, writer, progress } = current;
     await beginChild(current);
-    const agent = await findAgent(ref);
+    const agent = await runAgents.find(ref);
     if (agent === undefined) throw new AttemptOver({ kind: 'unknown_agent' });
     const { stateSchema, llmConfig } = agent;
     const claim = owned(
@@ -62,16 +67,12 @@ export function createClaimStep(
       stateSchema && loadState(store, stateSchema, ref.sessionId, claim.state),
       rowsCache.load({ ...ref, born: claim.born }, claim.rowCount, claim.fresh),
     ]);
-    const stop = (): void => {
-      attempt.cut('stop');
+    const chunks = createChunkWriter(streamManager, writer, attempt.cut, claim.sequence);
+    const warn: ClaimedStep['warn'] = (message, error, more) => {
+      const err = toLoggedError(error);
+      logger.warn({ err, runId: ref.runId, step: ref.step, ...more }, message);
     };
-    const chunks = createChunkWriter(
-      streamManager,
-      writer,
-      { stop, lost: attempt.cut },
-      claim.sequence,
-    );
-    return { kind: 'claimed', ...current, agent: equipped, claim, rows, loaded, chunks };
+    return { kind: 'claimed', ...current, agent: equipped, claim, rows, loaded, chunks, warn };
   };
 
   async function beginChild({ ref }: StepAttempt): Promise<void> {
@@ -89,9 +90,9 @@ export function createClaimStep(
   ): Promise<AgentDefinition> {
     let chosen: AgentDefinition | undefined;
     try {
-      chosen = await runTools.choose(agent, ref, attempt.signal);
+      chosen = await runAgents.chooseTools(agent, ref, attempt.signal);
     } catch (error) {
-      const reason = isCut(attempt) ? attempt.cutReason() : undefined;
+      const reason = cutOf(attempt);
       if (reason === undefined) throw ToolError.isInstance(error) ? new ToolsAway(error) : error;
       if (reason !== 'stop') throw new AttemptOver({ kind: reason });
       const { stop = { mode: 'interrupt' } } = (await store.sessions.read(ref.sessionId)) ?? {};
@@ -99,5 +100,36 @@ export function createClaimStep(
     }
     if (chosen === undefined) throw new AttemptOver({ kind: 'superseded' });
     return chosen;
+  }
+}
+
+/**
+ * The agent's own state at the beginning of a step: with the changes that earlier calls asked for, and
+ * with the schema's defaults, so that tools that run in parallel change the same state.
+ *
+ * @param read the stored state, if it was read before
+ * @throws StateError if what is stored does not fit the schema
+ */
+async function loadState(
+  { staging, documents }: Pick<Store, 'staging' | 'documents'>,
+  schema: z.ZodType,
+  sessionId: string,
+  read?: StateRead,
+): Promise<LoadedState> {
+  for (let known = read; ; known = undefined) {
+    const { customState: stored, version } = await staging.promoteSettled(sessionId, known);
+    const state = parseState(schema, stored);
+    const added = createPatch(stored, state) as JSONPatchOperation[];
+    if (added.length === 0) return { state, added };
+    try {
+      await documents.save(sessionId, {
+        customState: state as Record<string, unknown>,
+        version,
+      });
+      return { state, added };
+    } catch (error) {
+      // Another writer saved the state in between: start from that one.
+      if (!(error instanceof StaleStateError)) throw error;
+    }
   }
 }

@@ -12,7 +12,7 @@ import type { Compaction, Row } from '../../protocol/rows.js';
 import type { RunUsage } from '../../store/contract/runs.js';
 import { addUsage } from '../../store/record/run-usage.js';
 import type { ActivityDeps } from '../deps.js';
-import { orAborted } from '../or-aborted.js';
+import { orAborted } from '../attempt.js';
 import type { ClaimedStep, Compactions, StepMiddleware } from './middleware.js';
 import { toLoggedError } from './provider-failure.js';
 import { toRunUsage } from './spending.js';

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Eased, Row } from '../../protocol/rows.js';
-import type { ActivityDeps } from '../deps.js';
 import type { ModelCall, StepMiddleware } from './middleware.js';
 import { pairCalls } from './prepare-messages.js';
-import { isOfPrompt, toLoggedError, toProviderFailure } from './provider-failure.js';
+import { isOfPrompt, toProviderFailure } from './provider-failure.js';
 import { startOf } from './call-ids.js';
 
 /** How often a step asks again with less, and the least that is worth it, in characters. */
@@ -18,27 +17,25 @@ export function easedOf(rows: readonly Row[], modelId: string): Eased | undefine
 }
 
 /** Asks, and asks again with less while the model's provider refuses the prompt for its length or its form. */
-export function easing({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddleware {
-  return ({ ref, attempt }) =>
-    async (request, next) => {
-      const { call, reply, isLast, listeners } = request;
-      if (call !== undefined) for (const listener of listeners) listener.asked?.(call);
-      for (let times = 1; ; times += 1) {
-        try {
-          return await next(request);
-        } catch (error) {
-          // The next model of the list may take what this one refuses.
-          const mayAsk = times <= MOST && isLast && !reply.begun() && !attempt.signal.aborted;
-          const less =
-            mayAsk && request.call && withLess(request.call, toProviderFailure(error).code);
-          if (!less) throw error;
-          request.call = less;
-          const about = { runId: ref.runId, step: ref.step, eased: less.eased };
-          logger.warn({ err: toLoggedError(error), ...about }, 'the model is asked for less');
-        }
+export const easing: StepMiddleware =
+  ({ attempt, warn }) =>
+  async (request, next) => {
+    const { call, reply, isLast, listeners } = request;
+    if (call !== undefined) for (const listener of listeners) listener.asked?.(call);
+    for (let times = 1; ; times += 1) {
+      try {
+        return await next(request);
+      } catch (error) {
+        // The next model of the list may take what this one refuses.
+        const mayAsk = times <= MOST && isLast && !reply.begun() && !attempt.signal.aborted;
+        const less =
+          mayAsk && request.call && withLess(request.call, toProviderFailure(error).code);
+        if (!less) throw error;
+        request.call = less;
+        warn('the model is asked for less', error, { eased: less.eased });
       }
-    };
-}
+    }
+  };
 
 /** Undefined if nothing that could be left out would help. */
 function withLess(call: ModelCall, code: string): ModelCall | undefined {

@@ -3,7 +3,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import { retryDelay, sleep } from '../../protocol/time.js';
 import type { Fallback } from '../../store/contract/steps.js';
 import { addUsage } from '../../store/record/run-usage.js';
-import { AttemptFailure } from '../attempt-failure.js';
+import { AttemptFailure } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';
 import { callIdsOf } from './call-ids.js';

@@ -2,9 +2,9 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { Row } from '../../protocol/rows.js';
 import type { StepOutcome } from '../../protocol/run.js';
+import { withTimeout } from '../../protocol/time.js';
 import type { RunInfo } from '../../store/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
-import { orAborted } from '../or-aborted.js';
 import { toLoggedError } from './provider-failure.js';
 import { toFinishEvent, toStepRecords } from './step-records.js';
 
@@ -38,10 +38,7 @@ export function createTellAgent({
     if (isKnown ? !isLast || onFinish === undefined : !hasHooks(agent)) return;
     const call = async (hook: () => unknown): Promise<void> => {
       try {
-        await orAborted(
-          Promise.resolve().then(() => hook()),
-          AbortSignal.timeout(HOOK_MS),
-        );
+        await withTimeout(HOOK_MS, Promise.resolve().then(hook));
       } catch (error) {
         logger.warn({ err: toLoggedError(error), runId, step }, "an agent's hook failed");
       }

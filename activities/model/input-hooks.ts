@@ -1,10 +1,8 @@
 import type { ModelMessage } from 'ai';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import { withTimeout } from '../../protocol/time.js';
-import type { ActivityDeps } from '../deps.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ModelRequest, StepMiddleware } from './middleware.js';
-import { toLoggedError } from './provider-failure.js';
 
 /** As of the hooks of an agent. */
 const HOOK_MS = 10_000;
@@ -14,16 +12,14 @@ const HOOK_MS = 10_000;
  * the reply continues when they return. What they throw, or a hook that does not come back, does not harm it: the
  * hooks of that tool are not called again for this request. A step that is tried again calls them again.
  */
-export function inputHooks({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddleware {
-  return ({ ref, attempt }) =>
-    (request, next) => {
-      request.noteInput = createInputNotes(request, attempt.signal, (error, tool) => {
-        const err = toLoggedError(error);
-        logger.warn({ err, tool, runId: ref.runId, step: ref.step }, "a tool's hook failed");
-      });
-      return next(request);
-    };
-}
+export const inputHooks: StepMiddleware =
+  ({ attempt, warn }) =>
+  (request, next) => {
+    request.noteInput = createInputNotes(request, attempt.signal, (error, tool) => {
+      warn("a tool's hook failed", error, { tool });
+    });
+    return next(request);
+  };
 
 /** Undefined if no tool has such hooks. */
 function createInputNotes(

@@ -32,20 +32,6 @@ export function madeFiles(deps: ActivityDeps): StepMiddleware {
   };
 }
 
-/** Keeps what the model of one step makes and the stream cannot carry. */
-interface StepFiles {
-  /**
-   * Undefined for parts that go into the stream as they are.
-   *
-   * @throws RequestFault
-   */
-  keep: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
-  /** Removes those of tries whose reply was discarded; not those of attempts that came later. */
-  clear: () => Promise<void>;
-  /** Removes those of earlier runs whose replies a rewind dropped. */
-  clearDropped: (rows: readonly Row[]) => Promise<void>;
-}
-
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
 
 /** Files that are too large for a chunk are stored with the conversation, whose route serves them. */
@@ -53,7 +39,7 @@ function createStepFiles(
   { store, uploads, logger }: Pick<ActivityDeps, 'store' | 'uploads' | 'logger'>,
   { sessionId, runId, step }: Pick<StepRef, 'sessionId' | 'runId' | 'step'>,
   token: number,
-): StepFiles {
+) {
   const root = rootOf(sessionId);
   const ofStep = `${runId} ${String(step)} `;
   const madeBy = `${ofStep}${String(token)}`;
@@ -71,7 +57,8 @@ function createStepFiles(
   }
 
   return {
-    keep: async (part) => {
+    /** Undefined for parts that go into the stream as they are. @throws RequestFault */
+    keep: async (part: LanguageModelV4StreamPart): Promise<KeptFile | undefined> => {
       if (part.type !== 'file' && part.type !== 'reasoning-file') return undefined;
       if (part.data.type !== 'data') return undefined;
       const { data } = part.data;
@@ -90,9 +77,13 @@ function createStepFiles(
         return { error: cause.message, code: cause.code };
       }
     },
-    // An attempt that was replaced may still run: what its successor made is not its own.
-    clear: () => remove(({ madeBy }) => isUpTo(madeBy, ofStep, token)),
-    clearDropped: async (rows) => {
+    /**
+     * Removes those of tries whose reply was discarded. An attempt that was replaced may still run: what its
+     * successor made is not its own.
+     */
+    clear: (): Promise<void> => remove(({ madeBy }) => isUpTo(madeBy, ofStep, token)),
+    /** Removes those of earlier runs whose replies a rewind dropped. */
+    clearDropped: async (rows: readonly Row[]): Promise<void> => {
       // A rewind begins a run: its first step finds what that has dropped.
       if (rows.some((row) => row.role === 'assistant' && row.runId === runId)) return;
       // Wherever a row names one: a user, too, may send a file again that a model made.

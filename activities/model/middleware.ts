@@ -9,6 +9,7 @@ import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.j
 import type { ModelChoice, Pricing } from '../../agents/llm-settings.js';
 import type { Instructions } from '../../agents/step-hooks.js';
 import type { StepRef } from '../../protocol/activities.js';
+import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Answered, Compaction, Eased, Row } from '../../protocol/rows.js';
 import type { Writer } from '../../store/contract/log.js';
@@ -16,7 +17,6 @@ import type { RunUsage } from '../../store/contract/runs.js';
 import type { ClaimResult, Fallback } from '../../store/contract/steps.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
-import type { LoadedState } from '../load-state.js';
 import type { ProviderFailure } from './provider-failure.js';
 import type { KeptFile, StepReply } from './reply-types.js';
 
@@ -38,6 +38,13 @@ export interface StepAttempt {
   progress: StepProgress;
 }
 
+export interface LoadedState {
+  /** Deeply frozen. */
+  state: unknown;
+  /** What the schema adds to the stored state: at first its defaults, later those of a newer version. */
+  added: JSONPatchOperation[];
+}
+
 /** The claimed step: its agent, and the conversation that its model gets. */
 export interface ClaimedStep extends StepAttempt {
   agent: AgentDefinition;
@@ -46,6 +53,8 @@ export interface ClaimedStep extends StepAttempt {
   /** The agent's own state; undefined for agents without one. */
   loaded: LoadedState | undefined;
   chunks: ChunkWriter;
+  /** Logs an error that the step outlives. */
+  warn: (message: string, error: unknown, more?: object) => void;
 }
 
 /** What a model is asked, and which tools its reply may call. */
@@ -153,7 +162,10 @@ export type StepMiddleware = (
 ) => (request: ModelRequest, next: Ask) => Promise<Answer>;
 
 /** Fires when the agent's own code, which a request waits for, takes as long as a silent model may. */
-export function untilStalled({ attempt, agent }: ClaimedStep): AbortSignal {
+export function untilStalled({
+  attempt,
+  agent,
+}: Pick<ClaimedStep, 'attempt' | 'agent'>): AbortSignal {
   const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
   return endsWithin(stallTimeoutMs, attempt.signal);
 }

@@ -3,7 +3,7 @@ import { mapToolResultOutput } from 'ai/internal';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import type { ToModelOutput, ToolResultOutput } from '../../agents/tool-config.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
-import { orAborted } from '../or-aborted.js';
+import { orAborted } from '../attempt.js';
 
 type Output = LanguageModelV4ToolResultOutput;
 

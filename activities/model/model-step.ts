@@ -5,7 +5,7 @@ import { modelWriter, handOver, type Attempt } from '../attempt.js';
 import { cutOnStop } from '../cut-on-stop.js';
 import type { TracedDeps } from '../deps.js';
 import { createStepEndings } from '../endings.js';
-import { createRunTools } from '../run-tools.js';
+import type { RunAgents } from '../run-agent.js';
 import { prompts } from './call-options.js';
 import { callModel, failures } from './call-model.js';
 import { createClaimStep, ToolsAway } from './claim-step.js';
@@ -42,27 +42,27 @@ const TOOLS_AWAY = { message: 'Tools of the agent are not available.', retryable
 function middlewareOf(deps: TracedDeps): StepMiddleware[] {
   return [
     fallback(deps),
-    stopConditions(deps),
+    stopConditions,
     spendCap,
     compaction(deps),
     timing(deps),
-    failures(deps),
+    failures,
     madeFiles(deps),
     callIds(deps),
     prompts(deps),
     // A summary of the conversation may have used up what was left.
     spendCap,
     spans(deps),
-    easing(deps),
+    easing,
     pacing,
-    inputHooks(deps),
+    inputHooks,
   ];
 }
 
 /** One step: claims it, streams the model's reply into the log, and commits it. */
-export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps)): ModelStep {
+export function createModelStep(deps: TracedDeps, runAgents: RunAgents): ModelStep {
   const { logger } = deps;
-  const claimStep = createClaimStep(deps, runTools);
+  const claimStep = createClaimStep(deps, runAgents);
   const endings = createStepEndings(deps);
   const tellAgent = createTellAgent(deps);
   const middleware = middlewareOf(deps);

@@ -9,7 +9,7 @@ import {
 } from '../../agents/prepared-step.js';
 import type { Instructions } from '../../agents/step-hooks.js';
 import { resolveModel } from '../../agents/model.js';
-import { orAborted } from '../or-aborted.js';
+import { orAborted } from '../attempt.js';
 import { HOOK_FAILED, RequestFault } from './provider-failure.js';
 
 type Scope = Pick<

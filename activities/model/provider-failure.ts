@@ -1,6 +1,7 @@
 import {
   APICallError,
   EmptyResponseBodyError,
+  InvalidPromptError,
   InvalidResponseDataError,
   JSONParseError,
   LoadAPIKeyError,
@@ -8,6 +9,7 @@ import {
   NoContentGeneratedError,
   NoSuchModelError,
   TypeValidationError,
+  UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
 import { ModelConfigurationError } from '../../agents/providers/configuration-error.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -50,11 +52,6 @@ export const HOOK_FAILED = failure(
   'The agent could not prepare its conversation.',
 );
 
-/** The package of the model's provider could not make a request of the prompt. */
-export class RequestNotMadeError extends Error {
-  override readonly name = 'RequestNotMadeError';
-}
-
 /**
  * The one place that decides what a provider's error means. Texts are safe to show; the error
  * itself goes to the log.
@@ -66,10 +63,6 @@ export function toProviderFailure(error: unknown, isReplying = false): ProviderF
   if (refusal !== undefined) return fromRefusal(refusal);
   if (isUnreadable(error)) return UNREADABLE;
   if (error instanceof RequestFault) return error.failure;
-  if (error instanceof RequestNotMadeError) {
-    const refused = refusedFor(String(error.cause));
-    return refused === REFUSED ? NOT_TAKEN : refused;
-  }
   const fault = toStreamFault(error);
   if (fault !== undefined) return fault;
   if (isUnconfigured(error)) return NOT_CONFIGURED;
@@ -84,6 +77,18 @@ export function toProviderFailure(error: unknown, isReplying = false): ProviderF
   if (!isReplying) return NOT_MADE;
   const isContradiction = InvalidResponseDataError.isInstance(error) || error instanceof TypeError;
   return isContradiction ? CONTRADICTORY : { ...FAILED, retryable: false };
+}
+
+/** A provider's package throws errors of its own kinds for what it cannot put into a request: a RequestFault then. */
+export function toRequestFault(error: unknown): unknown {
+  const isOfPackage =
+    UnsupportedFunctionalityError.isInstance(error) ||
+    TypeValidationError.isInstance(error) ||
+    InvalidPromptError.isInstance(error) ||
+    (error instanceof Error && /^(ZodError|AI_NoSuchProviderReferenceError)$/.test(error.name));
+  if (!isOfPackage) return error;
+  const refused = refusedFor(String(error));
+  return new RequestFault(refused === REFUSED ? NOT_TAKEN : refused, { cause: error });
 }
 
 const FAILED = failure('provider_error', 'The model provider failed.', true);

@@ -10,7 +10,7 @@ import {
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { Instructions, ModelToolCall } from '../../agents/step-hooks.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import { orAborted } from '../or-aborted.js';
+import { orAborted } from '../attempt.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ProposedCall } from './reply-types.js';
 

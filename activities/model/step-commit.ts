@@ -19,7 +19,7 @@ import { hashInput } from '../../protocol/shown-call.js';
 import type { NewCall } from '../../store/contract/call-record.js';
 import { isQuestion } from '../../store/record/questions.js';
 import { toChildRef } from '../../store/record/sub-agent-calls.js';
-import { isCut } from '../attempt.js';
+import { cutOf } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';
 import { activityOf } from '../tool/execute-tool.js';
@@ -34,7 +34,7 @@ import {
   type CallScope,
   type OpenedCall,
 } from './proposed-calls.js';
-import { isOfPrompt, toLoggedError, type ProviderFailure } from './provider-failure.js';
+import { isOfPrompt, type ProviderFailure } from './provider-failure.js';
 import { repairCalls } from './repair-call.js';
 import { hasReached, modelNameOf, toSpent, usageOf } from './spending.js';
 import { toOutcome } from './step-outcome.js';
@@ -57,7 +57,7 @@ export interface StepCommit {
 
 export function createStepCommit(deps: ActivityDeps, request: ModelRequest): StepCommit {
   const { ref, reply, call, compactions } = request;
-  const { attempt, writer, agent, claim, chunks } = request.step;
+  const { attempt, writer, agent, claim, chunks, warn } = request.step;
   const { messageId } = claim;
   const scope: CallScope = {
     agentId: ref.sessionId,
@@ -124,11 +124,10 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     const asked = { tools, instructions, prompt: options.prompt };
     try {
       return await repairCalls(agent, asked, reply.calls, attempt.signal, (error) => {
-        const err = toLoggedError(error);
-        deps.logger.warn({ err, runId: ref.runId, step: ref.step }, 'a call could not be repaired');
+        warn('a call could not be repaired', error);
       });
     } catch (error) {
-      const reason = isCut(attempt) ? attempt.cutReason() : undefined;
+      const reason = cutOf(attempt);
       if (reason === 'stop') return undefined;
       throw reason === undefined ? error : new AttemptOver({ kind: reason, known: chunks.known() });
     }
@@ -144,10 +143,9 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     try {
       return await findEnds(agent, { rows, step }, asked, untilStalled(request.step));
     } catch (error) {
-      if (isCut(attempt) && attempt.cutReason() === 'stop') return undefined;
+      if (cutOf(attempt) === 'stop') return undefined;
       // The page is asked, and the condition once more before the next step: there its failure counts.
-      const err = toLoggedError(error);
-      deps.logger.warn({ err, runId: ref.runId, step: ref.step }, 'a stop condition failed');
+      warn('a stop condition failed', error);
       return new Set();
     }
   }

@@ -1,11 +1,8 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { AssistantRow, Row } from '../../protocol/rows.js';
 import type { RunError } from '../../protocol/run.js';
-import { isCut } from '../attempt.js';
-import type { ActivityDeps } from '../deps.js';
-import { orAborted } from '../or-aborted.js';
+import { cutOf, orAborted } from '../attempt.js';
 import { untilStalled, type StepMiddleware } from './middleware.js';
-import { toLoggedError } from './provider-failure.js';
 import { toStepRecords } from './step-records.js';
 
 /** The agent's own condition threw, or did not come back. */
@@ -16,38 +13,33 @@ const STOP_CONDITION_FAILED: RunError = {
 };
 
 /** Asks the agent's own conditions, once for an attempt: they may end the run, or leave it nothing but its result. */
-export function stopConditions({ logger }: Pick<ActivityDeps, 'logger'>): StepMiddleware {
-  return (step) => {
-    const { ref, attempt, agent, rows, claim } = step;
-    let verdict: Promise<'done' | 'continues' | 'failed'> | undefined;
+export const stopConditions: StepMiddleware = (step) => {
+  const { attempt, agent, rows, claim, warn } = step;
+  let verdict: Promise<'done' | 'continues' | 'failed'> | undefined;
 
-    async function ask(): Promise<'done' | 'continues' | 'failed'> {
-      try {
-        const { messageId } = claim;
-        return (await isDone(agent, { rows, messageId }, untilStalled(step)))
-          ? 'done'
-          : 'continues';
-      } catch (error) {
-        // A stop is found by what follows.
-        if (isCut(attempt)) return 'continues';
-        const err = toLoggedError(error);
-        logger.warn({ err, runId: ref.runId, step: ref.step }, 'a stop condition failed');
-        return 'failed';
-      }
+  async function ask(): Promise<'done' | 'continues' | 'failed'> {
+    try {
+      const { messageId } = claim;
+      return (await isDone(agent, { rows, messageId }, untilStalled(step))) ? 'done' : 'continues';
+    } catch (error) {
+      // A stop is found by what follows.
+      if (cutOf(attempt) !== undefined) return 'continues';
+      warn('a stop condition failed', error);
+      return 'failed';
     }
+  }
 
-    return async (request, next) => {
-      if (agent.stopWhen === undefined || request.ref.forceFinish === true) return next(request);
-      const found = await (verdict ??= ask());
-      if (found === 'failed') return { request, failure: STOP_CONDITION_FAILED };
-      if (found === 'continues') return next(request);
-      if (agent.outputSchema === undefined) return { request, isOver: true };
-      // An agent that owes a result is asked for nothing else.
-      request.ref = { ...request.ref, forceFinish: true };
-      return next(request);
-    };
+  return async (request, next) => {
+    if (agent.stopWhen === undefined || request.ref.forceFinish === true) return next(request);
+    const found = await (verdict ??= ask());
+    if (found === 'failed') return { request, failure: STOP_CONDITION_FAILED };
+    if (found === 'continues') return next(request);
+    if (agent.outputSchema === undefined) return { request, isOver: true };
+    // An agent that owes a result is asked for nothing else.
+    request.ref = { ...request.ref, forceFinish: true };
+    return next(request);
   };
-}
+};
 
 /**
  * True if the turn's steps so far are enough. Asked before each step but the first, when the calls of

@@ -5,8 +5,13 @@ import type { ToolContext } from '../../agents/tool-context.js';
 import { ToolError } from '../../agents/tool-error.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { CallRef } from '../../protocol/run.js';
-import type { Attempt } from '../attempt.js';
-import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
+import {
+  type Attempt,
+  AttemptCancelled,
+  AttemptFailure,
+  orAborted,
+  TOOL_RETRY,
+} from '../attempt.js';
 import type { ActivityLogger } from '../deps.js';
 import { checkInput } from '../model/call-input.js';
 import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
@@ -54,7 +59,7 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
         ended();
       }
     });
-    const result = await untilAborted(work, signal);
+    const result = await orAborted(work, signal, 'the call was cut short');
     if (execute === 'webhook') return { output: null };
     return toOutcome(outputSchema === undefined ? result : await outputSchema.parseAsync(result));
   } catch (error) {
@@ -87,20 +92,6 @@ export function toRetryDelay(
     firstMs: initialIntervalMs,
     mostMs: maximumIntervalMs,
     factor: coefficient,
-  });
-}
-
-/** A tool that ignores its signal does not hold up the run. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(new Error('the call was cut short'));
-    };
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', abort);
-    });
   });
 }
 

@@ -1,11 +1,9 @@
 import { endsWithin } from '../../protocol/time.js';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import type { LostCall } from '../../agents/tool-context.js';
-import type { Attempt } from '../attempt.js';
-import { AttemptCancelled } from '../attempt-failure.js';
+import { type Attempt, AttemptCancelled, orAborted } from '../attempt.js';
 import type { ActivityLogger } from '../deps.js';
 import { checkInput } from '../model/call-input.js';
-import { orAborted } from '../or-aborted.js';
 import { toErrorTrace } from './execute-tool.js';
 import { toOutcome, type ToolOutcome } from './tool-outcome.js';
 

@@ -1,8 +1,7 @@
 import type { FlexibleSchema, ToolExecutionOptions, ModelMessage } from 'ai';
 import { DefinitionError } from '../definition-error.js';
-import type { ApprovalCall, ProviderTool } from '../tool-config.js';
+import type { ApprovalCall, InputHooks, ProviderTool } from '../tool-config.js';
 import type { ToolDefinition } from '../definitions.js';
-import type { InputHooks } from '../input-hooks.js';
 import type { ToolContext } from '../tool-context.js';
 import { ToolError } from '../tool-error.js';
 import {

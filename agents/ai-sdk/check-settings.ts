@@ -1,19 +1,8 @@
 import { DefinitionError } from '../definition-error.js';
+import { Sampling } from '../llm-settings.js';
 
 /** Sampling and what else goes with a model call: the same names as in `llmConfig`. */
-export const SAMPLING = [
-  'temperature',
-  'maxOutputTokens',
-  'topP',
-  'topK',
-  'presencePenalty',
-  'frequencyPenalty',
-  'stopSequences',
-  'seed',
-  'reasoning',
-  'headers',
-  'providerOptions',
-];
+export const SAMPLING = [...Object.keys(Sampling), 'headers', 'providerOptions'];
 
 /**
  * Settings that are the runtime's own business here: what its traces contain is the operator's choice, the

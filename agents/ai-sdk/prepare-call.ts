@@ -1,5 +1,6 @@
 import type { FlexibleSchema } from 'ai';
 import { DefinitionError } from '../definition-error.js';
+import { Sampling } from '../llm-settings.js';
 import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../prepared-step.js';
 import { withContexts, type AgentContexts } from './contexts.js';
 import { afterChanges, defined, joined } from './join-hooks.js';
@@ -18,20 +19,12 @@ type PrepareCall = (options: Record<string, unknown>) => unknown;
 
 /** Of what `prepareCall` returns, that which a step can have of its own. */
 const CHANGES = [
+  ...Object.keys(Sampling),
   'model',
   'instructions',
   'toolChoice',
   'activeTools',
   'providerOptions',
-  'temperature',
-  'maxOutputTokens',
-  'topP',
-  'topK',
-  'presencePenalty',
-  'frequencyPenalty',
-  'stopSequences',
-  'seed',
-  'reasoning',
   'messages',
 ];
 const CHANGED = new Set<string>(CHANGES);

@@ -37,7 +37,7 @@ async function write(
   const refuse = (): never => {
     throw new Error('an append was refused');
   };
-  const chunks = createChunkWriter(streamManager, writer, { stop: refuse, lost: refuse });
+  const chunks = createChunkWriter(streamManager, writer, refuse);
   // The streams share no beat.
   await pause(Math.random() * 1000);
   const start = performance.now();

@@ -108,7 +108,7 @@ function write({ streamManager }: RedisStores, writer: Writer): Lane {
   const refuse = (): never => {
     throw new Error('an append was refused');
   };
-  const chunks = createChunkWriter(streamManager, writer, { stop: refuse, lost: refuse });
+  const chunks = createChunkWriter(streamManager, writer, refuse);
   return async (until) => {
     let count = 0;
     while (performance.now() < until) {

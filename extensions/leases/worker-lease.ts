@@ -1,4 +1,4 @@
-import { AttemptFailure } from '../../activities/attempt-failure.js';
+import { AttemptFailure } from '../../activities/attempt.js';
 import type { Held, Lease } from '../../activities/lease.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
 import { STORE_UNREACHABLE } from '../../protocol/temporal-names.js';

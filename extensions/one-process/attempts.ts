@@ -1,5 +1,4 @@
-import { AttemptFailure } from '../../activities/attempt-failure.js';
-import type { Attempt } from '../../activities/attempt.js';
+import { type Attempt, AttemptFailure } from '../../activities/attempt.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { retryDelay } from '../../protocol/time.js';
 import { pause, type Clock } from './clock.js';

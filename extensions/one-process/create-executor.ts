@@ -1,5 +1,5 @@
 import { createRunParts } from '../../activities/run-parts.js';
-import { createToolHost } from '../../activities/run-tools.js';
+import { createToolHost } from '../../activities/run-agent.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createRuns } from '../../runs/create-runs.js';

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { toAcceptable } from '../../activities/model/acceptable-prompt.js';
 import { toModelCall } from '../../activities/model/call-options.js';
+import type { ClaimedStep } from '../../activities/model/middleware.js';
 import { defineAgent } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { AssistantPart, AssistantRow, Row, ToolRow, UserPart } from '../../protocol/rows.js';
@@ -35,9 +36,12 @@ async function promptOf(name: StrictName, rows: readonly Row[], known: Known) {
     llmConfig: { model },
   });
   const ref = { sessionId: 's', runId: 'r', agent: 'a', turn: 1, step: 1, maxSteps: 9, known: 0 };
-  const asked = { ref, agent, state: {}, rows, messageId: 'm', tries: 1 };
   const { signal } = new AbortController();
-  const call = await toModelCall(asked, signal);
+  const claim = { messageId: 'm', waits: 0 };
+  const progress = { failures: 0 };
+  const step = { agent, rows, claim, progress, attempt: { number: 1, signal } };
+  const request = { ref, choice: agent.llmConfig, turn: { index: 0, before: 0 } };
+  const call = await toModelCall(step as unknown as ClaimedStep, request);
   return { model, options: call.options };
 }
 

@@ -5,6 +5,8 @@ import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { userMessage } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 
+const { call, says, asks } = parts;
+
 it('a factory is given the session, the run and the user whose agent it makes, in steps and in calls', async () => {
   const stores = await openTestStores();
   const scopes: AgentScope[] = [];
@@ -14,9 +16,8 @@ it('a factory is given the session, the run and the user whose agent it makes, i
     inputSchema: z.object({}),
     execute: () => 'again',
   });
-  const { call, finish } = parts;
   const given = createHarness(stores, {
-    model: fakeModel(sayInTurn([...call('c1', 'echo', {}), ...finish('tool-calls')])),
+    model: fakeModel(sayInTurn(asks(call('c1', 'echo', {})))),
     tools: [tool],
     onScope: (scope) => scopes.push(scope),
   });
@@ -32,8 +33,7 @@ it('a factory is given the session, the run and the user whose agent it makes, i
 it('the user is the one of this run, also where another one had a session of this id before', async () => {
   const stores = await openTestStores();
   const users: (string | undefined)[] = [];
-  const { text, finish } = parts;
-  const say = [...text('hi'), ...finish()];
+  const say = says('hi');
   const given = createHarness(stores, {
     model: fakeModel(sayInTurn(say, say)),
     onScope: ({ userId }) => users.push(userId),

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { createSubAgentTool, defineAgent, fromAgent, fromAiSdkTool } from '../../agents/index.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { plain } from './compare-prompts.js';
-import { asksFor, REPLIES, serve, SHAPES, tools } from './serve-agent.js';
+import { REPLIES, serve, SHAPES, tools } from './serve-agent.js';
 import { mcpServers } from '../../extensions/mcp/index.js';
 
-const { call } = parts;
+const { call, asks } = parts;
 const HELPER = defineAgent({
   name: 'theirs',
   description: 'Helps.',
@@ -153,7 +153,7 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
   });
 
   it('the model of a step can be another one, whose name is counted', async () => {
-    const first = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
+    const first = fakeModel(sayInTurn(asks(call('c1', 'echo', { value: 'a' }))));
     const second = fakeModel(sayInTurn());
     const harness = await serve(
       new ToolLoopAgent({
@@ -171,7 +171,7 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
     const name = 'admin.list';
     const listed = { [name]: dynamicTool({ inputSchema: z.object({}), execute: () => 1 }) };
     const toolChoice = { type: 'tool', toolName: name } as const;
-    const model = fakeModel(() => [...parts.text('Done.'), ...parts.finish()]);
+    const model = fakeModel(() => parts.says('Done.'));
     const agent = { model, tools: { ...tools, ...listed }, activeTools: [name], toolChoice };
     const { begin, step } = await serve(agent);
     await step(await begin(), 1);
@@ -183,7 +183,7 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
   });
 
   it('a tool that is not active in a step is unknown in it', async () => {
-    const model = fakeModel(sayInTurn(asksFor(call('c1', 'other', {}))));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'other', {}))));
     const harness = await serve(new ToolLoopAgent({ model, tools, activeTools: ['echo'] }), shape);
     await harness.play(await harness.begin());
     expect(await harness.session.messages('tool_input_error')).toMatchObject([
@@ -192,7 +192,7 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
   });
 
   it('values that a tool yields are shown before its result', async () => {
-    const model = fakeModel(sayInTurn(asksFor(call('c1', 'count', {}))));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'count', {}))));
     const count = tool({
       inputSchema: z.object({}),
       async *execute() {
@@ -210,7 +210,7 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
   it('toolApproval asks, approves and denies', async () => {
     const model = fakeModel(
       sayInTurn(
-        asksFor(
+        asks(
           call('c1', 'echo', { value: 'ask' }),
           call('c2', 'echo', { value: 'no' }),
           call('c3', 'other', {}),
@@ -241,7 +241,7 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
   it('toolApproval counts for tools that replace those of the agent, too', async () => {
     const { echo } = tools;
     for (const own of [{ echo }, [fromAiSdkTool('echo', echo, { idempotent: true })]]) {
-      const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
+      const model = fakeModel(sayInTurn(asks(call('c1', 'echo', { value: 'a' }))));
       const agent = new ToolLoopAgent({ model, tools, toolApproval: { echo: 'user-approval' } });
       const harness = await serve(agent, { tools: own, ...shape });
       expect(await harness.play(await harness.begin())).toMatchObject({

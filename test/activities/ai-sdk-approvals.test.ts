@@ -2,9 +2,9 @@
 import { tool, ToolLoopAgent, type ModelMessage } from 'ai';
 import { z } from 'zod';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { asksFor, serve } from './serve-agent.js';
+import { serve } from './serve-agent.js';
 
-const { call } = parts;
+const { call, asks } = parts;
 
 interface Given {
   messages: ModelMessage[];
@@ -44,8 +44,8 @@ describe('rules of agents of the AI SDK', () => {
         });
       };
       const replies = [
-        asksFor(call('c1', 'echo', { value: 'a' })),
-        asksFor(call('c2', 'echo', { value: 'b' })),
+        asks(call('c1', 'echo', { value: 'a' })),
+        asks(call('c2', 'echo', { value: 'b' })),
       ];
       const [theirs, ours]: [unknown[], unknown[]] = [[], []];
       const result = await make(fakeModel(sayInTurn(...replies)), theirs).stream({

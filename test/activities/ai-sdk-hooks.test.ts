@@ -9,9 +9,9 @@ import type { CommitInput, Steps } from '../../store/contract/steps.js';
 import { changing, newNonce } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
-import { asksFor, REPLIES, serve, SHAPES, tools } from './serve-agent.js';
+import { REPLIES, serve, SHAPES, tools } from './serve-agent.js';
 
-const { call, finish } = parts;
+const { call, finish, asks } = parts;
 
 describe.each(SHAPES)('a stop condition%s', (_suffix, shape) => {
   it.each([
@@ -38,10 +38,10 @@ describe.each(SHAPES)('a stop condition%s', (_suffix, shape) => {
 
   it('ends a run that owes a result with the result', async () => {
     const model = fakeModel(
-      sayInTurn(asksFor(call('c1', 'echo', { value: 'a' })), [
-        ...call('c2', '__finish__', { answer: 1 }),
-        ...finish('tool-calls'),
-      ]),
+      sayInTurn(
+        asks(call('c1', 'echo', { value: 'a' })),
+        asks(call('c2', '__finish__', { answer: 1 })),
+      ),
     );
     const harness = await serve(new ToolLoopAgent({ model, tools, stopWhen: isStepCount(1) }), {
       outputSchema: z.object({ answer: z.number() }),
@@ -56,7 +56,7 @@ describe('the repair of a call', () => {
   it('mends a wrong name and a wrong input before anything is stored', async () => {
     const asked: string[] = [];
     const model = fakeModel(
-      sayInTurn(asksFor(call('c1', 'ecko', { value: 'a' }), call('c2', 'echo', { value: 1 }))),
+      sayInTurn(asks(call('c1', 'ecko', { value: 'a' }), call('c2', 'echo', { value: 1 }))),
     );
     const harness = await serve(
       new ToolLoopAgent({
@@ -89,7 +89,7 @@ describe('the repair of a call', () => {
     ['leaves it', () => Promise.resolve(null)],
     ['returns nonsense', () => Promise.resolve({ toolName: 3 } as never)],
   ])('that %s gives the model its error', async (_how, repairToolCall) => {
-    const model = fakeModel(sayInTurn(asksFor(call('c1', 'ecko', {}))));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'ecko', {}))));
     const harness = await serve(new ToolLoopAgent({ model, tools, repairToolCall }));
     await harness.play(await harness.begin());
     expect(await harness.session.messages('tool_input_error')).toMatchObject([
@@ -101,7 +101,7 @@ describe('the repair of a call', () => {
 describe('a repair that takes long', () => {
   const never = () => new Promise<null>(() => undefined);
   const begun = async (repairing: () => void) => {
-    const model = fakeModel(sayInTurn(asksFor(call('c1', 'ecko', {}))));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'ecko', {}))));
     const repairToolCall = () => {
       repairing();
       return never();
@@ -218,7 +218,7 @@ describe('hooks', () => {
 
   it('are called again when the worker died after the commit, and not for earlier steps', async () => {
     const heard: unknown[] = [];
-    const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'echo', { value: 'a' }))));
     const harness = await serve(
       new ToolLoopAgent({
         model,
@@ -240,7 +240,7 @@ describe('hooks', () => {
 
   it('are called for a run whose next run has begun already', async () => {
     const heard: unknown[] = [];
-    const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'echo', { value: 'a' }))));
     const agent = new ToolLoopAgent({
       model,
       tools,

@@ -6,9 +6,9 @@ import { toolContextOf, type PrepareStepOptions } from '../../agents/index.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 import { expectSameOnPages } from './same-on-pages.js';
-import { asksFor, serve, SHAPES, tools } from './serve-agent.js';
+import { serve, SHAPES, tools } from './serve-agent.js';
 
-const { call, text, finish } = parts;
+const { call, says, asks } = parts;
 
 /** A call whose input is written in pieces. */
 const written = (
@@ -23,12 +23,12 @@ const written = (
 ];
 
 const REPLIES = [
-  asksFor(
+  asks(
     written('c1', 'note', '{"te', 'xt":"a"}'),
     call('c2', 'note', { text: 'b' }),
     written('c3', 'note', '{"text":', '3}'),
   ),
-  [...text('Done.'), ...finish()],
+  says('Done.'),
 ];
 
 interface HookOptions {
@@ -92,7 +92,7 @@ describe.each(SHAPES)('a tool with hooks for its input%s', (_suffix, shape) => {
 describe.each(SHAPES)('contexts of an agent%s', (_suffix, shape) => {
   it('reach its tools, rules and hooks, beside that of the runtime', async () => {
     const seen: unknown[] = [];
-    const model = fakeModel(sayInTurn(asksFor(call('c1', 'pay', { amount: 1 }))));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'pay', { amount: 1 }))));
     const pay = tool({
       inputSchema: z.object({ amount: z.number() }),
       contextSchema: z.object({ currency: z.string().toUpperCase() }),
@@ -127,7 +127,7 @@ describe.each(SHAPES)('contexts of an agent%s', (_suffix, shape) => {
 
   it('of AI SDK 6 reach all tools', async () => {
     const seen: unknown[] = [];
-    const model = fakeModel(sayInTurn(asksFor(call('c1', 'look', {}))));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'look', {}))));
     const look = tool({
       inputSchema: z.object({}),
       execute: (_input, options) => {
@@ -199,7 +199,7 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
       prepareStep: ({ stepNumber }: { stepNumber: number }) =>
         stepNumber === 0 ? {} : { system: 'Of the step.', providerOptions: { fake: { b: 2 } } },
     });
-    const replies = [asksFor(call('c1', 'echo', { value: 'a' })), [...text('Done.'), ...finish()]];
+    const replies = [asks(call('c1', 'echo', { value: 'a' })), says('Done.')];
     const ours = fakeModel(sayInTurn(...replies));
     const harness = await serve(run(ours), shape);
     await harness.play(await harness.begin());
@@ -265,8 +265,8 @@ it('a call that pages carry out has the name of its tool on pages, also if its i
   const locate = tool({ inputSchema: z.object({ q: z.string() }) });
   const any = dynamicTool({ inputSchema: z.unknown() });
   const replies = [
-    asksFor(written('l1', 'locate', '{"q":', '3}')),
-    asksFor(written('l2', 'locate', '{"q":', '"x"}'), call('a1', 'any', {})),
+    asks(written('l1', 'locate', '{"q":', '3}')),
+    asks(written('l2', 'locate', '{"q":', '"x"}'), call('a1', 'any', {})),
   ];
   const stores = await openTestStores();
   const agent = { model: fakeModel(sayInTurn(...replies)), tools: { locate, any } };

@@ -7,11 +7,8 @@ import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 import { serve } from './serve-agent.js';
 
-const { call, finish } = parts;
-const handsIn = (id: string, input: unknown) => [
-  ...call(id, '__finish__', input),
-  ...finish('tool-calls'),
-];
+const { call, says, asks } = parts;
+const handsIn = (id: string, input: unknown) => asks(call(id, '__finish__', input));
 const schema = z.object({ answer: z.number(), unit: z.string().default('m') });
 
 describe('the output of an agent of the AI SDK', () => {
@@ -72,7 +69,7 @@ describe('the output of an agent of the AI SDK', () => {
     'may be written, in the format that the model is asked for: %#',
     async (output, text, result) => {
       const stores = await openTestStores();
-      const model = fakeModel(sayInTurn([...parts.text(text), ...finish()]));
+      const model = fakeModel(sayInTurn(says(text)));
       const harness = await serve({ model, output }, {}, stores);
       expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
       expect(await stores.store.sessions.read(harness.session.id)).toMatchObject({
@@ -102,9 +99,7 @@ describe('the output of an agent of the AI SDK', () => {
 
   it('is asked for by a call alone where the text does not fit', async () => {
     const stores = await openTestStores();
-    const model = fakeModel(
-      sayInTurn([...parts.text('{"answer":"one"}'), ...finish()], handsIn('c1', { answer: 1 })),
-    );
+    const model = fakeModel(sayInTurn(says('{"answer":"one"}'), handsIn('c1', { answer: 1 })));
     const harness = await serve({ model, output: Output.object({ schema }) }, {}, stores);
     const run = await harness.begin();
     expect(await harness.step(run, 1)).toMatchObject({ kind: 'calls', finish: 'missing' });

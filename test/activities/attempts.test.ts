@@ -2,29 +2,22 @@ import { APICallError } from '@ai-sdk/provider';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
-import { attemptOf, createHarness, type AgentUnderTest } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-const { call, finish } = parts;
+const { call, finish, asks } = parts;
 
 /** Says something and then nothing more, until it is cut. */
-const endless = () =>
-  fakeModel(async function* () {
-    yield { type: 'text-start', id: 't' };
-    yield { type: 'text-delta', id: 't', delta: 'x'.repeat(40) };
-    await new Promise(() => undefined);
-  });
+const endless: Script = async function* () {
+  yield { type: 'text-start', id: 't' };
+  yield { type: 'text-delta', id: 't', delta: 'x'.repeat(40) };
+  await new Promise(() => undefined);
+};
 
-async function harnessOf(agent: Omit<AgentUnderTest, 'model'> = {}) {
-  const stores = await openTestStores();
-  const model = endless();
-  return { ...createHarness(stores, { model, ...agent }), ...stores, model };
-}
-
-type Given = Awaited<ReturnType<typeof harnessOf>>;
+type Given = Awaited<ReturnType<typeof openHarness>>;
 
 /** An attempt whose model speaks until Temporal cancels it. */
 async function cutStep(given: Given, run: RunRecord, attempt: number, limitMs: number) {
@@ -42,7 +35,7 @@ async function cutStep(given: Given, run: RunRecord, attempt: number, limitMs: n
 describe('a model call that outlives its activity', () => {
   it('a model call that outlives its activity ends with a typed error after five attempts, and its partial reply has its price', async () => {
     const pricing = { inputPerMTok: 1, outputPerMTok: 5 };
-    const given = await harnessOf({ more: { llmConfig: { pricing } } });
+    const given = await openHarness(endless, { more: { llmConfig: { pricing } } });
     const run = await given.begin();
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       expect(await cutStep(given, run, attempt, 0)).toBe('CancelledFailure');
@@ -52,17 +45,17 @@ describe('a model call that outlives its activity', () => {
       status: 'failed',
       error: { code: 'attempts_exhausted', retryable: false },
     });
-    expect(await given.store.sessions.read(given.session.id)).toMatchObject({
+    expect(await given.record()).toMatchObject({
       status: 'failed',
       usage: { outputTokens: 40, costMicroUsd: 200 },
     });
-    expect(await given.store.sessions.rows(given.session.id, 1)).toMatchObject([
+    expect(await given.rows(1)).toMatchObject([
       { parts: [{ text: 'x'.repeat(40) }], interrupted: 'failure' },
     ]);
   });
 
   it("a model call that outlives its activity counts towards the run's cap", async () => {
-    const given = await harnessOf({ more: { spendCap: { tokens: 15 } } });
+    const given = await openHarness(endless, { more: { spendCap: { tokens: 15 } } });
     const run = await given.begin();
     await cutStep(given, run, 1, 0);
     await cutStep(given, run, 2, 0);
@@ -72,7 +65,7 @@ describe('a model call that outlives its activity', () => {
 
 describe('attempts that hand over', () => {
   it('of workers that go do not count, however many they are', async () => {
-    const given = await harnessOf();
+    const given = await openHarness(endless);
     const run = await given.begin();
     for (let attempt = 1; attempt <= 8; attempt += 1) {
       expect(await cutStep(given, run, attempt, 60_000)).toBe('CancelledFailure');
@@ -87,11 +80,9 @@ describe('attempts that hand over', () => {
       statusCode: 429,
       responseHeaders: { 'retry-after': '30' },
     });
-    const stores = await openTestStores();
-    const model = fakeModel(() => {
+    const given = await openHarness(() => {
       throw refused;
     });
-    const given = createHarness(stores, { model });
     const run = await given.begin();
     for (let attempt = 1; attempt <= 8; attempt += 1) {
       const step = given.step(run, 1, attempt);
@@ -106,7 +97,7 @@ describe('attempts that hand over', () => {
       return 1;
     };
     const stateSchema = z.object({ n: z.number().default(fault) });
-    const given = await harnessOf({ more: { stateSchema } });
+    const given = await openHarness(endless, { more: { stateSchema } });
     isDefined = true;
     const run = await given.begin();
     for (const attempt of [7, 8, 9, 10]) {
@@ -151,7 +142,7 @@ describe('a call that waits for its place', () => {
 describe('a worker of another build', () => {
   const tool = (name: string) =>
     defineTool({ name, description: name, inputSchema: z.object({}), execute: () => name });
-  const model = () => fakeModel(sayInTurn([...call('c1', 'newer', {}), ...finish('tool-calls')]));
+  const model = () => fakeModel(sayInTurn(asks(call('c1', 'newer', {}))));
 
   it('a worker that does not know the tool leaves the call untouched for one that does', async () => {
     const stores = await openTestStores();
@@ -188,8 +179,12 @@ describe('a worker of another build', () => {
 
   it('a worker that does not know the agent leaves the step, unless the run is stopped', async () => {
     const stores = await openTestStores();
-    const newer = createHarness(stores, { model: endless() });
-    const older = createHarness(stores, { model: endless(), name: 'another' }, newer.session);
+    const newer = createHarness(stores, { model: fakeModel(endless) });
+    const older = createHarness(
+      stores,
+      { model: fakeModel(endless), name: 'another' },
+      newer.session,
+    );
     const run = await newer.begin();
     await expect(older.step(run, 1)).rejects.toMatchObject({ type: 'unknown_agent' });
     expect(await stores.store.sessions.read(newer.session.id)).toMatchObject({ claimedStep: 0 });
@@ -198,7 +193,7 @@ describe('a worker of another build', () => {
   });
 
   it('no worker knows the agent: the run ends typed after ten minutes', async () => {
-    const given = await harnessOf({ name: 'another' });
+    const given = await openHarness(endless, { name: 'another' });
     const run = await given.begin();
     const late = new MockActivityEnvironment({ attempt: 9, scheduledTimestampMs: 1 });
     expect(await given.step(run, 1, 9, late)).toMatchObject({ error: { code: 'unknown_agent' } });

@@ -1,13 +1,12 @@
 import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openHarness } from '../support/activity-harness.js';
+import { parts, sayInTurn, type Script } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
-import { openTestStores } from '../support/test-stores.js';
 
 type Part = LanguageModelV4StreamPart;
-const { text, call, finish } = parts;
+const { text, call, finish, says } = parts;
 
 const echo = defineTool({
   name: 'echo',
@@ -16,10 +15,9 @@ const echo = defineTool({
   execute: ({ value }) => value,
 });
 
-async function harnessOf(model: ReturnType<typeof fakeModel>, stallTimeoutMs = 60_000) {
-  const stores = await openTestStores();
+function harnessOf(script: Script, stallTimeoutMs = 60_000) {
   const more = { llmConfig: { stallTimeoutMs, maxTries: 5 } };
-  return { ...createHarness(stores, { model, tools: [echo], more }), store: stores.store };
+  return openHarness(script, { tools: [echo], more });
 }
 
 async function* silentAfter(parts: Part[]): AsyncGenerator<Part> {
@@ -32,8 +30,10 @@ describe('a model that goes silent', () => {
     ['before its first word', () => new Promise<never>(() => undefined)],
     ['in the middle, deaf to its signal', () => silentAfter(text('Well').slice(0, -1))],
   ])('%s is given up and asked again', async (_, silent) => {
-    const model = fakeModel((n) => (n === 0 ? silent() : [...text('Here.'), ...finish()]));
-    const { session, begin, step } = await harnessOf(model, 500);
+    const { session, begin, step, model } = await harnessOf(
+      (n) => (n === 0 ? silent() : says('Here.')),
+      500,
+    );
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await session.messages('step_discarded')).toMatchObject([{ reason: 'model_stalled' }]);
     expect(model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
@@ -41,8 +41,7 @@ describe('a model that goes silent', () => {
   });
 
   it('each time fails the run', async () => {
-    const model = fakeModel(() => silentAfter([]));
-    const { begin, step } = await harnessOf(model, 20);
+    const { begin, step, model } = await harnessOf(() => silentAfter([]), 20);
     expect(await step(await begin(), 1)).toMatchObject({
       status: 'failed',
       error: { code: 'model_stalled', retryable: true },
@@ -51,13 +50,12 @@ describe('a model that goes silent', () => {
   });
 
   it('now and then, but for less than the limit, is waited for', async () => {
-    const model = fakeModel(async function* () {
-      for (const part of [...text('a b c '.repeat(4)), ...finish()]) {
+    const { begin, step, model } = await harnessOf(async function* () {
+      for (const part of says('a b c '.repeat(4))) {
         await new Promise((resolve) => setTimeout(resolve, 100));
         yield part;
       }
-    });
-    const { begin, step } = await harnessOf(model, 2_000);
+    }, 2_000);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(model.doStreamCalls).toHaveLength(1);
   });
@@ -78,8 +76,7 @@ describe('a model that calls tools badly', () => {
       'larger than 128 KB',
     ],
   ])('%s gets an error that says so', async (_, calls, message) => {
-    const model = fakeModel(sayInTurn([...calls, ...finish('tool-calls')]));
-    const { begin, play } = await harnessOf(model);
+    const { begin, play, model } = await harnessOf(sayInTurn([...calls, ...finish('tool-calls')]));
     expect(await play(await begin())).toMatchObject({ status: 'completed' });
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain(
       JSON.stringify(message).slice(1, -1),
@@ -87,16 +84,15 @@ describe('a model that calls tools badly', () => {
   });
 
   it('a model that uses one id twice in a step has made two calls', async () => {
-    const model = fakeModel(
+    const { begin, play, rows } = await harnessOf(
       sayInTurn([
         ...call('c', 'echo', { value: 1 }),
         ...call('c', 'echo', { value: 2 }),
         ...finish(),
       ]),
     );
-    const { begin, play, session, store } = await harnessOf(model);
     expect(await play(await begin())).toMatchObject({ status: 'completed' });
-    expect(await store.sessions.rows(session.id, 2)).toMatchObject([
+    expect(await rows(2)).toMatchObject([
       { toolCallId: 'c', output: 1 },
       { toolCallId: 'c_1', output: 2 },
       { role: 'assistant' },
@@ -104,42 +100,38 @@ describe('a model that calls tools badly', () => {
   });
 
   it('a model that uses ids of an earlier run has made new calls', async () => {
-    const model = fakeModel((n) =>
-      n % 2 === 0
-        ? [...call('c', 'echo', { value: n }), ...finish()]
-        : [...text('ok'), ...finish()],
+    const { begin, play, rows } = await harnessOf((n) =>
+      n % 2 === 0 ? [...call('c', 'echo', { value: n }), ...finish()] : says('ok'),
     );
-    const { begin, play, session, store } = await harnessOf(model);
     await play(await begin());
     await play(await begin());
-    const rows = await store.sessions.rows(session.id, 0);
-    expect(rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []))).toEqual([
+    const stored = await rows(0);
+    expect(stored.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []))).toEqual([
       'c',
       'c_1',
     ]);
   });
 
   it('a call that a model breaks off is closed for those who saw it', async () => {
-    const model = fakeModel(
+    const { begin, step, session, rows, record } = await harnessOf(
       sayInTurn([
         { type: 'tool-input-start', id: 'c', toolName: 'echo' },
         { type: 'tool-input-delta', id: 'c', delta: '{"value":1' },
         ...finish('length'),
       ]),
     );
-    const { begin, step, session, store } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await session.messages('tool_input_error')).toMatchObject([{ toolCallId: 'c' }]);
-    expect(await store.sessions.rows(session.id, 1)).toMatchObject([
+    expect(await rows(1)).toMatchObject([
       { role: 'assistant', parts: [{ type: 'tool-call', toolCallId: 'c' }] },
       { role: 'tool', toolCallId: 'c', errorCode: 'invalid_tool_input' },
     ]);
-    expect(await store.sessions.read(session.id)).toMatchObject({ finishReason: 'length' });
+    expect(await record()).toMatchObject({ finishReason: 'length' });
   });
 
   it('a model that sends a megabyte of arguments gets an error, and not all of them are shown', async () => {
     const piece = 'x'.repeat(1_000);
-    const model = fakeModel(
+    const { begin, play, session } = await harnessOf(
       sayInTurn([
         { type: 'tool-input-start', id: 'c', toolName: 'echo' },
         { type: 'tool-input-delta', id: 'c', delta: '{"value":"' },
@@ -152,7 +144,6 @@ describe('a model that calls tools badly', () => {
         ...finish(),
       ]),
     );
-    const { begin, play, session } = await harnessOf(model);
     expect(await play(await begin())).toMatchObject({ status: 'completed' });
     const shown = (await session.messages('tool_arg_stream_delta'))
       .map(({ delta }) => delta)
@@ -162,7 +153,7 @@ describe('a model that calls tools badly', () => {
   });
 
   it('a call that the provider executes is not taken for ours', async () => {
-    const model = fakeModel(
+    const { begin, step, rows } = await harnessOf(
       sayInTurn([
         { type: 'tool-input-start', id: 'p', toolName: 'web_search', providerExecuted: true },
         { type: 'tool-input-delta', id: 'p', delta: '{}' },
@@ -182,9 +173,8 @@ describe('a model that calls tools badly', () => {
         ...finish(),
       ]),
     );
-    const { begin, step, session, store } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
-    expect(await store.sessions.rows(session.id, 1)).toMatchObject([
+    expect(await rows(1)).toMatchObject([
       {
         parts: [
           { type: 'tool-call', kind: 'provider', toolCallId: 'p', toolName: 'web_search' },
@@ -200,30 +190,29 @@ describe('a model that calls tools badly', () => {
 describe('a model that says odd things', () => {
   it('a reply of 10,000 tiny deltas is stored as one text', async () => {
     const words = 'ab '.repeat(3_334);
-    const model = fakeModel(() => [...text(words), ...finish()]);
-    const { begin, step, session, store } = await harnessOf(model);
+    const { begin, step, session, rows } = await harnessOf(() => says(words));
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(textIn(await session.log())).toBe(words);
-    expect(await store.sessions.rows(session.id, 1)).toMatchObject([{ parts: [{ text: words }] }]);
+    expect(await rows(1)).toMatchObject([{ parts: [{ text: words }] }]);
   });
 
   it('a model that returns nothing has still made a step', async () => {
-    const { begin, step, store, session } = await harnessOf(fakeModel(() => finish()));
+    const { begin, step, session, rows } = await harnessOf(() => finish());
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
-    expect(await store.sessions.rows(session.id, 1)).toMatchObject([
-      { role: 'assistant', parts: [] },
-    ]);
+    expect(await rows(1)).toMatchObject([{ role: 'assistant', parts: [] }]);
     expect(await session.messages('step_end')).toMatchObject([{ finishReason: 'stop' }]);
   });
 
   it.each(['length', 'content-filter'] as const)(
     'a reply that ends by %s has that finish reason',
     async (reason) => {
-      const model = fakeModel(() => [...text('So'), ...finish(reason)]);
-      const { begin, step, store, session } = await harnessOf(model);
+      const { begin, step, session, stores } = await harnessOf(() => [
+        ...text('So'),
+        ...finish(reason),
+      ]);
       expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
       expect(await session.messages('step_end')).toMatchObject([{ finishReason: reason }]);
-      expect(await store.runs.current(session.id)).toMatchObject({ finishReason: reason });
+      expect(await stores.store.runs.current(session.id)).toMatchObject({ finishReason: reason });
     },
   );
 
@@ -232,13 +221,15 @@ describe('a model that says odd things', () => {
       inputTokens: { total: NaN, noCache: NaN, cacheRead: null as never, cacheWrite: -3 },
       outputTokens: { total: Infinity, text: 1, reasoning: 1.4 },
     };
-    const model = fakeModel(() => [...text('So'), ...finish('stop', usage)]);
-    const { begin, step, store, session } = await harnessOf(model);
+    const { begin, step, session, record } = await harnessOf(() => [
+      ...text('So'),
+      ...finish('stop', usage),
+    ]);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await session.messages('step_end')).toMatchObject([
       { usage: { inputTokens: 0, outputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 1 } },
     ]);
-    expect((await store.sessions.read(session.id))?.usage).toEqual({
+    expect((await record())?.usage).toEqual({
       inputTokens: 0,
       outputTokens: 0,
       reasoningTokens: 1,
@@ -247,23 +238,28 @@ describe('a model that says odd things', () => {
 
   it('what comes behind its finish is not taken, and an error there does not fail the step', async () => {
     const late: Part[] = [...text('And more.'), { type: 'error', error: new Error('late') }];
-    const model = fakeModel(() => [...text('So.'), ...finish(), ...late]);
-    const { begin, step, session } = await harnessOf(model);
+    const { begin, step, session, model } = await harnessOf(() => [
+      ...text('So.'),
+      ...finish(),
+      ...late,
+    ]);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(textIn(await session.log())).toBe('So.');
     expect(model.doStreamCalls).toHaveLength(1);
   });
 
   it('a stream that stays open behind its finish is not waited for', async () => {
-    const model = fakeModel(() => silentAfter([...text('So.'), ...finish()]));
-    const { begin, step } = await harnessOf(model);
+    const { begin, step } = await harnessOf(() => silentAfter(says('So.')));
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
   });
 
   it('a delta without a text says nothing', async () => {
     const empty = { type: 'text-delta', id: 't', delta: undefined } as unknown as Part;
-    const model = fakeModel(() => [...text('So.', 't').slice(0, -1), empty, ...finish()]);
-    const { begin, step, session } = await harnessOf(model);
+    const { begin, step, session } = await harnessOf(() => [
+      ...text('So.', 't').slice(0, -1),
+      empty,
+      ...finish(),
+    ]);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(textIn(await session.log())).toBe('So.');
   });
@@ -277,11 +273,13 @@ describe('a model that says odd things', () => {
       statusCode: 400,
       responseBody: body,
     });
-    const model = fakeModel(() => [...text('So'), { type: 'error', error }]);
-    const { begin, step, session, store } = await harnessOf(model);
+    const { begin, step, session, record } = await harnessOf(() => [
+      ...text('So'),
+      { type: 'error', error },
+    ]);
     const outcome = await step(await begin(), 1);
     expect(outcome).toMatchObject({ error: { code: 'provider_invalid_request' } });
-    const record = await store.sessions.read(session.id);
-    expect(JSON.stringify([outcome, record, await session.log()])).not.toContain('sk-secret');
+    const stored = await record();
+    expect(JSON.stringify([outcome, stored, await session.log()])).not.toContain('sk-secret');
   });
 });

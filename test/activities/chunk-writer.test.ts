@@ -129,7 +129,7 @@ function openWriter() {
   const writer = createChunkWriter(
     { append },
     { sessionId: 's', runId: 'r', name: 'm1', token: 1, agentType: 'a', step: 1 },
-    { stop: () => events.push('stop'), lost: (loss) => events.push(loss) },
+    (reason) => events.push(reason),
   );
   const next = async (): Promise<Pending> => {
     for (;;) {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
 import type { UserPart } from '../../protocol/rows.js';
 import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { fakeModel, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 
 const inputs = {
@@ -82,8 +82,3 @@ export async function expectSame(...conversation: Parameters<typeof ask>): Promi
     expect(ours[n]?.toolChoice).toEqual(call.toolChoice);
   }
 }
-
-export const asksFor = (...replies: LanguageModelV4StreamPart[][]): LanguageModelV4StreamPart[] => [
-  ...replies.flat(),
-  ...parts.finish('tool-calls'),
-];

@@ -1,7 +1,6 @@
 import type { CallActivityRef, ToolCallOutcome } from '../../protocol/activities.js';
 import type { CallRef, StepOutcome } from '../../protocol/run.js';
-import type { Attempt } from '../../activities/attempt.js';
-import { AttemptFailure } from '../../activities/attempt-failure.js';
+import { type Attempt, AttemptFailure } from '../../activities/attempt.js';
 import { createEagerCalls } from '../../activities/eager-calls.js';
 
 const SETTLED: ToolCallOutcome = { kind: 'settled' };

@@ -12,7 +12,7 @@ const refusing = () =>
       new APICallError({ message: 'no', url: 'http://a', requestBodyValues: {}, statusCode: 401 }),
     ),
   );
-const answer = [...parts.text('from the second'), ...parts.finish()];
+const answer = parts.says('from the second');
 
 describe('a model that another one stands in for', () => {
   it('is not asked again by a worker that takes the step over', async () => {
@@ -37,7 +37,7 @@ describe('a model that another one stands in for', () => {
     const first = refusing();
     const second = fakeModel((n) => {
       if (n === 0) return Promise.reject(rateLimited(30_000));
-      return n === 1 ? [...parts.call('c1', 'none', {}), ...parts.finish('tool-calls')] : answer;
+      return n === 1 ? parts.asks(parts.call('c1', 'none', {})) : answer;
     });
     const model = [{ model: first, maxTries: 5 }, second];
     const { begin, step } = createHarness(await openTestStores(), { model });

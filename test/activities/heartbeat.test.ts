@@ -1,4 +1,4 @@
-import { attemptOf, createHarness } from '../support/activity-harness.js';
+import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 
@@ -27,16 +27,15 @@ it('a model step beats while its model is silent, and not before it has lasted a
   const beats: unknown[] = [];
   environment.on('heartbeat', (details: unknown) => beats.push(details));
   const seen: number[] = [];
-  const model = fakeModel(async function* () {
+  const { begin, step } = await openHarness(async function* () {
     seen.push(beats.length);
     jest.advanceTimersByTime(1_000);
     seen.push(beats.length);
     jest.advanceTimersByTime(5_000);
     seen.push(beats.length);
-    yield* [...parts.text('hi'), ...parts.finish()];
+    yield* parts.says('hi');
     await Promise.resolve();
   });
-  const { begin, step } = createHarness(await openTestStores(), { model });
   await step(await begin(), 1, 1, environment);
   expect(seen).toEqual([0, 1, 6]);
   // Its heart stops with it.
@@ -49,15 +48,14 @@ it('beats three times within a long time-out', async () => {
   let beats = 0;
   environment.on('heartbeat', () => (beats += 1));
   const seen: number[] = [];
-  const model = fakeModel(async function* () {
+  const { begin, step } = await openHarness(async function* () {
     for (const ms of [29_999, 1, 60_000]) {
       jest.advanceTimersByTime(ms);
       seen.push(beats);
     }
-    yield* [...parts.text('hi'), ...parts.finish()];
+    yield* parts.says('hi');
     await Promise.resolve();
   });
-  const { begin, step } = createHarness(await openTestStores(), { model });
   await step(await begin(), 1, 1, environment);
   expect(seen).toEqual([0, 1, 3]);
 });
@@ -74,7 +72,7 @@ it('does not beat while the store leaves its writes unanswered', async () => {
       jest.advanceTimersByTime(1_000);
       seen.push(beats);
     }
-    yield* [...parts.text('hi'), ...parts.finish()];
+    yield* parts.says('hi');
     await Promise.resolve();
   });
   const unansweredMs = (): number => silentMs;

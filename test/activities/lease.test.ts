@@ -4,7 +4,7 @@ import { defineTool } from '../../agents/index.js';
 import { sleep } from '../../protocol/time.js';
 import { changing } from '../support/session-driver.js';
 import type { HeldWork } from '../../store/contract/leases.js';
-import { attemptOf, createHarness } from '../support/activity-harness.js';
+import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -65,7 +65,7 @@ describe('an attempt under a lease', () => {
     const { lease, noted, held } = openLease();
     const model = fakeModel(async function* () {
       noted.push('the model is asked');
-      yield* [...parts.text('hi'), ...parts.finish()];
+      yield* parts.says('hi');
       await Promise.resolve();
     });
     const stores = await openTestStores();
@@ -88,8 +88,7 @@ describe('an attempt under a lease', () => {
 
   it('does not begin in a worker whose lease has lapsed', async () => {
     const { lease, noted, state } = openLease();
-    const model = fakeModel(() => [...parts.text('hi'), ...parts.finish()]);
-    const { begin, step } = createHarness(await openTestStores(), { model, lease });
+    const { begin, step } = await openHarness(() => parts.says('hi'), { lease });
     const run = await begin();
     state.isHeld = false;
     const attempt = step(run, 1, 1, undefined, { isLeased: true });
@@ -100,17 +99,18 @@ describe('an attempt under a lease', () => {
   it('is reported as lost by a worker that shuts down, and does not count as such', async () => {
     const environment = attemptOf(1);
     const { lease } = openLease();
-    const model = fakeModel(async function* (_, { abortSignal }) {
-      yield* parts.text('hi');
-      environment.cancel('WORKER_SHUTDOWN');
-      await new Promise((resolve) => {
-        abortSignal?.addEventListener('abort', resolve);
-        if (abortSignal?.aborted === true) resolve(undefined);
-      });
-      throw new Error('cut');
-    });
-    const stores = await openTestStores();
-    const { begin, step, session } = createHarness(stores, { model, lease });
+    const { begin, step, session, stores } = await openHarness(
+      async function* (_, { abortSignal }) {
+        yield* parts.text('hi');
+        environment.cancel('WORKER_SHUTDOWN');
+        await new Promise((resolve) => {
+          abortSignal?.addEventListener('abort', resolve);
+          if (abortSignal?.aborted === true) resolve(undefined);
+        });
+        throw new Error('cut');
+      },
+      { lease },
+    );
     const run = await begin();
     const token = (NOW + 1_000) * 1000 + 1;
     expect(await step(run, 1, 1, environment, { isLeased: true })).toEqual({
@@ -146,8 +146,7 @@ describe('an attempt under a lease', () => {
 
   it('is not registered for a workflow that would not schedule it again', async () => {
     const { lease, noted } = openLease();
-    const model = fakeModel(() => [...parts.text('hi'), ...parts.finish()]);
-    const { begin, step } = createHarness(await openTestStores(), { model, lease });
+    const { begin, step } = await openHarness(() => parts.says('hi'), { lease });
     await step(await begin(), 1);
     expect(noted).toEqual([]);
   });
@@ -164,8 +163,10 @@ describe('an attempt under a lease', () => {
       idempotent,
       execute: () => noted.push('executed'),
     });
-    const model = fakeModel(() => [...parts.call('c1', 'pay', {}), ...parts.finish('tool-calls')]);
-    const harness = createHarness(await openTestStores(), { model, lease, tools: [tool] });
+    const harness = await openHarness(() => parts.asks(parts.call('c1', 'pay', {})), {
+      lease,
+      tools: [tool],
+    });
     const run = await harness.begin();
     await harness.step(run, 1);
     expect(await harness.tool(run, 1, 'c1', 1, { toolName: 'pay', isLeased: true })).toBe(

@@ -21,7 +21,7 @@ function tool(name: string, execute: Config['execute'], more: Config = {}): Tool
 function asking(...steps: string[][]): Script {
   return (n) => {
     const names = steps[n];
-    if (names === undefined) return [...parts.text('done'), ...parts.finish()];
+    if (names === undefined) return parts.says('done');
     const calls = names.flatMap((name, at) =>
       parts.call(`${name}-${String(n + 1)}-${String(at)}`, name, {}),
     );
@@ -61,7 +61,7 @@ describe('a leg', () => {
     const model = fakeModel((n, options) => {
       if (n < 3) return asking(['echo', 'echo'], ['echo', 'echo'], ['echo', 'echo'])(n, options);
       if (!isDead) return never;
-      return [...parts.text('done'), ...parts.finish()];
+      return parts.says('done');
     });
     const { begin, leg, asked } = createLegHarness({
       model,

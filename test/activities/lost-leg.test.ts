@@ -2,7 +2,7 @@ import { createStepTable } from '../../activities/leg/run-leg.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createLegHarness, openProcess } from '../support/leg-harness.js';
 
-const DONE = () => [...parts.text('done'), ...parts.finish()];
+const DONE = () => parts.says('done');
 
 it('a leg that replaces a lost one continues its table, and knows how far the log had come', async () => {
   const { begin, leg } = createLegHarness({ model: fakeModel(DONE) });

@@ -17,7 +17,7 @@ const image = (fill: string): LanguageModelV4StreamPart => ({
   data: { type: 'data', data: Buffer.alloc(SIZE, fill).toString('base64') },
 });
 const toImagePart = (url: string): UserPart => ({ type: 'file', url, mediaType: 'image/png' });
-const ended = [...parts.text('Here.'), ...parts.finish()];
+const ended = parts.says('Here.');
 
 let stores: TestStores;
 beforeEach(async () => {

@@ -1,19 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 import { toRunStanding } from '../../store/record/run-standing.js';
-import { createHarness } from '../support/activity-harness.js';
+import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { hangAfter, open, rateLimited } from './hanging-model.js';
 
-const { text, finish } = parts;
+const { text, finish, says } = parts;
 
 describe('model step', () => {
   it('a model step that waits for its provider is stopped without it', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(() => Promise.reject(rateLimited(60_000)));
-    const { session, begin, step } = createHarness(stores, { model });
+    const { session, begin, step, model, stores } = await openHarness(() =>
+      Promise.reject(rateLimited(60_000)),
+    );
     const run = await begin();
     await expect(step(run, 1, 1)).rejects.toMatchObject({ type: 'provider_wait' });
     expect(await stores.store.runs.stop(session.id, { mode: 'interrupt' })).toMatchObject({
@@ -31,24 +31,21 @@ describe('model step', () => {
   it.each(['interrupt', 'abort'] as const)(
     'a model step that is cut by %s keeps the partial reply',
     async (mode) => {
-      const stores = await openTestStores();
-      const model = fakeModel((_, { abortSignal }) => hangAfter(open('So far'), abortSignal));
-      const { session, begin, step } = createHarness(stores, { model });
+      const { session, begin, step, model, rows, stores } = await openHarness(
+        (_, { abortSignal }) => hangAfter(open('So far'), abortSignal),
+      );
       const running = step(await begin(), 1);
       await until('it speaks', async () => textIn(await session.log()) === 'So far');
       await stores.store.runs.stop(session.id, { mode });
       const status = mode === 'abort' ? 'aborted' : 'interrupted';
       expect(await running).toMatchObject({ kind: 'ended', step: 1, status });
-      expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
-        { interrupted: mode, parts: [{ text: 'So far' }] },
-      ]);
+      expect(await rows(1)).toMatchObject([{ interrupted: mode, parts: [{ text: 'So far' }] }]);
       expect(model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
     },
   );
 
   it('a model step that is cut by a stop settles its unfinished call', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel((_, { abortSignal }) =>
+    const { session, begin, step, rows, stores } = await openHarness((_, { abortSignal }) =>
       hangAfter(
         [
           ...text('I will'),
@@ -58,7 +55,6 @@ describe('model step', () => {
         abortSignal,
       ),
     );
-    const { session, begin, step } = createHarness(stores, { model });
     const running = step(await begin(), 1);
     await until(
       'the call is on its way',
@@ -66,16 +62,16 @@ describe('model step', () => {
     );
     await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     await running;
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+    expect(await rows(1)).toMatchObject([
       { parts: [{ text: 'I will' }, { type: 'tool-call', toolCallId: 'c1', input: {} }] },
       { role: 'tool', toolCallId: 'c1', errorCode: 'run_stopped' },
     ]);
   });
 
   it('a model step also stops when the model does not listen to its signal', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(() => hangAfter(open('Deaf'), undefined));
-    const { session, begin, step } = createHarness(stores, { model });
+    const { session, begin, step, stores } = await openHarness(() =>
+      hangAfter(open('Deaf'), undefined),
+    );
     const running = step(await begin(), 1);
     await until('it speaks', async () => textIn(await session.log()) === 'Deaf');
     await stores.store.runs.stop(session.id, { mode: 'interrupt' });
@@ -105,9 +101,9 @@ describe('model step', () => {
   });
 
   it('a model step that finds a stop makes no model call, and keeps the partial reply of the dead attempt', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(sayInTurn([...text('never'), ...finish()]));
-    const { session, begin, step } = createHarness(stores, { model });
+    const { session, begin, step, model, rows, stores } = await openHarness(
+      sayInTurn(says('never')),
+    );
     const run = await begin();
     const dead = session.writer(run.runId, 1, 1);
     await session.claim(dead);
@@ -116,15 +112,13 @@ describe('model step', () => {
     expect(await step(run, 1, 2)).toEqual({ kind: 'ended', step: 1, status: 'interrupted' });
     expect(model.doStreamCalls).toHaveLength(0);
     expect(textIn(await session.log())).toBe('Last words');
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+    expect(await rows(1)).toMatchObject([
       { interrupted: 'interrupt', parts: [{ text: 'Last words' }] },
     ]);
   });
 
   it('a model step reports that a run was superseded or ended elsewhere', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(sayInTurn());
-    const { session, begin, step } = createHarness(stores, { model });
+    const { session, begin, step, model, stores } = await openHarness(sayInTurn());
     const run = await begin();
     await stores.store.runs.stop(session.id, { mode: 'abort' });
     expect(await step(run, 1)).toEqual({

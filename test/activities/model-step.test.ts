@@ -1,20 +1,18 @@
 import { APICallError } from '@ai-sdk/provider';
 import { echo } from '../../examples/lab/tools.js';
 import { toRunStanding } from '../../store/record/run-standing.js';
-import { createHarness } from '../support/activity-harness.js';
+import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { hangAfter, open, rateLimited } from './hanging-model.js';
 
-const { text, call, finish } = parts;
+const { text, call, says, asks } = parts;
 
 describe('model step', () => {
   it('a model step streams and commits a reply, and ends the run', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(sayInTurn([...text('Hello.'), ...finish()]));
-    const { session, begin, step } = createHarness(stores, { model });
+    const { session, begin, step, rows } = await openHarness(sayInTurn(says('Hello.')));
     const run = await begin();
     expect(await step(run, 1)).toMatchObject({ kind: 'ended', step: 1, status: 'completed' });
     const log = await session.log();
@@ -27,14 +25,13 @@ describe('model step', () => {
       'step_committed',
       'stream_end',
     ]);
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+    expect(await rows(1)).toMatchObject([
       { role: 'assistant', messageId: 'msg-1', parts: [{ type: 'text', text: 'Hello.' }] },
     ]);
   });
 
   it('a model step that is repeated after its commit returns what was committed, without a model call', async () => {
-    const model = fakeModel(sayInTurn([...text('Once.'), ...finish()]));
-    const { session, begin, step } = createHarness(await openTestStores(), { model });
+    const { session, begin, step, model } = await openHarness(sayInTurn(says('Once.')));
     const run = await begin();
     const first = await step(run, 1);
     expect(first).toMatchObject(await step(run, 1, 2));
@@ -50,7 +47,7 @@ describe('model step', () => {
       for (let turn = 0; turn < 1_000; turn += 1) await new Promise(setImmediate);
       return streamManager.append(...batch);
     };
-    const model = fakeModel(sayInTurn([...text('Hello.'), ...finish()]));
+    const model = fakeModel(sayInTurn(says('Hello.')));
     const given = createHarness({ ...stores, streamManager: slow }, { model });
     expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
     expect(textIn(await given.session.log())).toBe('Hello.');
@@ -58,10 +55,7 @@ describe('model step', () => {
 
   it('a call after a retry has an id that no call of the dropped reply had', async () => {
     const stores = await openTestStores();
-    const replies = () => [
-      [...call('c1', 'echo', { value: 'a' }), ...finish('tool-calls')],
-      [...text('Done.'), ...finish()],
-    ];
+    const replies = () => [asks(call('c1', 'echo', { value: 'a' })), says('Done.')];
     const model = fakeModel(sayInTurn(...replies(), ...replies()));
     const { session, begin, play } = createHarness(stores, { model, tools: [echo] });
     await play(await begin());
@@ -74,11 +68,9 @@ describe('model step', () => {
   });
 
   it('a crashed attempt leaves no text when the next one writes something else', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel((n, { abortSignal }) =>
-      n === 0 ? hangAfter(open('First draft'), abortSignal) : [...text('Second.'), ...finish()],
+    const { session, begin, step, rows, stores } = await openHarness((n, { abortSignal }) =>
+      n === 0 ? hangAfter(open('First draft'), abortSignal) : says('Second.'),
     );
-    const { session, begin, step } = createHarness(stores, { model });
     const run = await begin();
     const lost = step(run, 1, 1);
     await until(
@@ -89,26 +81,22 @@ describe('model step', () => {
     expect(await step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'completed' });
     expect(textIn(await session.log())).toBe('Second.');
     expect(await session.messages('stream_resync')).toMatchObject([{ reason: 'crash_recovery' }]);
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
-      { parts: [{ text: 'Second.' }] },
-    ]);
+    expect(await rows(1)).toMatchObject([{ parts: [{ text: 'Second.' }] }]);
     await stores.redis.spublish(`hx:{${session.id}}:stop`, run.runId);
     // The zombie comes back: whatever it was about to commit is refused.
     await lost.catch(() => undefined);
-    expect(await stores.store.sessions.rows(session.id, 0)).toHaveLength(2);
+    expect(await rows(0)).toHaveLength(2);
   });
 
   it('a model step asks a failing provider again, within its budget, without doubled text', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel((n) => {
+    const { session, begin, step, model, rows } = await openHarness((n) => {
       if (n === 0) return Promise.reject(rateLimited());
       if (n === 1) return [...open('half a'), { type: 'error', error: rateLimited() }];
-      return [...text('whole'), ...finish()];
+      return says('whole');
     });
-    const { session, begin, step } = createHarness(stores, { model });
     expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
     expect(textIn(await session.log())).toBe('whole');
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+    expect(await rows(1)).toMatchObject([
       { role: 'assistant', parts: [{ type: 'text', text: 'whole' }] },
     ]);
     expect(await session.messages('step_discarded')).toHaveLength(2);
@@ -119,12 +107,12 @@ describe('model step', () => {
   });
 
   it('a model step asks again when the stream breaks off without a finish', async () => {
-    const model = fakeModel((n) => (n === 0 ? text('cut') : [...text('whole'), ...finish()]));
-    const stores = await openTestStores();
-    const { session, begin, step } = createHarness(stores, { model });
+    const { session, begin, step, rows } = await openHarness((n) =>
+      n === 0 ? text('cut') : says('whole'),
+    );
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(textIn(await session.log())).toBe('whole');
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+    expect(await rows(1)).toMatchObject([
       { role: 'assistant', parts: [{ type: 'text', text: 'whole' }] },
     ]);
     expect(await session.messages('step_discarded')).toMatchObject([
@@ -133,13 +121,11 @@ describe('model step', () => {
   });
 
   it('a model step out of budget keeps the partial reply, and fails the run', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel((n) => [
-      ...open(`try ${String(n)}`),
-      { type: 'error', error: rateLimited() },
-    ]);
     const more = { llmConfig: { maxTries: 5 } };
-    const { session, begin, step } = createHarness(stores, { model, more });
+    const { session, begin, step, model, rows } = await openHarness(
+      (n) => [...open(`try ${String(n)}`), { type: 'error', error: rateLimited() }],
+      { more },
+    );
     expect(await step(await begin(), 1)).toMatchObject({
       kind: 'ended',
       status: 'failed',
@@ -147,25 +133,21 @@ describe('model step', () => {
     });
     expect(model.doStreamCalls).toHaveLength(5);
     expect(textIn(await session.log())).toBe('try 4');
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
-      { interrupted: 'failure', parts: [{ text: 'try 4' }] },
-    ]);
+    expect(await rows(1)).toMatchObject([{ interrupted: 'failure', parts: [{ text: 'try 4' }] }]);
     expect(await begin()).toMatchObject({ messageId: 'msg-3' });
   });
 
   it('a model step frees its slot during a long wait, and counts failures over attempts', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel((n) =>
+    const { session, begin, step, model, record } = await openHarness((n) =>
       Promise.reject(n === 2 ? rateLimited(400_000) : rateLimited(n === 4 ? 300_000 : 1)),
     );
-    const { session, begin, step } = createHarness(stores, { model });
     const run = await begin();
     const left: unknown = await step(run, 1, 1).catch((error: unknown) => error);
     expect(left).toMatchObject({ type: 'provider_wait', category: 'BENIGN', nonRetryable: false });
     const nextRetryDelay = Number((left as { nextRetryDelay: unknown }).nextRetryDelay);
     expect(nextRetryDelay).toBeGreaterThanOrEqual(400_000);
     expect(nextRetryDelay).toBeLessThan(402_001);
-    const waiting = await stores.store.sessions.read(session.id);
+    const waiting = await record();
     if (waiting === undefined) throw new Error('no session');
     // Active, however long it is silent.
     const later = waiting.updatedAt + 300_000;
@@ -185,8 +167,7 @@ describe('model step', () => {
     expect(await session.messages('error')).toEqual([]);
   });
   it('a provider that will not be back in time is not asked again', async () => {
-    const model = fakeModel(() => Promise.reject(rateLimited(3_600_000)));
-    const { begin, step } = createHarness(await openTestStores(), { model });
+    const { begin, step, model } = await openHarness(() => Promise.reject(rateLimited(3_600_000)));
     expect(await step(await begin(), 1)).toMatchObject({
       status: 'failed',
       error: { code: 'provider_rate_limited', retryable: true },
@@ -201,8 +182,7 @@ describe('model step', () => {
       requestBodyValues: {},
       statusCode: 401,
     });
-    const model = fakeModel(() => Promise.reject(refusal));
-    const { begin, step } = createHarness(await openTestStores(), { model });
+    const { begin, step, model } = await openHarness(() => Promise.reject(refusal));
     expect(await step(await begin(), 1)).toMatchObject({
       error: { code: 'provider_unauthorized', message: 'The model provider refused the key.' },
     });

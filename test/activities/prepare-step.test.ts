@@ -4,12 +4,12 @@ import type { PrepareStep, PrepareStepOptions } from '../../agents/index.js';
 import { prepareMessages } from '../../activities/model/prepare-messages.js';
 import { toPrompt } from '../../activities/model/prompt.js';
 import type { Row } from '../../protocol/rows.js';
-import { createHarness } from '../support/activity-harness.js';
+import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 import { SHAPES } from './serve-agent.js';
 
-const { text, finish } = parts;
+const { says } = parts;
 const place = { sessionId: 's', runId: 's:1-x', step: 1, state: {} };
 const compaction = { kept: undefined, keep: () => Promise.resolve(undefined) };
 const context = { instructions: '', messageMetadata: undefined, compaction };
@@ -57,9 +57,7 @@ const idsIn = (messages: readonly { content: unknown }[]): string[] =>
 describe.each(SHAPES)('prepareStep%s', (_suffix, shape) => {
   it('prepareStep selects the messages of the model, and changes nothing that is stored', async () => {
     const asked: PrepareStepOptions[] = [];
-    const model = fakeModel(
-      sayInTurn([...text('one'), ...finish()], [...text('two'), ...finish()]),
-    );
+    const model = fakeModel(sayInTurn(says('one'), says('two')));
     const prepareStep: PrepareStep = (options) => {
       asked.push(options);
       return { messages: [{ role: 'user', content: 'only this' }] };
@@ -92,7 +90,7 @@ describe('prepareStep', () => {
       asked += 1;
       return Promise.resolve(params);
     };
-    const model = fakeModel(sayInTurn([...text('one'), ...finish()]));
+    const model = fakeModel(sayInTurn(says('one')));
     const given: unknown[] = [];
     const prepareStep: PrepareStep = (options) => {
       given.push(options.model);
@@ -184,12 +182,11 @@ describe('prepareStep', () => {
   ] as [string, PrepareStep][])(
     'a prepareStep that %s ends the run with a typed failure',
     async (_, prepareStep) => {
-      const model = fakeModel(sayInTurn());
-      const given = createHarness(await openTestStores(), { model, more: { prepareStep } });
+      const given = await openHarness(sayInTurn(), { more: { prepareStep } });
       const outcome = await given.step(await given.begin(), 1);
       expect(outcome).toMatchObject({ status: 'failed', error: { code: 'context_hook_failed' } });
       expect(JSON.stringify([outcome, await given.session.log()])).not.toContain('secret');
-      expect(model.doStreamCalls).toHaveLength(0);
+      expect(given.model.doStreamCalls).toHaveLength(0);
     },
   );
 });

@@ -6,16 +6,16 @@ import type { ToolRow } from '../../protocol/rows.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
-import { ask, asksFor, plain } from './compare-prompts.js';
+import { ask, plain } from './compare-prompts.js';
 
-const { text, call, finish } = parts;
+const { text, call, says, asks } = parts;
 
 describe('what a model is asked is what streamText would ask', () => {
   it("the prompt equals streamText's after an approval that was denied", async () => {
     const denial = { approved: false, reason: 'too much' } as const;
-    const reply = asksFor(text('May I?'), call('c1', 'ask', {}));
+    const reply = asks(text('May I?'), call('c1', 'ask', {}));
     const asking = { description: 'Asks.', inputSchema: z.object({}) };
-    const theirs = fakeModel(sayInTurn([...text('pity'), ...finish()]));
+    const theirs = fakeModel(sayInTurn(says('pity')));
     await streamText({
       model: theirs,
       instructions: 'Be brief.',
@@ -38,7 +38,7 @@ describe('what a model is asked is what streamText would ask', () => {
     }).consumeStream();
 
     const stores = await openTestStores();
-    const ours = fakeModel(sayInTurn(reply, [...text('pity'), ...finish()]));
+    const ours = fakeModel(sayInTurn(reply, says('pity')));
     const tools = [defineTool({ ...asking, name: 'ask', requireApproval: true, execute: () => 1 })];
     const harness = createHarness(stores, { model: ours, tools });
     const run = await harness.begin();
@@ -63,7 +63,7 @@ describe('what a model is asked is what streamText would ask', () => {
 
 describe('what a model gets differently on purpose', () => {
   it('calls keep the input as the model wrote it, also what the schema would strip', async () => {
-    const { ours } = await ask([asksFor(call('c1', 'echo', { value: 'a', unknown: 1 }))]);
+    const { ours } = await ask([asks(call('c1', 'echo', { value: 'a', unknown: 1 }))]);
     expect(ours[1]?.prompt[2]).toMatchObject({ content: [{ input: { value: 'a', unknown: 1 } }] });
   });
 

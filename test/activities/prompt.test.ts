@@ -3,29 +3,25 @@ import { stepCountIs, streamText, type ModelMessage } from 'ai';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
-import { asksFor, expectSame, ourTools, plain, theirTools } from './compare-prompts.js';
+import { expectSame, ourTools, plain, theirTools } from './compare-prompts.js';
 
-const { text, call, finish } = parts;
+const { text, call, says, asks } = parts;
 
 describe('what a model is asked is what streamText would ask', () => {
   it("the prompt equals streamText's with one message", () => expectSame([]));
 
   it("the prompt equals streamText's after tools: objects, text, null, errors, and several in one step", async () => {
     await expectSame([
-      asksFor(text('Let me see.'), call('c1', 'echo', { value: 'a' })),
-      asksFor(
-        call('c2', 'text', {}),
-        call('c3', 'nothing', {}),
-        call('c4', 'echo', { value: 'b' }),
-      ),
-      asksFor(call('c5', 'boom', {})),
+      asks(text('Let me see.'), call('c1', 'echo', { value: 'a' })),
+      asks(call('c2', 'text', {}), call('c3', 'nothing', {}), call('c4', 'echo', { value: 'b' })),
+      asks(call('c5', 'boom', {})),
     ]);
   });
 
   it("the prompt equals streamText's after reasoning with a signature", async () => {
     const providerMetadata = { anthropic: { signature: 'sig' } };
     await expectSame([
-      asksFor(
+      asks(
         [
           { type: 'reasoning-start', id: 'r' },
           { type: 'reasoning-delta', id: 'r', delta: 'I think' },
@@ -42,7 +38,7 @@ describe('what a model is asked is what streamText would ask', () => {
     const redacted = { anthropic: { redactedData: 'xyz' } };
     const encrypted = { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'abc' } };
     await expectSame([
-      asksFor(
+      asks(
         [
           { type: 'reasoning-start', id: 'r1', providerMetadata: redacted },
           { type: 'reasoning-end', id: 'r1' },
@@ -56,7 +52,7 @@ describe('what a model is asked is what streamText would ask', () => {
 
   it("the prompt equals streamText's after text and calls with the provider's metadata", async () => {
     await expectSame([
-      asksFor(
+      asks(
         [
           { type: 'text-start', id: 't1', providerMetadata: { openai: { itemId: 'msg_1' } } },
           { type: 'text-delta', id: 't1', delta: 'One' },
@@ -76,7 +72,7 @@ describe('what a model is asked is what streamText would ask', () => {
       { type: 'reasoning-end', id, providerMetadata: { anthropic: { signature: id } } },
     ];
     await expectSame([
-      asksFor(
+      asks(
         reasoning('r1', 'first'),
         reasoning('r2', 'second'),
         text('a', 't1'),
@@ -90,7 +86,7 @@ describe('what a model is asked is what streamText would ask', () => {
 
   it("the prompt equals streamText's after streamed arguments and empty deltas", async () => {
     await expectSame([
-      asksFor(
+      asks(
         [
           { type: 'text-start', id: 't' },
           { type: 'text-delta', id: 't', delta: '' },
@@ -110,7 +106,7 @@ describe('what a model is asked is what streamText would ask', () => {
     const png =
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     await expectSame(
-      [asksFor(call('c1', 'echo', { value: 'a' }))],
+      [asks(call('c1', 'echo', { value: 'a' }))],
       [
         { type: 'text', text: 'look' },
         { type: 'file', url: `data:image/png;base64,${png}`, mediaType: 'image/png' },
@@ -140,8 +136,8 @@ describe('what a model is asked is what streamText would ask', () => {
   });
 
   it("the prompt equals streamText's in the next turn, after a turn with tools", async () => {
-    const first = asksFor(text('Let me see.'), call('c1', 'echo', { value: 'a' }));
-    const second = [...text('There.'), ...finish()];
+    const first = asks(text('Let me see.'), call('c1', 'echo', { value: 'a' }));
+    const second = says('There.');
     const theirs = fakeModel(sayInTurn(first, second, second));
     const user = (content: string): ModelMessage => ({
       role: 'user',

@@ -5,7 +5,7 @@ import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 
-const { call, finish } = parts;
+const { call, finish, asks } = parts;
 
 describe('what a model asks for', () => {
   it('a call that waits for people is kept with what its tool says of itself, if pages can use it', async () => {
@@ -58,19 +58,20 @@ describe('what a model asks for', () => {
       }),
     ];
     const model = fakeModel(
-      sayInTurn([
-        ...call('c1', 'server', {}),
-        ...call('c2', 'client', {}),
-        ...call('c3', 'approval', {}),
-        ...call('c4', 'rule', { n: 1 }),
-        ...call('c5', 'rule', { n: 2 }),
-        ...call('c6', 'unknown', {}),
-        ...call('c7', 'server', { n: 'x' }),
-        ...call('c8', 'server', '{"n":'),
-        ...call('c9', 'broken', {}),
-        ...call('c10', 'strict', {}),
-        ...finish('tool-calls'),
-      ]),
+      sayInTurn(
+        asks(
+          call('c1', 'server', {}),
+          call('c2', 'client', {}),
+          call('c3', 'approval', {}),
+          call('c4', 'rule', { n: 1 }),
+          call('c5', 'rule', { n: 2 }),
+          call('c6', 'unknown', {}),
+          call('c7', 'server', { n: 'x' }),
+          call('c8', 'server', '{"n":'),
+          call('c9', 'broken', {}),
+          call('c10', 'strict', {}),
+        ),
+      ),
     );
     const { session, begin, step } = createHarness(stores, { model, tools });
     const outcome = await step(await begin(), 1);
@@ -114,11 +115,7 @@ describe('what a model asks for', () => {
             : { approve: true, reason: 'small' },
     });
     const model = fakeModel(
-      sayInTurn([
-        ...call('low', 'pay', { amount: 1 }),
-        ...call('high', 'pay', { amount: 1000 }),
-        ...finish('tool-calls'),
-      ]),
+      sayInTurn(asks(call('low', 'pay', { amount: 1 }), call('high', 'pay', { amount: 1000 }))),
     );
     const harness = createHarness(stores, { model, tools: [tool] });
     const { session, begin, step } = harness;
@@ -160,7 +157,7 @@ describe('what a model asks for', () => {
       deadlineMs: 2_000,
       onExpiry: { result: 'no answer' },
     });
-    const model = fakeModel(sayInTurn([...call('c1', 'ask', {}), ...finish('tool-calls')]));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'ask', {}))));
     const { session, begin, step } = createHarness(stores, { model, tools: [asked] });
     expect(await step(await begin(), 1)).toMatchObject({ calls: [{ deadlineMs: 2_000 }] });
     expect((await stores.store.calls.read(session.id, 'c1'))?.spec).toMatchObject({

@@ -12,7 +12,7 @@ import { plain } from './compare-prompts.js';
 import { expectSameOnPages } from './same-on-pages.js';
 import { SHAPES } from './serve-agent.js';
 
-const { text, call, finish } = parts;
+const { text, call, finish, says, asks } = parts;
 type Part = LanguageModelV4StreamPart;
 
 /** A call that the provider makes, streams and answers itself. */
@@ -83,14 +83,14 @@ const conversations: [string, Part[][]][] = [
     'a search with sources, between texts',
     [
       [...text('Let me see.'), ...search('ws1'), source, ...text('It rains.', 't2'), ...finish()],
-      [...text('Bye.'), ...finish()],
+      says('Bye.'),
     ],
   ],
   [
     'a search beside a call of ours',
     [
       [...search('ws1'), ...call('c1', 'echo', { value: 'a' }), ...finish('tool-calls')],
-      [...text('Both.'), ...finish()],
+      says('Both.'),
     ],
   ],
   [
@@ -208,7 +208,7 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
   });
 
   it('a call of ours to one of them is refused, and never executed here', async () => {
-    const model = fakeModel(sayInTurn([...call('c1', 'web_search', {}), ...finish('tool-calls')]));
+    const model = fakeModel(sayInTurn(asks(call('c1', 'web_search', {}))));
     const { harness } = await serve(model, shape);
     await harness.play(await harness.begin());
     expect(await harness.session.messages('tool_input_error')).toMatchObject([
@@ -241,7 +241,7 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
 
   it('a stop in the middle settles what the provider has not finished, and sends none of it back', async () => {
     const model = fakeModel(async function* (n) {
-      if (n > 0) return yield* [...text('done'), ...finish()];
+      if (n > 0) return yield* says('done');
       yield* [...search('ws1'), ...search('ws2').slice(0, 4)];
       await new Promise(() => undefined);
     });

@@ -1,4 +1,3 @@
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { tool } from 'ai';
 import { z } from 'zod';
 import { fromAgent, type AgentSettings, type AiSdkAgent } from '../../agents/index.js';
@@ -6,11 +5,7 @@ import { createHarness, type ActivityHarness } from '../support/activity-harness
 import { parts } from '../support/fake-model.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 
-const { text, call, finish } = parts;
-export const asksFor = (...replies: LanguageModelV4StreamPart[][]): LanguageModelV4StreamPart[] => [
-  ...replies.flat(),
-  ...finish('tool-calls'),
-];
+const { call, says, asks } = parts;
 const echo = tool({
   description: 'Says it again.',
   inputSchema: z.object({ value: z.string() }),
@@ -23,10 +18,10 @@ export const tools = { echo, other, third };
 
 /** Three steps with calls, and a last one. */
 export const REPLIES = [
-  asksFor(call('c1', 'echo', { value: 'a' })),
-  asksFor(call('c2', 'echo', { value: 'b' }), call('c3', 'other', {})),
-  asksFor(call('c4', 'echo', { value: 'c' })),
-  [...text('Done.'), ...finish()],
+  asks(call('c1', 'echo', { value: 'a' })),
+  asks(call('c2', 'echo', { value: 'b' }), call('c3', 'other', {})),
+  asks(call('c4', 'echo', { value: 'c' })),
+  says('Done.'),
 ];
 
 /** What suites are called in either shape of a run, and the setting. */

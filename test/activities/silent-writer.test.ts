@@ -1,9 +1,8 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Row } from '../../protocol/rows.js';
 import { forceEnd } from '../../store/record/force-end.js';
-import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
-import { fakeModel, parts } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { type ActivityHarness, openHarness } from '../support/activity-harness.js';
+import { parts } from '../support/fake-model.js';
 import { until } from '../support/until.js';
 
 const REPLY: LanguageModelV4StreamPart[] = [
@@ -16,8 +15,7 @@ const REPLY: LanguageModelV4StreamPart[] = [
 
 /** A step whose model has sent that reply, and is silent now. */
 async function speaking() {
-  const stores = await openTestStores();
-  const model = fakeModel(async function* (_, { abortSignal }) {
+  const given = await openHarness(async function* (_, { abortSignal }) {
     yield* REPLY;
     await new Promise((_resolve, reject) => {
       abortSignal?.addEventListener('abort', () => {
@@ -25,11 +23,10 @@ async function speaking() {
       });
     });
   });
-  const given = createHarness(stores, { model });
   const run = await given.begin();
   const step = given.step(run, 1);
   await until('the whole reply is in the log', async () => textOf(given));
-  return { ...given, ...stores, run, step };
+  return { ...given, ...given.stores, run, step };
 }
 
 async function textOf({ session }: ActivityHarness): Promise<boolean> {

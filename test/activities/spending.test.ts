@@ -1,13 +1,12 @@
 import { APICallError } from '@ai-sdk/provider';
 import { z } from 'zod';
-import { defineTool, type AgentConfig } from '../../agents/index.js';
+import { defineTool, type SpendCap } from '../../agents/index.js';
 import { toRunUsage } from '../../activities/model/spending.js';
 import { toLoggedError } from '../../activities/model/provider-failure.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, type Script } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { openHarness } from '../support/activity-harness.js';
+import { parts, type Script } from '../support/fake-model.js';
 
-const { text, call, finish } = parts;
+const { text, call, finish, says, asks } = parts;
 const pricing = { inputPerMTok: 3, outputPerMTok: 15 };
 
 const executed: string[] = [];
@@ -22,25 +21,23 @@ const echo = defineTool({
 });
 
 /** Each call of the fake model uses 3 tokens in and 2 out: 39 millionths of a dollar. */
-async function harnessOf(script: Script, spendCap?: AgentConfig<z.ZodType, z.ZodType>['spendCap']) {
-  const stores = await openTestStores();
-  const model = fakeModel(script);
+function harnessOf(script: Script, spendCap?: SpendCap) {
   const more = { llmConfig: { pricing }, ...(spendCap !== undefined && { spendCap }) };
-  return { ...createHarness(stores, { model, tools: [echo], more }), model, store: stores.store };
+  return openHarness(script, { tools: [echo], more });
 }
 
-const callsOnAndOn: Script = (n) => [...call(`c${String(n)}`, 'echo', {}), ...finish('tool-calls')];
+const callsOnAndOn: Script = (n) => asks(call(`c${String(n)}`, 'echo', {}));
 
 describe('what a run uses', () => {
   it('the usage of a run is counted over its steps, with its cost', async () => {
     const given = await harnessOf((n) =>
-      n < 2 ? [...call(`c${String(n)}`, 'echo', {}), ...finish()] : [...text('ok'), ...finish()],
+      n < 2 ? [...call(`c${String(n)}`, 'echo', {}), ...finish()] : says('ok'),
     );
     expect(await given.play(await given.begin())).toMatchObject({
       status: 'completed',
       spent: { tokens: 15, microUsd: 117 },
     });
-    expect(await given.store.runs.current(given.session.id)).toMatchObject({
+    expect(await given.stores.store.runs.current(given.session.id)).toMatchObject({
       usage: { inputTokens: 9, outputTokens: 6, costMicroUsd: 117 },
     });
   });
@@ -48,7 +45,7 @@ describe('what a run uses', () => {
   it('the usage of a run includes attempts that failed after their provider had counted', async () => {
     const given = await harnessOf((n) => [...text('So'), ...finish(n === 0 ? 'error' : 'stop')]);
     await given.play(await given.begin());
-    expect(await given.store.sessions.read(given.session.id)).toMatchObject({
+    expect(await given.record()).toMatchObject({
       usage: { inputTokens: 6, outputTokens: 4, costMicroUsd: 78 },
     });
   });
@@ -83,7 +80,7 @@ describe('a cap on what a run may use', () => {
     });
     expect(given.model.doStreamCalls).toHaveLength(2);
     expect(executed).toEqual(['c0']);
-    const rows = await given.store.sessions.rows(given.session.id, 1);
+    const rows = await given.rows(1);
     expect(rows).toMatchObject([
       { role: 'assistant' },
       { role: 'tool', toolCallId: 'c0', output: 'again' },
@@ -95,7 +92,7 @@ describe('a cap on what a run may use', () => {
   });
 
   it('a cap lets a run end that has nothing more to do', async () => {
-    const given = await harnessOf(() => [...text('Done.'), ...finish()], { tokens: 1 });
+    const given = await harnessOf(() => says('Done.'), { tokens: 1 });
     expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
   });
 

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { defineTool, type ToolDefinition } from '../../agents/index.js';
+import { defineTool } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { StepRef } from '../../protocol/activities.js';
-import type { Store } from '../../store/contract/store.js';
-import { attemptOf, createHarness, type ActivityHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, type Script } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { attemptOf, type ActivityHarness, openHarness } from '../support/activity-harness.js';
+import { parts, type Script } from '../support/fake-model.js';
 
-const { text, call, finish } = parts;
+const { text, call, finish, says } = parts;
 
 const echo = defineTool({
   name: 'echo',
@@ -23,22 +21,10 @@ const locate = defineTool({
 });
 const Answer = z.object({ answer: z.number(), unit: z.string().default('m') });
 
-interface GivenAgent extends ActivityHarness {
-  model: ReturnType<typeof fakeModel>;
-  store: Store;
-}
-
-async function harnessOf(
-  script: Script,
-  outputSchema: z.ZodType = Answer,
-  strictOutput = false,
-): Promise<GivenAgent> {
-  const model = fakeModel(script);
-  const tools: ToolDefinition[] = [echo, locate];
+const harnessOf = (script: Script, outputSchema: z.ZodType = Answer, strictOutput = false) => {
   const more = { outputSchema, llmConfig: { strictOutput } };
-  const stores = await openTestStores();
-  return { ...createHarness(stores, { model, tools, more }), model, store: stores.store };
-}
+  return openHarness(script, { tools: [echo, locate], more });
+};
 
 const handIn = (id: string, input: unknown) => call(id, FINISH_TOOL_NAME, input);
 const withRef = (given: ActivityHarness, more: Partial<StepRef>, step = 1) =>
@@ -73,10 +59,9 @@ describe('an agent with an output schema', () => {
     ]);
     const run = await given.begin();
     expect(await given.step(run, 1)).toMatchObject({ kind: 'ended', status: 'completed' });
-    const { store } = given;
     const output = { answer: 42, unit: 'm' };
-    expect(await store.sessions.read(given.session.id)).toMatchObject({ output });
-    expect(await store.sessions.rows(given.session.id, 1)).toMatchObject([
+    expect(await given.record()).toMatchObject({ output });
+    expect(await given.rows(1)).toMatchObject([
       {
         role: 'assistant',
         parts: [
@@ -113,8 +98,7 @@ describe('an agent with an output schema', () => {
   ])('a model may submit %s, as a field of the call', async (_, schema, input, output) => {
     const given = await harnessOf(() => [...handIn('f', input), ...finish()], schema);
     expect(await given.step(await given.begin(), 1)).toMatchObject({ status: 'completed' });
-    const { store } = given;
-    expect((await store.sessions.read(given.session.id))?.output).toEqual(output);
+    expect((await given.record())?.output).toEqual(output);
   });
 
   it('a run executes the other calls of the step before it ends', async () => {
@@ -134,8 +118,7 @@ describe('an agent with an output schema', () => {
     expect(await given.session.messages('output')).toEqual([]);
     await given.session.answer(run.runId, 'l', { output: 'here' });
     await given.session.end(run.runId, 'completed');
-    const { store } = given;
-    const rows = await store.sessions.rows(given.session.id, 2);
+    const rows = await given.rows(2);
     expect(rows).toMatchObject([
       { toolCallId: 'e', output: 'again' },
       { toolCallId: 'f', output: { acknowledged: true } },
@@ -156,9 +139,8 @@ describe('an agent with an output schema', () => {
       ...finish('tool-calls'),
     ]);
     expect(await given.step(await given.begin(), 1)).toMatchObject({ status: 'completed' });
-    const { store } = given;
-    expect(await store.sessions.read(given.session.id)).toMatchObject({ output: { answer: 2 } });
-    expect(await store.sessions.rows(given.session.id, 2)).toMatchObject([
+    expect(await given.record()).toMatchObject({ output: { answer: 2 } });
+    expect(await given.rows(2)).toMatchObject([
       { toolCallId: 'f1', errorCode: 'invalid_output' },
       { toolCallId: 'f2', output: { acknowledged: true } },
       { toolCallId: 'f3', error: 'The result was handed in already.' },
@@ -180,9 +162,8 @@ describe('an agent with an output schema', () => {
     const prompts = given.model.doStreamCalls.map(({ prompt }) => JSON.stringify(prompt));
     expect(prompts[1]).toContain('the input is no valid JSON');
     expect(prompts[2]).toContain('answer: Invalid input');
-    const { store } = given;
-    expect(await store.sessions.read(given.session.id)).toMatchObject({ status: 'failed' });
-    expect((await store.sessions.rows(given.session.id, -3)).slice(-2)).toMatchObject([
+    expect(await given.record()).toMatchObject({ status: 'failed' });
+    expect((await given.rows(-3)).slice(-2)).toMatchObject([
       { toolCallId: 'e', errorCode: 'run_failed' },
       { toolCallId: 'f2', errorCode: 'invalid_output' },
     ]);
@@ -191,9 +172,7 @@ describe('an agent with an output schema', () => {
 
   it('a model that only writes text is asked for the result, and for nothing else', async () => {
     const given = await harnessOf((n) =>
-      n === 0
-        ? [...text('Forty-two.'), ...finish()]
-        : [...handIn('f', { answer: 42 }), ...finish()],
+      n === 0 ? says('Forty-two.') : [...handIn('f', { answer: 42 }), ...finish()],
     );
     const run = await given.begin();
     expect(await given.step(run, 1)).toEqual({
@@ -212,8 +191,7 @@ describe('an agent with an output schema', () => {
       { role: 'assistant' },
       { role: 'user', providerOptions: { helix: { internal: true } } },
     ]);
-    const { store } = given;
-    expect((await store.sessions.rows(given.session.id, 1)).map(({ role }) => role)).toEqual([
+    expect((await given.rows(1)).map(({ role }) => role)).toEqual([
       'assistant',
       'assistant',
       'tool',
@@ -256,12 +234,13 @@ describe('an agent with an output schema', () => {
 
 describe('an agent without an output schema', () => {
   it('a model without an output schema that submits a result gets an error', async () => {
-    const model = fakeModel((n) =>
-      n === 0 ? [...handIn('f', { answer: 1 }), ...finish()] : [...text('ok'), ...finish()],
+    const given = await openHarness((n) =>
+      n === 0 ? [...handIn('f', { answer: 1 }), ...finish()] : says('ok'),
     );
-    const given = createHarness(await openTestStores(), { model });
     expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
-    expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('There is no tool named');
+    expect(JSON.stringify(given.model.doStreamCalls[1]?.prompt)).toContain(
+      'There is no tool named',
+    );
     expect(await given.session.messages('output')).toEqual([]);
   });
 });

@@ -26,12 +26,7 @@ async function play(execute: Execute) {
     inputSchema: z.object({}),
     execute: (_, context) => execute(context),
   });
-  const model = fakeModel(
-    sayInTurn(
-      [...parts.call('c', 'tool', {}), ...parts.finish('tool-calls')],
-      [...parts.text('done'), ...parts.finish()],
-    ),
-  );
+  const model = fakeModel(sayInTurn(parts.asks(parts.call('c', 'tool', {})), parts.says('done')));
   const harness = createHarness(stores, { model, tools: [tool], more: { stateSchema: State } });
   const run = await harness.begin();
   expect(await harness.play(run)).toMatchObject({ status: 'completed' });
@@ -165,10 +160,9 @@ describe('a model', () => {
   it('a model that submits a result that its schema makes too deep gets an error', async () => {
     const stores = await openTestStores();
     const outputSchema = z.object({ n: z.number() }).transform(({ n }) => nested(n));
-    const model = fakeModel((n) => [
-      ...parts.call(`f${String(n)}`, '__finish__', { n: n === 0 ? 501 : 500 }),
-      ...parts.finish('tool-calls'),
-    ]);
+    const model = fakeModel((n) =>
+      parts.asks(parts.call(`f${String(n)}`, '__finish__', { n: n === 0 ? 501 : 500 })),
+    );
     const {
       begin,
       play: playOn,

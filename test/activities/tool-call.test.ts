@@ -23,9 +23,7 @@ async function openCall(
     execute,
     ...extra,
   });
-  const model = fakeModel(
-    sayInTurn([...parts.call('c1', 'tool', {}), ...parts.finish('tool-calls')]),
-  );
+  const model = fakeModel(sayInTurn(parts.asks(parts.call('c1', 'tool', {}))));
   const harness = createHarness(stores, {
     model,
     tools: [tool],

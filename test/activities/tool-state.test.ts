@@ -25,12 +25,8 @@ async function openCalls(execute: Execute, extra: object = {}) {
   });
   const model = fakeModel(
     sayInTurn(
-      [
-        ...parts.call('a', 'tool', {}),
-        ...parts.call('b', 'tool', {}),
-        ...parts.finish('tool-calls'),
-      ],
-      [...parts.text('done'), ...parts.finish()],
+      parts.asks(parts.call('a', 'tool', {}), parts.call('b', 'tool', {})),
+      parts.says('done'),
     ),
   );
   const harness = createHarness(stores, {

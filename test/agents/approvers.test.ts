@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApproverRule } from '../../agents/approver-rule.js';
+import type { ApproverRule } from '../../agents/tool-config.js';
 import { createApproverCheck, toApprovers } from '../../agents/approvers.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
 import type { Role } from '../../protocol/actor.js';

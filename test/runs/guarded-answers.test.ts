@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import type { ApproverRule } from '../../agents/approver-rule.js';
+import type { ApproverRule } from '../../agents/tool-config.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
 import { createAnswerApi, type AnswerOptions } from '../../runs/answers.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';

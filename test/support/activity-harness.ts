@@ -25,10 +25,12 @@ import {
 import type { z } from 'zod';
 import type { ExecuteToolWork } from '../../protocol/tool-work.js';
 import type { StepOutcome } from '../../protocol/run.js';
-import type { UserPart } from '../../protocol/rows.js';
+import type { Row, UserPart } from '../../protocol/rows.js';
 import type { RunRecord } from '../../store/contract/runs.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import { AGENT, drive, type SessionDriver } from './session-driver.js';
-import type { TestStores } from './test-stores.js';
+import { fakeModel, type Script } from './fake-model.js';
+import { openTestStores, type TestStores } from './test-stores.js';
 
 export interface AgentUnderTest {
   /** Of the agent that this worker knows; default: the one that the session asks for. */
@@ -65,6 +67,9 @@ export interface CallMore {
 /** The real activities over a real store, run as a worker would run them. */
 export interface ActivityHarness {
   session: SessionDriver;
+  /** The stored rows from an index on. */
+  rows: (from: number, to?: number) => Promise<Row[]>;
+  record: () => Promise<SessionRecord | undefined>;
   begin: (...content: UserPart[]) => Promise<RunRecord>;
   /** Runs a model step as the given attempt, in an environment that may be given. */
   step: (
@@ -102,6 +107,16 @@ export function attemptOf(attempt: number, more: Partial<Info> = {}): MockActivi
     startToCloseTimeoutMs: 30 * 60 * 1000,
     ...more,
   });
+}
+
+/** A harness over stores of its own, whose model streams what the script returns. */
+export async function openHarness(
+  script: Script,
+  agent: Omit<AgentUnderTest, 'model'> = {},
+): Promise<ActivityHarness & { model: ReturnType<typeof fakeModel>; stores: TestStores }> {
+  const stores = await openTestStores();
+  const model = fakeModel(script);
+  return { ...createHarness(stores, { model, ...agent }), model, stores };
 }
 
 /** @param session of another harness, whose worker is of another build */
@@ -182,6 +197,8 @@ export function createHarness(
 
   const harness: ActivityHarness = {
     session,
+    rows: (from, to) => stores.store.sessions.rows(session.id, from, to),
+    record: () => stores.store.sessions.read(session.id),
     begin: async (...content) => {
       messages += 1;
       const id = `u${String(messages)}`;

@@ -38,6 +38,10 @@ export const parts = {
   finish: (unified: LanguageModelV4FinishReason['unified'] = 'stop', usage = USAGE): Part[] => [
     { type: 'finish', finishReason: { unified, raw: undefined }, usage },
   ],
+  /** A reply of these words. */
+  says: (text: string): Part[] => [...parts.text(text), ...parts.finish()],
+  /** A reply that ends with its calls. */
+  asks: (...replies: Part[][]): Part[] => [...replies.flat(), ...parts.finish('tool-calls')],
 };
 
 /** What a model does when it is asked the nth time, from 0. */

@@ -4,6 +4,7 @@ import type { Attempt } from '../../activities/attempt.js';
 import { createAnswerActivities } from '../../activities/answers.js';
 import { createLeg, toLegProgress, type LegParts } from '../../activities/leg/run-leg.js';
 import { createModelStep } from '../../activities/model/model-step.js';
+import { createRunAgents } from '../../activities/run-agent.js';
 import { createRunEnd } from '../../activities/run-parts.js';
 import { createToolCall } from '../../activities/tool-call.js';
 import type { ActivityDeps } from '../../activities/deps.js';
@@ -112,12 +113,13 @@ export function createLegHarness(
     startNext: () => Promise.resolve(),
     logger: { info: () => undefined, warn: () => undefined },
   };
+  const runAgents = createRunAgents(deps);
   const leg = createLeg({
-    modelStep: createModelStep(deps),
-    toolCall: createToolCall(deps),
+    modelStep: createModelStep(deps, runAgents),
+    toolCall: createToolCall(deps, runAgents),
     next: deps.store.runs.next,
     look: createAnswerActivities(deps).look,
-    endRun: createRunEnd(deps).endRun,
+    endRun: createRunEnd(deps, runAgents).endRun,
     isDraining: () => false,
     ...parts,
   });

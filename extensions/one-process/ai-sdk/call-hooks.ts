@@ -1,5 +1,5 @@
 import type { StepResult, ToolSet } from 'ai';
-import { orAborted } from '../../../activities/or-aborted.js';
+import { orAborted } from '../../../activities/attempt.js';
 import type { OnStepFinish } from '../../../agents/step-hooks.js';
 import type { CallEnd } from './generated.js';
 

@@ -19,7 +19,7 @@ import { drive, newSessionId } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
-const { text, call, finish } = parts;
+const { call, says, asks } = parts;
 const LONG = 'x'.repeat(200);
 const usage = { inputTokens: 100, outputTokens: 10 } as LanguageModelUsage;
 const look = defineTool({
@@ -29,7 +29,7 @@ const look = defineTool({
   execute: () => LONG,
 });
 
-const reply = [...text(LONG), ...finish()];
+const reply = says(LONG);
 const hasNotes = ({ prompt }: { prompt: unknown }) => JSON.stringify(prompt).includes('notes');
 
 /** An agent whose steps each add about 60 tokens, of which 300 fit. */
@@ -53,11 +53,8 @@ async function serve(
 /** A turn of this many steps that call a tool, and a last one. */
 const steps = (count: number): Script =>
   sayInTurn(
-    ...Array.from({ length: count }, (_, n) => [
-      ...call(`c${String(n)}`, 'look', {}),
-      ...finish('tool-calls'),
-    ]),
-    [...text('Done.'), ...finish()],
+    ...Array.from({ length: count }, (_, n) => asks(call(`c${String(n)}`, 'look', {}))),
+    says('Done.'),
   );
 
 describe('a long turn', () => {
@@ -103,7 +100,7 @@ describe('a long turn', () => {
     });
     const given = await serve((n, { prompt, abortSignal }) => {
       const isSummarised = JSON.stringify(prompt).includes('notes');
-      if (!isSummarised) return [...call(`c${String(n)}`, 'look', {}), ...finish('tool-calls')];
+      if (!isSummarised) return asks(call(`c${String(n)}`, 'look', {}));
       if (given.model.doStreamCalls.filter(hasNotes).length > 1) return reply;
       noteAsked();
       return new Promise((_, reject) => {

@@ -1,4 +1,4 @@
-import { AttemptFailure } from '../../../activities/attempt-failure.js';
+import { AttemptFailure } from '../../../activities/attempt.js';
 import type { RunParts } from '../../../activities/run-parts.js';
 import { systemClock, type Clock } from '../../../extensions/one-process/clock.js';
 import { createTestClock } from '../../../testing/test-clock.js';

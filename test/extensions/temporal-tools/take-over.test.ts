@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { activityTool } from '../../../extensions/temporal-tools/index.js';
-import { createHarness } from '../../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
-import { openTestStores } from '../../support/test-stores.js';
+import { openHarness } from '../../support/activity-harness.js';
+import { parts, sayInTurn } from '../../support/fake-model.js';
 
 it('an attempt that takes over long after the lost one starts nothing that may be forgotten by now', async () => {
   const ship = activityTool({
@@ -15,18 +14,17 @@ it('an attempt that takes over long after the lost one starts nothing that may b
   let noteStarted = (): void => undefined;
   const started = new Promise<void>((resolve) => (noteStarted = resolve));
   const attempts: unknown[] = [];
-  const model = fakeModel(
-    sayInTurn([...parts.call('c1', 'ship', {}), ...parts.finish('tool-calls')]),
-  );
-  const { begin, step, tool } = createHarness(await openTestStores(), {
-    model,
-    tools: [ship],
-    toolWork: (_request, { isRepeated, mayBeGone }) => {
-      attempts.push([isRepeated, mayBeGone]);
-      noteStarted();
-      return attempts.length < 3 ? new Promise(() => undefined) : Promise.resolve('shipped');
+  const { begin, step, tool } = await openHarness(
+    sayInTurn(parts.asks(parts.call('c1', 'ship', {}))),
+    {
+      tools: [ship],
+      toolWork: (_request, { isRepeated, mayBeGone }) => {
+        attempts.push([isRepeated, mayBeGone]);
+        noteStarted();
+        return attempts.length < 3 ? new Promise(() => undefined) : Promise.resolve('shipped');
+      },
     },
-  });
+  );
   const run = await begin();
   await step(run, 1);
   void tool(run, 1, 'c1').catch(() => undefined);
