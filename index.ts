@@ -93,7 +93,7 @@ export { activityTool, nexusTool } from './extensions/temporal-tools/index.js';
 // oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
 export * from './protocol/index.js';
 
-export { isStalled } from './store/record/stalled.js';
+export { isStalled } from './runs/record/run-standing.js';
 export { resolveCheckpointStreamSequence } from './store/log/stream-manager.js';
 export type { AgentResult, RunOutcome } from './runs/run-result.js';
 export type {

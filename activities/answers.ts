@@ -16,8 +16,7 @@ import type { ToolRow } from '../protocol/rows.js';
 import { isTerminal, type At } from '../protocol/run.js';
 import type { Wake } from '../store/contract/call-record.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import { expireCalls } from '../store/record/expire-calls.js';
-import { extendDeadline, submitAnswer } from '../store/record/submit-answer.js';
+import { expireCalls, extendDeadline, submitAnswer } from '../runs/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
 import { endLost, STATE_LOST } from './endings.js';
 

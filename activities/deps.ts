@@ -8,8 +8,8 @@ import type { StoredFile } from '../store/contract/files.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
-import type { LegTraces } from '../store/record/leg-traces.js';
-import type { ListenersDeps, StartNext } from '../store/record/listeners.js';
+import type { LegTraces } from '../runs/record/leg-traces.js';
+import type { ListenersDeps, StartNext } from '../runs/record/listeners.js';
 import type { Lease } from './lease.js';
 
 /** The part of a logger that activities use. */

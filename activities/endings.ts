@@ -6,7 +6,7 @@ import {
   type StepOutcome,
   type StopRequest,
 } from '../protocol/run.js';
-import { forceEnd } from '../store/record/force-end.js';
+import { forceEnd } from '../runs/record/force-end.js';
 import { type Attempt, AttemptFailure } from './attempt.js';
 import type { WriterLoss } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';

@@ -25,7 +25,7 @@ import { toShownSessionId } from '../protocol/ids.js';
 import { toPerson } from '../protocol/responder.js';
 import type { RouteDeps } from './deps.js';
 import type { SessionView } from '../store/contract/sessions.js';
-import { toRunStanding } from '../store/record/run-standing.js';
+import { toRunStanding } from '../runs/record/run-standing.js';
 import { toPendingCalls } from '../store/record/session-summaries.js';
 
 interface StartParams {

@@ -14,11 +14,11 @@ import { HelixError } from '../protocol/errors.js';
 import type { WaitingSession } from '../protocol/http.js';
 import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { OperatorQuestion } from '../protocol/operator.js';
+import { isSamePerson, toPerson } from '../protocol/responder.js';
 import type { DualRequest } from '../store/contract/audit.js';
 import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
-import { toAct } from '../store/record/acts.js';
-import { hasSecond } from '../store/record/audit-entry.js';
-import { logEntries } from '../store/record/listeners.js';
+import { toAct } from '../runs/record/acts.js';
+import { logEntries } from '../runs/record/listeners.js';
 import { isOfTenant } from '../store/record/questions.js';
 import type { RouteDeps } from './deps.js';
 import { toActor, type Identity } from './identity.js';
@@ -208,4 +208,20 @@ export async function requireSecondOperator(
   throw new HelixError('second_person_required', text, {
     detail: { action, ...(mine !== undefined && { until: mine.until }) },
   });
+}
+
+/** True if another person has asked for the same, and not another account of the same person. Pure. */
+export function hasSecond(
+  asked: readonly DualRequest[],
+  { action, subject, ...mine }: Omit<DualRequest, 'until'>,
+  tenantId: string | undefined,
+): boolean {
+  const toAsker = ({ by, personId }: Pick<DualRequest, 'by' | 'personId'>) =>
+    toPerson(by, { tenantId, personId });
+  return asked.some(
+    (each) =>
+      each.action === action &&
+      each.subject === subject &&
+      !isSamePerson(toAsker(each), toAsker(mine)),
+  );
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import type { AuditAction, AuditDetail } from '../store/contract/audit.js';
-import { toAct } from '../store/record/acts.js';
-import { logEntries } from '../store/record/listeners.js';
+import { toAct } from '../runs/record/acts.js';
+import { logEntries } from '../runs/record/listeners.js';
 import { toActor, type Identity } from './identity.js';
 import type { RouteDeps } from './deps.js';
 

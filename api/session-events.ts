@@ -4,8 +4,8 @@ import { toShownSessionId } from '../protocol/ids.js';
 import type { SessionEvent } from '../protocol/http.js';
 import { sleep } from '../protocol/time.js';
 import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
-import { toCallDecisions } from '../store/record/call-decisions.js';
-import { toRunStanding } from '../store/record/run-standing.js';
+import { toCallDecisions } from '../ai-sdk/reply/build-snapshot.js';
+import { toRunStanding } from '../runs/record/run-standing.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 

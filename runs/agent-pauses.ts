@@ -6,8 +6,8 @@ import { LIMITS } from '../protocol/limits.js';
 import type { HeldCount, HeldRun, Pause, PauseScope, Pauses } from '../store/contract/pauses.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
-import { toAct } from '../store/record/acts.js';
-import { logEntries, type AuditLogger } from '../store/record/listeners.js';
+import { toAct } from './record/acts.js';
+import { logEntries, type AuditLogger } from './record/listeners.js';
 
 /** Who pauses or resumes an agent, and why. */
 export interface PauseRequest extends PauseScope, Omit<Actor, 'by'> {

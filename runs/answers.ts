@@ -4,14 +4,14 @@ import type { Actor } from '../protocol/actor.js';
 import { parseToolAnswer, type UncheckedAnswer } from '../protocol/answers.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import { toPerson, type Responder } from '../protocol/responder.js';
-import { expireCalls } from '../store/record/expire-calls.js';
 import {
+  expireCalls,
   extendDeadline,
   submitAnswer,
   type AnswerDeps,
   type AnswerResult,
   type ExtendInput,
-} from '../store/record/submit-answer.js';
+} from './record/submit-answer.js';
 import type { CallSpec } from '../store/contract/call-record.js';
 import type {
   ExtendDeadlineResult,

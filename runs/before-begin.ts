@@ -6,7 +6,7 @@ import type { BeginInput } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import { titleOf } from '../store/record/conversation-title.js';
-import { toStoredRow } from '../store/record/to-stored-row.js';
+import { toStoredRow } from '../store/record/stored-json.js';
 import type { RunsExtension, RunsHost } from './extension.js';
 
 /** Resolves to what is to be called once the change is stored, or has failed. @throws what an extension refuses with */

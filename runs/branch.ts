@@ -10,7 +10,7 @@ import type { RunInfo } from '../store/contract/runs.js';
 import type { BranchInput as CopyInput } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
-import { toAct } from '../store/record/acts.js';
+import { toAct } from './record/acts.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { beginsTurn, toUserMessage } from '../store/record/user-message.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';

@@ -1,8 +1,8 @@
 import type { Actor } from '../protocol/actor.js';
 import { rootOf, toShownSessionId } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
-import { toAct } from '../store/record/acts.js';
-import { logEntries, type AuditLogger } from '../store/record/listeners.js';
+import { toAct } from './record/acts.js';
+import { logEntries, type AuditLogger } from './record/listeners.js';
 import type { Erasure } from '../store/contract/erasures.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { Store } from '../store/contract/store.js';

@@ -7,10 +7,13 @@ import type { Event } from '../session/events.js';
 import type { AdmitInput } from '../store/contract/owners.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
-import type { AuditLogger } from '../store/record/listeners.js';
+import type { AuditLogger } from './record/listeners.js';
 import type { Deliveries } from './deliveries.js';
 
 export { toNoticeId, type Deliveries } from './deliveries.js';
+export { toAct } from './record/acts.js';
+export { legSpan } from './record/leg-spans.js';
+export { logEntries } from './record/listeners.js';
 
 /** What an extension works with in a process that begins and changes runs. */
 export interface RunsHost {

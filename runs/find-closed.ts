@@ -1,7 +1,7 @@
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import type { Store } from '../store/contract/store.js';
-import { isStalled } from '../store/record/stalled.js';
+import { isStalled } from './record/run-standing.js';
 import { inLanes } from './sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 

@@ -5,7 +5,7 @@ import type { RunRecord } from '../store/contract/runs.js';
 import type { AuditAction } from '../store/contract/audit.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
-import { toAct } from '../store/record/acts.js';
+import { toAct } from './record/acts.js';
 import { readInput, type AgentInput } from './agent-input.js';
 import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
 

@@ -10,7 +10,7 @@ import type {
 } from '../store/contract/runs.js';
 import type { ReadMeter } from '../store/contract/log.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import type { StartNext } from '../store/record/listeners.js';
+import type { StartNext } from './record/listeners.js';
 import type { Listener } from '../store/change.js';
 import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';

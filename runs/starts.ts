@@ -3,7 +3,7 @@ import type { RunRecord } from '../store/contract/runs.js';
 import type { Pauses } from '../store/contract/pauses.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
-import type { StartNext } from '../store/record/listeners.js';
+import type { StartNext } from './record/listeners.js';
 import { toHeld } from './agent-pauses.js';
 import { isRefusedForGood } from './grpc-status.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';

@@ -5,7 +5,7 @@ import { noteBeside } from '../store/contract/due.js';
 import type { StopResult } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
-import { forceEnd } from '../store/record/force-end.js';
+import { forceEnd } from './record/force-end.js';
 import type { Deliveries } from './deliveries.js';
 import { FIRST_SWEEP_MS } from './reruns.js';
 import type { RunWorkflows } from './run-workflows.js';

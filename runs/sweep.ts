@@ -1,8 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
-import type { DueSession } from '../store/contract/due.js';
+import { type DueSession, DUE_SHARDS } from '../store/contract/due.js';
 import type { Store } from '../store/contract/store.js';
-import { DUE_SHARDS } from '../store/record/due-shards.js';
-import { logEntries, type AuditLogger } from '../store/record/listeners.js';
+import { logEntries, type AuditLogger } from './record/listeners.js';
 import type { Owners } from '../store/contract/owners.js';
 import type { Runs } from './runs.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';

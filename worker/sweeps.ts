@@ -4,7 +4,7 @@ import { createFindClosed } from '../runs/find-closed.js';
 import type { RunWorkflows } from '../runs/run-workflows.js';
 import { createSweep } from '../runs/sweep.js';
 import type { Store } from '../store/contract/store.js';
-import type { AuditLogger } from '../store/record/listeners.js';
+import type { AuditLogger } from '../runs/record/listeners.js';
 
 export interface SweepsDeps {
   /** With the due list of this fleet. */

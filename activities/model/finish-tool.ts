@@ -7,7 +7,7 @@ import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
-import { closedCall } from '../../store/record/closed-call.js';
+import { closedCall } from '../../runs/record/closed-call.js';
 import { checkInput, parseInput, type CallInput } from './call-input.js';
 import type { CallScope, OpenedCall } from './proposed-calls.js';
 import type { ProposedCall } from './reply-types.js';

@@ -12,7 +12,7 @@ import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/i
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { NewCall, CallDescription } from '../../store/contract/call-record.js';
-import { closedCall } from '../../store/record/closed-call.js';
+import { closedCall } from '../../runs/record/closed-call.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './reply-types.js';
 

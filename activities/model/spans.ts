@@ -8,9 +8,9 @@ import {
   legSpan,
   spanBelow,
   usageAttributes,
-} from '../../store/record/leg-spans.js';
-import type { LegTraces } from '../../store/record/leg-traces.js';
-import { usageSince } from '../../store/record/legs.js';
+} from '../../runs/record/leg-spans.js';
+import type { LegTraces } from '../../runs/record/leg-traces.js';
+import { usageSince } from '../../runs/record/legs.js';
 import { addUsage } from '../../store/record/run-usage.js';
 import type { Attempt } from '../attempt.js';
 import type { TracedDeps } from '../deps.js';

@@ -1,5 +1,4 @@
-import type { Interruption } from '../../protocol/chunk.js';
-import type { StreamChunk } from '../../protocol/chunk.js';
+import type { Interruption, StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatCheckpointId, formatApprovalId } from '../../protocol/ids.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
@@ -13,12 +12,11 @@ import {
   CUT_CALLS,
   openingChunks,
   type ShownReply,
-} from '../../store/record/closed-call.js';
+} from '../../runs/record/closed-call.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import type { NewCall } from '../../store/contract/call-record.js';
+import { type NewCall, toChildRef } from '../../store/contract/call-record.js';
 import { isQuestion } from '../../store/record/questions.js';
-import { toChildRef } from '../../store/record/sub-agent-calls.js';
 import { cutOf } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';

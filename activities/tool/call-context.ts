@@ -19,7 +19,7 @@ import { formatWebhookToken } from '../../protocol/answers.js';
 import { isShownUrl } from '../../protocol/provider-result.js';
 import type { CallPermission } from '../../store/contract/calls.js';
 import type { CustomState } from '../../store/contract/custom-state.js';
-import { toCheckedJson } from '../../store/record/checked-messages.js';
+import { toCheckedJson } from '../../store/record/stored-json.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';

@@ -4,8 +4,8 @@ import {
   legSpan,
   spanBelow,
   toolAttributes,
-} from '../../store/record/leg-spans.js';
-import type { LegTraces } from '../../store/record/leg-traces.js';
+} from '../../runs/record/leg-spans.js';
+import type { LegTraces } from '../../runs/record/leg-traces.js';
 
 /** The span of one execution of a tool. */
 export interface ToolSpan {

@@ -5,9 +5,8 @@ import type { StagedChanges } from '../../store/contract/staging.js';
 import { joinParts } from '../../store/contract/shared-data.js';
 import type { Store } from '../../store/contract/store.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
-import { toCallDecisions } from '../../store/record/call-decisions.js';
 import { fitChanges } from '../../store/record/apply-changes.js';
-import { toRunStanding } from '../../store/record/run-standing.js';
+import { toRunStanding } from '../../runs/record/run-standing.js';
 import { toPendingQuestions } from '../../store/record/session-summaries.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';
 import type { FrontendSnapshot } from '../parts/ui-message.js';
@@ -190,4 +189,25 @@ export async function buildPastSnapshot(
 /** Results follow their step's reply, and so do the questions to people. */
 function isResult(row: Row | undefined): boolean {
   return row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
+}
+
+/**
+ * Who decided about which calls; messages have the decision only, as clients know it. Empty without any.
+ * Pure.
+ */
+export function toCallDecisions(
+  openCalls: readonly OpenCall[],
+  rows: readonly Row[] = [],
+): { decisions?: CallDecision[] } {
+  const known = new Map<string, CallDecision>();
+  const add = (toolCallId: string, decision: Decision | undefined): void => {
+    if (decision === undefined) return;
+    const { approved, by, at, automatic } = decision;
+    known.set(toolCallId, { toolCallId, approved, by, at, automatic });
+  };
+  for (const row of rows) if (row.role === 'tool') add(row.toolCallId, row.decision);
+  for (const { spec, row, decision } of openCalls) {
+    add(spec.toolCallId, (row?.role === 'tool' ? row.decision : undefined) ?? decision);
+  }
+  return known.size === 0 ? {} : { decisions: [...known.values()] };
 }

@@ -1,12 +1,11 @@
 import { type RouteDeps, toOperatorQuestions } from '../../api/extension.js';
-import type { ListedRun } from '../../runs/extension.js';
+import { legSpan, type ListedRun } from '../../runs/extension.js';
 import type { Caller } from '../../ai-sdk/index.js';
 import { rootOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import type { OperatorCall, OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';
 import type { AssistantRow, Decision, Row, ToolRow } from '../../protocol/rows.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
-import { legSpan } from '../../store/record/leg-spans.js';
 import { isOfTenant } from '../../store/record/questions.js';
 
 /**

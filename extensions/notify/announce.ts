@@ -18,7 +18,7 @@ import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import { asks, isQuestion } from '../../store/record/questions.js';
-import { TIMED_OUT } from '../../store/record/settle-inputs.js';
+import { TIMED_OUT } from '../../runs/record/settle-inputs.js';
 import { LOOK_AGAIN_MS, lookAtSchedule } from './schedule.js';
 import type { NotifySettings } from './settings.js';
 

@@ -6,8 +6,8 @@ import { createSweep } from '../../runs/sweep.js';
 import { HelixError } from '../../protocol/errors.js';
 import { isTerminal, type RunError } from '../../protocol/run.js';
 import type { Store } from '../../store/contract/store.js';
-import type { AuditLogger } from '../../store/record/listeners.js';
-import { DUE_SHARDS } from '../../store/record/due-shards.js';
+import type { AuditLogger } from '../../runs/record/listeners.js';
+import { DUE_SHARDS } from '../../store/contract/due.js';
 import type { LocalRuns } from './local-runs.js';
 
 const INTERVAL_MS = 1_000;

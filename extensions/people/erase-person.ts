@@ -2,8 +2,7 @@ import type { RouteDeps } from '../../api/extension.js';
 import type { Actor } from '../../protocol/actor.js';
 import type { PersonErasureReply } from '../../protocol/erasure.js';
 import { HelixError } from '../../protocol/errors.js';
-import { toAct } from '../../store/record/acts.js';
-import { logEntries } from '../../store/record/listeners.js';
+import { logEntries, toAct } from '../../runs/extension.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 
 /** Conversations that one request erases at most. */

@@ -1,7 +1,7 @@
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { Approvers } from '../../protocol/actor.js';
 import type { CallKind, ChildRef, OnExpiry } from '../../protocol/run.js';
-import type { CallDescription, CallEdit } from '../../session/input.js';
+import type { CallDescription, CallEdit, NewCall } from '../../session/input.js';
 
 export type { CallDescription, CallEdit, NewCall } from '../../session/input.js';
 export type { Wake } from '../../session/resume.js';
@@ -51,4 +51,10 @@ export interface OpenCall {
   held?: boolean;
   /** Never stored: false if the one for whom the call was read may not approve it. */
   mayDecide?: boolean;
+}
+
+/** The run that carries a call out, without its first message. */
+export function toChildRef(child: NonNullable<NewCall['child']>): ChildRef {
+  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
+  return { sessionId, runId, agent, maxSteps, hasOutput, activities };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { toCheckedJson } from '../record/checked-messages.js';
+import { toCheckedJson } from '../record/stored-json.js';
 import { retryWhileUnavailable } from '../record/outage.js';
 import { checkStreamId } from '../record/checked-ids.js';
 import { NO_RUN, type AppendResult, type StreamLog, type Writer } from '../contract/log.js';

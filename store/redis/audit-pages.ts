@@ -1,10 +1,10 @@
 import { HelixError } from '../../protocol/errors.js';
 import type { Audit, AuditEntry, AuditQuery, ChainedEntry } from '../contract/audit.js';
-import type { StoredEntry } from '../record/audit-chain.js';
+import type { StoredEntry } from './audit-chain.js';
 import type { People } from './audit-people.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { parseStored } from './stored-json.js';
+import { parseStored } from '../record/stored-json.js';
 
 const READ_AT_ONCE = 200;
 /** Entries examined for one page; a query that finds few gets what it found, and a cursor. */

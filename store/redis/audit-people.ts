@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { DualRequest } from '../contract/audit.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { parseStored } from './stored-json.js';
+import { parseStored } from '../record/stored-json.js';
 
 /**
  * Pseudonyms of people, each made with a key of its own: a reader of the trail cannot find out by

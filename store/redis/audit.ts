@@ -1,19 +1,12 @@
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import type { Act, Audit, AuditEntry, AuditVerdict } from '../contract/audit.js';
-import {
-  chainOn,
-  checkChain,
-  NO_HEAD,
-  type Head,
-  type StoredEntry,
-} from '../record/audit-chain.js';
-import { isOnOthers, toEntry } from '../record/audit-entry.js';
+import { chainOn, checkChain, NO_HEAD, type Head, type StoredEntry } from './audit-chain.js';
 import { createPeople } from './audit-people.js';
 import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
 import type { Check, Write } from './write-if.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { corrupt, parseStored } from './stored-json.js';
+import { corrupt, parseStored } from '../record/stored-json.js';
 
 /** Acts of one conversation that are relayed at once. */
 const BATCH = 100;
@@ -236,4 +229,39 @@ function byTenant(waiting: readonly string[]): Map<string, Act[]> {
     acts.set(tenant, [...(acts.get(tenant) ?? []), act]);
   }
   return acts;
+}
+
+/**
+ * True for what a person did to what belongs to others. An erasure of that person removes what the person
+ * wrote, but not that it was the person who did this. Pure.
+ */
+export function isOnOthers({ by, owner }: Pick<Act, 'by' | 'owner'>): boolean {
+  return by !== undefined && by !== owner;
+}
+
+/** The actor of an act by a rule, without a person. */
+const RULE = 'rule';
+
+/** The entry of an act; its fields in a fixed order, since the text is hashed. Pure. */
+export function toEntry(
+  act: Act,
+  target: Pick<AuditEntry['target'], 'sessionId' | 'person'>,
+  pseudonym: string | undefined,
+): AuditEntry {
+  const { id, at, roles, via = 'api', tenant, action, outcome = 'done' } = act;
+  const { runId, toolCallId, toolName, inputHash, reasonHash, detail } = act;
+  return {
+    id,
+    at,
+    actor: pseudonym ?? RULE,
+    roles: roles === undefined || roles.length === 0 ? undefined : roles,
+    via,
+    tenant: tenant === '' ? undefined : tenant,
+    action,
+    target: { ...target, runId, toolCallId, toolName },
+    outcome,
+    inputHash,
+    reasonHash,
+    detail,
+  };
 }

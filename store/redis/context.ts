@@ -6,7 +6,6 @@ import type { Evaluate } from './scripts.js';
 import { createWriteIf, type WriteIf } from './write-if.js';
 import type { FileStore } from '../contract/files.js';
 import type { LeaseThread } from '../contract/leases.js';
-import { toKeptMs, type AuditTtl } from '../record/audit-ttl.js';
 import type { RedisConnection } from './clients.js';
 import { commandsOf, type Commands } from './commands.js';
 import { createRedisFileStore } from './file-store.js';
@@ -22,6 +21,22 @@ import {
   waitOutRefusals,
   type Unanswered,
 } from './send.js';
+
+/**
+ * How long entries of the audit trail are kept, seconds: the same for all tenants, or by tenant. 0: no limit;
+ * so are undefined, NaN, infinity and what is negative.
+ */
+export type AuditTtl = number | ((tenant: string | undefined) => number);
+
+/** The same in ms; `''` stands for those without a tenant. */
+export function toKeptMs(ttl: AuditTtl): (tenant: string) => number {
+  const read = typeof ttl === 'function' ? ttl : () => ttl;
+  return (tenant) => {
+    const seconds = read(tenant === '' ? undefined : tenant);
+    // A function without an answer for a tenant must not cost the trail: a wrong one keeps all, too.
+    return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
+  };
+}
 
 /** How long what is stored is kept. */
 export interface Expiry {

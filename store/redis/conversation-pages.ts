@@ -2,10 +2,9 @@ import type { Conversation, Owners } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { titleOf } from '../record/conversation-title.js';
-import { formatCursor, parseCursor } from '../record/list-cursor.js';
+import { formatCursor, parseCursor, nextInOrder, type ScoredMember } from './scored-list.js';
 import { isSame, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
-import { nextInOrder, type ScoredMember } from './scored-list.js';
 
 /** Maximum number of entries examined for one page; stale entries are removed while reading. */
 const MOST_LOOKS = 500;

@@ -16,11 +16,10 @@ import { applyChanges, fitChanges } from '../record/apply-changes.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
 import { fromUsage } from '../record/run-usage.js';
 import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summaries.js';
-import { toStoredChanges, toStoredJson } from '../record/to-stored-json.js';
+import { toStoredChanges, toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 import { checked } from './make-change.js';
 import { stateAt, toStateRead } from './stored-session.js';
-import { parseStored } from './stored-json.js';
 
 /** The session may change between two reads, a few times under load. */
 const MOST_TRIES = 50;

@@ -1,6 +1,5 @@
-import type { Due } from '../contract/due.js';
+import { type Due, dueShardOf } from '../contract/due.js';
 import { untilWritten, type Check, type Write } from './write-if.js';
-import { dueShardOf } from '../record/due-shards.js';
 import type { RedisContext } from './context.js';
 import { isOutOfMemory } from './errors.js';
 

@@ -7,10 +7,9 @@ import type { Sessions } from '../contract/sessions.js';
 import type { Waiting } from '../contract/waiting.js';
 import type { Session } from '../../session/tree.js';
 import { erase, type Erase } from '../../session/erase.js';
-import { toStoredJson } from '../record/to-stored-json.js';
+import { toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 import { REWIND } from './documents.js';
-import { parseStored } from './stored-json.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'make' | 'look' | 'now'>;
 

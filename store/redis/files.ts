@@ -3,10 +3,9 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { Files, StoredFile } from '../contract/files.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { addFile, removeFile } from '../../session/files.js';
-import { toStoredJson } from '../record/to-stored-json.js';
+import { toStoredJson, parseStored } from '../record/stored-json.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import type { RedisContext } from './context.js';
-import { parseStored } from './stored-json.js';
 
 type Context = Pick<
   RedisContext,

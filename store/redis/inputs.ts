@@ -16,12 +16,14 @@ import type {
   WriterInput,
 } from '../../session/input.js';
 import type { BranchInput } from '../contract/sessions.js';
-import type { CallSpec } from '../contract/call-record.js';
-import { toCheckedJson } from '../record/checked-messages.js';
+import { type CallSpec, toChildRef } from '../contract/call-record.js';
+import {
+  toCheckedJson,
+  toStoredChanges,
+  toStoredJson,
+  toStoredRow,
+} from '../record/stored-json.js';
 import { toUsage } from '../record/run-usage.js';
-import { toChildRef } from '../record/sub-agent-calls.js';
-import { toStoredChanges, toStoredJson } from '../record/to-stored-json.js';
-import { toStoredRow } from '../record/to-stored-row.js';
 import { beginsTurn } from '../record/user-message.js';
 import { keepApart } from './large-results.js';
 

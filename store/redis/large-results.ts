@@ -1,4 +1,4 @@
-import { toStoredJson } from '../record/to-stored-json.js';
+import { toStoredJson } from '../record/stored-json.js';
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantRow, Row, ToolRow } from '../../protocol/rows.js';

@@ -1,6 +1,6 @@
 import type { HeldRun, Pause, PauseScope, Pauses } from '../contract/pauses.js';
 import type { RedisContext } from './context.js';
-import { parseStored } from './stored-json.js';
+import { parseStored } from '../record/stored-json.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'writeIf'>;
 

@@ -1,3 +1,4 @@
+import { HelixError } from '../../protocol/errors.js';
 import type { Commands } from './commands.js';
 
 export interface ScoredMember {
@@ -42,4 +43,24 @@ function toMembers(found: readonly string[]): ScoredMember[] {
 function isBehind(one: ScoredMember, after: ScoredMember | undefined): boolean {
   if (after === undefined || one.score > after.score) return true;
   return one.score === after.score && one.member > after.member;
+}
+
+/** A session on a list that is ordered by time and then by id. */
+interface ListedSession {
+  sessionId: string;
+  /** ms since the epoch. */
+  at: number;
+}
+
+export function formatCursor({ at, sessionId }: ListedSession): string {
+  return `${String(at)}.${sessionId}`;
+}
+
+/** @throws HelixError `validation_error` */
+export function parseCursor(cursor: string): ListedSession {
+  const [, at, sessionId] = /^(\d{1,16})\.([A-Za-z0-9_~-]{1,145})$/.exec(cursor) ?? [];
+  if (at === undefined || sessionId === undefined) {
+    throw new HelixError('validation_error', 'The cursor is not valid.');
+  }
+  return { at: Number(at), sessionId };
 }

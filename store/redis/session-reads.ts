@@ -13,7 +13,7 @@ import type { Queue, QueuedEntry } from '../contract/queue.js';
 import type { Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
-import { parseRow } from './stored-json.js';
+import { parseRow } from '../record/stored-json.js';
 import { toOpenCall, toRecord } from './stored-session.js';
 import { createStoredRows } from './stored-rows.js';
 

@@ -4,7 +4,7 @@ import type { OpenCall } from '../contract/call-record.js';
 import type { ReadMeter } from '../contract/log.js';
 import type { RedisContext } from './context.js';
 import { resolveRows, type ReadResults } from './large-results.js';
-import { parseRow } from './stored-json.js';
+import { parseRow } from '../record/stored-json.js';
 
 /** Nothing is known of a session's rows before the first page; the next ones have so many bytes. */
 const FIRST_ROWS = 4;

@@ -8,7 +8,7 @@ import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import type { StagedChanges, StateRead } from '../contract/staging.js';
 import { fromUsage } from '../record/run-usage.js';
-import { parseRow, parseStored } from './stored-json.js';
+import { parseRow, parseStored } from '../record/stored-json.js';
 
 /** What is stored of a session, as the contract has it. Pure. */
 

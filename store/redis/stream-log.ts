@@ -5,7 +5,7 @@ import type { Session } from '../../session/tree.js';
 import { APPEND } from './backend.js';
 import { toShortDelta } from './entries.js';
 import { mergeDeltas } from '../../protocol/merge-deltas.js';
-import { toCheckedText } from '../record/checked-messages.js';
+import { toCheckedText, toStoredJson } from '../record/stored-json.js';
 import { onData } from '../contract/shared-data.js';
 import {
   NO_RUN,
@@ -16,7 +16,6 @@ import {
   type Writer,
 } from '../contract/log.js';
 import { closeWriter, mark as changeMark, openWriter, truncate } from '../../session/streams.js';
-import { toStoredJson } from '../record/to-stored-json.js';
 import { createChannels, type Subscriber } from './tail/channels.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';

@@ -6,10 +6,9 @@ import type {
   WaitingPageOptions,
   WaitingSession,
 } from '../contract/waiting.js';
-import { formatCursor, parseCursor } from '../record/list-cursor.js';
+import { formatCursor, parseCursor, nextInOrder, type ScoredMember } from './scored-list.js';
 import { asks, isOfTenant, isOwnedBy } from '../record/questions.js';
 import type { RedisContext } from './context.js';
-import { nextInOrder, type ScoredMember } from './scored-list.js';
 
 /** Sessions that one look at the whole may find answered, and takes off. */
 const LOOKS = 50;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { toRunStanding } from '../../store/record/run-standing.js';
+import { toRunStanding } from '../../runs/record/run-standing.js';
 import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';

@@ -1,6 +1,6 @@
 import { APICallError } from '@ai-sdk/provider';
 import { echo } from '../../examples/lab/tools.js';
-import { toRunStanding } from '../../store/record/run-standing.js';
+import { toRunStanding } from '../../runs/record/run-standing.js';
 import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';

@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Row } from '../../protocol/rows.js';
-import { forceEnd } from '../../store/record/force-end.js';
+import { forceEnd } from '../../runs/record/force-end.js';
 import { type ActivityHarness, openHarness } from '../support/activity-harness.js';
 import { parts } from '../support/fake-model.js';
 import { until } from '../support/until.js';

@@ -5,7 +5,7 @@ import { createStepReply } from '../../activities/model/step-reply.js';
 import type { StepReply } from '../../activities/model/reply-types.js';
 import { startOf } from '../../activities/model/call-ids.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { toCheckedJson } from '../../store/record/checked-messages.js';
+import { toCheckedJson } from '../../store/record/stored-json.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';

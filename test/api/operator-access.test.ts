@@ -5,7 +5,7 @@ import type { Route } from '../../api/routes/route.js';
 import type { Role } from '../../protocol/actor.js';
 import type { AuditEntry } from '../../store/contract/audit.js';
 import type { MemoryStores } from '../../store/memory/index.js';
-import { toAct } from '../../store/record/acts.js';
+import { toAct } from '../../runs/record/acts.js';
 import { describedBody } from '../support/described-body.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
@@ -335,4 +335,27 @@ it("a colleague's reads of what runs ask are recorded, once in an hour", async (
     ['col', 'mine', { what: 'getRun' }],
     ['col', undefined, { what: 'listTenantWaiting' }],
   ]);
+});
+
+it.each<[string, object, object, boolean]>([
+  ['another operator', { by: 'olga' }, { by: 'otto' }, true],
+  ['the same one again', { by: 'olga' }, { by: 'olga' }, false],
+  ['the same one as a guest of this tenant', { by: 'olga' }, { by: 'other-tenant:hq|olga' }, false],
+  [
+    'another account of the same person',
+    { by: 'a1', personId: 'p' },
+    { by: 'a2', personId: 'p' },
+    false,
+  ],
+  [
+    'another person of that name',
+    { by: 'olga', personId: 'p' },
+    { by: 'other-tenant:hq|olga', personId: 'q' },
+    true,
+  ],
+  ['one who asked for another person', { by: 'olga', subject: 'bob' }, { by: 'otto' }, false],
+  ['one who asked for another act', { by: 'olga', action: 'open' }, { by: 'otto' }, false],
+])('%s: is it a second person?', (_who, first, second, isSecond) => {
+  const request = { action: 'forget', subject: 'ann', by: '', until: 1 } as const;
+  expect(hasSecond([{ ...request, ...first }], { ...request, ...second }, 'acme')).toBe(isSecond);
 });

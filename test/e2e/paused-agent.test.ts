@@ -1,6 +1,5 @@
-import type { OperatorAgent } from '../../protocol/operator.js';
-import type { OperatorRun } from '../../protocol/operator.js';
-import { dueShardOf } from '../../store/record/due-shards.js';
+import type { OperatorAgent, OperatorRun } from '../../protocol/operator.js';
+import { dueShardOf } from '../../store/contract/due.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { CLIENTS, loadChat, loadSnapshot, openChat, toScript } from '../support/chat-client.js';
 import { useCommandLine } from '../support/command-line.js';

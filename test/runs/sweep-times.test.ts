@@ -1,7 +1,7 @@
 import type { SweptSession } from '../../runs/sweep-session.js';
 import { createSweep } from '../../runs/sweep.js';
 import { createMemoryStores } from '../../store/memory/index.js';
-import { DUE_SHARDS, dueShardOf } from '../../store/record/due-shards.js';
+import { DUE_SHARDS, dueShardOf } from '../../store/contract/due.js';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 

@@ -1,9 +1,8 @@
 import { plant, plantSilence } from '../support/stored-record.js';
 import { createFindClosed } from '../../runs/find-closed.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { DueList } from '../../store/contract/due.js';
+import { type DueList, DUE_SHARDS, dueShardOf } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';
-import { DUE_SHARDS, dueShardOf } from '../../store/record/due-shards.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';

@@ -1,7 +1,7 @@
 import { createFindClosed } from '../../runs/find-closed.js';
 import { createSweep, startSweeper } from '../../runs/sweep.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { dueShardOf } from '../../store/record/due-shards.js';
+import { dueShardOf } from '../../store/contract/due.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';

@@ -60,6 +60,8 @@ const FORBIDDEN = [
   ['runs/g.ts', 'nodemailer'],
   ['runs/i.ts', 'prom-client'],
   ['store/record/c.ts', '@temporalio/client'],
+  ['runs/record/a.ts', '../../agents/any.js'],
+  ['runs/record/b.ts', '@temporalio/client'],
   ['runs/d.ts', '@ai-sdk/provider'],
   ['workflows/c.ts', 'jose'],
   ['workflows/d.ts', '../extensions/any-workflows.js'],

@@ -6,7 +6,7 @@ import type { UserInputMessage } from '../../../protocol/agent-server.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { Row } from '../../../protocol/rows.js';
-import { toStoredJson } from '../../../store/record/to-stored-json.js';
+import { toStoredJson } from '../../../store/record/stored-json.js';
 
 /** Where the options of a turn are kept: in the metadata of its user's message. */
 const KEY = 'callOptions';

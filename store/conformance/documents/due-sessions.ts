@@ -1,7 +1,6 @@
 import { ok } from 'node:assert/strict';
 import { equal, eventually } from '../assertions.js';
-import type { Due, DueSession } from '../../contract/due.js';
-import { DUE_SHARDS, dueShardOf } from '../../record/due-shards.js';
+import { type Due, type DueSession, DUE_SHARDS, dueShardOf } from '../../contract/due.js';
 import type { Case, Suite } from '../suite.js';
 
 const OVERDUE_MS = -1_000;

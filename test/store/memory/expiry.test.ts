@@ -1,4 +1,4 @@
-import { dueShardOf } from '../../../store/record/due-shards.js';
+import { dueShardOf } from '../../../store/contract/due.js';
 import { createMemoryStores, type MemoryOptions } from '../../../store/memory/index.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 

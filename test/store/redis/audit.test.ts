@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRedisStores, type RedisStores } from '../../../store/redis/index.js';
 import { createKeySpace } from '../../../store/redis/keys.js';
-import { sign, hashOf } from '../../../store/record/audit-chain.js';
+import { sign, hashOf } from '../../../store/redis/audit-chain.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { toAct } from '../../../store/record/acts.js';
+import { toAct } from '../../../runs/record/acts.js';
 import { newSessionId } from '../../support/session-driver.js';
 import { openTestStores, sharedRedisUrl, type TestStores } from '../../support/test-stores.js';
 

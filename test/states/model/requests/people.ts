@@ -1,5 +1,5 @@
 import type { StopMode } from '../../../../protocol/run.js';
-import { toAnswerInput, toExpiryInput } from '../../../../store/record/settle-inputs.js';
+import { toAnswerInput, toExpiryInput } from '../../../../runs/record/settle-inputs.js';
 import { toCallSpec, toSettle, toStored } from '../../../../store/redis/inputs.js';
 import { userMessage } from '../../../support/session-driver.js';
 import { timeAt, type Clock } from '../environment.js';

@@ -1,7 +1,7 @@
 import { rootOf } from '../../protocol/ids.js';
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
-import type { RunUsage } from '../contract/runs.js';
-import type { SessionRecord, Sessions } from '../contract/sessions.js';
+import type { RunUsage } from '../../store/contract/runs.js';
+import type { SessionRecord, Sessions } from '../../store/contract/sessions.js';
 
 /**
  * What one run has to do in a leg of its conversation, which is from begin or resume to the next

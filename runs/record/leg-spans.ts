@@ -1,7 +1,7 @@
 import type { FinishedSpan, SpanAttributes, SpanName } from '../../protocol/telemetry.js';
 import { rootOf, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunStatus } from '../../protocol/run.js';
-import type { RunUsage } from '../contract/runs.js';
+import type { RunUsage } from '../../store/contract/runs.js';
 import type { Event } from '../../session/events.js';
 import { usageSince, type Leg } from './legs.js';
 

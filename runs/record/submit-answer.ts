@@ -3,14 +3,14 @@ import { notAsShown, type ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import { toPerson, type KnownPerson } from '../../protocol/responder.js';
 import { isAsShown, type ShownCall } from '../../protocol/shown-call.js';
-import { noteBeside } from '../contract/due.js';
-import type { CallEdit, CallSpec, OpenCall } from '../contract/call-record.js';
-import type { ExtendDeadlineResult, SettleCallResult } from '../contract/calls.js';
-import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
-import type { Store } from '../contract/store.js';
+import { noteBeside } from '../../store/contract/due.js';
+import type { CallEdit, CallSpec, OpenCall } from '../../store/contract/call-record.js';
+import type { ExtendDeadlineResult, SettleCallResult } from '../../store/contract/calls.js';
+import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';
+import type { Store } from '../../store/contract/store.js';
 import { toAct, toAnswerAct } from './acts.js';
-import { toPendingQuestions } from './session-summaries.js';
-import { isChanged, toAnswerInput } from './settle-inputs.js';
+import { toPendingQuestions } from '../../store/record/session-summaries.js';
+import { isChanged, toAnswerInput, toExpiryInput } from './settle-inputs.js';
 
 export interface AnswerDeps {
   store: Pick<Store, 'calls' | 'due' | 'sessions'>;
@@ -128,7 +128,7 @@ async function readCall(
   return [call, isOlder ? await sessions.read(sessionId) : read];
 }
 
-/** The sweeper looks at an answered session after this long, in case the signal is lost. */
+/** The sweeper looks at a session whose call is settled after this long, in case the signal is lost. */
 const WAKE_CHECK_MS = 3_000;
 
 /** A client's answer to a call that is settled, perhaps by its deadline: the model may still learn of it. */
@@ -204,4 +204,49 @@ function namesAnother({ approvalId, toolCallId }: ToolAnswer): boolean {
 
 function fits({ kind }: CallSpec, answer: ToolAnswer): boolean {
   return answer.kind === 'approval-response' ? kind === 'approval' : kind === 'client';
+}
+
+/** The outcome of expiring calls. */
+export interface Expiry {
+  /** Calls that were settled now, in order. */
+  settled: {
+    toolCallId: string;
+    runId: string;
+    result: Extract<SettleCallResult, { kind: 'stored' }>;
+  }[];
+  /** ms until the next deadline, by the store's clock. */
+  nextDueMs?: number;
+  /** The shortest wait that has not begun, since its question is not asked yet, ms. */
+  unaskedMs?: number;
+}
+
+/**
+ * Settles calls that were not answered in time, as their tools define. The store's clock decides
+ * whether a deadline has passed.
+ */
+export async function expireCalls(
+  store: Pick<Store, 'sessions' | 'calls' | 'due'>,
+  calls: readonly OpenCall[],
+  now: number,
+): Promise<Expiry> {
+  const expiry: Expiry = { settled: [] };
+  for (const call of calls) {
+    const { spec, state, deadline } = call;
+    const { toolCallId, runId, deadlineMs } = spec;
+    if (state !== 'suspended' && (state !== 'waiting' || deadlineMs === undefined)) continue;
+    if (deadline === undefined) {
+      expiry.unaskedMs = Math.min(expiry.unaskedMs ?? Infinity, deadlineMs ?? Infinity);
+      continue;
+    }
+    const record = await store.sessions.read(sessionOfRun(runId));
+    if (record === undefined) continue;
+    // This process may die before the run resumes and the act is in the audit trail.
+    if (deadline <= now) await store.due.note(rootOf(record.sessionId), WAKE_CHECK_MS);
+    const result = await store.calls.settle(toExpiryInput(call, record, now));
+    if (result.kind === 'stored') expiry.settled.push({ toolCallId, runId, result });
+    if (result.kind === 'not_due' && result.dueInMs !== undefined) {
+      expiry.nextDueMs = Math.min(expiry.nextDueMs ?? Infinity, result.dueInMs);
+    }
+  }
+  return expiry;
 }

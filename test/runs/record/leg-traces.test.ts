@@ -1,7 +1,7 @@
 import { NO_METER, type FinishedSpan, type Tracer } from '../../../protocol/telemetry.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { createLegTraces } from '../../../store/record/leg-traces.js';
-import { listenToChanges } from '../../../store/record/listeners.js';
+import { createLegTraces } from '../../../runs/record/leg-traces.js';
+import { listenToChanges } from '../../../runs/record/listeners.js';
 import {
   AGENT,
   drive,

@@ -9,11 +9,11 @@ import {
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-call.js';
-import type { SessionRecord } from '../contract/sessions.js';
-import type { CommitInput } from '../contract/steps.js';
-import type { Store } from '../contract/store.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import type { CommitInput } from '../../store/contract/steps.js';
+import type { Store } from '../../store/contract/store.js';
 import type { Interruption } from '../../protocol/chunk.js';
-import type { StreamManager } from '../log/stream-manager.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 
 export interface ForceEndDeps {
   store: Pick<Store, 'steps' | 'runs'>;

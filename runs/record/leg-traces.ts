@@ -3,11 +3,11 @@ import { isTerminal } from '../../protocol/run.js';
 import type { FinishedSpan, Tracer } from '../../protocol/telemetry.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { RunPart } from '../../session/events.js';
-import type { Listener } from '../change.js';
-import type { Store } from '../contract/store.js';
+import type { Listener } from '../../store/change.js';
+import type { Store } from '../../store/contract/store.js';
 import { legSpan, toDelegateSpan, toLegSpan, toWaitSpan, type LegEnd } from './leg-spans.js';
 import { isLeft, legNumberOf, readLegRecords, toLeg, type Leg, type RunOfSession } from './legs.js';
-import { fromUsage } from './run-usage.js';
+import { fromUsage } from '../../store/record/run-usage.js';
 
 /** The legs of runs as traces. What only serves tracing delays and refuses nothing. */
 export interface LegTraces {

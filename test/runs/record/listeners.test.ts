@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { listenToChanges } from '../../../store/record/listeners.js';
-import { toAct } from '../../../store/record/acts.js';
+import { listenToChanges } from '../../../runs/record/listeners.js';
+import { toAct } from '../../../runs/record/acts.js';
 import {
   AGENT,
   drive,

@@ -1,9 +1,9 @@
 import { rootOf } from '../../protocol/ids.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
 import type { Event } from '../../session/events.js';
-import type { Listener } from '../change.js';
-import type { AuditEntry } from '../contract/audit.js';
-import type { Store } from '../contract/store.js';
+import type { Listener } from '../../store/change.js';
+import type { AuditEntry } from '../../store/contract/audit.js';
+import type { Store } from '../../store/contract/store.js';
 import type { LegTraces } from './leg-traces.js';
 
 /**

@@ -2,7 +2,7 @@ import type { ChunkOf, Interruption, StreamChunk } from '../../protocol/chunk.js
 import { LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import { SETTLED_TEXTS } from '../../session/settling.js';
-import type { NewCall } from '../contract/call-record.js';
+import type { NewCall } from '../../store/contract/call-record.js';
 
 /** The agent, run and step whose chunks are written. */
 export interface StepScope {

@@ -4,9 +4,9 @@ import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { KnownPerson } from '../../protocol/responder.js';
 import type { AnswerWay, Decision, ToolRow } from '../../protocol/rows.js';
-import type { CallSpec, OpenCall } from '../contract/call-record.js';
-import type { SettleCallInput } from '../contract/calls.js';
-import type { SessionRecord } from '../contract/sessions.js';
+import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
+import type { SettleCallInput } from '../../store/contract/calls.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 import { toAct } from './acts.js';
 
 /** Answers, and their absence, as the transition takes them. Pure. */

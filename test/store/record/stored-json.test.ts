@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import type { Row } from '../../../protocol/rows.js';
-import { toCheckedJson } from '../../../store/record/checked-messages.js';
-import { toStoredJson } from '../../../store/record/to-stored-json.js';
-import { toStoredRow } from '../../../store/record/to-stored-row.js';
+import { toCheckedJson, toStoredJson, toStoredRow } from '../../../store/record/stored-json.js';
 import { headOf } from '../../../session/messages.js';
 
 const nested = (depth: number): unknown =>

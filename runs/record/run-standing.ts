@@ -1,6 +1,6 @@
-import type { RunError, RunStatus } from '../../protocol/run.js';
-import type { SessionRecord } from '../contract/sessions.js';
-import { isStalled } from './stalled.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { isTerminal, type RunError, type RunStatus } from '../../protocol/run.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
 
 /** The state of a session's newest run, as snapshots and lists show it. */
 export interface RunStanding {
@@ -41,4 +41,18 @@ export function startOf({
   waitsUntil,
 }: Pick<SessionRecord, 'status' | 'waitsUntil'>): number | undefined {
   return status === 'starting' ? waitsUntil : undefined;
+}
+
+type Standing = Pick<SessionRecord, 'status' | 'stream' | 'updatedAt' | 'waitsUntil'>;
+
+/**
+ * True for an active run that has written nothing for long: no worker, or a silent model. A run that
+ * waits for its provider has time until that is asked again. Pure.
+ */
+export function isStalled(
+  { status, stream, updatedAt, waitsUntil = 0 }: Standing,
+  now: number,
+): boolean {
+  const heard = Math.max(updatedAt, waitsUntil);
+  return !isTerminal(status) && stream === 'active' && now - heard > LIMITS.stalledMs;
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { oneAtATime } from '../../../store/record/listeners.js';
+import { oneAtATime } from '../../../runs/record/listeners.js';
 
 it('work in the background begins behind what its caller does next', async () => {
   const order: string[] = [];

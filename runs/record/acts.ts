@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Actor } from '../../protocol/actor.js';
 import type { ToolAnswer } from '../../protocol/answers.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import type { Act, AuditAction } from '../contract/audit.js';
-import type { CallSpec } from '../contract/call-record.js';
+import type { Act, AuditAction } from '../../store/contract/audit.js';
+import type { CallSpec } from '../../store/contract/call-record.js';
 
 type Facts = Pick<
   Act,
