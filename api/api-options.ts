@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { isAddressable } from '../ai-sdk/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { AgentExecutor } from '../runs/executor-of.js';
-import { joinParts } from '../store/contract/shared-data.js';
+import { joinParts, requireParts } from '../store/contract/shared-data.js';
 import type { ApiDeps, ApiRuns, ApiSettings, ReadinessChecks } from './deps.js';
 import type { ApiExtension } from './extension.js';
 import type { ApiLogger } from './middleware/refusals.js';
@@ -34,6 +34,12 @@ export type ApiOptions = ApiSettings & {
     | { stateStore: ApiStores['store']; streamManager: ApiStores['streamManager'] }
   );
 
+/** What requests use of the store. */
+const PARTS: readonly (keyof ApiStores['store'])[] = [
+  ...(['sessions', 'waiting', 'documents', 'checkpoints', 'queue', 'audit'] as const),
+  ...(['usage', 'requests', 'files', 'owners', 'runs'] as const),
+];
+
 /** The options, with defaults for those that are absent. */
 export function toApiDeps(options: ApiOptions): ApiDeps {
   const { executor } = options;
@@ -41,6 +47,8 @@ export function toApiDeps(options: ApiOptions): ApiDeps {
     'stores' in options
       ? options.stores
       : { store: options.stateStore, streamManager: options.streamManager };
+  requireParts('store', stores.store, PARTS);
+  requireParts('stream manager', stores.streamManager, ['read', 'follow']);
   joinParts(executor, stores.store, stores.streamManager);
   const agents = 'has' in options.agents ? options.agents : new AgentRegistry(options.agents);
   return {

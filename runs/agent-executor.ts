@@ -8,7 +8,7 @@ import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { ConfigurationError } from '../protocol/errors.js';
 import type { RunMeter } from '../protocol/telemetry.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
-import { joinParts } from '../store/contract/shared-data.js';
+import { joinStores } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { createRuns } from './create-runs.js';
@@ -90,7 +90,7 @@ export async function createAgentExecutor(
 ): Promise<TemporalAgentExecutor> {
   const { taskQueue = DEFAULT_TASK_QUEUE, stores, logger = SILENT } = options;
   const extensions = lastOfEach(options.extensions);
-  joinParts(stores.store, stores.streamManager);
+  joinStores(stores);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const client = options.client ?? newClient({ ...options, extensions });

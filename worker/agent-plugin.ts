@@ -25,7 +25,7 @@ import { sessionOfRun } from '../protocol/ids.js';
 import type { RunStatus } from '../protocol/run.js';
 import { NO_METER } from '../protocol/telemetry.js';
 import { withTimeout } from '../protocol/time.js';
-import { joinParts } from '../store/contract/shared-data.js';
+import { joinStores } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
@@ -132,7 +132,7 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
   const extensions = lastOfEach(options.extensions);
-  joinParts(stores.store, stores.streamManager);
+  joinStores(stores);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const tracer = tracerOf(extensions);

@@ -9,7 +9,7 @@ import type { Runs } from '../../runs/runs.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
 import { sessionOfRun } from '../../protocol/ids.js';
 import { isTerminal } from '../../protocol/run.js';
-import { joinParts } from '../../store/contract/shared-data.js';
+import { joinStores } from '../../store/contract/shared-data.js';
 import type { Store } from '../../store/contract/store.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { systemClock, type Clock } from './clock.js';
@@ -83,7 +83,7 @@ const SILENT: ActivityLogger = { info: () => undefined, warn: () => undefined };
  */
 export function createInProcessExecutor(options: InProcessOptions): InProcessExecutor {
   const { stores, services = {}, name = 'default', clock = systemClock, logger = SILENT } = options;
-  joinParts(stores.store, stores.streamManager);
+  joinStores(stores);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const { meter, fileHosts } = options;

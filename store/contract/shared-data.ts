@@ -1,4 +1,6 @@
 import { ConfigurationError } from '../../protocol/errors.js';
+import type { StreamLog } from './log.js';
+import type { Store } from './store.js';
 
 /**
  * What a part works on: parts of the same data have equal values here. Parts that others made have none,
@@ -47,4 +49,65 @@ export function joinParts(...parts: readonly object[]): void {
 
 function nameOf(data: unknown): string {
   return typeof data === 'string' ? data : 'data in memory of its own';
+}
+
+/** What every store has; `leases` may be absent. */
+const STORE: Record<Exclude<keyof Store, 'leases'>, true> = {
+  listening: true,
+  sessions: true,
+  runs: true,
+  steps: true,
+  calls: true,
+  queue: true,
+  documents: true,
+  checkpoints: true,
+  staging: true,
+  waiting: true,
+  due: true,
+  owners: true,
+  audit: true,
+  erasures: true,
+  usage: true,
+  pauses: true,
+  requests: true,
+  files: true,
+};
+
+const LOG: Record<keyof StreamLog, true> = {
+  openWriter: true,
+  closeWriter: true,
+  append: true,
+  read: true,
+  keptPages: true,
+  follow: true,
+  inspect: true,
+  mark: true,
+  truncate: true,
+  onStop: true,
+};
+
+/**
+ * Stores as they are handed over: whole, and of the same data.
+ *
+ * @throws ConfigurationError that names what they lack
+ */
+export function joinStores({
+  store,
+  streamManager,
+}: {
+  store: object;
+  streamManager: object;
+}): void {
+  requireParts('store', store, Object.keys(STORE));
+  requireParts('stream manager', streamManager, Object.keys(LOG));
+  joinParts(store, streamManager);
+}
+
+/** An author of plain JavaScript gets no error of types. @throws ConfigurationError that names what is missing */
+export function requireParts(what: string, of: object, names: readonly string[]): void {
+  const missing = names.filter((name) => (of as Record<string, unknown>)[name] === undefined);
+  if (missing.length === 0) return;
+  throw new ConfigurationError(
+    `The ${what} has no ${missing.join(', ')}. Its contract demands them; \`storeConformance\` tests a store of your own.`,
+  );
 }

@@ -1,6 +1,7 @@
 import { createApi } from '../../../api/index.js';
 import { buildSnapshot, ConfigurationError, handleChatStream } from '../../../ai-sdk/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
+import { createAgentExecutor } from '../../../runs/index.js';
 import { textChunk } from '../../../store/conformance/fixtures.js';
 import { joinParts } from '../../../store/contract/shared-data.js';
 import {
@@ -75,6 +76,39 @@ describe('the classes', () => {
     };
     const asked = handleChatStream(elsewhere, { sessionId: 's', messages: [] });
     await expect(asked).rejects.toThrow('do not belong together');
+    await executor.close();
+  });
+
+  it('a store that lacks what its contract demands is refused by name wherever it is handed over', async () => {
+    const { store, streamManager } = createMemoryStores();
+    const executor = createInProcessExecutor({ stores: { store, streamManager } });
+    const hosts: ((stores: never) => unknown)[] = [
+      (stores) => createInProcessExecutor({ stores }),
+      (stores) => createApi({ executor, stores, agents: [], allowUnauthenticated: true }),
+      (stores) => createAgentPlugin({ agents: [], stores }),
+      (stores) => createAgentExecutor({ stores }),
+    ];
+    const refused = async (host: (stores: never) => unknown, lacking: object): Promise<string> => {
+      const error: unknown = await Promise.resolve(lacking as never)
+        .then(host)
+        .catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(ConfigurationError);
+      return (error as ConfigurationError).message;
+    };
+    for (const host of hosts) {
+      const partial = { ...store, requests: undefined, files: undefined };
+      expect(await refused(host, { store: partial, streamManager })).toContain(
+        'The store has no requests, files.',
+      );
+    }
+    for (const host of hosts.filter((_, at) => at !== 1)) {
+      const partial = { ...store, pauses: undefined };
+      expect(await refused(host, { store: partial, streamManager })).toContain('no pauses');
+      const unkept = { ...streamManager, keptPages: undefined };
+      expect(await refused(host, { store, streamManager: unkept })).toContain(
+        'The stream manager has no keptPages.',
+      );
+    }
     await executor.close();
   });
 
