@@ -1,5 +1,5 @@
 import type { AnswerFacts } from './events.js';
-import type { Act, CallEdit, Only, StateChanges, Writer, WriterInput } from './input.js';
+import type { Act, CallEdit, Only, StateChanges, Stored, Writer } from './input.js';
 import type { StreamMessage } from '../protocol/chunk.js';
 import type { KnownPerson } from '../protocol/responder.js';
 import type { Decision, ToolRow } from '../protocol/rows.js';
@@ -89,47 +89,30 @@ export type SettleCall =
 
 type Source = SettleCall['source'];
 
-/** The same as it is stored. */
-export interface StoredAnswer {
+/** An answer of any source as it is stored, with what is decided by. */
+export type StoredAnswer = Pick<Settling, 'toolCallId' | 'now'> & {
   source: Source;
   runId: string;
-  toolCallId: string;
-  /** For source `tool`: the attempt that executed the call. */
-  writer?: WriterInput;
-  now: number;
-  /** The call's result, as JSON; absent if the decision approves. */
-  row?: string;
-  isError: boolean;
-  /** As JSON. */
-  decision?: string;
-  isApproved: boolean;
-  /** The person who approves, as JSON. */
-  approver?: string;
-  /** The input that a person puts in place of the model's, as JSON: it waits for another person. */
-  edit?: string;
-  /** The edit that the person was shown; 0: none. */
-  shownEdit?: number;
-  /** The output of the row as JSON, if it is stored apart. */
-  result?: string;
-  /** Text for the model about an answer of a client that came after the timeout. */
-  late?: string;
-  /** The answer was checked, and its giver was found to be permitted. */
-  permitted?: boolean;
-  /** Changes to the agent's own state, as JSON. */
-  changes?: string;
-  /** The result of the run, if this call ends it, as JSON. */
-  output?: string;
-  /** For source `webhook`: what its address holds. */
-  secret?: string;
-  /** The call emitted events beside its result, which its row keeps. */
-  hasEvents?: boolean;
-  /** Messages for the log, as JSON. */
   chunks: readonly string[];
-  /** The entry of the audit trail, as JSON. */
-  act?: string;
+  /** The result is an error. */
+  isError: boolean;
+  /** The decision approves. */
+  isApproved: boolean;
+  /** The output of the row, if it is stored apart. */
+  result?: string | undefined;
   /** A person, a client or, after the deadline, the tool's rule has answered. */
-  answer?: AnswerFacts;
-}
+  answer?: AnswerFacts | undefined;
+} & Partial<AllOf<Stored<SettleCall>>>;
+
+/** The fields of all variants. */
+type AllOf<Variants> = {
+  [
+    Name in Exclude<
+      Variants extends unknown ? keyof Variants : never,
+      'source' | 'runId' | 'chunks' | 'toolCallId' | 'now'
+    >
+  ]: Variants extends unknown ? (Name extends keyof Variants ? Variants[Name] : never) : never;
+};
 
 type Refusal =
   | 'already_completed'

@@ -1,13 +1,16 @@
 import { LIMITS } from '../protocol/limits.js';
 import type { KnownPerson } from '../protocol/responder.js';
-import type {
-  Act,
-  AttemptBudget,
-  Only,
-  StateChanges,
-  Stored,
-  StoredCall,
-  Writer,
+import type { Decision } from '../protocol/rows.js';
+import {
+  Json,
+  type Act,
+  type AttemptBudget,
+  type CallSpec,
+  type Only,
+  type StateChanges,
+  type Stored,
+  type StoredCall,
+  type Writer,
 } from './input.js';
 import { restIfWaiting, noteDeadline } from './pause.js';
 import { dropWake, type Call } from './record.js';
@@ -86,16 +89,23 @@ export interface StartCall {
   hook?: string;
 }
 
-export type StartReply =
-  | {
-      kind: 'execute' | 'verify';
-      execution: number;
-      shownIn?: number;
-      requester?: KnownPerson;
-      hook?: string;
-      texts: Record<'call' | 'decision' | 'approver', string | undefined>;
-    }
-  | NotStarted;
+/** Permission to execute a call. */
+export interface Permission {
+  /** `verify`: an execution was lost, and the tool is asked about it before anything else. */
+  kind: 'execute' | 'verify';
+  call: Json<CallSpec>;
+  execution: number;
+  /** The decision that allows this execution. */
+  decision?: Json<Decision>;
+  /** The person who approved it, if verified. */
+  approver?: Json<KnownPerson>;
+  /** The author of the messages of the conversation's turn. */
+  requester?: KnownPerson;
+  /** Step of the conversation in which a sub-agent's call is shown. */
+  shownIn?: number;
+  /** What the address of its webhook holds. */
+  hook?: string;
+}
 
 /** `refused`: the call is not approved, or does not belong to this run · `suspended`: it waits for its webhook. */
 export type NotStarted = Only<
@@ -110,7 +120,7 @@ export type NotStarted = Only<
  * In this order: the call is settled · the run is the newest and active · stop · fence · kind and state of the call · an
  * approved call was released · idempotence and budget.
  */
-export function startCall(session: Session, input: Stored<StartCall>): StartReply {
+export function startCall(session: Session, input: Stored<StartCall>): Permission | NotStarted {
   const { writer: by, toolCallId: id, now, budget = LIMITS.attempts } = input;
   const { runId, name, token, agentType, step } = by;
   const call = session.calls.get(id);
@@ -170,17 +180,17 @@ export function startCall(session: Session, input: Stored<StartCall>): StartRepl
   }
   const isShownAbove = !session.isConversation && call.asked !== undefined;
   const [requester] = session.tree.conversation.existing.turn.askers;
+  const decision = call.hasDecision && session.content.get(ofCall('decision', id));
+  const approver = call.hasDecision && session.content.get(ofCall('approver', id));
   return {
     kind: isUnsure ? 'verify' : 'execute',
     execution: call.n,
     ...(isShownAbove && { shownIn: session.tree.conversation.existing.run.committed }),
     ...(requester !== undefined && { requester }),
     ...(call.hook !== undefined && { hook: call.hook }),
-    texts: {
-      call: session.content.get(ofCall('spec', id)),
-      decision: call.hasDecision === true ? session.content.get(ofCall('decision', id)) : undefined,
-      approver: call.hasDecision === true ? session.content.get(ofCall('approver', id)) : undefined,
-    },
+    call: new Json(session.content.get(ofCall('spec', id)) ?? '{}'),
+    ...(decision && { decision: new Json<Decision>(decision) }),
+    ...(approver && { approver: new Json<KnownPerson>(approver) }),
   };
 }
 

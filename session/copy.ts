@@ -1,81 +1,125 @@
-import type { KnownPerson } from '../protocol/responder.js';
+import { toPerson, type KnownPerson } from '../protocol/responder.js';
+import type { Row } from '../protocol/rows.js';
 import { claimFiles } from './files.js';
 import { closeRun, armExpiry } from './finish.js';
-import { accept, countStored } from './messages.js';
+import type { Act, CustomState, Stored, UserMessage } from './input.js';
+import { accept, countStored, headOf, type RowHead } from './messages.js';
 import { newRecord } from './record.js';
 import { putState } from './state.js';
 import { noteAct } from './stop.js';
-import { noteTurn, startRun, type TurnPlace } from './turns.js';
+import { joinAskers, noteTurn, startRun } from './turns.js';
 import type { Session } from './tree.js';
 
 export interface Branch {
+  sessionId: string;
   agent: string;
   owner: string;
-  tenant: string;
+  tenant?: string;
+  /** Distinguishes this session from another one with the same id. */
   nonce: string;
+  /** The requester, for the record. */
+  by?: string;
+  /** Who asks by each of its turns, as of a record. Default: the owner. */
+  askers?: readonly (readonly KnownPerson[])[];
+  /** The transcript; every call in it has a result. */
+  rows: readonly Row[];
+  /** Its user messages, as they were accepted. */
+  messages: readonly Pick<UserMessage, 'id' | 'hash'>[];
+  /** Its newest turn: number, first row, the reply's id and last step. */
+  turn: { turn: number; row: number; messageId: string; step: number; hasReplied: boolean };
+  /** True if that turn can be resumed after its last step. Default: it is complete. */
+  isOpen?: boolean | undefined;
+  /** Number of visible messages. */
+  visibleMessages: number;
+  state?: CustomState;
   now: number;
-  by: string;
-  /** The transcript; texts are JSON. */
-  rows: readonly string[];
-  messages: readonly { id: string; hash: string; row: number; turn: number }[];
-  turns: readonly (Pick<TurnPlace, 'row' | 'messageId' | 'askers'> & { n: number })[];
-  /** Calls that have a result, with the output if it is stored apart from the row. */
-  results: readonly { id: string; output?: string }[];
-  turn: {
-    n: number;
-    row: number;
-    messageId: string;
-    step: number;
-    hasReplied: boolean;
-    askers: readonly KnownPerson[];
-  };
-  /** The turn is to be continued after its last step. */
-  isOpen: boolean;
-  visible: number;
-  /** Some of the copied messages are shown to models only. */
-  hasHidden: boolean;
-  state?: string;
-  act?: string;
+  /** For the audit trail. */
+  act?: Act;
 }
+
+export type BranchReply = { kind: 'branched' } | { kind: 'exists' };
 
 /**
  * Creates a session from rows of another session. It is then idle, with a run number 0 that is completed, or interrupted
  * if the turn is to be continued.
  */
-export function branch(session: Session, input: Branch): { kind: 'branched' | 'exists' } {
-  const { agent, owner, tenant, nonce, now, by, rows, turn } = input;
+export function branch(
+  session: Session,
+  input: Stored<Omit<Branch, 'messages'>> & Pick<Branch, 'messages'>,
+): BranchReply {
+  const { agent, owner, tenant = '', nonce, now, by = '', rows, turn } = input;
   const { record } = session;
   if (record !== undefined) {
     const isSame = record.born === nonce && record.run.mode === 'branch';
     return { kind: isSame ? 'branched' : 'exists' };
   }
-  session.record = { ...newRecord(now), agent, owner, tenant, born: nonce, visible: input.visible };
-  if (input.hasHidden) session.existing.hasHidden = true;
+  const visible = input.visibleMessages;
+  session.record = { ...newRecord(now), agent, owner, tenant, born: nonce, visible };
   session.existing.sizes.isComplete = true;
   claimFiles(session);
-  if (rows.length > 0) session.rows.push(...rows);
-  countStored(session, ...rows);
-  accept(session, input.messages);
-  for (const { id, hash, row, turn: n } of input.messages) {
-    session.index.set(`m:${id}`, JSON.stringify({ hash, row, turn: n }));
-  }
-  for (const { n, ...place } of input.turns) noteTurn(session, n, { ...place, sequence: 0 });
-  const { n, row, messageId, hasReplied, askers } = turn;
-  noteTurn(session, n, { row, sequence: 0, messageId, askers });
-  for (const { id, output } of input.results) {
+  const texts = rows.map(({ row }) => row);
+  if (texts.length > 0) session.rows.push(...texts);
+  countStored(session, ...texts);
+  const askersOf = (n: number): readonly KnownPerson[] =>
+    joinAskers(input.askers?.[n - 1] ?? [toPerson(owner, { tenantId: tenant })]);
+  const heads = texts.map(headOf);
+  noteMessages(session, heads, input.messages, askersOf);
+  for (const [at, { toolCallId: id }] of heads.entries()) {
+    if (id === undefined) continue;
+    const { result } = rows[at] ?? {};
     session.index.set(`s:${id}`, '{}');
-    if (output === undefined) continue;
-    session.results.set(id, output);
-    countStored(session, output);
+    if (result === undefined) continue;
+    session.results.set(id, result);
+    countStored(session, result);
   }
+  const { turn: n, step, ...place } = turn;
+  const newest = { ...place, sequence: 0, askers: askersOf(n) };
+  const { hasReplied: _hasReplied, ...noted } = newest;
+  noteTurn(session, n, noted);
   if (input.state !== undefined) putState(session, input.state);
-  session.existing.turn = { n, row, messageId, sequence: 0, hasReplied, askers };
+  session.existing.turn = { n, ...newest };
   const id = `${session.id}:0-${nonce}`;
-  startRun(session, { id, n: 0, mode: 'branch', by, sequence: 0, step: turn.step }, now);
+  startRun(session, { id, n: 0, mode: 'branch', by, sequence: 0, step }, now);
   session.existing.stream = 'ended';
-  const status = input.isOpen ? 'interrupted' : 'completed';
+  const status = input.isOpen === true ? 'interrupted' : 'completed';
   closeRun(session, now, { status, code: 'run_stopped' });
   armExpiry(session);
   noteAct(session, input.act, { outcome: 'branched' });
   return { kind: 'branched' };
+}
+
+/** Notes the turns of copied rows, and where their messages are. */
+function noteMessages(
+  session: Session,
+  heads: readonly RowHead[],
+  messages: Branch['messages'],
+  askersOf: (turn: number) => readonly KnownPerson[],
+): void {
+  accept(session, messages);
+  const hashes = new Map(messages.map(({ id, hash }) => [id, hash]));
+  let turn = 0;
+  heads.forEach(({ role, id = '', hidden }, row) => {
+    if (role !== 'user') return;
+    if (hidden === true) session.existing.hasHidden = true;
+    if (beginsTurn(heads, row)) {
+      turn += 1;
+      const reply = heads.slice(row).find((head) => head.role !== 'user');
+      const messageId = reply?.messageId ?? '';
+      noteTurn(session, turn, { row, messageId, askers: askersOf(turn), sequence: 0 });
+    }
+    const hash = hashes.get(id);
+    if (hash !== undefined) session.index.set(`m:${id}`, JSON.stringify({ hash, row, turn }));
+  });
+}
+
+type Begins = Pick<RowHead, 'role' | 'hidden'> & { id?: string };
+
+/** True for a row at which a turn begins: a person's message that follows none. Pure. */
+export function beginsTurn(rows: readonly Begins[], at: number): boolean {
+  return isOfPerson(rows[at]) && !isOfPerson(rows[at - 1]);
+}
+
+/** False for the notices of late answers, which no person wrote. */
+function isOfPerson(row: Begins | undefined): boolean {
+  return row?.role === 'user' && !(row.hidden === true && row.id?.startsWith('late-') === true);
 }

@@ -3,7 +3,7 @@ import type { JSONPatchOperation, StreamChunk } from '../protocol/chunk.js';
 import type { KnownPerson } from '../protocol/responder.js';
 import type { Decision, Row } from '../protocol/rows.js';
 import type { CallKind, ChildRef, OnExpiry } from '../protocol/run.js';
-import type { Call, Usage } from './record.js';
+import type { Call } from './record.js';
 
 /**
  * What changes are given. Content is given as values and stored as JSON that no change decodes: `Stored` is an input as
@@ -143,6 +143,31 @@ export interface NewCall {
   about?: CallDescription;
 }
 
+/** What the model asked for, as committed. Only this record authorises an execution. */
+export interface CallSpec {
+  toolCallId: string;
+  toolName: string;
+  kind: CallKind;
+  input: unknown;
+  runId: string;
+  step: number;
+  approvalId?: string;
+  /** How long people may take to answer, ms after the pause. */
+  deadlineMs?: number;
+  /** What happens if no answer comes in time. */
+  onExpiry?: OnExpiry;
+  /** A decision that was made without a person. */
+  decision?: Decision;
+  /** Who may approve, if the tool demands more than access to the conversation. */
+  approvers?: Approvers;
+  /** The run that carries out a call of kind `subagent`. */
+  child?: ChildRef;
+  /** Of a call that people answer. */
+  about?: CallDescription;
+  /** Who has changed `input` since, when, and from what; kept beside the call. */
+  edited?: Omit<CallEdit, 'input'> & { from: unknown };
+}
+
 /** A call that a step opens; texts are JSON. */
 export interface StoredCall {
   id: string;
@@ -174,21 +199,47 @@ export type Only<Kind extends string> = Kind extends string ? { kind: Kind } : n
 export type Addressed =
   { sessionId: string } | { writer: Writer } | { child: Pick<ChildRef, 'sessionId'> };
 
+/** Content of a reply: JSON that no change decodes. Who made the change gets its value. */
+export class Json<Value> {
+  declare readonly of: Value;
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type ValueOf<Field> = Field extends Json<infer Value> ? Value : Field;
+
+/** A reply as who made the change gets it. */
+export type Decoded<Reply> = Reply extends unknown
+  ? { [Name in keyof Reply]: ValueOf<Reply[Name]> }
+  : never;
+
+/** A row; its output is a text of its own if it is large. */
+export interface KeptRow {
+  row: string;
+  result?: string | undefined;
+}
+
 /** As what values are given to a change, by the name of their field. */
 interface Texts {
   writer: WriterInput;
   row: string;
+  rows: readonly KeptRow[];
   act: string;
   state: string;
   output: string;
   compaction: string;
   tools: string;
   changes: string;
-  usage: Usage;
   chunks: readonly string[];
   messages: readonly Message[];
   message: Omit<Message, 'hidden'>;
   calls: readonly StoredCall[];
+  decision: string;
+  approver: string;
+  edit: string;
 }
 
 /** An input as its change gets it; the session is given apart. */

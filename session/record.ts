@@ -7,6 +7,7 @@ import type {
   RunError,
   RunMode,
   RunStatus,
+  RunUsage,
   StepOutcome,
   StopMode,
   StopRequest,
@@ -148,6 +149,24 @@ export interface InterruptRecord {
 export type Usage = readonly [number, number, number, number, number, number];
 
 export const NOTHING: Usage = [0, 0, 0, 0, 0, 0];
+
+const NUMBERS = [
+  'inputTokens',
+  'outputTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'costMicroUsd',
+] as const satisfies (keyof RunUsage)[];
+
+export function toUsage(usage: RunUsage): Usage {
+  return NUMBERS.map((name) => usage[name] ?? 0) as unknown as Usage;
+}
+
+export function fromUsage(usage: readonly number[]): RunUsage {
+  const named = NUMBERS.map((name, at) => [name, usage[at] ?? 0] as const);
+  return Object.fromEntries(named.filter(([, n], at) => at < 2 || n > 0)) as unknown as RunUsage;
+}
 
 /** The sum of both. */
 export function sumOf(a: Usage = NOTHING, b: Usage = NOTHING): Usage {

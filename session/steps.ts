@@ -5,12 +5,20 @@ import type { Compaction, Row } from '../protocol/rows.js';
 import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../protocol/run.js';
 import { openCalls } from './calls.js';
 import { finish, noteEndOfStep, tellNext } from './finish.js';
-import type { AttemptBudget, NewCall, Only, RunUsage, Stored, Writer } from './input.js';
+import {
+  Json,
+  type AttemptBudget,
+  type NewCall,
+  type Only,
+  type RunUsage,
+  type Stored,
+  type Writer,
+} from './input.js';
 import { addNotices, countStored, pushReply } from './messages.js';
 import { mustFinish } from './next.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
-import { dropWake, type Usage, sumOf, isOver } from './record.js';
+import { dropWake, fromUsage, isOver, sumOf, toUsage, type Run } from './record.js';
 import { speakerOf } from './say.js';
 import { addResults, type SettlingCode } from './settling.js';
 import { noteStateOfTurn } from './state.js';
@@ -54,7 +62,7 @@ export interface Claimed {
   /** Some earlier calls have no row any more: get ids from `calls.takeId`. */
   hasDroppedCalls?: true;
   /** Usage of the run so far; absent if nothing was reported. */
-  usage?: Usage;
+  usage?: RunUsage;
   /** The model may only submit its result. */
   mustFinish?: true;
   /** How often the model submitted a result that does not fit. */
@@ -169,11 +177,15 @@ export function claim(
     ...(failing?.fallback !== undefined && { fallback: failing.fallback }),
     messageId: record.turn.messageId,
     born: record.born,
-    ...(run.usage !== undefined && { usage: run.usage }),
+    ...(run.usage !== undefined && { usage: fromUsage(run.usage) }),
     ...(record.rewound && { hasDroppedCalls: true }),
     ...(mustFinish(outcome) && { mustFinish: true }),
     ...(invalidFinishes !== undefined && { invalidFinishes }),
   };
+}
+
+function addTo(run: Run, usage: RunUsage | undefined): void {
+  if (usage !== undefined) run.usage = sumOf(run.usage, toUsage(usage));
 }
 
 /** Charges the run for what a lost attempt streamed: the provider bills it too. */
@@ -263,7 +275,7 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   record.updated = input.now;
   if (input.finishReason !== undefined) run.finishReason = input.finishReason;
   noteStateOfTurn(session);
-  if (input.usage !== undefined) run.usage = sumOf(run.usage, input.usage);
+  addTo(run, input.usage);
   if (input.model !== undefined) run.model = input.model;
   if (!steers && input.output !== undefined) keepOutput(session, input.output);
   let paused = false;
@@ -344,7 +356,7 @@ export function discard(
   const { removed } = withdraw(session, name);
   sayDiscarded(session, { ...speakerOf(session, now, step), agentType }, reason, removed);
   const { run } = session.existing;
-  if (usage !== undefined) run.usage = sumOf(run.usage, usage);
+  addTo(run, usage);
   writer.first = session.tree.log.sequence;
   delete writer.left;
   writer.failures = failures + 1;
@@ -365,6 +377,9 @@ export interface Compact {
   usage?: RunUsage;
 }
 
+export type CompactReply =
+  { kind: 'kept'; compaction: Json<Compaction> } | Only<'none' | 'superseded' | 'fenced'>;
+
 /**
  * Keeps the summary that a step's model gets in place of the oldest rows: the first one of a step counts for every
  * attempt at it. Without one it only reads.
@@ -372,17 +387,17 @@ export interface Compact {
 export function compact(
   session: Session,
   { writer, compaction, usage }: Stored<Compact>,
-): { kind: 'kept'; compaction: string } | { kind: 'none' | 'superseded' | 'fenced' } {
+): CompactReply {
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
   const kept = session.kept('compaction');
   const of = String(writer.step);
   if (kept !== undefined && session.kept('compactedStep') === of)
-    return { kind: 'kept', compaction: kept };
+    return { kind: 'kept', compaction: new Json(kept) };
   if (compaction === undefined) return { kind: 'none' };
   if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
   const { run } = session.existing;
-  if (usage !== undefined) run.usage = sumOf(run.usage, usage);
+  addTo(run, usage);
   session.keep('compactedStep', of);
   session.keep('compaction', compaction);
-  return { kind: 'kept', compaction };
+  return { kind: 'kept', compaction: new Json(compaction) };
 }

@@ -6,7 +6,7 @@ import { control } from './say.js';
 import { persist } from './turns.js';
 import type { Session } from './tree.js';
 import { isActive, own, sayDiscarded, withdraw } from './writers.js';
-import type { Stored, WriterInput } from './input.js';
+import { Json, type Only, type Stored, type WriterInput } from './input.js';
 
 /**
  * Makes an attempt the owner of a writer name that belongs to no run, and withdraws what attempts with lower tokens
@@ -165,15 +165,15 @@ export interface PinTools {
   tools?: unknown;
 }
 
+/** `none`: no tools were given, now or before. `superseded`: the run is not active. */
+export type PinToolsReply = { kind: 'pinned'; tools: Json<unknown> } | Only<'none' | 'superseded'>;
+
 /** The first list of tools that servers offered to a run is the one that it keeps for as long as it is active. */
-export function pinTools(
-  session: Session,
-  { runId, tools }: Stored<PinTools>,
-): { kind: 'pinned'; tools: string } | { kind: 'none' | 'superseded' } {
+export function pinTools(session: Session, { runId, tools }: Stored<PinTools>): PinToolsReply {
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const pinned = session.kept('tools');
-  if (pinned !== undefined) return { kind: 'pinned', tools: pinned };
+  if (pinned !== undefined) return { kind: 'pinned', tools: new Json(pinned) };
   if (tools === undefined) return { kind: 'none' };
   session.keep('tools', tools);
-  return { kind: 'pinned', tools };
+  return { kind: 'pinned', tools: new Json(tools) };
 }

@@ -10,7 +10,7 @@ import { Prices } from '../../agents/llm-settings.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction, Row } from '../../protocol/rows.js';
 import type { RunUsage } from '../../store/contract/runs.js';
-import { addUsage } from '../../store/record/run-usage.js';
+import { addUsage } from '../../store/contract/usage.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../attempt.js';
 import type { ClaimedStep, Compactions, StepMiddleware } from './middleware.js';

@@ -2,7 +2,7 @@ import type { LlmConfig, ModelChoice } from '../../agents/llm-settings.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { retryDelay, sleep } from '../../protocol/time.js';
 import type { Fallback } from '../../store/contract/steps.js';
-import { addUsage } from '../../store/record/run-usage.js';
+import { addUsage } from '../../store/contract/usage.js';
 import { AttemptFailure } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';

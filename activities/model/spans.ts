@@ -11,7 +11,7 @@ import {
 } from '../../runs/record/leg-spans.js';
 import type { LegTraces } from '../../runs/record/leg-traces.js';
 import { usageSince } from '../../runs/record/legs.js';
-import { addUsage } from '../../store/record/run-usage.js';
+import { addUsage } from '../../store/contract/usage.js';
 import type { Attempt } from '../attempt.js';
 import type { TracedDeps } from '../deps.js';
 import type { ModelCall, ModelRequest, StepMiddleware } from './middleware.js';

@@ -3,7 +3,7 @@ import type { SpendCap } from '../../agents/agent-config.js';
 import type { Usage } from '../../protocol/chunk.js';
 import type { Spent } from '../../protocol/run.js';
 import type { RunUsage } from '../../store/contract/runs.js';
-import { addUsage } from '../../store/record/run-usage.js';
+import { addUsage } from '../../store/contract/usage.js';
 import type { ModelRequest, StepMiddleware } from './middleware.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 

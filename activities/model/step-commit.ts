@@ -4,7 +4,7 @@ import { FINISH_TOOL_NAME, formatCheckpointId, formatApprovalId } from '../../pr
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantRow, AssistantPart, Row } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus, CallRef } from '../../protocol/run.js';
-import { addUsage } from '../../store/record/run-usage.js';
+import { addUsage } from '../../store/contract/usage.js';
 import type { CommitInput } from '../../store/contract/steps.js';
 import {
   closedCall,

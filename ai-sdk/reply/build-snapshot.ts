@@ -1,5 +1,7 @@
 import type { Runs } from '../../runs/runs.js';
-import type { Row } from '../../protocol/rows.js';
+import type { CallDecision } from '../../protocol/replies.js';
+import type { Decision, Row } from '../../protocol/rows.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import type { StagedChanges } from '../../store/contract/staging.js';
 import { joinParts } from '../../store/contract/shared-data.js';

@@ -2,8 +2,7 @@ import type { Extension } from '../../extension.js';
 import type { RunsHost } from '../../runs/extension.js';
 import { defineRoute, mayRead, type Route } from '../../api/extension.js';
 import { UsageQuery, UsageReply, type UsageRow } from '../../protocol/usage.js';
-import type { UsageSum } from '../../store/contract/usage.js';
-import { addUsage } from '../../store/record/run-usage.js';
+import { type UsageSum, addUsage } from '../../store/contract/usage.js';
 import {
   announceSpendTo,
   budgetsOfSettings,

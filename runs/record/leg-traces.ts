@@ -7,7 +7,7 @@ import type { Listener } from '../../store/change.js';
 import type { Store } from '../../store/contract/store.js';
 import { legSpan, toDelegateSpan, toLegSpan, toWaitSpan, type LegEnd } from './leg-spans.js';
 import { isLeft, legNumberOf, readLegRecords, toLeg, type Leg, type RunOfSession } from './legs.js';
-import { fromUsage } from '../../store/record/run-usage.js';
+import { fromUsage } from '../../session/record.js';
 
 /** The legs of runs as traces. What only serves tracing delays and refuses nothing. */
 export interface LegTraces {

@@ -1,35 +1,9 @@
 import type { Decision, Row } from '../../protocol/rows.js';
-import type { Approvers } from '../../protocol/actor.js';
-import type { CallKind, ChildRef, OnExpiry } from '../../protocol/run.js';
-import type { CallDescription, CallEdit, NewCall } from '../../session/input.js';
+import type { ChildRef } from '../../protocol/run.js';
+import type { CallSpec, NewCall } from '../../session/input.js';
 
-export type { CallDescription, CallEdit, NewCall } from '../../session/input.js';
+export type { CallDescription, CallEdit, CallSpec, NewCall } from '../../session/input.js';
 export type { Wake } from '../../session/resume.js';
-
-/** What the model asked for, as committed. Only this record authorises an execution. */
-export interface CallSpec {
-  toolCallId: string;
-  toolName: string;
-  kind: CallKind;
-  input: unknown;
-  runId: string;
-  step: number;
-  approvalId?: string;
-  /** How long people may take to answer, ms after the pause. */
-  deadlineMs?: number;
-  /** What happens if no answer comes in time. */
-  onExpiry?: OnExpiry;
-  /** A decision that was made without a person. */
-  decision?: Decision;
-  /** Who may approve, if the tool demands more than access to the conversation. */
-  approvers?: Approvers;
-  /** The run that carries out a call of kind `subagent`. */
-  child?: ChildRef;
-  /** Of a call that people answer. */
-  about?: CallDescription;
-  /** Who has changed `input` since, when, and from what; kept beside the call. */
-  edited?: Omit<CallEdit, 'input'> & { from: unknown };
-}
 
 /** `suspended`: its tool waits for its webhook, and holds no process. */
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'suspended' | 'settled';

@@ -1,5 +1,4 @@
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import type { KnownPerson } from '../../protocol/responder.js';
 import type { SettleCall, SettleReply } from '../../session/answers.js';
 import type {
   ExtendDeadline,
@@ -7,13 +6,14 @@ import type {
   LeaseCall,
   LeaseCallReply,
   NotStarted,
+  Permission,
   StartCall,
   SuspendCall,
   SuspendReply,
   TakeCallId,
   TakeCallIdReply,
 } from '../../session/calls.js';
-import type { CustomState } from '../../session/input.js';
+import type { CustomState, Decoded } from '../../session/input.js';
 import type { Noted } from './due.js';
 import type { CallSpec, OpenCall } from './call-record.js';
 
@@ -65,25 +65,8 @@ export interface StartCallInput extends StartCall {
   withState?: boolean;
 }
 
-/** Permission to execute a call. */
-export interface CallPermission {
-  /** `verify`: an execution was lost, and the tool is asked about it before anything else. */
-  kind: 'execute' | 'verify';
-  call: CallSpec;
-  execution: number;
-  /** The decision that allows this execution. */
-  decision?: Decision;
-  /** The person who approved it, if verified. */
-  approver?: KnownPerson;
-  /** The author of the messages of the conversation's turn. */
-  requester?: KnownPerson;
-  /** Step of the conversation in which a sub-agent's call is shown. */
-  shownIn?: number;
-  /** The agent's own state including staged changes of settled calls, if it was wanted. */
-  state?: CustomState;
-  /** What the address of its webhook holds. */
-  hook?: string;
-}
+/** `state`: the agent's own state including staged changes of settled calls, if it was wanted. */
+export type CallPermission = Decoded<Permission> & { state?: CustomState };
 
 export type StartCallResult = CallPermission | NotStarted;
 

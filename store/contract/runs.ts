@@ -3,12 +3,12 @@ import type { At, RunError, RunMode, RunStatus, StopRequest } from '../../protoc
 import type { Begin, BeginReply } from '../../session/begin.js';
 import type { BeginChild, BeginChildReply } from '../../session/children.js';
 import type { End, EndReply } from '../../session/end.js';
-import type { Act, RunUsage } from '../../session/input.js';
+import type { Act, Decoded, RunUsage } from '../../session/input.js';
 import type { NextWants } from '../../session/next.js';
 import type { InterruptRecord } from '../../session/record.js';
 import type { ResumeReply, ResumeRun, Rewind, RewindReply } from '../../session/rerun.js';
 import type { StopReply } from '../../session/stop.js';
-import type { PinTools } from '../../session/streams.js';
+import type { PinTools, PinToolsReply } from '../../session/streams.js';
 import type { Noted } from './due.js';
 
 export type {
@@ -62,7 +62,7 @@ export interface Runs {
    * Keeps the tools that servers offer to a run for as long as it is active: the first list counts.
    * Without `tools` it only reads.
    */
-  pinTools: (input: PinTools) => Promise<PinToolsResult>;
+  pinTools: (input: PinTools) => Promise<Decoded<PinToolsReply>>;
   /** Ends a run: run, session and stream become terminal together. */
   end: (input: End) => Promise<EndReply>;
   /** What a run does next, by its record. */
@@ -74,13 +74,6 @@ export interface Runs {
   /** How the newest run was stopped; null if it was not. @throws HelixError `not_found` */
   interruption: (sessionId: string) => Promise<InterruptRecord | null>;
 }
-
-export type PinToolsResult =
-  | { kind: 'pinned'; tools: unknown }
-  /** No tools were given, now or before. */
-  | { kind: 'none' }
-  /** The run is not active. */
-  | { kind: 'superseded' };
 
 /** One run of a session. */
 export interface RunInfo {

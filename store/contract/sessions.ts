@@ -9,12 +9,14 @@ import type {
   StopRequest,
   StreamStatus,
 } from '../../protocol/run.js';
+import type { Branch, BranchReply } from '../../session/copy.js';
 import type { Act } from './audit.js';
 import type { OpenCall, Wake } from './call-record.js';
-import type { CustomState } from './custom-state.js';
 import type { ReadMeter } from './log.js';
 import type { QueuedEntry } from './queue.js';
-import type { InterruptRecord, RunUsage, UserMessage } from './runs.js';
+import type { InterruptRecord, RunUsage } from './runs.js';
+
+export type { Branch as BranchInput, BranchReply as BranchResult } from '../../session/copy.js';
 
 /** Sessions: reads of a session, and what creates or removes it as a whole. */
 export interface Sessions {
@@ -56,7 +58,7 @@ export interface Sessions {
   /** Forgets that, since a snapshot of the idle turn was taken. */
   noteRestingSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Creates an idle session from rows of another one. */
-  branch: (input: BranchInput) => Promise<BranchResult>;
+  branch: (input: Branch) => Promise<BranchReply>;
   /**
    * Erases the session and its stream; readers get the end. Does nothing if the session does not
    * exist. With an act, what is left to do elsewhere is noted among the erasures.
@@ -162,32 +164,3 @@ export interface SessionView {
 
 /** A session and the calls of its newest step, without the transcript. */
 export type SessionCalls = Pick<SessionView, 'record' | 'openCalls'>;
-
-export interface BranchInput {
-  sessionId: string;
-  agent: string;
-  owner: string;
-  tenant?: string;
-  /** Distinguishes this session from another one with the same id. */
-  nonce: string;
-  /** The requester, for the record. */
-  by?: string;
-  /** Who asks by each of its turns, as of a record. Default: the owner. */
-  askers?: readonly (readonly KnownPerson[])[];
-  /** The transcript; every call in it has a result. */
-  rows: Row[];
-  /** Its user messages, as they were accepted. */
-  messages: Pick<UserMessage, 'id' | 'hash'>[];
-  /** Its newest turn: number, first row, the reply's id and last step. */
-  turn: { turn: number; row: number; messageId: string; step: number; hasReplied: boolean };
-  /** True if that turn can be resumed after its last step. Default: it is complete. */
-  isOpen?: boolean | undefined;
-  /** Number of visible messages. */
-  visibleMessages: number;
-  state?: CustomState;
-  now: number;
-  /** For the audit trail. */
-  act?: Act;
-}
-
-export type BranchResult = { kind: 'branched' } | { kind: 'exists' };

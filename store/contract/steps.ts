@@ -1,11 +1,12 @@
-import type { Compaction, Row } from '../../protocol/rows.js';
-import type { Only, RunUsage } from '../../session/input.js';
+import type { Row } from '../../protocol/rows.js';
+import type { Decoded } from '../../session/input.js';
 import type {
   Claim,
   Claimed,
   Commit,
   CommitReply,
   Compact,
+  CompactReply,
   Discard,
   DiscardReply,
   NotClaimed,
@@ -41,7 +42,7 @@ export interface Steps {
    * Keeps the summary that the step's model gets in place of the oldest rows: the first one of a step
    * counts. Without `compaction` it only reads.
    */
-  compact: (input: Compact) => Promise<CompactResult>;
+  compact: (input: Compact) => Promise<Decoded<CompactReply>>;
   /**
    * Reports that an attempt at a step or call ends without a result, so it does not count as lost.
    * An attempt that was taken over while alive is forgiven.
@@ -63,15 +64,10 @@ export interface ClaimInput extends Claim {
 }
 
 export type ClaimResult =
-  | (Omit<Claimed, 'usage'> & {
-      /** Usage of the run so far; absent if nothing was reported. */
-      usage?: RunUsage;
+  | (Claimed & {
       /** Rows from this index on, if they were wanted. */
       fresh?: { from: number; rows: Row[] };
       /** The agent's own state, if it was wanted. */
       state?: StateRead;
     })
   | NotClaimed;
-
-export type CompactResult =
-  { kind: 'kept'; compaction: Compaction } | Only<'none' | 'superseded' | 'fenced'>;

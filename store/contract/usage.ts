@@ -1,3 +1,4 @@
+import { fromUsage, sumOf, toUsage } from '../../session/record.js';
 import type { RunUsage } from './runs.js';
 import type { SessionOwner } from './waiting.js';
 
@@ -35,4 +36,9 @@ export interface Usage {
   spent: (owner: SessionOwner) => Promise<{ user: Spending; tenant: Spending }>;
   /** Removes a person's name from the sums, which stay. */
   forget: (owner: SessionOwner) => Promise<void>;
+}
+
+/** Both together; undefined if neither is known. */
+export function addUsage(a: RunUsage | undefined, b: RunUsage | undefined): RunUsage | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : fromUsage(sumOf(toUsage(a), toUsage(b)));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError, StaleStateError } from '../../protocol/errors.js';
 import { childPartOf, runNumberOf } from '../../protocol/ids.js';
-import type { Usage } from '../../session/record.js';
+import { type Usage, fromUsage } from '../../session/record.js';
 import type { Want } from '../../session/fields.js';
 import { dropStaged, putState, saveState, stage } from '../../session/state.js';
 import type { Session } from '../../session/tree.js';
@@ -14,7 +14,6 @@ import type { SessionRecord, Sessions, SessionView } from '../contract/sessions.
 import type { PromotedState, StagedChanges, StateRead, Staging } from '../contract/staging.js';
 import { applyChanges, fitChanges } from '../record/apply-changes.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
-import { fromUsage } from '../record/run-usage.js';
 import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summaries.js';
 import { toStoredChanges, toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';

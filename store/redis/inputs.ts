@@ -1,21 +1,17 @@
 import type { SettleCall, StoredAnswer } from '../../session/answers.js';
-import type { Branch } from '../../session/copy.js';
-import { joinAskers } from '../../session/turns.js';
-import { toPerson, type KnownPerson } from '../../protocol/responder.js';
 import { childPartOf, formatApprovalId } from '../../protocol/ids.js';
 import type { StreamChunk, StreamMessage } from '../../protocol/chunk.js';
 import type { AssistantPart, Row, UserRow } from '../../protocol/rows.js';
 import type {
   Addressed,
+  KeptRow,
   NewCall,
-  RunUsage,
   StateChanges,
   Stored,
   StoredCall,
   UserMessage,
   WriterInput,
 } from '../../session/input.js';
-import type { BranchInput } from '../contract/sessions.js';
 import { type CallSpec, toChildRef } from '../contract/call-record.js';
 import {
   toCheckedJson,
@@ -23,8 +19,6 @@ import {
   toStoredJson,
   toStoredRow,
 } from '../record/stored-json.js';
-import { toUsage } from '../record/run-usage.js';
-import { beginsTurn } from '../record/user-message.js';
 import { keepApart } from './large-results.js';
 
 /** What callers give, as changes take it: content as JSON, checked. Pure. */
@@ -55,13 +49,14 @@ interface Around {
 /** How values of an input are stored, by the name of their field; others are what they are. */
 const STORED: Readonly<Record<string, (value: never, around: Around) => unknown>> = {
   row: (row: Row) => toStoredRow(row),
+  rows: (rows: readonly Row[]) => rows.map(toKept),
   chunks: (chunks: StreamMessage[]) => toCheckedJson(chunks),
   messages: (messages: readonly UserMessage[]) =>
     messages.map(({ id, hash, row, hidden }) => ({ id, hash, row: toStoredRow(row), hidden })),
   message: ({ id, hash, row }: UserMessage) => ({ id, hash, row: toStoredRow(row) }),
   calls: (calls: readonly NewCall[], { writer }) => calls.map((call) => toCall(call, writer)),
-  usage: (usage: RunUsage) => toUsage(usage),
-  changes: (patches: StateChanges, { toolCallId, now }) => toChanges(patches, toolCallId, now),
+  changes: (patches: StateChanges, { toolCallId, now: timestamp }) =>
+    patches.length === 0 ? undefined : toStoredChanges({ toolCallId, patches, timestamp }),
   act: (act: unknown) => toStoredJson(act),
   state: (state: unknown) => toStoredJson(state),
   output: (output: unknown) => toStoredJson(output),
@@ -122,6 +117,12 @@ function toTimeless(chunk: StreamChunk): string {
   return JSON.stringify(rest);
 }
 
+function toKept(given: Row): KeptRow {
+  if (given.role !== 'tool') return { row: toStoredRow(given) };
+  const { row, output: result } = keepApart(given, []);
+  return { row: toStoredRow(row), result };
+}
+
 /** An answer as its change gets it; a large output is stored apart. */
 export function toSettle(input: SettleCall): StoredAnswer {
   const { row, chunks, output: result } = keepApart(input.row, input.chunks);
@@ -154,57 +155,6 @@ function factsOf(input: SettleCall): StoredAnswer['answer'] {
     isEdited: false,
     isAutomatic: false,
     via: act?.via ?? via,
-  };
-}
-
-function toChanges(
-  patches: StateChanges,
-  toolCallId: string,
-  timestamp: number,
-): string | undefined {
-  return patches.length === 0 ? undefined : toStoredChanges({ toolCallId, patches, timestamp });
-}
-
-/** What a copy of a session is made of. @throws HelixError `validation_error` for what cannot be stored */
-export function branchOf(input: BranchInput): Branch {
-  const { agent, owner, tenant = '', nonce, now, by = '', rows, turn, isOpen = false } = input;
-  const askersOf = (n: number): readonly KnownPerson[] =>
-    joinAskers(input.askers?.[n - 1] ?? [toPerson(owner, { tenantId: tenant })]);
-  const hashes = new Map(input.messages.map(({ id, hash }) => [id, hash]));
-  const kept = rows.map((row) => (row.role === 'tool' ? keepApart(row, []) : { row }));
-  const messages: Branch['messages'][number][] = [];
-  const turns: Branch['turns'][number][] = [];
-  rows.forEach((row, at) => {
-    if (row.role !== 'user') return;
-    if (beginsTurn(rows, at)) {
-      const reply = rows.slice(at).find(({ role }) => role !== 'user');
-      const messageId = reply?.role === 'assistant' ? reply.messageId : '';
-      const n = turns.length + 1;
-      turns.push({ n, row: at, messageId, askers: askersOf(n) });
-    }
-    const hash = hashes.get(row.id);
-    if (hash !== undefined) messages.push({ id: row.id, hash, row: at, turn: turns.length });
-  });
-  return {
-    ...{ agent, owner, tenant, nonce, now, by, messages, turns, isOpen },
-    rows: kept.flatMap(({ row }) => (row === undefined ? [] : toStoredRow(row))),
-    results: kept.flatMap((each) => {
-      if (each.row?.role !== 'tool') return [];
-      const output = 'output' in each && each.output !== undefined ? { output: each.output } : {};
-      return { id: each.row.toolCallId, ...output };
-    }),
-    turn: {
-      n: turn.turn,
-      row: turn.row,
-      messageId: turn.messageId,
-      step: turn.step,
-      hasReplied: turn.hasReplied,
-      askers: askersOf(turn.turn),
-    },
-    hasHidden: rows.some((row) => row.role === 'user' && row.hidden === true),
-    visible: input.visibleMessages,
-    ...(input.state !== undefined && { state: toStoredJson(input.state) }),
-    ...(input.act !== undefined && { act: toStoredJson(input.act) }),
   };
 }
 

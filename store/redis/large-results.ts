@@ -14,15 +14,18 @@ type StoredToolRow = Omit<ToolRow, 'output'> & { outputRef: string };
 /** An assistant row whose output (the result of the run) is stored apart. */
 type StoredReply = Omit<AssistantRow, 'output'> & { outputRef: string };
 
-interface KeptApart {
-  row: ToolRow | StoredToolRow | undefined;
+interface KeptApart<Given> {
+  row: Given | StoredToolRow;
   chunks: StreamMessage[];
   /** JSON of the output, if it was removed from the row. */
   output?: string;
 }
 
 /** Removes a large output from a call's row and chunk. Pure. */
-export function keepApart(row: ToolRow | undefined, chunks: StreamMessage[]): KeptApart {
+export function keepApart<Given extends ToolRow | undefined>(
+  row: Given,
+  chunks: StreamMessage[],
+): KeptApart<Given> {
   if (row?.output === undefined) return { row, chunks };
   const json = toStoredJson(row.output);
   if (Buffer.byteLength(json) <= LIMITS.inlineResultBytes) return { row, chunks };

@@ -11,21 +11,19 @@ import {
 import { beginChild } from '../../session/children.js';
 import { branch } from '../../session/copy.js';
 import { end } from '../../session/end.js';
-import type { Addressed, Stored } from '../../session/input.js';
+import { Json, type Addressed, type Decoded, type Stored } from '../../session/input.js';
 import { atOf } from '../../session/next.js';
 import { editQueued, removeQueued } from '../../session/queue.js';
 import { resumeRun, rewind } from '../../session/rerun.js';
 import { claim, commit, compact, discard } from '../../session/steps.js';
-import { stop, type Stop } from '../../session/stop.js';
+import { stop, type Stop, type StopReply } from '../../session/stop.js';
 import { pinTools } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { fenceOff, handOver, takeOver } from '../../session/writers.js';
 import { checkSessionId, checkStreamId } from '../record/checked-ids.js';
 import { fitChanges } from '../record/apply-changes.js';
-import { fromUsage } from '../record/run-usage.js';
 import { isQuestion } from '../record/questions.js';
-import type { CallPermission, StartCallInput } from '../contract/calls.js';
-import type { StateRead } from '../contract/staging.js';
+import type { StartCallInput } from '../contract/calls.js';
 import type { ClaimInput } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
 import type { Noted } from '../contract/due.js';
@@ -34,10 +32,9 @@ import { createAudit } from './audit.js';
 import type { RedisContext } from './context.js';
 import { createDocuments } from './documents.js';
 import { createDueLists } from './due-lists.js';
-import { branchOf, sessionOf, toSettle, toStored } from './inputs.js';
+import { sessionOf, toSettle, toStored } from './inputs.js';
 import { createErasures, eraseSession } from './erasures.js';
 import { createFiles } from './files.js';
-import type { Compaction } from '../../protocol/rows.js';
 import { createLeases } from './leases.js';
 import { checked, createMake, type Make } from './make-change.js';
 import { createRequests } from './known-requests.js';
@@ -137,45 +134,26 @@ async function noteSnapshot(
 const MOST_ROWS = 100;
 const MOST_BYTES = 1024 * 1024;
 
-type Wanted = NonNullable<ClaimInput['wants']>;
-
-/** What a step needs besides its claim: rows from an index on, none if there are too many, and the state. */
-function readWanted(session: Session, { born, rows: known, state }: Wanted): Texts {
+/** A claim, and what the step needs besides: rows from an index on, none if there are too many, and the state. */
+function claimWith(session: Session, { wants, ...input }: Stored<ClaimInput>) {
+  const reply = claim(session, input);
+  if (reply.kind !== 'claimed' || wants === undefined) return { reply };
   const { count } = session.rows;
-  const from = born === session.existing.born && known <= count ? known : 0;
+  const from = wants.born === session.existing.born && wants.rows <= count ? wants.rows : 0;
   const rows =
     count - from > MOST_ROWS || count === from ? [] : session.rows.range(from, count - 1);
   const fits =
     rows.length === count - from &&
     rows.reduce((sum, row) => sum + Buffer.byteLength(row), 0) <= MOST_BYTES;
   return {
-    from: fits ? from : count,
-    rows: fits ? rows : [],
-    state: state ? toStateRead(session) : undefined,
+    reply,
+    fresh: fits ? { from, rows } : { from: count, rows: [] },
+    state: wants.state ? toStateRead(session) : undefined,
   };
 }
 
-interface Texts {
-  from: number;
-  rows: string[];
-  state: StateRead | undefined;
-}
-
-/** A claim, with what the step needs besides. */
-function claimWith(
-  session: Session,
-  { wants, ...input }: Stored<ClaimInput>,
-): { reply: ReturnType<typeof claim>; texts: Texts | undefined } {
-  const reply = claim(session, input);
-  const isWanted = reply.kind === 'claimed' && wants !== undefined;
-  return { reply, texts: isWanted ? readWanted(session, wants) : undefined };
-}
-
 /** Permission to execute a call, with the agent's state if it is wanted. */
-function startWith(
-  session: Session,
-  { withState, ...input }: Stored<StartCallInput>,
-): { reply: ReturnType<typeof startCall>; state: StateRead | undefined } {
+function startWith(session: Session, { withState, ...input }: Stored<StartCallInput>) {
   const reply = startCall(session, input);
   const isGiven = reply.kind === 'execute' || reply.kind === 'verify';
   return { reply, state: isGiven && withState === true ? toStateRead(session) : undefined };
@@ -184,7 +162,7 @@ function startWith(
 /** Changes that free memory or end a run are made where Redis is full, too. */
 const FREEING = { isFreeing: true };
 
-/** The changes of each noun: what callers give goes to the change as it is, content as JSON. */
+/** The changes of each noun: what callers give goes to the change, content as JSON, and its reply to them. */
 function changesOf(
   context: RedisContext,
   make: Make,
@@ -192,107 +170,99 @@ function changesOf(
 ): Changes {
   const { toRows } = createStoredRows(context);
 
-  async function change<Input extends Addressed, Reply>(
-    decide: (session: Session, input: Stored<Input>) => Reply,
-    input: Input,
-    options?: { isFreeing?: boolean; noted?: Noted },
-  ): Promise<Reply> {
-    return make(sessionOf(input), decide, toStored(input), options);
-  }
+  const change =
+    <Input extends Addressed, Reply extends object>(
+      decide: (session: Session, input: Stored<Input>) => Reply,
+      options?: { isFreeing?: boolean },
+    ) =>
+    async (input: Input, noted?: Noted): Promise<Decoded<Reply>> =>
+      decoded(await make(sessionOf(input), decide, toStored(input), { ...options, noted }));
+
+  const beginRun: Changes['runs']['begin'] = change(begin);
+  const stopRun = change<Stop, StopReply>(stop, FREEING);
+  const claimStep = change<ClaimInput, ReturnType<typeof claimWith>>(claimWith);
+  const commitStep: Changes['steps']['commit'] = change(commit);
+  const startExecution = change<StartCallInput, ReturnType<typeof startWith>>(startWith);
 
   return {
     sessions: {
-      branch: async (input) => {
+      branch: async ({ messages, ...input }) => {
         checkSessionId(input.sessionId);
-        return make(input.sessionId, branch, branchOf(input));
+        return make(input.sessionId, branch, { ...toStored(input), messages });
       },
     },
     runs: {
       begin: async (input, noted) => {
         checkSessionId(input.sessionId);
-        return change(begin, input, { noted });
+        return beginRun(input, noted);
       },
-      beginChild: (input) => change(beginChild, input),
-      resume: (input) => change(resumeRun, input),
-      rewind: (input) => change(rewind, input),
+      beginChild: change(beginChild),
+      resume: change(resumeRun),
+      rewind: change(rewind),
       stop: (sessionId, { runId, act, ...request }, noted) =>
-        change(stop, { sessionId, runId, act, stop: request, now: context.now() } satisfies Stop, {
-          ...FREEING,
-          noted,
-        }),
-      pinTools: async (input) => {
-        const reply = await change(pinTools, input);
-        return reply.kind === 'pinned' ? { ...reply, tools: parse(reply.tools) } : reply;
-      },
-      end: (input) => change(end, input, FREEING),
+        stopRun({ sessionId, runId, act, stop: request, now: context.now() }, noted),
+      pinTools: change(pinTools),
+      end: change(end, FREEING),
     },
     steps: {
       claim: async (input) => {
         const { sessionId } = input.writer;
-        let made = await change(claimWith, input);
+        let made = await claimStep(input);
         if (made.reply.kind === 'fencing') {
           // Whatever it appends meanwhile is withdrawn with the rest.
           await make(sessionId, fenceOff, { writer: input.writer }, { mayGrow: true });
-          made = await change(claimWith, input);
+          made = await claimStep(input);
         }
-        const { reply, texts } = made;
+        const { reply, fresh, state } = made;
         // A later attempt has come in between.
         if (reply.kind === 'fencing') return { kind: 'fenced' };
         if (reply.kind !== 'claimed') return reply;
-        const { usage, ...claimed } = reply;
         return {
-          ...claimed,
-          ...(usage !== undefined && { usage: fromUsage(usage) }),
-          ...(texts !== undefined && {
-            fresh: { from: texts.from, rows: await toRows(sessionId, texts.rows) },
+          ...reply,
+          ...(fresh !== undefined && {
+            fresh: { from: fresh.from, rows: await toRows(sessionId, fresh.rows) },
           }),
-          ...(texts?.state !== undefined && { state: texts.state }),
+          ...(state !== undefined && { state }),
         };
       },
       commit: async (input) => {
         if (input.calls.some(isQuestion)) await noteAsking(input.writer.sessionId);
-        return change(commit, input);
+        return commitStep(input);
       },
-      discard: (input) => change(discard, input, FREEING),
-      compact: async (input) => {
-        const reply = await change(compact, input);
-        return reply.kind === 'kept'
-          ? { ...reply, compaction: parse(reply.compaction) as Compaction }
-          : reply;
-      },
-      handOver: (input) => change(handOver, input),
-      takeOver: (input) => change(takeOver, input),
+      discard: change(discard, FREEING),
+      compact: change(compact),
+      handOver: change(handOver),
+      takeOver: change(takeOver),
     },
     calls: {
       start: async (input) => {
-        const { reply, state } = await change(startWith, input);
-        if (!('texts' in reply)) return reply;
-        const { texts, ...rest } = reply;
+        const { reply, state } = await startExecution(input);
         return {
-          ...rest,
-          call: parse(texts.call),
-          ...(texts.decision !== undefined && { decision: parse(texts.decision) }),
-          ...(texts.approver !== undefined && { approver: parse(texts.approver) }),
+          ...decoded(reply),
           ...(state !== undefined && { state: fitChanges(state.customState, state.staged) }),
-        } as CallPermission;
+        };
       },
-      suspend: (input) => change(suspendCall, input),
+      suspend: change(suspendCall),
       settle: async (input, noted) => {
         const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
         return make(sessionId, settleCall, toSettle(input), { ...FREEING, noted });
       },
-      extendDeadline: (input) => change(extendDeadline, input),
-      lease: (input) => change(leaseCall, input),
-      takeId: (input) => change(takeCallId, input),
+      extendDeadline: change(extendDeadline),
+      lease: change(leaseCall),
+      takeId: change(takeCallId),
     },
     queue: {
-      begin: (input) => change(beginQueued, input),
-      edit: (input) => change(editQueued, input),
-      remove: (input) => change(removeQueued, input),
+      begin: change(beginQueued),
+      edit: change(editQueued),
+      remove: change(removeQueued),
     },
   };
 }
 
-function parse(text: string | undefined): unknown {
-  return text === undefined ? undefined : JSON.parse(text);
+/** Content of a reply is decoded once its change is stored. */
+function decoded<Reply extends object>(reply: Reply): Decoded<Reply> {
+  const fields = Object.entries(reply).map(([name, value]: [string, unknown]) =>
+    value instanceof Json ? [name, JSON.parse(value.text)] : [name, value],
+  );
+  return Object.fromEntries(fields) as Decoded<Reply>;
 }

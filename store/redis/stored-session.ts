@@ -1,5 +1,5 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { Call, SessionRecord as StoredRecord } from '../../session/record.js';
+import { type Call, type SessionRecord as StoredRecord, fromUsage } from '../../session/record.js';
 import { ofCall } from '../../session/settling.js';
 import type { Session } from '../../session/tree.js';
 import type { CallEdit, CallSpec, OpenCall, Wake } from '../contract/call-record.js';
@@ -7,7 +7,6 @@ import type { CustomState } from '../contract/custom-state.js';
 import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import type { StagedChanges, StateRead } from '../contract/staging.js';
-import { fromUsage } from '../record/run-usage.js';
 import { parseRow, parseStored } from '../record/stored-json.js';
 
 /** What is stored of a session, as the contract has it. Pure. */

@@ -1,6 +1,6 @@
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Spending, Usage, UsageSum } from '../contract/usage.js';
-import { parseUsage } from '../record/run-usage.js';
+import { fromUsage } from '../../session/record.js';
 import { parseOwner } from './charged.js';
 import type { RedisContext } from './context.js';
 import { ownerAt, type OwnerKeys } from './keys.js';
@@ -117,14 +117,13 @@ function toDate(at: number): string {
 
 function toSum(day: string, part: string, by: string, numbers: string): UsageSum {
   const [agent, model] = JSON.parse(by) as [string, string];
-  const each = numbers.split(' ');
-  const usage = parseUsage(each.slice(0, RUNS).join(' ')) ?? { inputTokens: 0, outputTokens: 0 };
+  const each = numbers.split(' ').map(Number);
   return {
     day: `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`,
     owner: part === FORGOTTEN ? undefined : decodeURIComponent(part.slice(FORGOTTEN.length)),
     agent,
     model,
-    runs: Number(each[RUNS] ?? 0),
-    ...usage,
+    runs: each[RUNS] ?? 0,
+    ...fromUsage(each.slice(0, RUNS)),
   };
 }

@@ -1,6 +1,7 @@
 import type { Authorize } from '../../ai-sdk/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { OPEN_API, ROUTES } from '../support/all-routes.js';
+import { hasSecond } from '../../api/operator-access.js';
 import type { Route } from '../../api/routes/route.js';
 import type { Role } from '../../protocol/actor.js';
 import type { AuditEntry } from '../../store/contract/audit.js';

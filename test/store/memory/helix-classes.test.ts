@@ -86,7 +86,7 @@ describe('the classes', () => {
       (stores) => createInProcessExecutor({ stores }),
       (stores) => createApi({ executor, stores, agents: [], allowUnauthenticated: true }),
       (stores) => createAgentPlugin({ agents: [], stores }),
-      (stores) => createAgentExecutor({ stores }),
+      (stores) => createAgentExecutor({ agents: [], stores, client: {} as never }),
     ];
     const refused = async (host: (stores: never) => unknown, lacking: object): Promise<string> => {
       const error: unknown = await Promise.resolve(lacking as never)
