@@ -261,8 +261,9 @@ function changesOf(
 
 /** Content of a reply is decoded once its change is stored. */
 function decoded<Reply extends object>(reply: Reply): Decoded<Reply> {
-  const fields = Object.entries(reply).map(([name, value]: [string, unknown]) =>
-    value instanceof Json ? [name, JSON.parse(value.text)] : [name, value],
-  );
+  const fields = Object.entries(reply).map(([name, value]: [string, unknown]) => [
+    name,
+    value instanceof Json ? (JSON.parse(value.text) as unknown) : value,
+  ]);
   return Object.fromEntries(fields) as Decoded<Reply>;
 }
