@@ -9,19 +9,19 @@ const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A key of payloads. */
+/** A key that encrypts payloads. */
 export interface PayloadKey {
-  /** Stored beside each payload, in the clear; names the key when it is read. */
+  /** Name of the key, stored in the clear with each payload. */
   id: string;
   /** 32 bytes. */
   key: Uint8Array;
 }
 
 /**
- * Encrypts what Temporal stores of runs: inputs, results, signals, updates and summaries; and serves the
- * keys to Temporal's UI. API and workers need the same keys. Without keys nothing is encrypted.
+ * Encrypts the inputs, results, signals, updates and summaries that Temporal stores, and serves a codec
+ * server for Temporal's UI. API and workers need the same keys. Without keys nothing is encrypted.
  *
- * @throws what `createPayloadCodec` throws
+ * @throws the errors of `createPayloadCodec`
  * @example
  * import { Connection } from '@temporalio/client';
  * import { AgentRegistry } from 'helix-temporal';
@@ -43,9 +43,9 @@ export function codec(keys: readonly PayloadKey[] = []): Extension {
 }
 
 /**
- * The codec alone, for clients and workers of your own. It is AES-256-GCM in the form that Temporal's own
- * samples use, so their codec servers and other SDKs read it. Search attributes stay readable; they hold
- * ids and names of agents.
+ * Creates the codec alone, for clients and workers of your own. It uses AES-256-GCM in the format of
+ * Temporal's samples, so their codec servers and other SDKs can read it. Search attributes stay readable;
+ * they contain ids and names of agents.
  *
  * The first key encrypts; all keys decrypt. To rotate, put a new key in front, on every process
  * before any process writes with it, and drop the old one when its last run has left the retention.
@@ -90,7 +90,7 @@ function encrypt(payload: Payload, { id, key }: PayloadKey): Payload {
 
 function decrypt(payload: Payload, keys: ReadonlyMap<string, Uint8Array>): Payload {
   const { metadata, data } = payload;
-  // Stored before the codec was in use.
+  // The payload was stored before the codec was in use.
   if (toText(metadata?.['encoding']) !== ENCODING) return payload;
   const id = toText(metadata?.['encryption-key-id']);
   const key = keys.get(id);
@@ -111,18 +111,18 @@ function toText(bytes: Uint8Array | null | undefined): string {
   return Buffer.from(bytes ?? []).toString();
 }
 
-/** Tags of the fields of `temporal.api.common.v1.Payload`: `metadata`, a map, and `data`. */
+/** Field tags of `temporal.api.common.v1.Payload`: `metadata`, a map, and `data`. */
 const METADATA = (1 << 3) | 2;
 const DATA = (2 << 3) | 2;
 
-/** Tags of an entry of a map. */
+/** Field tags of a map entry. */
 const KEY = (1 << 3) | 2;
 const VALUE = (2 << 3) | 2;
 
 /**
- * A payload as the protocol-buffer message that codecs of all of Temporal's SDKs encrypt. Written
- * out here, since a second copy of `@temporalio/proto`, as a range of peers may bring, ends the
- * process that loads it.
+ * Encodes a payload as the protocol-buffer message that the codecs of all Temporal SDKs encrypt. The
+ * encoding is written out here because a second copy of `@temporalio/proto`, which a range of peers may
+ * install, ends the process that loads it.
  */
 export function encodePayload({ metadata, data }: Payload): Uint8Array {
   const entries = Object.entries(metadata ?? {}).map(([name, value]) =>
@@ -138,7 +138,7 @@ function toField(tag: number, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([...head, length]), bytes]);
 }
 
-/** @throws Error if the bytes are no such message */
+/** @throws Error if the bytes are not such a message */
 export function decodePayload(bytes: Uint8Array): Payload {
   const payload: Payload = { metadata: {} };
   for (const [tag, field] of readFields(bytes)) {
@@ -151,7 +151,7 @@ export function decodePayload(bytes: Uint8Array): Payload {
   return payload;
 }
 
-/** All fields of these messages have a length. @throws Error for another one, and for bytes that end early */
+/** Reads length-delimited fields. @throws Error for any other field, and for bytes that end early */
 function* readFields(bytes: Uint8Array): Generator<[tag: number, field: Uint8Array]> {
   for (let at = 0; at < bytes.length;) {
     const tag = bytes[at] ?? 0;

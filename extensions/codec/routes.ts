@@ -6,15 +6,15 @@ import { defineRoute, requireNoTenant, type About, type Route } from '../../api/
 
 const base64 = z.base64();
 
-/** A payload of Temporal in the JSON form that its UI and command line exchange with codec servers. */
+/** A payload in the JSON form that Temporal's UI and command line exchange with codec servers. */
 const JsonPayload = z.object({
   metadata: z.record(z.string(), base64).optional(),
   data: base64.optional(),
 });
 
 /**
- * Body and reply of `POST /api/operator/codec/decode` and `…/encode`. Temporal's command line leaves an
- * empty list out, as for a query without arguments.
+ * Body and reply of `POST /api/operator/codec/decode` and `…/encode`. Temporal's command line omits an
+ * empty list, for example for a query without arguments.
  */
 export const CodecPayloads = z.object({
   payloads: z.array(JsonPayload).max(LIMITS.newMessages).default([]),
@@ -57,8 +57,8 @@ const codecRoute = (
   });
 
 /**
- * The codec server of Temporal's UI and command line, whose address is `<this API>/api/operator/codec`.
- * Histories are of all tenants together, so no role within a tenant is enough.
+ * Serves as codec server of Temporal's UI and command line under `<this API>/api/operator/codec`. Histories
+ * mix all tenants, so a role within one tenant does not suffice.
  */
 export const toCodecRoutes = (codec: PayloadCodec | undefined): readonly Route[] => [
   codecRoute(codec, 'decode', 'Decrypt payloads of Temporal, as its UI asks a codec server'),

@@ -1,7 +1,7 @@
 import type { Extension } from '../../extension.js';
 import { FILE_ROUTES } from './routes.js';
 
-/** People add files to conversations, and get those that agents make. */
+/** Lets people upload files to conversations and download those that agents make. */
 export function files(): Extension {
   return { name: 'files', routes: FILE_ROUTES };
 }

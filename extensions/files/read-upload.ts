@@ -14,9 +14,9 @@ export interface Upload {
 }
 
 /**
- * The file that a request brings: its body, or the field `file` of a form.
+ * Reads the uploaded file: the request's body, or the field `file` of a form.
  *
- * @param filename for a body that is the file itself
+ * @param filename name for a body that is the file itself
  * @throws HelixError `validation_error`, `body_too_large`, `unsupported_media_type`
  */
 export async function readUpload(
@@ -42,7 +42,7 @@ export async function readUpload(
   return { content, mediaType, filename: toFilename(given.filename) };
 }
 
-/** A form has one file; its other fields are not read. */
+/** Limits of a form: one file, and few fields, which are not read. */
 const FORM_LIMITS = {
   files: 1,
   fields: 4,
@@ -52,10 +52,10 @@ const FORM_LIMITS = {
   fieldSize: 64 * 1024,
   fieldNameSize: LIMITS.idChars,
 };
-/** The parser gets so much at a time: other requests are served in between. */
+/** The parser gets slices of this size, so that other requests are served in between. */
 const SLICE_BYTES = 16 * 1024;
 
-/** Stops at the first part that exceeds the limits: what follows it costs nothing. */
+/** Parses a form and stops at the first part that exceeds the limits. */
 async function readForm(
   body: Buffer,
   type: string,
@@ -69,7 +69,7 @@ async function readForm(
     form.on('file', (field, stream, filename, _encoding, mediaType) => {
       const pieces: Buffer[] = [];
       stream.on('data', (piece: Buffer) => pieces.push(piece));
-      // The form fails with the same reason.
+      // The form's own error reports the same failure.
       stream.on('error', () => undefined);
       if (field === 'file') file = { pieces, type: mediaType, filename };
     });
@@ -90,10 +90,10 @@ async function* slicesOf(body: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-/** The name alone, without control characters, which neither headers nor pages can show. */
+/** Returns the file's base name without control characters, which headers and pages cannot show. */
 function toFilename(name: string | undefined): string | undefined {
   const last = name?.toWellFormed().split(/[/\\]/).at(-1) ?? '';
-  // oxlint-disable-next-line no-control-regex -- They are what is taken out.
+  // oxlint-disable-next-line no-control-regex -- The expression removes control characters.
   const shown = last.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '').trim();
   return shown === '' ? undefined : shown.slice(-LIMITS.idChars).toWellFormed();
 }
@@ -108,7 +108,7 @@ function unsupported(text: string): HelixError {
 
 const latin = (text: string): Buffer => Buffer.from(text, 'latin1');
 
-/** How files of a type begin; RIFF files name their type after a length. */
+/** Leading bytes of file types; RIFF files name their type after a length. */
 const SIGNATURES: Record<string, readonly { at: number; bytes: Buffer }[]> = {
   'image/png': [{ at: 0, bytes: latin('\x89PNG\r\n\x1a\n') }],
   'image/jpeg': [{ at: 0, bytes: latin('\xff\xd8\xff') }],
@@ -123,7 +123,7 @@ const SIGNATURES: Record<string, readonly { at: number; bytes: Buffer }[]> = {
   ],
 };
 
-/** False if the bytes are certainly not of that type; types without a signature are believed. */
+/** Returns false if the bytes are certainly not of that type; types without a known signature pass. */
 function mayBeOfType(content: Uint8Array, mediaType: string): boolean {
   const signature = SIGNATURES[mediaType] ?? [];
   return signature.every(({ at, bytes }) => bytes.equals(content.subarray(at, at + bytes.length)));

@@ -17,8 +17,8 @@ import { serveFile } from './serve-file.js';
 const one = { params: FilePath, path: '/api/chat/:sessionId/files/:fileId' } as const;
 
 /**
- * Files of a conversation, which messages name by reference. A page may add one before the first
- * message is sent: the file is then its owner's alone.
+ * Routes for the files of a conversation, which messages name by reference. A page may upload a file before
+ * the first message; then it belongs to the uploader.
  */
 export const FILE_ROUTES: readonly Route[] = [
   defineRoute({
@@ -100,14 +100,14 @@ export const FILE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Where the files of a conversation are. @throws HelixError `not_found` for another owner's */
+/** Finds the conversation of a file. @throws HelixError `not_found` for another owner's */
 async function locate(deps: RouteDeps, sessionId: string, caller: Caller): Promise<FoundSession> {
   const found = await findSession(deps.stateStore, sessionId, caller);
   if (found.record !== undefined && !isOwner(found.record, caller)) throw notFound();
   return found;
 }
 
-/** @throws HelixError `not_found`, to strangers as well */
+/** @throws HelixError `not_found` for unknown files and for those of others */
 async function readOwn(
   files: Files,
   { storedId, fileId }: { storedId: string; fileId: string },

@@ -5,12 +5,12 @@ import { notFound } from '../../ai-sdk/index.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ByteRange, Files, StoredFile } from '../../store/contract/files.js';
 
-/** Types that browsers show without running anything of them; everything else is saved. */
+/** Types that browsers display without executing anything; other types are downloaded. */
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif)|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
 
 /**
- * Sends a file, or the part that the request asks for. A file never changes, so a browser that has it
- * need not load it again; whether its user may still see it is checked each time.
+ * Sends a file or the requested range of it. Files never change, so a browser may reuse its copy, but
+ * each request checks the user's right to see the file.
  */
 export async function serveFile(
   request: Request,
@@ -57,7 +57,7 @@ export async function serveFile(
     response.end();
     return;
   }
-  // A reader that leaves, or a store that fails now, ends the reply before its length.
+  // If the reader leaves or the store fails, the reply ends before its announced length.
   await pipeline(Readable.from(pieces(first, { from, to }, read)), response).catch(() =>
     response.destroy(),
   );
@@ -82,7 +82,7 @@ function isKnown(header: string | undefined, etag: string): boolean {
   return known.includes(etag) || known.includes('*');
 }
 
-/** Undefined: the whole file, also for several ranges at once, which one may ignore. */
+/** Returns undefined for the whole file, and for several ranges, which a server may ignore. */
 function toPart(
   request: Request,
   { bytes }: StoredFile,

@@ -19,9 +19,9 @@ interface AdoptDeps {
 }
 
 /**
- * Begins a run of a conversation whose messages the record does not know: a program has stored them
- * elsewhere. They are what the model is given, and authorise nothing: calls without a result are left
- * out. If the run is refused, nothing of them is kept.
+ * Begins a run of a conversation whose messages a program has stored elsewhere. The model gets these
+ * messages, but they authorise nothing: calls without a result are left out. A refused run leaves no
+ * trace of them.
  */
 export async function beginAfterHistory<Handle>(
   { executor, store }: AdoptDeps,
@@ -34,13 +34,13 @@ export async function beginAfterHistory<Handle>(
   try {
     return await begin();
   } catch (error) {
-    // After an outage the run may have begun.
+    // After an outage the run may have begun all the same.
     const isRefused = HelixError.isInstance(error) && error.code !== 'unavailable';
     if (isAdopted && isRefused) await dropUnused(sessionId).catch(() => undefined);
     throw error;
   }
 
-  /** Another call may have begun a run of that conversation. */
+  /** Deletes the adopted conversation unless another call has begun a run of it. */
   async function dropUnused(of: string): Promise<void> {
     const record = await store.sessions.read(of);
     if (record?.runMode === 'branch') await executor.deleteSession(of);
@@ -77,7 +77,7 @@ function toRows(messages: readonly PromptMessage[], runId: string): Row[] {
 type AssistantContent = Extract<PromptMessage, { role: 'assistant' }>['content'][number];
 type Result = Extract<AssistantContent, { type: 'tool-result' }>;
 
-/** What only a provider can read is left out. */
+/** Converts a part, without content that only its provider can read. */
 function toPart(part: AssistantContent): AssistantPart[] {
   const { providerOptions: providerMetadata } = part;
   const mark = providerMetadata === undefined ? {} : { providerMetadata };
@@ -125,7 +125,7 @@ function toOutcome({ output }: Result): Pick<ToolRow, 'output' | 'error' | 'deni
       return { denied: true, decision: { approved: false, at: 0, ...reason } };
     }
     case 'content':
-      // Of what its tool had made for the model the text is kept.
+      // Only the text of the tool's output for the model is kept.
       return {
         output: output.value.map((each) => (each.type === 'text' ? each.text : '')).join(''),
       };

@@ -3,39 +3,39 @@ import { orAborted } from '../../../activities/attempt.js';
 import type { OnStepFinish } from '../../../agents/step-hooks.js';
 import type { CallEnd } from './generated.js';
 
-/** What a program hears of one call; the older name counts where the newer one is not given. */
+/** Callbacks of one call. An older name is used if the newer one is absent. */
 export interface CallCallbacks<TOOLS extends ToolSet> {
-  /** Called when a step of the call is stored, after the agent's own. */
+  /** Called after each stored step of the call, after the agent's own callback. */
   onStepEnd?: ((step: StepResult<TOOLS>) => unknown) | undefined;
   onStepFinish?: ((step: StepResult<TOOLS>) => unknown) | undefined;
-  /** Called when the call is over, before it resolves; not when its run has failed or was stopped. */
+  /** Called before the call resolves, but not if its run failed or was stopped. */
   onEnd?: ((result: CallEnd<TOOLS>) => unknown) | undefined;
   onFinish?: ((result: CallEnd<TOOLS>) => unknown) | undefined;
 }
 
 /** The callbacks of one call. */
 export interface CallHooks {
-  /** @param lastStep the newest step of the call, whose callbacks come first */
+  /** @param lastStep newest step of the call; its callbacks run first */
   end: (result: unknown, lastStep: number | undefined) => Promise<void>;
   close: () => void;
 }
 
 interface OpenCalls {
-  /** The agent's hook for steps, which also calls those of the calls. */
+  /** Wraps the agent's hook for steps so that it also calls the calls' callbacks. */
   beside: (own: OnStepFinish | undefined) => OnStepFinish;
   open: <TOOLS extends ToolSet>(sessionId: string, callbacks: CallCallbacks<TOOLS>) => CallHooks;
 }
 
-/** Of a run that another process carries out no step is heard. */
+/** Limit of the wait for a step's callbacks: if another process carries out the run, none are called here. */
 const STEPS_HEARD_MS = 10_000;
 
 interface OpenCall {
   hook: (step: never) => unknown;
-  /** The callbacks of this step were called. */
+  /** Called after this step's callbacks. */
   heard: (step: number) => void;
 }
 
-/** The callbacks of calls that are under way, by conversation: this process carries out their runs. */
+/** Keeps the callbacks of open calls by conversation. This process carries out their runs. */
 export function createCallHooks(): OpenCalls {
   const open = new Map<string, Set<OpenCall>>();
 
@@ -64,7 +64,7 @@ export function createCallHooks(): OpenCalls {
       ofSession.add(call);
       return {
         end: async (result, lastStep = 0) => {
-          // A step is stored, and its run may be over, before its callbacks are called.
+          // A step's callbacks run after it is stored, when its run may already have ended.
           const isHeard = new Promise<void>((resolve) => {
             wake = () => {
               if (newest >= lastStep) resolve();
@@ -73,7 +73,7 @@ export function createCallHooks(): OpenCalls {
           });
           const tooLong = AbortSignal.timeout(STEPS_HEARD_MS);
           await orAborted(isHeard, tooLong).catch(() => undefined);
-          // As in the AI SDK, what a callback throws changes nothing.
+          // As in the AI SDK, errors of callbacks are ignored.
           await Promise.resolve()
             .then(() => onEnd?.(result as never))
             .catch(() => undefined);

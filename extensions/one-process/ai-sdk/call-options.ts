@@ -8,18 +8,18 @@ import { LIMITS } from '../../../protocol/limits.js';
 import type { Row } from '../../../protocol/rows.js';
 import { toStoredJson } from '../../../store/record/stored-json.js';
 
-/** Where the options of a turn are kept: in the metadata of its user's message. */
+/** Key of a turn's call options in the metadata of its user message. */
 const KEY = 'callOptions';
 
-/** The options of a turn, for each of its steps. */
+/** Reads a turn's call options for each of its steps. */
 export const callOptionsOfTurn: NonNullable<AgentSettings['callOptions']> = ({ messageMetadata }) =>
   (messageMetadata as Record<string, unknown> | undefined)?.[KEY];
 
 /**
- * Options as they are kept, which is as they are given: the schema of the agent makes of them what
- * `prepareCall` gets, in each step.
+ * Validates call options and returns them unchanged for storage. The agent's schema transforms them for
+ * `prepareCall` in each step.
  *
- * @throws HelixError `validation_error` for what does not fit the schema, or is not JSON
+ * @throws HelixError `validation_error` for options that do not match the schema or are not JSON
  */
 export async function toKeptOptions(options: unknown, schema: unknown): Promise<unknown> {
   if (schema !== undefined) {
@@ -36,7 +36,7 @@ export async function toKeptOptions(options: unknown, schema: unknown): Promise<
   return JSON.parse(json) as unknown;
 }
 
-/** Messages with the options of the turn that they begin. Pure. */
+/** Adds the turn's call options to the messages that begin it. Pure. */
 export function withCallOptions(
   messages: readonly UserInputMessage[],
   options: unknown,
@@ -45,9 +45,9 @@ export function withCallOptions(
 }
 
 /**
- * Programs give the options with answers, too, as the AI SDK demands.
+ * Requires that options given with answers, as the AI SDK demands, equal those of the turn.
  *
- * @throws HelixError `validation_error` for others than those with which the turn has begun
+ * @throws HelixError `validation_error` for options that differ from the turn's
  */
 export function requireSameOptions(turn: readonly Row[], options: unknown): void {
   const begun = turn.find((row) => row.role === 'user')?.metadata?.[KEY];
@@ -55,7 +55,7 @@ export function requireSameOptions(turn: readonly Row[], options: unknown): void
   throw invalid('options are those with which the turn has begun; others need a new message.');
 }
 
-/** What comes back from JSON as it was; fields that are undefined are left out. */
+/** Returns true for a value that survives JSON unchanged, apart from undefined fields. */
 function isJson(value: unknown): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   if (typeof value === 'number') return Number.isFinite(value);

@@ -15,22 +15,22 @@ import { FIELDS, type Generated } from './generated.js';
 import type { TextParts } from './text-parts.js';
 import type { Part } from './tool-uses.js';
 
-/** A reply as it is written. The promises reject when the run fails. */
+/** A streamed reply. Its promises reject if the run fails. */
 export type GeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterface = never> = {
   readonly [Field in keyof Generated<TOOLS>]: Promise<Generated<TOOLS, OUTPUT>[Field]>;
 } & {
   /**
-   * The parts of all steps; a failure is a part, too. Throws `rewound` when a step begins again of which it
-   * has given something; the promises have all of it then, too.
+   * Parts of all steps, and of a failure. Throws `rewound` if a step whose parts were already given begins
+   * again; the promises still resolve with the complete reply.
    */
   readonly stream: AsyncIterableStream<TextStreamPart<TOOLS>>;
-  /** The same. */
+  /** Same as `stream`. */
   readonly fullStream: AsyncIterableStream<TextStreamPart<TOOLS>>;
-  /** Its text alone. */
+  /** The text alone. */
   readonly textStream: AsyncIterableStream<string>;
-  /** Waits for the end of the call; it is carried out whether its streams are read or not. */
+  /** Waits for the end of the call. The call goes on whether its streams are read or not. */
   readonly consumeStream: () => Promise<void>;
-  /** The same parts for `readUIMessageStream`. A chat's page is served by `handleChatStream` instead. */
+  /** UI message chunks for `readUIMessageStream`. Serve a chat page with `handleChatStream` instead. */
   readonly toUIMessageStream: <MESSAGE extends UIMessage = UIMessage>(
     options?: UIMessageStreamOptions<MESSAGE>,
   ) => AsyncIterableStream<InferUIMessageChunk<MESSAGE>>;
@@ -38,7 +38,7 @@ export type GeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
 
 interface Reply<TOOLS extends ToolSet, OUTPUT extends OutputInterface> {
   done: Promise<Generated<TOOLS, OUTPUT>>;
-  /** The chunks of the run, from the beginning of the call. */
+  /** Reads the run's chunks from the beginning of the call. */
   read: () => AsyncIterable<StreamChunk> | Iterable<StreamChunk>;
   parts: () => TextParts;
   agentId: string;
@@ -65,7 +65,7 @@ export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputIn
   );
   const promises = FIELDS.map((field) => {
     const value = done.then((generated) => generated[field]);
-    // Callers may look at one of them alone.
+    // A caller may await only one of the promises; the others must not count as unhandled.
     value.catch(() => undefined);
     return [field, value] as const;
   });
@@ -75,7 +75,7 @@ export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputIn
     stream,
     fullStream: stream,
     textStream: { get: () => toStream(toTextStream(all())), enumerable: true },
-    // A failure is a part of the stream for the AI SDK, too: the promises have it.
+    // As in the AI SDK, a failure rejects the promises, not this one.
     consumeStream: { value: () => last.then(() => undefined), enumerable: true },
     toUIMessageStream: {
       value: (options: object = {}) =>
@@ -85,16 +85,16 @@ export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputIn
   }) as unknown as GeneratedStream<TOOLS, OUTPUT>;
 }
 
-/** As the AI SDK has its streams: to be iterated, piped or read. */
+/** Returns a stream that can be iterated, piped or read, as in the AI SDK. */
 function toStream<T>(values: AsyncIterable<T>): AsyncIterableStream<T> {
   return ReadableStream.from(values) as unknown as AsyncIterableStream<T>;
 }
 
 /**
- * A call as the parts of the AI SDK's text stream, without those of its sub-agents.
+ * Converts a call's chunks to parts of the AI SDK's text stream, without those of sub-agents.
  *
- * @param last the end of the call, once it is known
- * @throws HelixError `rewound` if text that was given is withdrawn: an attempt has failed in the middle
+ * @param last end of the call
+ * @throws HelixError `rewound` if an attempt failed and given parts are withdrawn
  */
 async function* toPartStream(
   chunks: AsyncIterable<StreamChunk> | Iterable<StreamChunk>,
@@ -105,7 +105,7 @@ async function* toPartStream(
   yield* parts.start();
   for await (const chunk of chunks) {
     if (chunk.agentId !== agentId) continue;
-    // What follows a pause belongs to the next call, also for those who read late.
+    // Chunks after a pause belong to the next call, even for a late reader.
     if (chunk.type === 'run_paused') break;
     if (parts.isWithdrawn(chunk)) {
       throw new HelixError(
@@ -119,7 +119,7 @@ async function* toPartStream(
   yield await last;
 }
 
-/** Its text alone. @throws HelixError `rewound` */
+/** Returns the text alone. @throws HelixError `rewound` */
 async function* toTextStream(parts: AsyncIterable<Part>): AsyncGenerator<string, void, undefined> {
   for await (const part of parts) if (part.type === 'text-delta') yield part.text;
 }

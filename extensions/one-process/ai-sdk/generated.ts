@@ -27,35 +27,34 @@ type OfLastStep =
   | ('finishReason' | 'rawFinishReason' | 'providerMetadata');
 
 /**
- * What a call of the agent has generated, in the fields of AI SDK 7: calls, results, content and usage
- * of all steps of the call, and the text of the last one. Requests for approvals stand at the end of
- * `content`.
+ * Result of a call in the fields of AI SDK 7: calls, results, content and usage of all its steps, and the
+ * text of the last one. Approval requests are at the end of `content`.
  */
 export interface Generated<
   TOOLS extends ToolSet,
   OUTPUT extends OutputInterface = never,
 > extends Pick<OfAiSdk<TOOLS>, OfAllSteps | OfLastStep> {
-  /** Undefined if the call has made no step, as when it answered one of several questions. */
+  /** Undefined if the call made no step, for example because it answered one of several questions. */
   readonly finalStep: StepResult<TOOLS> | undefined;
-  /** For the next call. They stand for the conversation while they are the same objects. */
+  /** Messages for the next call. The same objects identify the conversation. */
   readonly responseMessages: ModelMessage[];
-  /** Of the last step; `messages` as AI SDK 6 has them. */
+  /** Response of the last step, with `messages` as in AI SDK 6. */
   readonly response: Partial<Omit<OfAiSdk<TOOLS>['response'], 'messages'>> & {
     readonly messages: ModelMessage[];
   };
-  /** The result of an agent with an `output`; undefined while people are asked. */
+  /** Result of an agent with an `output`; undefined while questions are pending. */
   readonly output: [OUTPUT] extends [never] ? unknown : InferGenerateOutput<OUTPUT>;
-  /** What people are asked: approvals, and calls of tools without `execute`. */
+  /** Pending questions: approvals, and calls of tools without `execute`. */
   readonly pending: readonly PendingQuestion[];
   readonly sessionId: string;
   readonly runId: string;
 }
 
-/** The end of a call: its result, and of its last step what the AI SDK gives beside it. */
+/** End of a call: its result with the fields of the last step that the AI SDK adds. */
 export type CallEnd<TOOLS extends ToolSet> = Generated<TOOLS> &
   Partial<Pick<StepResult<TOOLS>, 'stepNumber' | 'model' | 'performance'>>;
 
-/** The fields of a result, each of which a stream has as a promise. */
+/** Fields of a result; a stream has a promise for each. */
 export const FIELDS = [
   'text',
   'content',
@@ -90,7 +89,7 @@ export const FIELDS = [
  * Pure.
  *
  * @param turn  rows of the turn
- * @param given rows of it that an earlier call has given back, and calls whose results the program has
+ * @param given rows that an earlier call returned, and calls whose results the program has
  */
 export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterface>(
   agent: AgentDefinition,
@@ -114,7 +113,7 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
         row.role === 'assistant' ||
         (row.role === 'tool' && row.isEnd !== true && !given.results.has(row.toolCallId)),
     );
-  // The prompt's messages are messages of the AI SDK, in their most explicit form.
+  // The prompt's messages are AI SDK messages in their most explicit form.
   const responseMessages = toPrompt('', fresh) as ModelMessage[];
   const { id, modelId, timestamp } = finalStep?.response ?? {};
   const all = toAllSteps(steps);
@@ -135,7 +134,7 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
   } as unknown as Generated<TOOLS, OUTPUT>;
 }
 
-/** As in the AI SDK, an agent without an `output` has its last text as one. */
+/** Returns the output. As in the AI SDK, an agent without an `output` has its last text as output. */
 function toOutput(
   { outputSchema }: AgentDefinition,
   result: AgentResult,
@@ -145,7 +144,7 @@ function toOutput(
   return result.status === 'completed' ? result.output : undefined;
 }
 
-/** Number of the newest step in these rows; undefined for rows without a step. Pure. */
+/** Returns the number of the newest step in these rows; undefined if there is none. Pure. */
 export function lastStepOf(rows: readonly Row[]): number | undefined {
   const row = rows.findLast(
     (each) => each.role === 'assistant' && each.display !== true && each.interrupted === undefined,
@@ -153,7 +152,7 @@ export function lastStepOf(rows: readonly Row[]): number | undefined {
   return row?.role === 'assistant' ? row.step : undefined;
 }
 
-/** The same for the callback of the call's end, with what the AI SDK gives beside it. Pure. */
+/** Adds the last step's fields that the AI SDK passes to the callback of the call's end. Pure. */
 export function toCallEnd<TOOLS extends ToolSet>(
   generated: Generated<TOOLS>,
   step: number,
@@ -175,7 +174,7 @@ const OF_LAST_STEP = [
   'providerMetadata',
 ] as const;
 
-/** Of a call that has made no step. */
+/** Fields of a call that made no step. */
 const WITHOUT_STEP: Partial<Record<OfLastStep, unknown>> = {
   text: '',
   reasoning: [],

@@ -8,7 +8,7 @@ import { parseApprovalId, rootOf, sessionOfRun } from '../../../protocol/ids.js'
 import type { CallCallbacks } from './call-hooks.js';
 import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
 
-/** What `generate` and `stream` are called with. */
+/** Argument of `generate` and `stream`. */
 export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
   CallCallbacks<TOOLS> &
   ([CALL_OPTIONS] extends [never] ? { options?: never } : { options: CALL_OPTIONS });
@@ -18,24 +18,24 @@ interface CallFields {
   messages?: ModelMessage[];
   /** Stops the run; the call rejects with the signal's reason. */
   abortSignal?: AbortSignal | undefined;
-  /** How long the call may take, ms; the run is stopped then. Other limits are settings of the agent. */
+  /** Time limit of the call, ms; then the run is stopped. Other limits are settings of the agent. */
   timeout?: number | { totalMs: number } | undefined;
-  /** Continues this conversation. Default: the one whose messages were given back, else a new one. */
+  /** Conversation to continue. Default: the one that returned the given messages, else a new one. */
   sessionId?: string | undefined;
   /** Owner of the conversation. Default: `anonymous`. */
   userId?: string | undefined;
 }
 
 /**
- * A new turn of a conversation, or answers to the calls that it waits for. `results` are the calls whose
- * results stand in the messages.
+ * A new turn of a conversation, or answers to its pending calls. `results` are the calls whose results
+ * are in the messages.
  */
 export type ReadCall = { results: ReadonlySet<string> } & (
   | {
       kind: 'turn';
       sessionId: string | undefined;
       messages: UserInputMessage[];
-      /** What precedes them. */
+      /** Messages before those. */
       history: readonly ModelMessage[];
     }
   | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] }
@@ -56,7 +56,7 @@ const KNOWN = new Set([
 ]);
 
 /**
- * The signal of a call, which also ends it in time.
+ * Returns the signal of a call, which also aborts after its time limit.
  *
  * @throws HelixError `validation_error` for limits that belong to the agent
  */
@@ -73,10 +73,10 @@ export function withTimeout({
 }
 
 /**
- * What is new in the messages: the user's newest ones, or the answers after the newest message of the
- * model, or of the record. What stands before counts only where no record knows the conversation.
+ * Reads the new part of the messages: the newest user messages, or the answers after the newest message of
+ * the model or the record. Earlier messages count only if no record knows the conversation.
  *
- * @param sessionOf the conversation that a message was given back for
+ * @param sessionOf returns the conversation that returned a message
  * @throws HelixError `validation_error`
  */
 export async function readCall(
@@ -112,7 +112,7 @@ export async function readCall(
 
 export const TWO_CALLS = 'Answers and a new message are two calls.';
 
-/** Results stand in histories, too; a decision about a call of this runtime that has none does not. */
+/** Returns true if the message has a decision whose call has no result yet. Results also occur in histories. */
 function isUndone(message: ModelMessage, results: ReadonlySet<string>): boolean {
   if (message.role !== 'tool') return false;
   return message.content.some((part) => {
@@ -144,11 +144,11 @@ function toMessages({ prompt, messages }: CallFields): ModelMessage[] {
 
 interface AnswerOfSession {
   answer: ToolAnswer;
-  /** Of an approval, whose id names it. */
+  /** Conversation of an approval, from the approval's id. */
   sessionId?: string;
 }
 
-/** As in the AI SDK, an approval beside its result was carried out before; a denial has none. */
+/** Reads answers. As in the AI SDK, an approval with a result was executed before; a denial has no result. */
 function toAnswers({ content }: ToolModelMessage): AnswerOfSession[] {
   const results = content.flatMap((part) => (part.type === 'tool-result' ? [part] : []));
   const decided = new Set<string>();
@@ -199,7 +199,7 @@ function inOneSession(
   return { sessionId, answers: answers.map(({ answer }) => answer) };
 }
 
-/** The messages are a user's. */
+/** Converts a user message. */
 function toInput(message: PromptMessage): UserInputMessage {
   const parts = message.role === 'user' ? message.content.map(toUserPart) : [];
   return { parts, ...toMarks(message) };

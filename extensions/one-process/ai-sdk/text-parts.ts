@@ -8,8 +8,8 @@ import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../../protocol/ids.js';
 import { ToolUses, type Part, type ToolUse } from './tool-uses.js';
 
 /**
- * Chunks of a run as parts of the AI SDK's text stream: text and reasoning in blocks, a step's results
- * before its end.
+ * Converts chunks of a run to parts of the AI SDK's text stream: text and reasoning in blocks, a step's
+ * results before its end.
  */
 export class TextParts {
   readonly #agent: AgentDefinition;
@@ -17,14 +17,14 @@ export class TextParts {
   readonly #denied: readonly string[];
   #step = 0;
   readonly #blocks = new ContentBlocks();
-  /** The newest step's end, which waits for the results of its tools. */
+  /** End of the newest step, held back until its tools have results. */
   #ending: Part | undefined;
-  /** Something of the newest step was given that may still be withdrawn. */
+  /** True if given parts of the newest step may still be withdrawn. */
   #isOpen = false;
 
   /**
-   * @param known  calls that were made before the stream begins
-   * @param denied those of them that were denied just before
+   * @param known  calls made before the stream begins
+   * @param denied the known calls that were just denied
    */
   constructor(
     agent: AgentDefinition,
@@ -40,7 +40,7 @@ export class TextParts {
     return [{ type: 'start' }, ...this.#denied.flatMap((id) => this.#uses.deny(id))];
   }
 
-  /** True if the discarded step's parts were given already. */
+  /** Returns true if the chunk discards a step whose parts were already given. */
   isWithdrawn(chunk: StreamChunk): boolean {
     return chunk.type === 'step_discarded' && this.#isOpen;
   }
@@ -82,7 +82,7 @@ export class TextParts {
     }
   }
 
-  /** Ends what is open. */
+  /** Ends open blocks and the open step. */
   end(): Part[] {
     const parts = [...this.#close(), ...(this.#ending === undefined ? [] : [this.#ending])];
     this.#ending = undefined;
@@ -145,7 +145,7 @@ export class TextParts {
   }
 }
 
-/** The AI SDK names the text of a delta otherwise in this stream. */
+/** Renames `delta` to `text`, as the AI SDK names it in this stream. */
 function toPart(part: BlockPart): Part {
   if (!('delta' in part)) return part;
   const { delta: text, ...rest } = part;

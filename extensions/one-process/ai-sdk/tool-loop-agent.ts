@@ -33,15 +33,15 @@ import { readCall, withTimeout, TWO_CALLS, type AgentCall } from './read-call.js
 import { TextParts } from './text-parts.js';
 import { toUses } from './tool-uses.js';
 
-/** What this runtime knows of an agent beyond what the AI SDK does, and where its runs are kept. */
+/** Settings that the AI SDK's class does not have, including the stores of the runs. */
 export type ToolLoopAgentMore = Omit<AgentSettings, 'callOptions'> &
   Partial<Pick<InProcessOptions, 'stores' | 'services' | 'logger'>>;
 
 interface Begun {
   handle: RunHandle;
-  /** Position in the stream after which the call's own chunks come. */
+  /** Sequence after which the call's own chunks begin. */
   after: number | undefined;
-  /** Rows of the turn that an earlier call has given back. */
+  /** Rows of the turn that an earlier call returned. */
   given: readonly Row[];
   /** Calls whose results the program has. */
   results: ReadonlySet<string>;
@@ -51,19 +51,18 @@ interface Begun {
   hooks: CallHooks;
 }
 
-/** Steps of an agent that says nothing, as in the AI SDK. */
+/** Default step limit, as in the AI SDK. */
 const DEFAULT_STEPS = 20;
 
-/** How long a conversation is kept in memory after it was last used. */
+/** Retention of an unused conversation in memory. */
 const IN_MEMORY_SECONDS = 3_600;
 
 /**
- * `ToolLoopAgent` with the settings of the AI SDK's class of that name, carried out by
- * `createInProcessExecutor`: a program that uses that class changes its import, and its runs are
- * recorded, resumable and bounded as all runs here. A file that exports one also serves as the file of
- * agents of `helix-temporal dev`, where Temporal carries the runs out.
+ * Replaces the AI SDK's `ToolLoopAgent`, with the same settings, on `createInProcessExecutor`. A program
+ * only changes its import; its runs are then recorded, resumable and bounded. A file that exports such an
+ * agent also works as the agents file of `helix-temporal dev`, where Temporal carries the runs out.
  *
- * Not here: responses for pages (`handleChatStream` has them).
+ * Responses for pages come from `handleChatStream`, not from this class.
  *
  * @throws DefinitionError for settings that a recorded run cannot keep
  * @example
@@ -93,7 +92,7 @@ export class ToolLoopAgent<
   readonly #agent: AgentDefinition;
   readonly #stores: InProcessOptions['stores'];
   readonly #executor: InProcessExecutor;
-  /** Conversations by the messages that were given back for them, or have answered their calls. */
+  /** Conversations by the messages that they returned or that answered their calls. */
   readonly #sessions = new WeakMap<object, string>();
   readonly #conversations: Conversations;
   readonly #hooks = createCallHooks();
@@ -112,13 +111,13 @@ export class ToolLoopAgent<
     this.settings = { ...settings, onEnd: settings.onEnd ?? settings.onFinish };
     this.#stores = stores;
     this.#conversations = createConversations(stores.store);
-    // Without a prepareCall nothing reads call options.
+    // Only `prepareCall` reads call options.
     const schema = settings.prepareCall === undefined ? undefined : settings.callOptionsSchema;
     this.#agent = fromAgent(
       { ...settings, callOptionsSchema: schema },
       {
         name: settings.id ?? 'agent',
-        // Steps are given back with their usage, which is kept for agents that ask for it.
+        // Steps are returned with their usage, which is stored only for agents with hooks such as `stopWhen`.
         stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],
         ...own,
         onStepFinish: this.#hooks.beside(own.onStepFinish),
@@ -138,7 +137,7 @@ export class ToolLoopAgent<
   }
 
   /**
-   * Resolves when the run has completed, or waits for people.
+   * Resolves when the run has completed or waits for people.
    *
    * @throws AgentRunError for a run that failed or was stopped; HelixError for one that did not begin
    */
@@ -155,7 +154,7 @@ export class ToolLoopAgent<
       after !== undefined && (await this.#conversations.stillWaits(handle.sessionId, after));
     return toGeneratedStream({
       done: this.#finish(begun),
-      // Each stream reads the record from where the call began.
+      // Each stream reads the log from the beginning of the call.
       read: () => (isOver ? [] : handle.stream(from)),
       parts: () => new TextParts(this.#agent, toUses(given), denied),
       agentId: handle.sessionId,
@@ -164,7 +163,7 @@ export class ToolLoopAgent<
     });
   }
 
-  /** Ends running steps, and leaves the runs as they are in the store. */
+  /** Aborts running steps and leaves the runs in the store. */
   close(): Promise<void> {
     return this.#executor.close();
   }
@@ -219,7 +218,7 @@ export class ToolLoopAgent<
       hooks.close();
       throw error;
     }
-    // Programs send them again beside the answers to the other calls.
+    // Programs send these messages again together with answers to the other calls.
     for (const message of call.messages ?? []) {
       if (message.role === 'tool') this.#sessions.set(message, sessionId);
     }
@@ -272,25 +271,25 @@ export class ToolLoopAgent<
   }
 }
 
-/** What a call of the agent asks the record. */
+/** Queries of a call on the record. */
 interface Conversations {
   /**
-   * Whether there is such a conversation.
+   * Resolves to true if the conversation exists.
    *
-   * @throws HelixError `validation_error` if it waits for one of these results: a new message would
-   * give the call up
+   * @throws HelixError `validation_error` if it waits for one of these results, since a new message would
+   * abandon the call
    */
   isKnown: (
     sessionId: string,
     call: { owner: string; results: ReadonlySet<string> },
   ) => Promise<boolean>;
-  /** The rows of the newest turn. */
+  /** Reads the rows of the newest turn. */
   turn: (sessionId: string) => Promise<Row[]>;
-  /** True if the run has not continued with the answer of this sequence: others are missing. */
+  /** Resolves to true if the run still waits for other answers after the answer of this sequence. */
   stillWaits: (sessionId: string, answered: number) => Promise<boolean>;
 }
 
-/** Users of this agent have no tenant; in a tenant another person may have the name. */
+/** Returns true if the owner matches. Users of this agent have no tenant; a tenant may have a user of the same name. */
 function isOf(record: SessionRecord | undefined, owner: string): boolean {
   return record?.owner === owner && record.tenant === undefined;
 }

@@ -4,10 +4,10 @@ import type { AgentDefinition } from '../../../agents/index.js';
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import type { Row } from '../../../protocol/rows.js';
 
-/** A part as programs read it; which tools there are is their business. */
+/** A part of the AI SDK's text stream, for any tools. */
 export type Part = TextStreamPart<ToolSet>;
 
-/** A call as programs of the AI SDK know it. */
+/** A call in the form of the AI SDK. */
 export interface ToolUse {
   toolCallId: string;
   toolName: string;
@@ -16,11 +16,11 @@ export interface ToolUse {
 
 interface Taken {
   parts: Part[];
-  /** The model speaks, and not the outcome of what it asked for. */
+  /** True for parts that the model wrote, false for outcomes of its calls. */
   isOfModel: boolean;
 }
 
-/** The calls in the rows of a turn. */
+/** Returns the calls in the rows of a turn. */
 export function toUses(rows: readonly Row[]): ToolUse[] {
   return rows.flatMap((row) =>
     row.role === 'assistant'
@@ -31,18 +31,18 @@ export function toUses(rows: readonly Row[]): ToolUse[] {
 
 const NOTHING: Taken = { parts: [], isOfModel: false };
 
-/** The calls of a turn, and what their chunks are to a program of the AI SDK. */
+/** Converts the chunks of a turn's calls to parts of the AI SDK's text stream. */
 export class ToolUses {
   readonly #markOf: (toolName: string) => { dynamic?: true };
   readonly #isClients: (toolName: string) => boolean;
   readonly #calls: Map<string, ToolUse>;
-  /** Calls that were made before. */
+  /** Calls made before the stream began. */
   readonly #known: ReadonlySet<string>;
   readonly #announced = new Set<string>();
   readonly #settled = new Set<string>();
-  /** Calls whose arguments are being written; `isShown` once a piece of them was. */
+  /** Calls whose arguments are streaming; `isShown` after the first piece was given. */
   readonly #writing = new Map<string, { toolName: string; isShown: boolean }>();
-  /** Calls that the provider of the model executes. */
+  /** Calls that the model's provider executes. */
   readonly #ofProvider = new Set<string>();
 
   constructor(agent: AgentDefinition, known: readonly ToolUse[]) {
@@ -106,7 +106,7 @@ export class ToolUses {
         return outcome(...this.#settle(chunk, { type: 'tool-error', error: chunk.error }));
       case 'tool_end': {
         const { result, error } = chunk;
-        // Answers come after a pause, with which the call of the program is over: this one is the end of the run.
+        // Answers arrive only after a pause, which ends the program's call. This result comes from the run's end.
         const isAsked = !this.#known.has(chunk.toolCallId);
         if (isAsked && error === undefined && this.#isClients(chunk.toolName)) return NOTHING;
         if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
@@ -121,7 +121,7 @@ export class ToolUses {
     }
   }
 
-  /** Nothing for a call that is not known, or has its outcome. */
+  /** Returns no parts for an unknown or settled call. */
   deny(toolCallId: string): Part[] {
     const call = this.#calls.get(toolCallId);
     if (call === undefined || this.#settled.has(toolCallId)) return [];
@@ -138,7 +138,7 @@ export class ToolUses {
     return isWritten ? [{ type: 'tool-input-end', id: toolCallId }, announced] : [announced];
   }
 
-  /** A call whose arguments came at once is only called, as in the AI SDK. */
+  /** As in the AI SDK, a call whose arguments came at once gets no input parts. */
   #startInput(id: string): Part[] {
     const written = this.#writing.get(id);
     if (written === undefined || written.isShown) return [];
@@ -147,7 +147,7 @@ export class ToolUses {
     return [{ type: 'tool-input-start', id, toolName, ...this.#markOf(toolName) }];
   }
 
-  /** A call has one outcome. */
+  /** Gives a call at most one outcome. */
   #settle(call: { toolCallId: string; toolName: string }, outcome: object): Part[] {
     if (this.#settled.has(call.toolCallId)) return [];
     this.#settled.add(call.toolCallId);

@@ -7,7 +7,7 @@ export type PromptMessage = Awaited<ReturnType<typeof toPromptMessages>>[number]
 
 type Content = Extract<PromptMessage, { role: 'user' | 'assistant' }>['content'][number];
 
-/** What a program tells the model's provider about a message or a part of it. */
+/** Returns the provider options of a message or part. */
 export function toMarks({ providerOptions }: Pick<PromptMessage, 'providerOptions'>): Marks {
   return providerOptions === undefined ? {} : { providerOptions };
 }
