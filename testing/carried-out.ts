@@ -3,7 +3,7 @@ import type { AgentExecutor } from '../runs/executor-of.js';
 import type { MemoryStores } from '../store/memory/index.js';
 import type { TestClock } from './test-clock.js';
 
-/** What a runtime under test has, wherever its runs are carried out. */
+/** Parts of a test runtime that do not depend on where runs are carried out. */
 export interface SharedParts {
   agents: AgentRegistry;
   stores: MemoryStores;
@@ -11,7 +11,7 @@ export interface SharedParts {
   clock: TestClock;
 }
 
-/** Where runs are carried out. */
+/** Executor of a test runtime: in process or on Temporal. */
 export interface CarriedOut {
   executor: AgentExecutor;
   advance: (ms: number) => Promise<void>;

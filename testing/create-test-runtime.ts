@@ -13,37 +13,37 @@ import { withModels, type TestModels } from './with-models.js';
 
 export interface TestRuntimeOptions {
   agents: readonly AgentDefinition[];
-  /** Models in place of the agents' own, by agent; a list is a script, see `createScriptedModel`. */
+  /** Replacement models by agent; a list is a script, see `createScriptedModel`. */
   models?: TestModels;
   /** Passed to tools as `context.services`. */
   services?: Readonly<Record<string, unknown>>;
-  /** A `TestWorkflowEnvironment` of `@temporalio/testing`: runs are workflows there. Default: none. */
+  /** A `TestWorkflowEnvironment` of `@temporalio/testing` that runs the workflows. Default: none. */
   temporal?: TemporalEnvironment;
-  /** Of the worker there, such as a bundle that has workflows of yours, too. Default: the package's. */
+  /** Workflows of its worker, for example a bundle with your own ones. Default: the package's. */
   workflows?: WorkflowSource;
 }
 
-/** Agents under test, with memory stores of their own. */
+/** Runtime of agents under test, with its own memory stores. */
 export interface TestRuntime {
-  /** For what the methods below do not cover; `createApi` takes it as well. */
+  /** Executor for everything that the methods below do not cover; `createApi` accepts it too. */
   readonly executor: AgentExecutor;
   readonly stores: MemoryStores;
-  /** The agents with the models of the options; `createApi` wants them. */
+  /** Agents with the replacement models, for `createApi`. */
   readonly agents: AgentRegistry;
-  /** Begins a run of an agent, in a new session by default; resolves when it ends or waits. */
+  /** Begins a run, in a new session by default; resolves when the run ends or waits. */
   run: (agent: string, input: AgentInput, options?: ExecuteOptions) => Promise<TestRun>;
-  /** The conversation of a session, when it rests. @throws Error for an unknown session */
+  /** Returns the conversation of a session once it rests. @throws Error for an unknown session */
   session: (sessionId: string) => Promise<TestRun>;
   /** Freezes the conversation of a session as a case, for `evaluateCase`. */
   record: (sessionId: string, name?: string) => Promise<EvalCase>;
-  /** Sets the clock of deadlines and retries forward. */
+  /** Advances the clock of deadlines and retries. */
   advance: (ms: number) => Promise<void>;
   close: () => Promise<void>;
 }
 
 /**
- * Runs agents in a test: in this process without engines, or on a server of Temporal's test kit. Works
- * in every test runner.
+ * Creates a runtime for testing agents: in this process without engines, or on a server of Temporal's test
+ * kit. It works in every test runner.
  *
  * @example
  * import { createTestRuntime } from 'helix-temporal/testing';

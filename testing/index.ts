@@ -1,4 +1,4 @@
-/** Agents under test: without engines, or on a server of Temporal's test kit. */
+/** Tests agents without engines or on a server of Temporal's test kit. */
 export { createTestRuntime } from './create-test-runtime.js';
 export type { TestRuntime, TestRuntimeOptions } from './create-test-runtime.js';
 export { createScriptedModel } from '../agents/index.js';

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * What a test expects of a value: objects may have more keys, texts may be matched by a pattern, and
- * matchers of jest and vitest (`expect.any(Number)`) judge for themselves.
+ * Expectation of a value. Objects may have further keys, a RegExp matches text, and matchers of jest and
+ * vitest (`expect.any(Number)`) work.
  */
 export type Expected = unknown;
 
 /**
- * Whether a value is as expected. An object has to have the expected keys, a list the same length; a
- * RegExp matches a text, and a function judges the value. Anything else is to be equal.
+ * Returns true if a value meets the expectation. An object must have the expected keys and a list the same
+ * length; a RegExp matches text, a function judges the value, and anything else must be equal.
  */
 export function matches(actual: unknown, expected: Expected): boolean {
-  // `test` of a pattern with the flag g begins where the last one ended.
+  // `test` of a pattern with the flag g would start where its last match ended.
   if (expected instanceof RegExp) return typeof actual === 'string' && actual.search(expected) >= 0;
   if (typeof expected === 'function')
     return Boolean((expected as (value: unknown) => unknown)(actual));
@@ -31,7 +31,7 @@ export function matches(actual: unknown, expected: Expected): boolean {
   );
 }
 
-/** What jest and vitest make by `expect.any` and the like. */
+/** Matcher that jest and vitest create by `expect.any` and the like. */
 interface Matcher {
   asymmetricMatch: (value: unknown) => boolean;
   toAsymmetricMatcher?: () => string;
@@ -42,7 +42,7 @@ export function isMatcher(value: unknown): value is Matcher {
   return typeof value.asymmetricMatch === 'function';
 }
 
-/** Also of another realm: test runners have some. */
+/** Returns true for plain objects of any realm, since test runners have several. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

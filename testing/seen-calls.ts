@@ -1,19 +1,19 @@
 import type { Row } from '../protocol/rows.js';
 
-/** A call of a conversation as its transcript has it. */
+/** A call in the transcript of a conversation. */
 export interface SeenCall {
   toolCallId: string;
   tool: string;
-  /** As the model proposed it. */
+  /** Input as the model proposed it. */
   input: unknown;
-  /** Of a call that people approve: the decision, once there is one. */
+  /** Decision on a call that needs approval, once made. */
   decision?: { approved: boolean; reason?: string; by?: string; input?: unknown };
-  /** Absent while the call is open, and if it failed. */
+  /** Absent while the call is open or if it failed. */
   output?: unknown;
   error?: string;
 }
 
-/** The calls of a transcript, in the order in which the model made them. */
+/** Returns the calls of a transcript in the model's order. */
 export function toSeenCalls(rows: readonly Row[]): SeenCall[] {
   const calls: SeenCall[] = [];
   for (const row of rows) {

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../extensions/one-process/clock.js';
 
-/** The machine's clock, which a test may set forward. */
+/** The system's clock, which a test may advance. */
 export interface TestClock extends Clock {
-  /** Sets it forward; what was due by then is called, in order. */
+  /** Advances the clock and runs due callbacks in order. */
   advance: (ms: number) => void;
 }
 

@@ -9,48 +9,48 @@ import type { StreamManager } from '../store/log/stream-manager.js';
 import { isMatcher, matches, type Expected } from './matches.js';
 import { toSeenCalls, type SeenCall } from './seen-calls.js';
 
-/** A call that a test expects: its tool, and what of it has to match. */
+/** An expected call: its tool, and the fields that must match. */
 export type ExpectedCall =
   | string
   | { tool: string; input?: Expected; output?: Expected; error?: Expected; approved?: boolean };
 
 /**
- * A conversation at rest: its newest run has ended, or waits for people. Assertions throw an
+ * A conversation at rest: its newest run has ended or waits for people. Assertions throw an
  * `AssertionError`, which every test runner shows.
  */
 export interface TestRun {
   readonly sessionId: string;
   readonly handle: RunHandle;
   readonly status: AgentResult['status'];
-  /** The text of the newest step. */
+  /** Text of the newest step. */
   readonly text: string;
   readonly result: AgentResult;
-  /** What people are asked. */
+  /** Pending questions. */
   readonly pending: readonly PendingQuestion[];
-  /** Begins the next turn; resolves at its rest. */
+  /** Begins the next turn; resolves when it rests. */
   send: (text: string) => Promise<TestRun>;
-  /** Approves what waits, by its tool's name or its id; resolves at the next rest. */
+  /** Approves a pending call by its tool's name or its id; resolves at the next rest. */
   approve: (call: string, approval?: Approval) => Promise<TestRun>;
   deny: (call: string, denial?: Omit<Approval, 'input'>) => Promise<TestRun>;
   /** Answers a client tool's call. */
   answer: (call: string, outcome: ClientToolOutcome) => Promise<TestRun>;
   stop: () => Promise<TestRun>;
-  /** The next rest without an answer of the test's: after time was advanced, for example. */
+  /** Waits for the next rest without answering, for example after advancing the clock. */
   next: () => Promise<TestRun>;
-  /** The conversation now. */
+  /** Returns the current conversation without waiting. */
   current: () => Promise<TestRun>;
-  /** All calls of the conversation, without those of its sub-agents. */
+  /** Returns all calls of the conversation, without those of sub-agents. */
   calls: () => Promise<SeenCall[]>;
-  /** The agent's own state. */
+  /** Returns the agent's state. */
   state: () => Promise<unknown>;
   expectStatus: (status: AgentResult['status']) => TestRun;
   expectText: (text: string | RegExp) => TestRun;
-  /** A call of this tool waits for a person, with this input. */
+  /** Expects a pending call of this tool with this input. */
   expectPending: (tool: string, input?: Expected) => TestRun;
-  /** The calls of the conversation, in order, neither more nor fewer. */
+  /** Expects exactly these calls of the conversation, in order. */
   expectCalls: (calls: readonly ExpectedCall[]) => Promise<void>;
   expectState: (state: Expected) => Promise<void>;
-  /** Of an agent with an output schema. */
+  /** Expects the result of an agent with an output schema. */
   expectOutput: (output: Expected) => TestRun;
 }
 
@@ -60,7 +60,7 @@ export interface TestRunDeps {
   streamManager: Pick<StreamManager, 'follow'>;
 }
 
-/** Waits for the run's rest. */
+/** Waits until the run rests. */
 export async function toTestRun(deps: TestRunDeps, handle: RunHandle): Promise<TestRun> {
   const { executor, store, streamManager } = deps;
   const { sessionId } = handle;
@@ -69,7 +69,7 @@ export async function toTestRun(deps: TestRunDeps, handle: RunHandle): Promise<T
   const pending = 'pending' in result ? result.pending : [];
   const rest = (next: RunHandle = handle): Promise<TestRun> => toTestRun(deps, next);
 
-  /** The call, and what an answer names it by. */
+  /** Finds the pending call by tool name or id. */
   function find(call: string): [toolCallId: string, shown: ShownCall] {
     const found = pending.filter(
       ({ toolCallId, toolName }) => toolCallId === call || toolName === call,

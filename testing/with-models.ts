@@ -1,13 +1,13 @@
 import { createScriptedModel, type AgentDefinition, type ScriptStep } from '../agents/index.js';
 import type { LlmConfig } from '../agents/index.js';
 
-/** Models in place of those that agents name, by the agent's name; a list is a script. */
+/** Replacement models by the agent's name; a list is a script. */
 export type TestModels = Readonly<Record<string, readonly ScriptStep[] | LlmConfig['model']>>;
 
 /**
- * The agents with other models, and their sub-agents as well.
+ * Returns the agents and their sub-agents with replaced models.
  *
- * @throws Error for a name that no agent has
+ * @throws Error for an unknown agent name
  */
 export function withModels(
   agents: readonly AgentDefinition[],

@@ -5,13 +5,13 @@ import { HelixError } from '../../protocol/errors.js';
 import { logEntries, toAct } from '../../runs/extension.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 
-/** Conversations that one request erases at most. */
+/** One request erases at most this many conversations. */
 const MOST = 100;
 const PAGE = 50;
 
 /**
- * Erases what extensions keep of a person, the conversations, then the name in the sums of usage and the key of the
- * pseudonym. A request that was interrupted, or that found more than it erases at once, is repeated.
+ * Erases a person's data in extensions, the conversations, then the name in the usage sums and the key of the
+ * pseudonym. The caller repeats a request that was interrupted or found too many conversations.
  */
 export async function erasePerson(
   { executor, stateStore, logger }: Pick<RouteDeps, 'executor' | 'stateStore' | 'logger'>,
@@ -20,9 +20,9 @@ export async function erasePerson(
 ): Promise<PersonErasureReply> {
   const { owners, audit, usage } = stateStore;
   const erased = { sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
-  // First, so that none of them begins another conversation. While Temporal is away the rest is erased.
+  // Extensions go first, so that a schedule begins no further conversation. If Temporal is away, the rest is still erased.
   let complete = (await executor.forget?.(who).then(isDone, isLeft)) ?? true;
-  // Their conversations are listed no more, and their histories may be with Temporal still.
+  // Histories of conversations that are no longer listed may still exist in Temporal.
   const isFinished = await executor.finishErasuresOf?.(who);
   complete &&= isFinished ?? true;
   let found = 0;
@@ -40,12 +40,12 @@ export async function erasePerson(
   const { conversations } = await owners.page(who, { limit: 1 });
   complete &&= conversations.length === 0;
   await owners.repair(who);
-  // What a request has begun meanwhile counts in the name of the person.
+  // A concurrent request may have begun a conversation of this person meanwhile.
   complete &&= (await owners.usage(who)).sessions === 0;
   if (complete) {
     const { owner: person, tenant } = who;
     await usage.forget(who);
-    // The entry comes before the key is destroyed: it names the person by the last pseudonym.
+    // The entry is written before the key is destroyed, since it names the person by the pseudonym.
     const act = toAct('forget', actor, {
       tenant,
       owner: person,

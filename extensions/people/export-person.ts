@@ -7,14 +7,13 @@ import type { SessionOwner } from '../../store/contract/waiting.js';
 
 const PAGE = 50;
 const ROWS = 100;
-/** Bytes of a file that are in memory at once; base64 writes each three as four characters. */
+/** Bytes of a file in memory at once; a multiple of three, which base64 encodes without padding. */
 const PIECE = 3 * 64 * 1024;
 
 type Deps = Pick<RouteDeps, 'stateStore'>;
 
 /**
- * The conversations of a person and the entries of the trail by that person, as JSON lines, in pieces
- * of text.
+ * Exports a person's conversations and audit entries as JSON lines, in pieces of text.
  */
 export async function* exportPerson(
   { stateStore: store }: Deps,
@@ -57,7 +56,7 @@ async function* ofConversation(
   for (const file of await files.list(storedId)) yield* ofFile(store, storedId, file);
 }
 
-/** What one agent of a conversation has; the session of a sub-agent has an id of its own. */
+/** Exports the data of one agent of a conversation; a sub-agent has a session id of its own. */
 async function* ofAgent(store: Deps['stateStore'], storedId: string): AsyncGenerator<string> {
   const sessionId = toShownSessionId(storedId);
   for (let from = 0; ; from += ROWS) {
@@ -69,7 +68,7 @@ async function* ofAgent(store: Deps['stateStore'], storedId: string): AsyncGener
   if (state !== undefined) yield toLine({ type: 'state', sessionId, state });
 }
 
-/** The agent's own state; undefined if it has none, or if the conversation was erased meanwhile. */
+/** Reads the agent's state; undefined if it has none or the conversation was erased meanwhile. */
 async function readState(
   { documents }: Deps['stateStore'],
   storedId: string,
@@ -84,11 +83,11 @@ async function readState(
 }
 
 /**
- * One line in pieces, since a file may be large and its reader slow. `data` is absent if the bytes are
- * not there.
+ * Exports a file as one line in pieces, since it may be large and the reader slow. `data` is absent if the
+ * bytes are missing.
  *
- * @throws Error if they are removed meanwhile: the connection ends then, so that no part of a file is
- * taken for the whole
+ * @throws Error if the bytes are removed meanwhile; the connection then ends, so that no partial file
+ * passes for a whole one
  */
 async function* ofFile(
   { files }: Deps['stateStore'],

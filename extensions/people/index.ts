@@ -12,7 +12,7 @@ import { PersonErasureReply, PersonPath } from '../../protocol/erasure.js';
 import { erasePerson } from './erase-person.js';
 import { exportPerson } from './export-person.js';
 
-/** Exports and erases what is stored about a person: for the person, and for operators. */
+/** Lets people and operators export and erase a person's data. */
 export function people(): Extension {
   return { name: 'people', routes: [...PEOPLE_ROUTES, ...ME_ROUTES] };
 }
@@ -45,7 +45,7 @@ async function erase(call: Asked, owner: string): Promise<void> {
   response.status(erased.complete ? 200 : 202).json(erased satisfies PersonErasureReply);
 }
 
-/** What is stored about a person of the caller's tenant. */
+/** Routes for the data of a person in the caller's tenant. */
 const PEOPLE_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'delete',
@@ -60,7 +60,7 @@ const PEOPLE_ROUTES: readonly Route[] = [
       const { deps, params, caller } = call;
       requireRole(caller, 'operator');
       const { userId: subject } = params;
-      // One operator alone cannot take a colleague's name out of the trail.
+      // An operator needs a second one to remove a colleague's name from the audit trail.
       if (await deps.stateStore.audit.hasActedOnOthers(caller.tenantId, subject)) {
         await requireSecondOperator(call, { action: 'forget', subject });
       }
@@ -85,7 +85,7 @@ const PEOPLE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** What is stored about the caller: everyone may take it along, and erase it. */
+/** Routes for the caller's own data, which everyone may export and erase. */
 const ME_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserPart } from '../../protocol/rows.js';
 
-/** The version of the format that this release writes, and the only one that it reads. */
+/** Version of the format that this release reads and writes. */
 export const CASE_VERSION = 1;
 
 const Usage = z.object({
@@ -11,20 +11,20 @@ const Usage = z.object({
   costMicroUsd: z.number().optional(),
 });
 
-/** A call as it was recorded: what the model asked, what people decided, and what came of it. */
+/** A recorded call: input, decision and result. */
 export const RecordedCall = z.object({
   tool: z.string(),
   input: z.unknown(),
-  /** Of a call that people were asked about. */
+  /** Decision on a call that needed approval. */
   decision: z
     .object({
       approved: z.boolean(),
       reason: z.string().optional(),
-      /** As the person changed it. */
+      /** Input as edited by the person. */
       input: z.unknown().optional(),
     })
     .optional(),
-  /** Absent where the recording ends before the call was answered. */
+  /** Absent if the recording ends before the call was answered. */
   result: z
     .union([
       z.strictObject({ output: z.unknown() }),
@@ -35,7 +35,7 @@ export const RecordedCall = z.object({
 });
 export type RecordedCall = z.infer<typeof RecordedCall>;
 
-/** One turn: the user's messages, and what the agent did. */
+/** One turn: the user's messages and the agent's work. */
 export const RecordedTurn = z.object({
   user: z
     .array(
@@ -46,35 +46,35 @@ export const RecordedTurn = z.object({
       }),
     )
     .min(1),
-  /** Model calls that ended in a reply. */
+  /** Number of model calls that ended in a reply. */
   steps: z.number(),
   calls: z.array(RecordedCall),
   text: z.string(),
-  /** Of an agent with an output schema. */
+  /** Result of an agent with an output schema. */
   output: z.unknown().optional(),
 });
 export type RecordedTurn = z.infer<typeof RecordedTurn>;
 
-/** A conversation that was frozen: a file that belongs to the tests of its agent. */
+/** A frozen conversation: a file among the tests of its agent. */
 export const EvalCase = z.object({
   helixCase: z.literal(CASE_VERSION),
   name: z.string(),
   agent: z.string(),
   recordedAt: z.string(),
-  /** How the newest run ended, or `waiting`. */
+  /** Status of the newest run's end, or `waiting`. */
   status: z.string(),
   turns: z.array(RecordedTurn).min(1),
-  /** Of all turns; absent where it is not known. */
+  /** Usage of all turns; absent if unknown. */
   usage: Usage.optional(),
 });
 export type EvalCase = z.infer<typeof EvalCase>;
 
-/** The file is no case that this release reads. */
+/** Thrown for a file that is not a valid case of this version. */
 export class CaseError extends Error {
   override readonly name = 'CaseError';
 }
 
-/** Reads the text of a case's file. @throws CaseError that says what is wrong with it */
+/** Parses the text of a case's file. @throws CaseError that describes the fault */
 export function parseCase(text: string): EvalCase {
   let value: unknown;
   try {

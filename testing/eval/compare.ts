@@ -2,7 +2,7 @@ import type { EvalCase } from './case.js';
 import { keyOf, toCanonicalJson } from './recorded-calls.js';
 import type { LaneResult } from './run-lane.js';
 
-/** In what a lane differs from the recording. */
+/** Kinds of differences between a lane and the recording. */
 export const DIFFERENCES = [
   'drift',
   'status',
@@ -16,11 +16,11 @@ export type Difference = (typeof DIFFERENCES)[number];
 
 export interface FoundDifference {
   in: Difference;
-  /** For people: what was recorded, and what is now. */
+  /** Description for people: the recorded value and the new one. */
   text: string;
 }
 
-/** Compares what an agent did with what was recorded. Pure. */
+/** Compares a lane's run with the recording. Pure. */
 export function compare(observed: EvalCase, { run, drift, error }: LaneResult): FoundDifference[] {
   const found: FoundDifference[] = [];
   const note = (what: Difference, before: string, now: string): void => {
@@ -32,7 +32,7 @@ export function compare(observed: EvalCase, { run, drift, error }: LaneResult): 
       what === 'call' ? `${call} was not recorded` : `people were not asked about ${call}`;
     found.push({ in: 'drift', text });
   }
-  // What follows a drift says nothing.
+  // After a drift the rest of the run is meaningless.
   if (drift.length > 0) {
     note('tools', toolsOf(observed), toolsOf(run));
     return found;

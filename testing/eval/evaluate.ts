@@ -3,7 +3,7 @@ import type { EvalCase } from './case.js';
 import { compare, stepsOf, type Difference, type FoundDifference } from './compare.js';
 import { runLane, type LaneOptions, type LaneResult } from './run-lane.js';
 
-/** What one side of a case has cost, and what it did. */
+/** Result and cost of one lane of a case. */
 export interface LaneReport {
   lane: 'observed' | 'baseline' | 'candidate';
   steps: number;
@@ -11,33 +11,33 @@ export interface LaneReport {
   inputTokens?: number | undefined;
   outputTokens?: number | undefined;
   costMicroUsd?: number | undefined;
-  /** Absent for what was recorded. */
+  /** Duration, ms; absent for the recording. */
   ms?: number | undefined;
-  /** From what was recorded. */
+  /** Differences from the recording. */
   differences: FoundDifference[];
 }
 
-/** A case with its lanes. It has passed if its candidate differs in nothing that counts. */
+/** A case with its lanes. It passes if the candidate has no difference of a kind in `failOn`. */
 export interface CaseReport {
   name: string;
   agent: string;
   passed: boolean;
-  /** The differences of the candidate that count. */
+  /** Differences of the candidate that fail the case. */
   failures: FoundDifference[];
   lanes: LaneReport[];
 }
 
 export interface EvaluateOptions extends LaneOptions {
-  /** The agents before the change, and their model: the lane between recording and candidate. */
+  /** Agents before the change, with their model, for a lane between recording and candidate. */
   baseline?: { agents: readonly AgentDefinition[]; model?: LlmConfig['model'] } | undefined;
-  /** Differences that fail a case. Default: `drift`, `status`, `tools`. */
+  /** Kinds of differences that fail a case. Default: `drift`, `status`, `tools`. */
   failOn?: readonly Difference[] | undefined;
 }
 
 export const FAIL_ON: readonly Difference[] = ['drift', 'status', 'tools'];
 
 /**
- * Runs a recorded case with the current agent, and says in what it differs. Only models are called.
+ * Runs a recorded case with the current agent and reports the differences. It executes models only, no tools.
  *
  * @throws Error if no agent has the case's name
  */

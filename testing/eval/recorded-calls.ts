@@ -2,14 +2,14 @@ import type { EvalCase, RecordedCall } from './case.js';
 
 /** The calls of a case, found by tool and input. */
 export interface RecordedCalls {
-  /** Names of the tools that were called. */
+  /** Names of the called tools. */
   tools: readonly string[];
   /**
-   * The recorded call for one that is made now, the same whenever that one is asked about: of equal ones
-   * the next that no other has, then the last of them again. Undefined if none was recorded.
+   * Returns the recorded call for a call made now, always the same one for the same id. Of equal recordings
+   * each call gets the next unused one, then the last one again. Undefined if none was recorded.
    */
   of: (toolCallId: string, tool: string, input: unknown) => RecordedCall | undefined;
-  /** The recorded call that a further one would get. */
+  /** Returns the recorded call that a further call would get. */
   peek: (tool: string, input: unknown) => RecordedCall | undefined;
 }
 
@@ -35,7 +35,7 @@ export function createRecordedCalls({ turns }: Pick<EvalCase, 'turns'>): Recorde
   };
 }
 
-/** Equal for inputs that differ in the order of keys only. */
+/** Returns a key that ignores the order of an input's fields. */
 export function keyOf(tool: string, input: unknown): string {
   return `${tool} ${toCanonicalJson(input)}`;
 }

@@ -13,19 +13,19 @@ type Execute = Extract<ToolDefinition['execute'], (...args: never) => unknown>;
 
 export interface ReplayOptions {
   recorded: RecordedCalls;
-  /** Tools that are executed for real where a call was not recorded. */
+  /** Tools that really execute unrecorded calls. */
   live: ReadonlySet<string>;
-  /** In place of the agent's own model. */
+  /** Replacement for the agent's own model. */
   model?: LlmConfig['model'] | undefined;
-  /** The input of a call as the model gave it; a tool gets what its schema made of it. */
+  /** Returns a call's input as the model gave it, before the tool's schema parsed it. */
   inputOf: (toolCallId: string) => Promise<unknown>;
-  /** A call that was not recorded. */
+  /** Called for an unrecorded call. */
   drifted: (tool: string, input: unknown) => void;
 }
 
 /**
- * The agent with its prompt and its schemas, and with tools that give what was recorded. It has no
- * sources of tools, which would execute calls, and no `onStepFinish` and `onFinish`, which tell others.
+ * Copies an agent so that its tools return recorded results. The copy has no tool sources, which would
+ * execute calls, and no `onStepFinish` and `onFinish`, which may have side effects.
  */
 export function toReplayedAgent(agent: AgentDefinition, options: ReplayOptions): AgentDefinition {
   const { toolSources = [], onStepFinish, onFinish, ...rest } = agent;
@@ -49,14 +49,14 @@ export function toReplayedAgent(agent: AgentDefinition, options: ReplayOptions):
 function toReplayedTool(tool: ToolDefinition, options: ReplayOptions): ToolDefinition {
   const { execute, name } = tool;
   if (execute === 'client') return tool;
-  // Results were checked when they were recorded, and settings of activities mean nothing here.
+  // Results were validated when they were recorded; activity settings have no meaning here.
   const { outputSchema, subAgent, verify, retry, activity, timeoutMs, idempotent, send, ...rest } =
     tool;
   const isLive = options.live.has(name) && typeof execute === 'function';
   return { ...rest, execute: toReplay(name, options, isLive ? execute : undefined) };
 }
 
-/** A tool that a source offered then: a recording knows its calls, and nothing else of it. */
+/** Replaces a tool of a tool source, of which the recording has only the calls. */
 function toSourceTool(
   name: string,
   { toModelOutput }: ToolSource,
@@ -75,7 +75,7 @@ function toSourceTool(
   };
 }
 
-/** @param execute for a call that was not recorded; without it, such a call is drift */
+/** @param execute executes an unrecorded call; without it such a call is drift */
 function toReplay(
   name: string,
   { recorded, inputOf, drifted }: ReplayOptions,

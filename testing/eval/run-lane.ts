@@ -10,20 +10,20 @@ import { createRecordedCalls } from './recorded-calls.js';
 import { wasLeft } from './was-left.js';
 import { toReplayedAgent } from './replayed-agent.js';
 
-/** A call, or a question to people, that the recording does not have. */
+/** A call or question that the recording does not have. */
 export interface Drift {
   tool: string;
   input: unknown;
-  /** `question`: people are asked about a call that they were not asked about then. */
+  /** `question` if the call needs an answer now but did not in the recording. */
   what: 'call' | 'question';
 }
 
-/** What an agent did with the turns of a case. */
+/** Result of running the turns of a case. */
 export interface LaneResult {
-  /** As if it had been recorded. */
+  /** The run in the form of a recording. */
   run: EvalCase;
   drift: Drift[];
-  /** Why the run failed. */
+  /** Error of a failed run. */
   error?: { code: string; message: string };
   ms: number;
 }
@@ -31,20 +31,20 @@ export interface LaneResult {
 export interface LaneOptions {
   agents: readonly AgentDefinition[];
   model?: LlmConfig['model'] | undefined;
-  /** Tools that are executed for real where a call was not recorded. Default: none. */
+  /** Tools that really execute unrecorded calls. Default: none. */
   live?: readonly string[] | undefined;
   services?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** How a run ends that a person stopped. */
+/** Statuses of a stopped run. */
 const STOPPED: ReadonlySet<string> = new Set(['interrupted', 'aborted']);
 const SESSION = 'case';
 const OWNER = 'eval';
 
 /**
- * Drives an agent through the user's turns of a case, on memory stores in this process. Tools, client
- * tools, tools of servers, sub-agents and approvals give what was recorded; nothing else is executed. The first drift
- * ends the lane, since an agent whose tool had no answer shows nothing any more.
+ * Drives an agent through the user's turns of a case, on memory stores in this process. Tools, client tools,
+ * MCP tools, sub-agents and approvals replay the recording; nothing else is executed. The first drift ends the lane,
+ * since a run without a tool's result is meaningless.
  *
  * @throws Error if no agent has the case's name
  */
@@ -108,14 +108,14 @@ export async function runLane(
       const questions = 'pending' in rest ? rest.pending : [];
       if (drift.length > 0 || questions.length === 0) return rest;
       if (await answerAll(questions)) continue;
-      // A next message leaves the questions behind, as it did then.
+      // As in the recording, the next message abandons open questions.
       if (drift.length > 0 || !isLast || !STOPPED.has(recording.status)) return rest;
       await (recording.status === 'aborted' ? handle.abort() : handle.interrupt());
       return handle.result();
     }
   }
 
-  /** False if the recording leaves a question open, or does not have it. */
+  /** Answers questions as recorded; returns false if the recording lacks an answer. */
   async function answerAll(questions: readonly PendingQuestion[]): Promise<boolean> {
     let isAnswered = true;
     for (const question of questions) if (!(await answer(question))) isAnswered = false;

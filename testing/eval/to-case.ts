@@ -3,7 +3,7 @@ import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import { UserPart } from '../../protocol/rows.js';
 import { CASE_VERSION, type EvalCase, type RecordedCall, type RecordedTurn } from './case.js';
 
-/** A UI message, as far as it is recorded. */
+/** The recorded part of a UI message. */
 export interface RecordedMessage {
   role: string;
   parts: readonly RecordedPart[];
@@ -22,12 +22,12 @@ interface RecordedPart {
   data?: unknown;
 }
 
-/** What is known of a conversation that is frozen. */
+/** Data of a conversation to freeze. */
 export interface Recording {
   name: string;
   agent: string;
   status: RunStatus;
-  /** All of them, also those that are hidden from pages. */
+  /** All messages, including those hidden from pages. */
   messages: readonly RecordedMessage[];
   usage?: EvalCase['usage'];
   now: Date;
@@ -73,7 +73,7 @@ function toReply(parts: readonly RecordedPart[]): Omit<RecordedTurn, 'user'> {
     if (part.type === 'step-start') steps.push([]);
     else steps.at(-1)?.push(part);
   }
-  // The last one may only keep clients from posting again.
+  // The last step may be empty: such a step only keeps clients from posting again.
   const spoken = steps.filter((step) => step.length > 0);
   const last = spoken.findLast((step) => step.some(({ type }) => type === 'text')) ?? [];
   const output = parts.find(({ type }) => type === 'data-output');
@@ -85,10 +85,10 @@ function toReply(parts: readonly RecordedPart[]): Omit<RecordedTurn, 'user'> {
   };
 }
 
-/** Nothing for a part that is no call. */
+/** Returns nothing for a part that is not a call. */
 function toRecordedCall(part: RecordedPart): RecordedCall | [] {
   const { type, input, approval } = part;
-  // Calls that pages carry out have the name in their type.
+  // Client tools' parts have the tool's name in their type.
   const tool = part.toolName ?? /^tool-(.+)$/.exec(type)?.[1];
   if (tool === undefined) return [];
   const { approved, reason } = approval ?? {};

@@ -2,10 +2,10 @@ import type { EvalCase } from './case.js';
 import type { CaseReport } from './evaluate.js';
 
 /**
- * Reports as JUnit's XML, which continuous integration shows.
+ * Formats reports as JUnit XML for continuous integration.
  *
- * @param open cases that have not run (yet): errors, or a run that was ended early would look as if it
- *   had passed
+ * @param open cases that have not run; reported as errors, so that an aborted evaluation does not look
+ *   as if it had passed
  */
 export function toJUnit(
   reports: readonly CaseReport[],
@@ -52,12 +52,12 @@ function toNames({ name, agent }: Pick<EvalCase, 'name' | 'agent'>): string {
   return `classname="${escape(agent)}" name="${escape(name)}"`;
 }
 
-/** XML 1.0 has no place for most control characters, not even escaped. */
+/** Escapes text for XML 1.0, which permits most control characters not even in escaped form. */
 function escape(text: string): string {
   return (
     text
       .toWellFormed()
-      // oxlint-disable-next-line no-control-regex -- These are what is removed.
+      // oxlint-disable-next-line no-control-regex -- The expression removes control characters.
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')

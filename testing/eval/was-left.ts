@@ -3,15 +3,15 @@ import { SETTLED_TEXTS } from '../../session/settling.js';
 import type { RecordedCall } from './case.js';
 
 /**
- * What a transcript says of calls that no one answered: another message came, or the run was stopped. A
- * case has these texts, and no codes.
+ * Error texts of calls that nobody answered because a message came or the run was stopped. Cases contain
+ * these texts instead of codes.
  */
 const LEFT: ReadonlySet<string> = new Set([
   SETTLED_TEXTS.client_tool_abandoned,
   SETTLED_TEXTS.run_stopped,
 ]);
 
-/** True if people were asked then and did not answer: it is open still, or was left behind. Pure. */
+/** Returns true if people did not answer the recorded call: it is still open or was abandoned. Pure. */
 export function wasLeft(
   { decision, result }: RecordedCall,
   kind: PendingQuestion['kind'],

@@ -5,19 +5,19 @@ import { createAgentExecutor } from '../../runs/agent-executor.js';
 import { createAgentPlugin, type AgentPluginOptions } from '../../worker/agent-plugin.js';
 import type { CarriedOut, SharedParts } from '../carried-out.js';
 
-/** What is used of a `TestWorkflowEnvironment` of `@temporalio/testing`. */
+/** The used members of a `TestWorkflowEnvironment` of `@temporalio/testing`. */
 export interface TemporalEnvironment {
   readonly client: Client & { connection: ConnectionLike };
   readonly connection: Connection;
   readonly nativeConnection: NativeConnection;
   readonly namespace?: string | undefined;
-  /** Skips the time on a server that can; waits on others. */
+  /** Skips time on a server that supports it, and waits on others. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 export type WorkflowSource = NonNullable<AgentPluginOptions['workflows']>;
 
-/** A worker of this process, on a task queue of its own. */
+/** Starts a worker in this process on its own task queue. */
 export async function runOnTemporal(
   { client, nativeConnection, namespace, sleep }: TemporalEnvironment,
   { workflows, ...shared }: SharedParts & { workflows?: WorkflowSource | undefined },
