@@ -37,7 +37,7 @@ export interface TestRun {
   stop: () => Promise<TestRun>;
   /** Waits for the next rest without answering, for example after advancing the clock. */
   next: () => Promise<TestRun>;
-  /** Returns the current conversation without waiting. */
+  /** Returns the conversation with its newest run, once that rests. */
   current: () => Promise<TestRun>;
   /** Returns all calls of the conversation, without those of sub-agents. */
   calls: () => Promise<SeenCall[]>;
