@@ -1,5 +1,5 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { inTenant, type Identity } from '../../api/identity.js';
+import { inTenant, toActor, type Identity } from '../../api/identity.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive } from '../support/session-driver.js';
@@ -27,6 +27,13 @@ describe('the tenant on which an operator acts', () => {
     expect(refusalOf(() => inTenant({ ...olga, tenants: ['*'] }, '*'))).toBe('not_allowed');
     expect(refusalOf(() => inTenant(olga, 'acme'))).toBe('not_allowed');
   });
+});
+
+it('an act names its person, also where two accounts are one', () => {
+  const request = { get: () => 'cli' } as unknown as Parameters<typeof toActor>[0]['request'];
+  const { userId: by, roles } = olga;
+  const actor = { by, roles, personId: 'p1', via: 'cli' };
+  expect(toActor({ request, caller: { ...olga, personId: 'p1' } })).toEqual(actor);
 });
 
 describe('an operator of another tenant beside a user called <tenant>|<user>', () => {

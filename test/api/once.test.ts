@@ -18,7 +18,10 @@ async function start(work: () => Promise<void>) {
   const { store } = createMemoryStores();
   const deps = {
     stateStore: store,
-    readIdentity: () => Promise.resolve({ userId: 'ann' }),
+    readIdentity: (request: express.Request) => {
+      const [userId = '', tenantId] = (request.get('x-user') ?? '').split('@');
+      return Promise.resolve({ userId, ...(tenantId && { tenantId }) });
+    },
   } as unknown as RouteDeps;
   const route = defineRoute({
     method: 'post',
@@ -42,9 +45,10 @@ async function start(work: () => Promise<void>) {
   closing.push(() => server.close());
   await until('it listens', () => server.listening);
   const { port } = server.address() as AddressInfo;
-  return async () => {
-    const headers = { 'idempotency-key': 'k1' };
-    const reply = await fetch(`http://127.0.0.1:${String(port)}/act`, { method: 'POST', headers });
+  return async ({ user = 'ann@acme', query = '' } = {}) => {
+    const headers = { 'idempotency-key': 'k1', 'x-user': user };
+    const url = `http://127.0.0.1:${String(port)}/act${query}`;
+    const reply = await fetch(url, { method: 'POST', headers });
     const named = ['x-session-id', 'x-run-id'].map((name) => reply.headers.get(name));
     return [reply.status, (await reply.json()) as object, ...named];
   };
@@ -77,4 +81,20 @@ it('a reply that is given again names the session and the run', async () => {
   const first = await send();
   expect(first).toEqual([201, { done: true }, 's1', 's1:1-a']);
   expect(await send()).toEqual(first);
+});
+
+it.each([
+  ['another user', { user: 'bob@acme' }],
+  ['one of the same name in another tenant', { user: 'ann@other' }],
+  ['one of the same name in no tenant', { user: 'ann' }],
+  ['another target', { query: '?of=2' }],
+])('the same key of %s has nothing to do with it', async (_, other) => {
+  let count = 0;
+  const send = await start(() => {
+    count += 1;
+    return Promise.resolve();
+  });
+  await send();
+  expect((await send(other))[0]).toBe(201);
+  expect(count).toBe(2);
 });

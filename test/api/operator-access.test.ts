@@ -239,6 +239,22 @@ it('an agent is paused over all tenants by callers without a tenant only', async
   expect(await seenBy('eve@other@viewer')).toEqual([{ everywhere: true, at }]);
 });
 
+it('a stop is of the run that the operator has named, also if another one begins meanwhile', async () => {
+  await start();
+  const { sessions } = stores.store;
+  const { read } = sessions;
+  sessions.read = async (id) => {
+    const found = await read(id);
+    sessions.read = read;
+    await session.end(runId, 'completed');
+    await session.newRun({ owner: 'ann', tenant: 'acme', messages: [userMessage('u2')] });
+    return found;
+  };
+  const { status, text } = await ask(byId('stopRun'), 'col@acme@operator');
+  expect([status, JSON.parse(text)]).toMatchObject([202, { result: 'nothing' }]);
+  expect(await read(session.id)).toMatchObject({ status: 'starting' });
+});
+
 describe('an act with a key', () => {
   const extend = async (user: string, byMs: number, key: string): Promise<unknown[]> => {
     const path = '/api/operator/waiting/mine/c1/extend';
@@ -324,7 +340,12 @@ it.each(routes.map((route) => [route.id, documented.get(route.id), route] as con
 
 it("a colleague's reads of what runs ask are recorded, once in an hour", async () => {
   await start();
-  const paths = [`/api/operator/runs/${encodeURIComponent(runId)}`, '/api/operator/waiting'];
+  const another = await drive(stores, toStoredSessionId('another', 'acme')).newRun({
+    owner: 'ann',
+    tenant: 'acme',
+  });
+  const runs = [runId, another.runId].map((id) => `/api/operator/runs/${encodeURIComponent(id)}`);
+  const paths = [...runs, '/api/operator/waiting'];
   for (const user of ['ann@acme@viewer', 'col@acme@viewer', 'col@acme@viewer']) {
     for (const path of paths) expect((await api.get(path, { 'x-user': user })).status).toBe(200);
   }
@@ -334,6 +355,7 @@ it("a colleague's reads of what runs ask are recorded, once in an hour", async (
   ).toEqual([
     ['ann', undefined, { what: 'listTenantWaiting' }],
     ['col', 'mine', { what: 'getRun' }],
+    ['col', 'another', { what: 'getRun' }],
     ['col', undefined, { what: 'listTenantWaiting' }],
   ]);
 });

@@ -49,6 +49,12 @@ describe('the client of the API', () => {
       { token: 't' },
     );
     expect(await api.get('/x', { query: { a: 'b c', none: undefined } })).toEqual({ a: 1 });
+    for (const act of [() => api.post('/x'), () => api.post('/x'), () => api.delete('/x')])
+      await act();
+    // Each act has its own, under which it is carried out once.
+    const keys = seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([undefined, ...Array<unknown>(3).fill(expect.any(String))]);
+    expect(new Set(keys).size).toBe(4);
     expect(seen[0]?.url).toBe('/x?a=b+c');
     expect(seen[0]?.headers).toMatchObject({
       'x-helix-via': 'cli',
@@ -124,6 +130,14 @@ describe('the client of the API', () => {
     await api.post('/x', {});
     expect({ requests, waits }).toEqual({ requests: 2, waits: 1 });
   });
+});
+
+it('a short page is not the end of a list', async () => {
+  const read = ({ cursor = '0' }: { cursor: string | undefined }) =>
+    Promise.resolve({ items: [Number(cursor)], cursor: String(Number(cursor) + 1) });
+  const taken: number[] = [];
+  for await (const item of readPages(read, 3)) taken.push(item);
+  expect(taken).toEqual([0, 1, 2]);
 });
 
 it('a list is read page by page, and no further than needed', async () => {

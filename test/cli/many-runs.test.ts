@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../cli/api/client.js';
 import type { Cli } from '../../cli/cli.js';
-import { watchStates } from '../../cli/commands/run/follow.js';
+import { restOf, watchStates } from '../../cli/commands/run/follow.js';
 import { EXIT } from '../../cli/exit-codes.js';
 import { CliFailure } from '../../cli/failure.js';
 import { createProgram } from '../../cli/program.js';
@@ -180,6 +180,18 @@ async function watch(looks: (string | undefined)[]): Promise<string[]> {
     jest.useRealTimers();
   }
 }
+
+it('a run rests with a code for each way of resting', () => {
+  const rests = RUN_STATUSES.map((status) => [status, restOf(status)]);
+  expect(Object.fromEntries(rests)).toEqual({
+    waiting_approval: EXIT.waits,
+    waiting_tool: EXIT.waits,
+    completed: EXIT.done,
+    failed: EXIT.failed,
+    interrupted: EXIT.stopped,
+    aborted: EXIT.stopped,
+  });
+});
 
 it('who watches a run does not notice that a server is replaced', async () => {
   const gone = Array.from({ length: 5 }, () => undefined);

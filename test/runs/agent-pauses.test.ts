@@ -135,16 +135,20 @@ it('no run of a paused agent is started or given up, and all start in their orde
 });
 
 it('a run whose process died before it held it is held by the sweeper', async () => {
-  const { runs, agents, started, temporal, begin, release } = compose();
+  const { runs, agents, heldOf, started, temporal, begin, release } = compose();
   temporal.isAway = true;
   const sessionId = await begin();
   temporal.isAway = false;
   await agents.pause(REQUEST);
   expect(await runs.sweepSession(sessionId)).toEqual({ kind: 'active', againMs: 60_000 });
   expect(started).toEqual([]);
+  // Nor does a workflow that has begun it start it as its child.
+  const { runId } = await heldOf(sessionId);
+  expect(await runs.startOf(sessionId, runId)).toBeUndefined();
   await agents.resume(REQUEST);
   await release();
   expect(started).toEqual([sessionId]);
+  expect(await runs.startOf(sessionId, runId)).toMatchObject({ input: { runId } });
 });
 
 it('a released run whose start fails keeps being held, and is tried again behind the others', async () => {

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { toDeliveryPrefix } from '../../runs/deliveries.js';
 import { eraseWorkflows } from '../../runs/erase-workflows.js';
 
 const NOT_FOUND = 5;
@@ -8,8 +9,11 @@ const calls = {
   isRefusedForGood: () => false,
 };
 
-/** A Temporal that knows these workflows, and lists none of them yet. */
-function temporal(known: readonly string[]): { client: Client; deleted: string[] } {
+/** A Temporal that knows these workflows, and lists none of them yet, or all that a query finds. */
+function temporal(
+  known: readonly string[],
+  listed: readonly string[] = [],
+): { client: Client; deleted: string[] } {
   const deleted: string[] = [];
   const deleteWorkflowExecution = ({
     workflowExecution,
@@ -25,7 +29,14 @@ function temporal(known: readonly string[]): { client: Client; deleted: string[]
   const client = {
     workflowService: { deleteWorkflowExecution },
     options: { namespace: 'test' },
-    workflow: { list: () => [] },
+    workflow: {
+      list: ({ query }: { query: string }) => {
+        const prefixes = [...query.matchAll(/STARTS_WITH '([^']+)'/g)].map(([, prefix]) => prefix);
+        return listed
+          .filter((id) => prefixes.some((prefix = '') => id.startsWith(prefix)))
+          .map((workflowId) => ({ workflowId, runId: 'r' }));
+      },
+    },
   } as unknown as Client;
   return { client, deleted };
 }
@@ -48,4 +59,17 @@ it('the work of calls is deleted though Temporal does not list it yet', async ()
     unknown: ['s.x:1-b'],
   });
   expect(deleted).toEqual(['run:s:1-a', 'call:s:1-a:c1', 'call:s.x:1-b:c1']);
+});
+
+it('what Temporal lists of its runs, their notices and deliveries is deleted, and nothing of others', async () => {
+  const owner = { owner: 'ann', tenant: 'acme' };
+  const own = [
+    ...['run:s:1-a', 'call:s:1-a:c9', 'wait:s:1-a:1', 'end:s:1-a', 'wait:s.x:1-b:1'],
+    `deliver:${toDeliveryPrefix('s', 'acme')}n-mail`,
+  ];
+  const others = ['end:s:1-z', 'wait:s.y:1-b:1', `deliver:${toDeliveryPrefix('t', 'acme')}n-mail`];
+  const { client, deleted } = temporal([...own, ...others], [...own, ...others]);
+  const record = { runs: ['s:1-a'], parts: ['x'], childRuns: [], owner, calls: [] };
+  await eraseWorkflows(client, 's', record, calls);
+  expect(new Set(deleted)).toEqual(new Set(own));
 });

@@ -205,13 +205,16 @@ describe('versioning', () => {
       return versions.every((version) => version === 'v2');
     });
     await stopOld();
+    const inputOf = async ({ runId }: { runId: string }): Promise<object> => {
+      const { events } = await runs.client.workflow.getHandle(`run:${runId}`).fetchHistory();
+      const { input } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+      return defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {});
+    };
     // It still begins then.
-    const [begun] =
-      (await runs.client.workflow.getHandle(`run:${later.runId}`).fetchHistory()).events ?? [];
-    const { input } = begun?.workflowExecutionStartedEventAttributes ?? {};
-    expect(defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {})).toMatchObject({
-      startAt: IN_AN_HOUR,
-    });
+    expect(await inputOf(later)).toMatchObject({ startAt: IN_AN_HOUR });
+    // What it has used is shown while it waits.
+    const spent = { tokens: expect.any(Number) as unknown };
+    expect(await inputOf(waiting)).toMatchObject({ from: { step: 1, spent } });
     await runs.executor.stop(later.sessionId, { mode: 'abort' });
     await runs.decide(waiting, call, true);
     expect(await runs.result(waiting)).toMatchObject({ status: 'completed' });

@@ -14,11 +14,12 @@ let stores: TestStores;
 let connection: NativeConnection;
 let runs: RunHarness;
 const { agent, open, reached } = createGatedAgent();
+const leg = createGatedAgent('leg', 'gated-leg');
 
 beforeAll(async () => {
   stores = await openTestStores();
   // Also has the workers below log nothing but errors.
-  runs = await createRunHarness(stores, [agent]);
+  runs = await createRunHarness(stores, [agent, leg.agent]);
   connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
 });
 afterAll(() => connection.close());
@@ -29,7 +30,7 @@ async function startOwnWorker(settings: Partial<WorkerOptions> = {}) {
     connection,
     taskQueue: runs.taskQueue,
     workflowBundle: { codePath: bundlePath },
-    plugins: [createAgentPlugin({ agents: [agent], stores, sweep: false })],
+    plugins: [createAgentPlugin({ agents: [agent, leg.agent], stores, sweep: false })],
     ...settings,
   });
   return { worker, ended: worker.run() };
@@ -71,6 +72,22 @@ describe('a worker that is asked to stop', () => {
       );
     },
   );
+
+  it('a worker that is asked to stop carries a leg no further than its call', async () => {
+    runs = await createRunHarness(stores, [agent, leg.agent]);
+    const first = await startOwnWorker();
+    const run = await runs.begin(runs.newSessionId(), leg.agent.name, 'call g');
+    await leg.reached('g');
+    first.worker.shutdown();
+    leg.open('g');
+    await first.ended;
+    const record = await stores.store.sessions.read(run.sessionId);
+    expect(record).toMatchObject({ status: 'running', committedStep: 1 });
+    const second = await startOwnWorker();
+    expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
+    second.worker.shutdown();
+    await second.ended;
+  });
 
   it('a worker that is asked to stop hands over a long step, which the next worker streams again, once', async () => {
     runs = await createRunHarness(stores, [agent]);

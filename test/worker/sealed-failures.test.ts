@@ -96,6 +96,22 @@ it.each([
       stores,
       agents: faulty,
       sweep: false,
+      // A person's own, which fails with a text of its own.
+      interceptors: {
+        activity: [
+          () => ({
+            inbound: {
+              execute: async (given, next) => {
+                try {
+                  return await next(given);
+                } catch {
+                  throw new Error(CANARY);
+                }
+              },
+            },
+          }),
+        ],
+      },
       workflows: { bundlePath },
     });
     const running = worker.run();

@@ -42,3 +42,31 @@ it('a page holds its lease for as long as its tool works, also over a failed req
   await new Promise((resolve) => setImmediate(resolve));
   expect([waits, leases.length]).toEqual([[], 1 + Math.ceil(30_000 / last.ms)]);
 });
+
+it('a page that is left gives the lease back while its tool works, and nothing after that', async () => {
+  const page = new EventTarget();
+  const given: number[] = [];
+  const lease = createCallLease(
+    {
+      lease: async (_session, _call, { forMs }: { forMs: number }) => void given.push(forMs),
+    } as Parameters<typeof createCallLease>[0],
+    toPatience({}),
+    () => new Promise(() => undefined),
+  );
+  const listen = page.addEventListener.bind(page);
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'addEventListener');
+  Object.defineProperty(globalThis, 'addEventListener', { value: listen, configurable: true });
+  try {
+    const tool = new AbortController();
+    const call = { toolName: 'locate', toolCallId: 'c1', sessionId: 's1' };
+    await lease({ ...call, abortSignal: tool.signal });
+    page.dispatchEvent(new Event('pagehide'));
+    expect(given).toEqual([9_000, 0]);
+    tool.abort();
+    page.dispatchEvent(new Event('pagehide'));
+    expect(given).toEqual([9_000, 0]);
+  } finally {
+    if (before === undefined) Reflect.deleteProperty(globalThis, 'addEventListener');
+    else Object.defineProperty(globalThis, 'addEventListener', before);
+  }
+});

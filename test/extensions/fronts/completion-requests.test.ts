@@ -2,9 +2,11 @@ import OpenAI, { NotFoundError } from 'openai';
 import { toCompletionEnd } from '../../../extensions/fronts/openai/completion-of.js';
 import { toPostedMessages } from '../../../extensions/fronts/openai/posted-messages.js';
 import { takeRetryKey } from '../../../extensions/fronts/openai/retry-key.js';
+import { toUsageSince } from '../../../extensions/fronts/session-standing.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
 import type { Requests } from '../../../store/contract/requests.js';
+import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 
@@ -52,6 +54,13 @@ it.each([
   const used = { pending: [], usage: { inputTokens: 1, outputTokens: 2 } };
   const end = toCompletionEnd('s1', { kind: 'finished', reason }, used);
   expect(end).toMatchObject({ finish, usage: { total_tokens: 3 } });
+});
+
+it('what a run has used is told since the request before, and never against another run', () => {
+  const at = (runId: string, inputTokens: number) =>
+    ({ record: { runId, usage: { inputTokens, outputTokens: 1 } } }) as SessionCalls;
+  expect(toUsageSince(at('s:1', 9), at('s:1', 4))).toMatchObject({ inputTokens: 5 });
+  expect(toUsageSince(at('s:2', 3), at('s:1', 4))).toMatchObject({ inputTokens: 3 });
 });
 
 describe('a completion that its client repeats', () => {

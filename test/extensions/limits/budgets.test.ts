@@ -1,5 +1,6 @@
 import { limits } from '../../../extensions/limits/index.js';
 import { AgentRegistry, type AgentDefinition } from '../../../agents/index.js';
+import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { sharesOf, type Budgets } from '../../../extensions/limits/budgets.js';
 import type { Deliveries } from '../../../runs/deliveries.js';
 import { createRuns } from '../../../runs/create-runs.js';
@@ -60,10 +61,10 @@ const say = (runs: Runs, sessionId = newSessionId(), id = 'u1', owner = ann.owne
     messages: [userMessage(id, 'hello')],
   });
 
-/** Ann has a run that cost this. */
-async function spend(usd: number): Promise<void> {
+/** This user has a run that cost this. */
+async function spend(usd: number, owner = ann.owner): Promise<void> {
   const session = drive({ store: stores.store, stream: stores.streamManager } as never);
-  const begun = await session.begin(ann);
+  const begun = await session.begin({ ...ann, owner });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   const writer = session.writer(begun.run.runId, 1, 1);
   await session.claim(writer);
@@ -124,19 +125,32 @@ describe('budgets', () => {
     expect(await say(runs, sessionId)).toMatchObject({ kind: 'accepted' });
   });
 
+  it('a copy costs nothing, and is made beyond a budget as well', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 } });
+    const sessionId = toStoredSessionId(newSessionId(), ann.tenant);
+    const said = await say(runs, sessionId);
+    await drive(stores, sessionId).end(said.kind === 'begun' ? said.run.runId : '', 'completed');
+    await spend(2);
+    expect(await runs.branch({ sessionId, by: ann.owner })).toMatchObject({});
+    await expect(say(runs, sessionId, 'u2')).rejects.toMatchObject({ code: 'budget_exceeded' });
+  });
+
   it('the budget of one user does not stop a colleague', async () => {
     const runs = executorWith({ user: { dayUsd: 1 } });
     await spend(2);
     expect(await say(runs, newSessionId(), 'u1', 'bob')).toMatchObject({ kind: 'begun' });
   });
 
-  it('with the action warn runs begin, and it is logged once', async () => {
+  it('with the action warn runs begin, and it is logged once for each user', async () => {
     const runs = executorWith({ user: { dayUsd: 1 }, action: 'warn' });
     await spend(2);
     await say(runs);
     await say(runs);
     expect(lines).toEqual([expect.objectContaining({ owner: 'ann', period: 'day', usedUsd: 2 })]);
     expect(events).toEqual([{ kind: 'budget_spent', of: 'user', period: 'day' }]);
+    await spend(2, 'bob');
+    await say(runs, newSessionId(), 'u1', 'bob');
+    expect(lines).toMatchObject([{ owner: 'ann' }, { owner: 'bob' }]);
   });
 
   it('four fifths of a budget are logged before it is spent', async () => {

@@ -58,6 +58,20 @@ it('is not complete while histories of an earlier request are left', async () =>
   expect(erased).toHaveLength(1);
 });
 
+it('is not complete if the person has begun another conversation meanwhile', async () => {
+  const { owners } = stores.store;
+  const late = drive(stores, toStoredSessionId('late', 'acme'));
+  const { repair } = owners;
+  owners.repair = async (who) => {
+    await repair(who);
+    owners.repair = repair;
+    await late.begin(ANN);
+    await owners.fold(late.id);
+  };
+  expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 1 });
+  expect(await erase()).toMatchObject({ status: 200, complete: true, conversations: 1 });
+});
+
 it('names the calls whose work Temporal may not list yet', async () => {
   const runId = (await stores.store.sessions.read(session.id))?.runId;
   expect(await erase()).toMatchObject({ status: 200, complete: true });

@@ -5,16 +5,18 @@ import type { SessionCalls } from '../../../../store/contract/sessions.js';
 import { createAnnounce } from '../../../../extensions/notify/announce.js';
 
 const LOOK: WaitLook = { sessionId: 's', runId: 's:1-a', agent: 'desk', step: 1 };
-const settings = toNotifySettings({
-  receivers: [
-    {
-      name: 'hook',
-      kind: 'webhook',
-      url: 'https://example.com',
-      secrets: [`whsec_${'a'.repeat(32)}`],
-    },
-  ],
-});
+const settings = (remindAfterMs?: number[]) =>
+  toNotifySettings({
+    ...(remindAfterMs && { remindAfterMs }),
+    receivers: [
+      {
+        name: 'hook',
+        kind: 'webhook',
+        url: 'https://example.com',
+        secrets: [`whsec_${'a'.repeat(32)}`],
+      },
+    ],
+  });
 
 function approval(toolCallId: string, rest: Partial<OpenCall> = {}): OpenCall {
   const { runId, step } = LOOK;
@@ -23,7 +25,7 @@ function approval(toolCallId: string, rest: Partial<OpenCall> = {}): OpenCall {
 }
 
 /** What is announced of a record that the test changes. */
-function announcing() {
+function announcing(remindAfterMs?: number[]) {
   const notices: Notice[] = [];
   const record = { runId: LOOK.runId, tenant: 'acme' } as SessionCalls['record'];
   const state: { calls: OpenCall[] | undefined } = { calls: [] };
@@ -40,7 +42,7 @@ function announcing() {
         notices.push(notice);
       },
     },
-    settings,
+    settings: settings(remindAfterMs),
   });
   const taken = (): string[] =>
     notices
@@ -81,6 +83,20 @@ it('a question that is answered before its reminder sends none, also if the answ
     expect(await announce.wait({ ...later, ...(over && { over }) })).toBeUndefined();
     expect(taken()).toEqual(['approval.settled a approved acme']);
   }
+});
+
+it('each reminder of a question is a notice of its own', async () => {
+  const { announce, state, notices } = announcing([60_000, 120_000]);
+  state.calls = [approval('a')];
+  let look: WaitLook = { ...LOOK, ...(await announce.wait(LOOK)) };
+  for (const minutes of [1, 2, 2]) {
+    const askedAt = Date.now() - minutes * 60_000;
+    const calls = look.progress?.calls.map((call) => ({ ...call, askedAt })) ?? [];
+    look = { ...LOOK, ...(await announce.wait({ ...look, progress: { calls } })) };
+  }
+  const reminder = 'approval.reminder';
+  expect(notices.map(({ type }) => type)).toEqual(['approval.requested', reminder, reminder]);
+  expect(new Set(notices.map(({ id }) => id)).size).toBe(3);
 });
 
 it('the end of a lost run is announced once it is recorded, as what it was', async () => {
