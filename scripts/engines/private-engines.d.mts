@@ -35,5 +35,6 @@ export function startPrivateTemporal(
   options: PrivateEngineOptions & {
     namespace?: string | undefined;
     dynamicConfig?: Record<string, unknown> | undefined;
+    isKept?: boolean | undefined;
   },
 ): Promise<PrivateTemporal>;

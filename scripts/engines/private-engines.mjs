@@ -20,14 +20,22 @@ export function startPrivateRedis({ file, folder, port, appendfsync }) {
   }));
 }
 
-export function startPrivateTemporal({ file, folder, port, namespace, dynamicConfig }) {
+/** @param options.isKept whether it keeps its data when it is stopped and started again; default: true */
+export function startPrivateTemporal({
+  file,
+  folder,
+  port,
+  namespace,
+  dynamicConfig,
+  isKept = true,
+}) {
   return startPrivate('temporal', { folder, port }, (engine) => ({
     file,
     args: temporalArguments({
       port: engine.port,
       namespace,
       dynamicConfig,
-      databaseFile: join(engine.folder, 'temporal.db'),
+      databaseFile: isKept ? join(engine.folder, 'temporal.db') : undefined,
     }),
     isReady: () => isTemporalReady({ port: engine.port, namespace }),
     address: `127.0.0.1:${engine.port}`,

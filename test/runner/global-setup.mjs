@@ -27,6 +27,8 @@ export default async function globalSetup() {
       const temporal = await startPrivateTemporal({
         file: process.env.TEMPORAL_CLI_PATH,
         dynamicConfig: TEST_TEMPORAL_CONFIG,
+        // Nobody stops it before the end of the run.
+        isKept: false,
       });
       engines.push(temporal);
       return temporal.address;
