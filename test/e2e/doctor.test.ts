@@ -3,22 +3,15 @@ import type { Verdict } from '../../cli/doctor/verdict.js';
 import { runCommand } from '../support/command-line.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { createRedisUser } from '../support/redis-user.js';
-import { CERTIFICATES, startTlsProxy } from '../support/tls-proxy.js';
 import { until } from '../support/until.js';
 
 const TEMPORAL_CODEC_KEYS = `2026-11:${randomBytes(32).toString('base64')}`;
 
 let product: Product;
-let proxy: Awaited<ReturnType<typeof startTlsProxy>>;
 beforeAll(async () => {
-  [product, proxy] = await Promise.all([
-    startProduct({ env: { TEMPORAL_CODEC_KEYS } }),
-    startTlsProxy(Number(sharedTemporal().split(':')[1])),
-  ]);
+  product = await startProduct({ env: { TEMPORAL_CODEC_KEYS } });
 });
-afterAll(async () => {
-  await Promise.all([product.stop(), proxy.close()]);
-});
+afterAll(() => product.stop());
 
 /** Settings with which the product is well. */
 const settings = (): Record<string, string> => ({
@@ -66,20 +59,6 @@ describe('helix-temporal doctor', () => {
     expect(checks.find(({ check }) => check === 'clocks')?.finding).toBe(
       'This machine, Redis and Temporal agree.',
     );
-  });
-
-  it('doctor names the setting of a client certificate that is missing', async () => {
-    const env = {
-      TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}`,
-      TEMPORAL_TLS_SERVER_CA_CERT_PATH: CERTIFICATES.authority,
-      TEMPORAL_TLS_SERVER_NAME: 'temporal.test',
-    };
-    await expectFault(env, { check: 'temporal', fix: naming('TEMPORAL_TLS_CLIENT_CERT_PATH') });
-  });
-
-  it('doctor names the setting of an authority that is not trusted', async () => {
-    const env = { TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}`, TEMPORAL_TLS: 'true' };
-    await expectFault(env, { check: 'temporal', fix: naming('TEMPORAL_TLS_SERVER_CA_CERT_PATH') });
   });
 
   it('doctor names a namespace that does not exist', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
 import { explainTemporal, inNamespace, inUsableNamespace } from '../../runs/explain-temporal.js';
-import { CERTIFICATES } from '../support/tls-proxy.js';
+import { CERTIFICATES } from '../support/secured-temporal.js';
 import { Connection } from '@temporalio/client';
 
 /** Servers of gRPC over TLS that demand certificates. */

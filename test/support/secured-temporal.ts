@@ -11,8 +11,15 @@ import type { AddressInfo } from 'node:net';
 const read = (name: string): Buffer =>
   readFileSync(new URL(`certificates/${name}`, import.meta.url));
 
-/** A Temporal behind TLS and an API key, as Temporal Cloud has it. */
-export interface KeyProxy {
+/** Paths of the certificates that the server and its clients use; valid for a hundred years. */
+export const CERTIFICATES = {
+  authority: new URL('certificates/ca.pem', import.meta.url).pathname,
+  client: new URL('certificates/client.pem', import.meta.url).pathname,
+  clientKey: new URL('certificates/client.key', import.meta.url).pathname,
+} as const;
+
+/** A Temporal behind TLS that demands client certificates and an API key, as Temporal Cloud can. */
+export interface SecuredTemporal {
   readonly port: number;
   /** Calls that named a namespace in no header, which Temporal Cloud needs to find it. */
   readonly unrouted: ReadonlySet<string>;
@@ -24,12 +31,23 @@ export interface KeyProxy {
 /** Calls about the server, not about a namespace. */
 const OF_SERVER = /\/(?:GetSystemInfo|GetClusterInfo|Check)$/;
 
-/** Serves a Temporal without TLS under TLS, to those who bring the API key. */
-export async function startKeyProxy(target: string, firstKey: string): Promise<KeyProxy> {
+/** Serves a Temporal without TLS under TLS, to those who bring a certificate and the API key. */
+export async function startSecuredTemporal(
+  target: string,
+  firstKey: string,
+): Promise<SecuredTemporal> {
   let accepted = firstKey;
   const unrouted = new Set<string>();
   const sessions = new Set<{ destroy: () => void }>();
-  const server = createSecureServer({ key: read('server.key'), cert: read('server.pem') });
+  const server = createSecureServer({
+    key: read('server.key'),
+    cert: read('server.pem'),
+    ca: read('ca.pem'),
+    requestCert: true,
+    rejectUnauthorized: true,
+  });
+  // Of a client without a certificate.
+  server.on('sessionError', () => undefined);
   server.on('session', (session) => {
     const behind = connect(`http://${target}`);
     for (const each of [session, behind]) {
