@@ -1,5 +1,6 @@
 import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
 
+const LONG = 'i'.repeat(300);
 const big = 'x'.repeat(1024 * 1024 + 1);
 const hello = [say('u1', 'hello')];
 
@@ -13,9 +14,10 @@ const refusals: [
   name: string,
   body: unknown,
   refusal?: string,
-  request?: { path?: string; headers?: Record<string, string> },
+  request?: { path?: string; method?: string; headers?: Record<string, string> },
 ][] = [
   ['malformed JSON', '{"messages": ['],
+  ['null', 'null'],
   ['JSON that is not an object', '"hello"'],
   ['an array', []],
   ['no body', ''],
@@ -33,15 +35,29 @@ const refusals: [
   ['a message without content', user([{ type: 'text', text: '' }])],
   ["a server's id on a user message", { messages: [say('msg-1', 'x')] }],
   ['one id on two messages', { messages: [say('u1', 'x'), say('u1', 'y')] }],
+  ['parts that are not objects', user(['x'])],
   ['a file from a host that is not allowed', user([FILE])],
+  ['a file of this machine', user([{ ...FILE, url: 'file:///etc/passwd' }])],
   ['an empty list of messages', { messages: [] }, '400 nothing_to_do'],
   [
     'an assistant message without answers',
     { messages: [{ id: 'msg-1', role: 'assistant', parts: [] }] },
     '400 nothing_to_do',
   ],
+  [
+    'a message of the system',
+    { messages: [{ ...say('u1', 'x'), role: 'system' }] },
+    '400 nothing_to_do',
+  ],
   ['another id in the body', { id: 'other', messages: hello }],
-  ['a session id with a space', { messages: hello }, REFUSED, { path: '/api/chat/a%20b' }],
+  ...['a%20b', 'a%2Fb', '%7Ba%7D', 'a%0Ab', 'a%00b', '%E0%A4%A', '%C0%80'].map(
+    (id): (typeof refusals)[number] => [
+      `the session id ${id}`,
+      { messages: hello },
+      REFUSED,
+      { path: `/api/chat/${id}` },
+    ],
+  ),
   [
     'a session id that is too long',
     { messages: hello },
@@ -51,12 +67,61 @@ const refusals: [
   ['no session id', { messages: hello }, REFUSED, { path: '/api/chat' }],
   ['no agent', { messages: hello }, '400 agent_required'],
   ['an unknown agent', { agent: 'unknown', messages: hello }, '400 agent_not_found'],
-  [
-    'an unknown agent in the query',
+  ...['unknown', '__proto__', 'constructor'].map((agent): (typeof refusals)[number] => [
+    `the agent ${agent} in the query`,
     { messages: hello },
     '400 agent_not_found',
-    { path: '/api/chat/s1?agent=unknown' },
+    { path: `/api/chat/s1?agent=${agent}` },
+  ]),
+  ...[
+    'agent=lab&agent=lab',
+    'agent=lab&busy=queue&busy=steer',
+    'agent=lab&busy=__proto__',
+    'agent=lab&busy=',
+  ].map((query): (typeof refusals)[number] => [
+    `the query ${query}`,
+    { messages: hello },
+    REFUSED,
+    { path: `/api/chat/s1?${query}` },
+  ]),
+  [
+    'an agent whose name is too long',
+    { messages: hello },
+    '400 agent_not_found',
+    { path: `/api/chat/s1?agent=${LONG}` },
   ],
+  [
+    'a call id that is too long',
+    { approved: true },
+    REFUSED,
+    { path: `/api/chat/s1/pending/${LONG}` },
+  ],
+  [
+    'a checkpoint id that is too long',
+    { checkpointId: LONG },
+    REFUSED,
+    { path: '/api/chat/s1/retry' },
+  ],
+  [
+    'a session id that is too long to start an agent',
+    { sessionId: LONG, message: 'x' },
+    REFUSED,
+    { path: '/api/agent/start' },
+  ],
+  [
+    'a result for a call id that is too long',
+    { sessionId: 's1', toolCallId: LONG, result: 1 },
+    REFUSED,
+    { path: '/api/agent/submit-tool-result' },
+  ],
+  ...['offset=-1', 'offset=1e99', 'limit=0', 'limit=1.5', 'limit=99999999999', 'offset=NaN'].map(
+    (page): (typeof refusals)[number] => [
+      `messages by ${page}`,
+      undefined,
+      REFUSED,
+      { method: 'GET', path: `/api/chat/s1/messages?${page}` },
+    ],
+  ),
   [
     'a message that is too large',
     { agent: 'lab', messages: [say('u1', big)] },
@@ -74,6 +139,24 @@ const refusals: [
     '415 unsupported_media_type',
     { headers: { 'content-encoding': 'zip' } },
   ],
+  [
+    'bytes that are not compressed',
+    { messages: hello },
+    REFUSED,
+    { headers: { 'content-encoding': 'gzip' } },
+  ],
+  ...[
+    'multipart/form-data; boundary=x',
+    'application/octet-stream',
+    'text/html',
+    'application/json; charset=utf-7',
+    'nonsense',
+  ].map((type): (typeof refusals)[number] => [
+    `a body of the type ${type}`,
+    { messages: hello },
+    '415 unsupported_media_type',
+    { headers: { 'content-type': type } },
+  ]),
   // The default type of curl. Unread, this would be another kind of stop.
   [
     'JSON under the type of a form',
@@ -82,6 +165,7 @@ const refusals: [
     { path: STOP, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
   ],
   ['an unknown path', {}, '404 not_found', { path: '/api/nothing' }],
+  ['another method', { messages: hello }, '404 not_found', { method: 'PUT' }],
   ['a stop of a wrong kind', { mode: 'kill' }, REFUSED, { path: STOP }],
   ['a stop of nothing', {}, '404 not_found', { path: STOP }],
 ];
@@ -95,10 +179,20 @@ describe('bad input', () => {
 
   it.each(refusals)(
     '%s is refused',
-    async (_name, body, refusal = REFUSED, { path = '/api/chat/s1', headers } = {}) => {
-      const response = await api.post(path, body, headers);
+    async (
+      _name,
+      body,
+      refusal = REFUSED,
+      { path = '/api/chat/s1', method = 'POST', headers } = {},
+    ) => {
+      const response = await fetch(api.url + path, {
+        method,
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(method !== 'GET' && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
       expect(response.headers.get('content-type')).toContain('application/json');
       const { error, code } = (await response.json()) as { error: unknown; code: string };
+      expect(error).not.toMatch(/node_modules|\.js:|\.ts:/);
       expect(`${String(response.status)} ${code}`).toBe(refusal);
       expect(error).toEqual(expect.any(String));
       expect(api.runtime.sessions.size).toBe(0);
@@ -170,6 +264,28 @@ describe('unusual input', () => {
       id: 'u1',
       parts: [{ type: 'text', text: 'hi' }],
     });
+  });
+
+  it('names of prototypes are names like any other, of conversations too', async () => {
+    for (const id of ['__proto__', 'constructor', 'toString']) {
+      const body =
+        '{"__proto__":{"agent":"other"},"constructor":{"prototype":{"x":1}},"message":{"id":"__proto__",' +
+        '"role":"user","content":"hi","metadata":{"__proto__":{"y":1},"constructor":{"prototype":{"y":1}}}}}';
+      const response = await api.post(`/api/chat/${id}`, body);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toContain('Hello.');
+      expect(({} as Record<string, unknown>)['y']).toBeUndefined();
+    }
+  });
+
+  it('cursors in headers that are no numbers are refused or ignored', async () => {
+    await (await api.post('/api/chat/cursors', { messages: hello })).text();
+    for (const value of ['-1', '1e9', '99999999999999999999', 'NaN', '0x10', '1, 2', ' ', '%00']) {
+      const headers = { 'x-resume-from-sequence': value, 'last-event-id': value };
+      const response = await api.get('/api/chat/cursors', headers);
+      await response.text();
+      expect(response.status).toBeLessThan(500);
+    }
   });
 
   it('other content under an accepted message id is refused', async () => {

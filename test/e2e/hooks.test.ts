@@ -1,4 +1,4 @@
-import { callsOf, loadSnapshot, toScript } from '../support/chat-client.js';
+import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { toComparable } from '../support/compare-messages.js';
 import {
   HOOKS,
@@ -36,89 +36,6 @@ async function expectStored(page: HookPage, sessionId: string): Promise<void> {
 
 describe.each(HOOKS)('%s', (_name, useHelixChat) => {
   const locate = (id: string): object => ({ tool: 'locate', id, args: {} });
-
-  it('the hook executes client tools in parallel, and posts their results once', async () => {
-    const asked: string[] = [];
-    const { page, sessionId } = await open(useHelixChat, {
-      toolHandlers: {
-        locate: (_input, { toolCallId }) => {
-          asked.push(toolCallId);
-          return { at: toolCallId };
-        },
-      },
-    });
-    const script = toScript({ calls: [locate('c1'), locate('c2')] }, { say: 'Found.' });
-    await page.chat.sendMessage(script);
-    await until('it is found', () => page.reply().includes('Found.'));
-    await page.rests();
-    expect(asked).toEqual(['c1', 'c2']);
-    expect(page.requests).toEqual(['POST', 'POST']);
-    expect(callsOf(page.messages()[1]).map(({ output }) => output)).toEqual([
-      { at: 'c1' },
-      { at: 'c2' },
-    ]);
-    await expectStored(page, sessionId);
-  });
-
-  it('the model learns of a handler that fails', async () => {
-    const failures: unknown[] = [];
-    const { page, sessionId } = await open(useHelixChat, {
-      toolHandlers: {
-        locate: () => {
-          throw new Error('no permission');
-        },
-      },
-      onClientToolError: (error) => failures.push(error),
-    });
-    await page.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'So be it.' }));
-    await until('it continues', () => page.reply().includes('So be it.'));
-    await page.rests();
-    expect(callsOf(page.messages()[1])).toMatchObject([
-      { state: 'output-error', errorText: 'no permission' },
-    ]);
-    expect(failures).toEqual([new Error('no permission')]);
-    await expectStored(page, sessionId);
-  });
-
-  it('the hook posts once for an approval beside a client tool, when both are answered', async () => {
-    const { page, sessionId } = await open(useHelixChat, {
-      toolHandlers: { locate: () => 'here' },
-    });
-    const charge = { tool: 'charge', id: 'c2', args: { amount: 5 } };
-    await page.chat.sendMessage(toScript({ calls: [locate('c1'), charge] }, { say: 'Charged.' }));
-    const id = await until('it is asked', () => {
-      const part = callsOf(page.messages().at(-1)).find(
-        ({ state }) => state === 'approval-requested',
-      );
-      return page.chat.status === 'ready' ? part?.approval?.id : undefined;
-    });
-    await until('the tool is done', () =>
-      callsOf(page.messages().at(-1)).some(({ state }) => state === 'output-available'),
-    );
-    await page.rests();
-    expect(page.requests).toEqual(['POST']);
-    await page.chat.addToolApprovalResponse({ id, approved: true });
-    await until('it is charged', () => page.reply().includes('Charged.'));
-    await page.rests();
-    expect(page.requests).toEqual(['POST', 'POST']);
-    await expectStored(page, sessionId);
-  });
-
-  it('the hook executes a client tool that waited when the page was loaded', async () => {
-    const { page: first, sessionId } = await open(useHelixChat);
-    await first.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'Found.' }));
-    await first.rests();
-    first.close();
-    const { page } = await open(useHelixChat, {
-      sessionId,
-      isLoaded: true,
-      toolHandlers: { locate: () => 'here' },
-    });
-    await until('it is found', () => page.reply().includes('Found.'));
-    await page.rests();
-    expect(page.requests.filter((method) => method === 'POST')).toEqual(['POST']);
-    await expectStored(page, sessionId);
-  });
 
   it('one of two pages executes a client tool', async () => {
     const done: string[] = [];
@@ -213,48 +130,5 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     expect(again.run?.runId).not.toBe(run?.runId);
     expect(page.requests).toEqual(['POST', 'POST']);
     await expectStored(page, sessionId);
-  });
-});
-
-describe('the hooks, when a process is killed', () => {
-  const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
-
-  /** A page of each hook whose agent talks. */
-  async function talkAll() {
-    const opened = HOOKS.map(async ([, useHelixChat]) => {
-      const { page, sessionId } = await open(useHelixChat);
-      await page.chat.sendMessage({ text: 'first' });
-      const sent = page.chat.sendMessage(script);
-      await until('it talks', () => page.reply().includes('one t'));
-      return { page, sessionId, sent };
-    });
-    return Promise.all(opened);
-  }
-
-  it('resume after an API was killed, without a doubled or a lost word', async () => {
-    const all = await talkAll();
-    await product.kill9Api();
-    await product.startApi();
-    for (const { page, sessionId, sent } of all) {
-      await sent;
-      await page.rests();
-      expect(page.chat.error).toBeUndefined();
-      expect(page.requests.slice(0, 2)).toEqual(['POST', 'POST']);
-      expect(page.requests.slice(2).every((method) => method === 'GET')).toBe(true);
-      await expectStored(page, sessionId);
-    }
-  });
-
-  it('reload the reply automatically when a worker died in the middle of it', async () => {
-    const all = await talkAll();
-    await product.kill9Worker();
-    await product.startWorker();
-    for (const { page, sessionId, sent } of all) {
-      await sent;
-      await until('the reply is complete', () => page.reply().includes('seven'), 30_000);
-      await page.rests();
-      expect(page.chat.error).toBeUndefined();
-      await expectStored(page, sessionId);
-    }
   });
 });

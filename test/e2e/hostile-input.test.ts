@@ -1,13 +1,10 @@
-import { gzipSync } from 'node:zlib';
 import { LIMITS } from '../../protocol/limits.js';
 import { newSessionId, useProduct } from '../support/product.js';
-import { connectRaw } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 
 /** Bad input by name, against everything that is real; what a fuzzer would find too seldom. */
 const product = useProduct();
 
-const MB = 1024 * 1024;
 const text = (value: string): object => ({ type: 'text', text: value });
 const user = (id: string, ...parts: object[]): object => ({ id, role: 'user', parts });
 
@@ -52,32 +49,6 @@ async function expectAnswered(answer: Answer): Promise<void> {
 }
 
 describe('ids', () => {
-  const long = 'i'.repeat(300);
-
-  it('ids of 300 characters are refused in every place', async () => {
-    const id = newSessionId();
-    await expectRefused(await post(long, user('u1', text('hi'))), long);
-    await expectRefused(await send('chat', JSON.stringify({ id: long, messages: [] })), long);
-    await expectRefused(await post(id, user(long, text('hi'))), id);
-    await expectRefused(await send(`chat/${id}/pending/${long}`, '{"approved":true}'), id);
-    await expectRefused(
-      await send(`chat/${id}?agent=${long}`, JSON.stringify({ messages: [user('u1', text('x'))] })),
-      id,
-    );
-    await expectRefused(
-      await send('agent/start', JSON.stringify({ sessionId: long, message: 'x' })),
-      long,
-    );
-    await expectRefused(
-      await send(
-        'agent/submit-tool-result',
-        JSON.stringify({ sessionId: id, toolCallId: long, result: 1 }),
-      ),
-      id,
-    );
-    await expectRefused(await send(`chat/${id}/retry`, JSON.stringify({ checkpointId: long })), id);
-  });
-
   it('ids with line breaks, NUL or lone surrogates end no header and no key', async () => {
     for (const odd of ['u\r\nx-evil: 1', 'u\u0000', 'u\ud800', '\u2028', '__proto__', 'hx:{x}']) {
       const id = newSessionId();
@@ -85,21 +56,6 @@ describe('ids', () => {
       // The same message is the same message: it is not answered twice.
       await expectAnswered(await post(id, user(odd, text('hi'))));
       expect(await read(id)).toHaveLength(2);
-    }
-    for (const path of ['a%0D%0Ax-evil:1', 'a%00b', '%C0%80', 'a%20HTTP%2F1.1%0D%0A']) {
-      const response = await fetch(`${product.url}/api/chat/${path}/snapshot`);
-      expect([response.status, response.headers.get('x-evil')]).toEqual([400, null]);
-    }
-  });
-
-  it('ids in headers are numbers, or ignored', async () => {
-    const id = newSessionId();
-    await expectAnswered(await post(id, user('u1', text('hi'))));
-    for (const value of ['-1', '1e9', '99999999999999999999', 'NaN', '0x10', '1, 2', ' ', '%00']) {
-      const headers = { 'x-resume-from-sequence': value, 'last-event-id': value };
-      const response = await fetch(`${product.url}/api/chat/${id}`, { headers });
-      await response.text();
-      expect(response.status).toBeLessThan(500);
     }
   });
 });
@@ -110,14 +66,6 @@ describe('messages', () => {
     const parts = Array.from({ length: 10_000 }, (_, n) => text(`part ${String(n)}`));
     await expectAnswered(await post(id, user('u1', ...parts)));
     expect((await read(id))[0]?.parts).toHaveLength(10_000);
-  });
-
-  it('messages of 2 MB are refused; in the history of a conversation of 8 MB they are not read', async () => {
-    const id = newSessionId();
-    await expectRefused(await post(id, user('u1', text('x'.repeat(2 * MB)))), id, 413);
-    const old = { id: 'old', role: 'assistant', parts: [text('x'.repeat(8 * MB))] };
-    await expectAnswered(await post(id, old, user('u1', text('hi'))));
-    expect(await read(id)).toHaveLength(2);
   });
 
   it('messages with odd characters are returned unchanged, except for invalid text', async () => {
@@ -139,18 +87,6 @@ describe('messages', () => {
     await expectRefused(await send(`chat/${id}`, body(LIMITS.jsonDepth - 2)), id);
     await expectAnswered(await send(`chat/${id}`, body(LIMITS.jsonDepth - 3)));
     expect(await read(id)).toHaveLength(2);
-  });
-
-  it('messages with keys of prototypes are like any other', async () => {
-    const id = newSessionId();
-    const message =
-      '{"id":"u1","role":"user","content":"hi","metadata":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
-    await expectAnswered(
-      await send(`chat/${id}`, `{"__proto__":{"agent":"x"},"messages":[${message}]}`),
-    );
-    const other = newSessionId();
-    await expectAnswered(await post(other, user('u1', text('hi'))));
-    expect(JSON.stringify(await read(other))).not.toContain('polluted');
   });
 });
 
@@ -206,76 +142,4 @@ describe('answers', () => {
     });
     expect(shown).toContain('"deep":[[[[');
   });
-});
-
-describe('bodies', () => {
-  it('bodies of 40 MB are refused by their length', async () => {
-    const id = newSessionId();
-    const connection = await connectRaw(product.url);
-    connection.send(
-      [
-        `POST /api/chat/${id} HTTP/1.1`,
-        'host: a',
-        'content-type: application/json',
-        `content-length: ${String(40 * MB)}`,
-        '',
-        '{',
-      ].join('\r\n'),
-    );
-    const { status, body } = await connection.reply;
-    expect([status, JSON.parse(body)]).toMatchObject([413, { code: 'body_too_large' }]);
-    await connection.closed;
-  });
-
-  it('compressed bodies are accepted, but not decompression bombs', async () => {
-    const id = newSessionId();
-    const gzip = { 'content-encoding': 'gzip' };
-    const bomb = new Uint8Array(gzipSync(Buffer.alloc(300 * MB, ' ')));
-    await expectRefused(await send(`chat/${id}`, bomb, gzip), id, 413);
-    const body = new Uint8Array(gzipSync(JSON.stringify({ messages: [user('u1', text('hi'))] })));
-    await expectAnswered(await send(`chat/${id}`, body, gzip));
-  });
-
-  it.each([
-    [
-      'multipart/form-data; boundary=x',
-      '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--',
-    ],
-    ['application/x-www-form-urlencoded', 'messages[0][id]=u1'],
-    ['application/octet-stream', JSON.stringify({ messages: [user('u1', text('hi'))] })],
-    ['text/html', '<p>'],
-    ['application/json; charset=utf-7', '{}'],
-    ['nonsense', '{}'],
-  ])('bodies of the type %s are refused', async (type, body) => {
-    const id = newSessionId();
-    await expectRefused(await send(`chat/${id}`, body, { 'content-type': type }), id, 415);
-  });
-
-  it.each([
-    'agent=lab&agent=lab',
-    'busy=queue&busy=steer',
-    'agent[x]=lab',
-    'busy=__proto__',
-    'busy=',
-  ])('bodies with the query %s do no harm', async (query) => {
-    const id = newSessionId();
-    const answer = await send(
-      `chat/${id}?${query}`,
-      JSON.stringify({ messages: [user('u1', text('hi'))] }),
-    );
-    if (query === 'agent[x]=lab') await expectAnswered(answer);
-    else await expectRefused(answer, id);
-  });
-
-  it.each(['offset=-1', 'offset=1e99', 'limit=0', 'limit=1.5', 'limit=99999999999', 'offset=NaN'])(
-    'pages by %s are refused',
-    async (query) => {
-      const id = newSessionId();
-      const response = await fetch(`${product.url}/api/chat/${id}/messages?${query}`);
-      expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
-        400,
-        'validation_error',
-      ]);
-    },
-  );
 });

@@ -120,29 +120,6 @@ describe('a transfer that can verify whose worker dies', () => {
   );
 });
 
-it.each(['before', 'after'] as const)(
-  'a wire that breaks %s an append was taken neither loses nor doubles text',
-  async (when) => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    // Words of one length, so that each is a piece of its own.
-    const text = Array.from({ length: 80 }, (_, n) => `word-${String(100 + n)} `).join('');
-    const sprung = proxy.holdAt('word-140', when);
-    const reply = client.chat.sendMessage(toScript({ say: text, deltas: 80, everyMs: 10 }));
-    await sprung;
-    await until('what got through is stored', async () => {
-      const entries = await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+');
-      return JSON.stringify(entries).includes('word-140') === (when === 'after');
-    });
-    proxy.cut();
-    await reply;
-    await untilRests(client, url);
-    expect(client.reply()).toBe(text);
-    await expectStoredAsShown(client, url, sessionId);
-  },
-);
-
 const remember = (key: string): object => ({
   tool: 'remember',
   id: key,
