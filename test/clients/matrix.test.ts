@@ -14,7 +14,7 @@ import { parseParts } from './wire-parts.js';
 
 // Real clients against the real product. All versions play a scenario at the same time, each in a
 // conversation of its own. Most of it is waiting for words: so many scenarios are played side by side.
-const LANES = 3;
+const LANES = 2;
 
 const STOCK = [...replies, ...approvals, ...reloads, ...connections, ...turns];
 const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];

@@ -3,39 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunEvent } from '../../cli/commands/run/describe.js';
 import { EXIT } from '../../cli/exit-codes.js';
-import { sessionOfRun } from '../../protocol/ids.js';
-import type { OperatorForkReply, OperatorLease, OperatorWorker } from '../../protocol/operator.js';
+import type { OperatorForkReply } from '../../protocol/operator.js';
 import type { UsageRow } from '../../protocol/usage.js';
 import { EvalCase } from '../../testing/eval/case.js';
 import { loadSnapshot } from '../support/chat-client.js';
-import { startCommand, useCommandLine } from '../support/command-line.js';
-import { runLab } from '../support/lab-run.js';
-import { useProduct } from '../support/product.js';
+import { useCommandLine } from '../support/command-line.js';
+import { runLab, sessionOf } from '../support/lab-run.js';
+import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0' } });
+const product = useOwnUser('operator');
 const { helix, read } = useCommandLine(product);
-
-describe('helix-temporal worker list', () => {
-  it('it lists who asks for work, and the leases', async () => {
-    const all = await until('the worker has asked each of its queues', async () => {
-      const workers = await read<OperatorWorker[]>('worker', 'list');
-      return workers.find(({ takes }) => takes.length === 3);
-    });
-    expect(all).toEqual({
-      identity: expect.stringMatching(/\d+@/),
-      takes: ['runs', 'steps', 'tools'],
-      lastPollAt: expect.any(Number),
-    });
-    await until('the worker holds a lease', async () => {
-      const leases = await read<OperatorLease[]>('worker', 'list', '--leases');
-      return leases.some(({ state }) => state === 'held');
-    });
-    // A file of that name is reached by its path.
-    const file = startCommand(['worker', './list']);
-    expect(await file.ended).toMatchObject({ code: 64, stdout: '' });
-  });
-});
 
 describe('helix-temporal usage report', () => {
   it('it sums up what runs have used, with what they cost, also for a spreadsheet', async () => {
@@ -61,8 +39,7 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
 
   it('run show --events prints what the log has of a turn, page by page', async () => {
     const runId = await say([{ say: 'x'.repeat(300), deltas: 300 }]);
-    const sessionId = runId.replace(/:[^:]*$/, '');
-    await runLab(product, [{ say: 'the second turn' }], sessionId, agent, 'u2');
+    await runLab(product, [{ say: 'the second turn' }], sessionOf(runId), agent, 'u2');
     const events = await read<RunEvent[]>('run', 'show', '--events', runId);
     const texts = events.flatMap(({ message }) =>
       message.type === 'text_delta' ? [String(message['delta'])] : [],
@@ -79,7 +56,7 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
 
   it('eval record freezes a conversation as the server has it, for eval run', async () => {
     const script = [{ ...call('c1', 'charge', { amount: 5 }), say: 'May I?' }, { say: 'the end' }];
-    const id = sessionOfRun(await say(script));
+    const id = sessionOf(await say(script));
     const url = `${product.url}/api/chat/${id}/pending/c1`;
     const headers = { 'content-type': 'application/json' };
     await fetch(url, { method: 'POST', headers, body: JSON.stringify({ approved: true }) });

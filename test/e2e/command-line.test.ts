@@ -1,4 +1,9 @@
-import type { OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';
+import type {
+  OperatorLease,
+  OperatorRun,
+  OperatorRunDetail,
+  OperatorWorker,
+} from '../../protocol/operator.js';
 import { startCommand, useCommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { newSessionId, useProduct } from '../support/product.js';
@@ -154,5 +159,26 @@ describe('helix-temporal run', () => {
     await helix(['run', 'stop', second]);
     const third = await rerun('resume', second);
     expect((await helix(['run', 'watch', third, '--timeout', '30s'])).code).toBe(0);
+  });
+});
+
+describe('helix-temporal worker list', () => {
+  it('it lists who asks for work, and the leases', async () => {
+    const all = await until('the worker has asked each of its queues', async () => {
+      const workers = await read<OperatorWorker[]>('worker', 'list');
+      return workers.find(({ takes }) => takes.length === 3);
+    });
+    expect(all).toEqual({
+      identity: expect.stringMatching(/\d+@/),
+      takes: ['runs', 'steps', 'tools'],
+      lastPollAt: expect.any(Number),
+    });
+    await until('the worker holds a lease', async () => {
+      const leases = await read<OperatorLease[]>('worker', 'list', '--leases');
+      return leases.some(({ state }) => state === 'held');
+    });
+    // A file of that name is reached by its path.
+    const file = startCommand(['worker', './list']);
+    expect(await file.ended).toMatchObject({ code: 64, stdout: '' });
   });
 });

@@ -1,11 +1,12 @@
 import type { AuditReply } from '../../protocol/audit.js';
+import type { OperatorRuns } from '../../protocol/operator.js';
 import { useCommandLine, startCommand } from '../support/command-line.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
-import { useProduct } from '../support/product.js';
+import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 const CROWD = 30;
-const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0' } });
+const product = useOwnUser('operator');
 const { helix } = useCommandLine(product);
 const WAITING = "AgentName = 'lab' AND AgentStatus = 'waiting_approval'";
 
@@ -14,13 +15,36 @@ const countWaiting = async (): Promise<number> => {
   return (await readOperator<{ total: number }>(product, `runs/count?${query}`)).total;
 };
 
+/** All runs that are listed, by pages of so many. */
+async function listedByPages(limit: number): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({ limit: String(limit), ...(cursor && { cursor }) });
+    const page = await readOperator<OperatorRuns>(product, `runs?${query.toString()}`);
+    expect(page.runs.length).toBeLessThanOrEqual(limit);
+    ids.push(...page.runs.map(({ runId }) => runId));
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return ids;
+}
+
 const entriesOf = async (action: string): Promise<AuditReply['entries']> =>
   (await readOperator<AuditReply>(product, `audit?action=${action}&limit=500`)).entries;
 
 it('many waiting runs are denied by one command that Ctrl-C ends and the next one completes, each once', async () => {
   const script = [ask('charge', { amount: 5 }), { say: 'well' }];
-  const runs = await Promise.all(Array.from({ length: CROWD }, () => runLab(product, script)));
+  const runs: string[] = [];
+  while (runs.length < CROWD) {
+    const begun = Array.from({ length: 6 }, () => runLab(product, script));
+    runs.push(...(await Promise.all(begun)));
+  }
   await until('all are listed', async () => (await countWaiting()) === CROWD);
+  const few = await helix(['run', 'list', '--limit', '10', '-o', 'jsonl']);
+  expect(few.stdout.trim().split('\n')).toHaveLength(10);
+  expect(few.stderr).toContain('--limit shows more');
+  expect((await listedByPages(12)).sort()).toEqual([...runs].sort());
+
   const deny = ['approval', 'deny', '-q', WAITING, '--tool', 'charge', '--reason', 'recalled'];
   const plan = await helix([...deny, '--dry-run', '-o', 'json']);
   expect(JSON.parse(plan.stdout)).toHaveLength(CROWD);

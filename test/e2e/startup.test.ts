@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { SignJWT } from 'jose';
 import { startProcess } from '../support/process.js';
 import { sharedTemporal } from '../support/product.js';
 import { openTestStores, sharedRedisUrl } from '../support/test-stores.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** A port on which nothing listens. */
 const NOWHERE = 1;
 const ROLES = ['api', 'worker'] as const;
@@ -21,21 +19,6 @@ interface Ending {
   code: number | null;
   output: string;
   ms: number;
-}
-
-/** `npm run start:<role>` without npm, to its end. */
-async function runScript(role: string, env: Record<string, string>): Promise<Ending> {
-  const startedAt = Date.now();
-  const child = spawn(process.execPath, ['scripts/start.mjs', role], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
-  child.stderr.on('data', (text: Buffer) => (output += text.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, output, ms: Date.now() - startedAt };
 }
 
 /** The process itself, to its end. */
@@ -91,15 +74,6 @@ describe('a process without a server that it needs', () => {
       silent.close();
     }
   });
-
-  it.concurrent.each(ROLES)('the %s that its script started names it too', async (role) => {
-    const PORT = String(await findFreePort());
-    const where = `127.0.0.1:${String(NOWHERE)}`;
-    const missing: Record<string, string> =
-      role === 'api' ? { REDIS_URL: `redis://${where}` } : { TEMPORAL_ADDRESS: where };
-    const ending = await runScript(role, { ...settings(), PORT, ...missing });
-    expectSentence(ending, [role === 'api' ? 'Redis' : 'Temporal', where]);
-  });
 });
 
 describe('a setting that is wrong is named', () => {
@@ -116,8 +90,6 @@ describe('a setting that is wrong is named', () => {
       expectSentence(await runProcess('api', { ...settings(), PORT: String(port) }), [
         String(port),
       ]);
-      const byScript = await runScript('api', { ...settings(), PORT: String(port) });
-      expectSentence(byScript, [`PORT ${String(port)}`]);
     } finally {
       other.close();
     }
@@ -139,16 +111,41 @@ it.concurrent('a worker that cannot start leaves no lease behind', async () => {
   expect(holders.filter((holder) => holder.startsWith(LEASE_ID))).toEqual([]);
 });
 
+describe('the lab agent', () => {
+  it('it and its sub-agents are not served to users with accounts', async () => {
+    const JWT_SECRET = 'a secret of thirty-two bytes, at least';
+    const api = startProcess('api', { ...settings(), JWT_SECRET });
+    const { port } = await api.says('api listens');
+    const url = `http://127.0.0.1:${String(port)}/api`;
+    const token = await new SignJWT({ sub: 'ann' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime('5m')
+      .sign(new TextEncoder().encode(JWT_SECRET));
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+    const { agents } = (await (await fetch(`${url}/config`, { headers })).json()) as {
+      agents: string[];
+    };
+    expect(agents).toEqual(['support']);
+    for (const agent of ['lab', 'lab-report', 'lab-child']) {
+      const body = JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } });
+      const to = `${url}/chat/${randomUUID()}?agent=${agent}`;
+      const refused = await fetch(to, { method: 'POST', headers, body });
+      expect(await refused.json()).toMatchObject({ code: 'agent_not_found' });
+    }
+    await api.kill9();
+  });
+
+  it('a worker with LAB=0 does not carry it out', async () => {
+    const TASK_QUEUE = `no-lab-${randomUUID()}`;
+    const worker = startProcess('worker', { ...settings(), TASK_QUEUE, LAB: '0' });
+    expect((await worker.says('worker runs'))['agents']).not.toContain('lab');
+    await worker.kill9();
+  });
+});
+
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   return (server.address() as AddressInfo).port;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

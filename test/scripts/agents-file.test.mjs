@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadAgentsFile } from '../../dist/agents/agents-file.js';
 import { checkAgents } from '../../scripts/start/check-agents.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { useTempFolders, writeText } from './temp-folder.mjs';
@@ -15,8 +16,8 @@ const agent = (name: string, tools: any = []) =>
 const weather = tool({ inputSchema: z.object({ city: z.string() }), execute: () => 'fine' });
 `;
 
-/** The names of the agents that a file has. */
-async function namesIn(text) {
+/** A person's project with this file of agents. */
+function projectWith(text) {
   const folder = tempFolder();
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(projectRoot, join(folder, 'node_modules/helix-temporal'));
@@ -24,8 +25,19 @@ async function namesIn(text) {
     symlinkSync(join(projectRoot, 'node_modules', name), join(folder, 'node_modules', name));
   }
   writeText(folder, 'agents.ts', TOP + text);
-  return checkAgents('./agents.ts', { folder });
+  return folder;
 }
+
+async function namesIn(text) {
+  const agents = await loadAgentsFile('./agents.ts', { folder: projectWith(text) });
+  return agents.getRegisteredTypes();
+}
+
+// What is registered there stays in the process, and `npm start` looks at agents in one of their own.
+test('agents are registered in the registry of the process', async () => {
+  const folder = projectWith(`defaultAgentRegistry.register(agent('one'));`);
+  await expect(checkAgents('./agents.ts', { folder })).resolves.toEqual(['one']);
+});
 
 test.each([
   ['by default', `export default agent('one');`, ['one']],
@@ -33,7 +45,6 @@ test.each([
   ['in a list', `export default [agent('one'), agent('two')];`, ['one', 'two']],
   ['twice, the same', `export const a = agent('one'); export default [a];`, ['one']],
   ['as a registry', `export const all = new AgentRegistry([agent('one')]);`, ['one']],
-  ['in the registry of the process', `defaultAgentRegistry.register(agent('one'));`, ['one']],
   [
     'with tools of the AI SDK',
     `export { weather }; export default agent('one', { weather });`,

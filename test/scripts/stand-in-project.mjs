@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { projectRoot } from '../../scripts/system/project.mjs';
@@ -99,4 +99,21 @@ export function enginePid(root, name) {
     // The engine died just now, or its file is being written.
     return undefined;
   }
+}
+
+/** Of which each process gets those that it needs. */
+export const KEYS = {
+  OPENAI_API_KEY: 'model-key',
+  JWT_SECRET: 'sign-in-key',
+  SOME_TOKEN: 'other-key',
+};
+
+// A database removes its journal meanwhile.
+export const modeOf = (path) => (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+
+/** Everything below a folder that others on this machine may read. */
+export function openTo(others, folder) {
+  return readdirSync(folder, { recursive: true })
+    .map((name) => join(folder, name))
+    .filter((path) => (modeOf(path) & others) !== 0);
 }

@@ -1,10 +1,17 @@
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { waitUntil } from '../../scripts/start/wait-until.mjs';
 import { startTimeOf } from '../../scripts/system/process-identity.mjs';
-import { createStandInProject, enginePid, startCommand } from './stand-in-project.mjs';
+import {
+  createStandInProject,
+  enginePid,
+  KEYS,
+  modeOf,
+  openTo,
+  startCommand,
+} from './stand-in-project.mjs';
 import { useTempFolders } from './temp-folder.mjs';
 
 const READY = /Ctrl-C stops/;
@@ -27,7 +34,7 @@ function start(...options) {
 
 async function startWhole(options) {
   const root = createStandInProject(tempFolder());
-  const command = start(root, {}, [], options);
+  const command = start(root, { ...KEYS, LANG: 'C.UTF-8' }, [], options);
   const pids = {};
   const noted = ['worker', 'api'].map(async (role) => {
     const [, pid] = await command.line(new RegExp(`^${role} .*up (\\d+)`));
@@ -44,13 +51,36 @@ const isRunning = (pid) => startTimeOf(pid) !== undefined;
 const allGone = (pids) =>
   waitUntil(() => !Object.values(pids).some(isRunning), { withinMs: 15_000 });
 
+/** By Linux' own tables. */
+function expectKeysWhereNeeded(pids) {
+  if (process.platform !== 'linux') return;
+  const environments = Object.entries(pids).map(([name, pid]) => {
+    const text = readFileSync(`/proc/${pid}/environ`, 'utf8');
+    return [name, Object.keys(KEYS).filter((key) => text.includes(`${key}=`))];
+  });
+  expect(Object.fromEntries(environments)).toEqual({
+    worker: ['OPENAI_API_KEY', 'SOME_TOKEN'],
+    api: ['JWT_SECRET', 'SOME_TOKEN'],
+    temporal: [],
+    redis: [],
+  });
+}
+
+function expectPrivate(data) {
+  if (process.platform !== 'linux') return;
+  expect(modeOf(data)).toBe(0o700);
+  const ofEngines = openTo(0o077, data).filter((path) => !/\.(json|lock)$/.test(path));
+  expect(ofEngines).toEqual([]);
+}
+
 describe('npm start', () => {
-  test('npm start starts everything once, and a stop request leaves nothing behind', async () => {
+  test('npm start starts everything once, privately, each with its keys; a stop request leaves nothing behind', async () => {
     const { root, command, pids } = await startWhole();
     expect(Object.values(pids).every(isRunning)).toBe(true);
     expect(command.output()).toMatch(/Chat page +http:\/\/127\.0\.0\.1:\d+/);
     expect(command.output()).toMatch(/Temporal UI +http:\/\/127\.0\.0\.1:\d+/);
-    expect(command.output()).toContain('no model key is needed');
+    expectKeysWhereNeeded(pids);
+    expectPrivate(join(root, '.data'));
 
     const second = start(root);
     await expect(second.exited).resolves.toBe(1);

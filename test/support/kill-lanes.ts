@@ -61,7 +61,7 @@ export interface KillLanes {
 }
 
 /** Most of the time of a point is waiting for time-outs, so that several are tried side by side. */
-const LANES = 3;
+const LANES = 2;
 
 export async function startKillLanes(): Promise<KillLanes> {
   const lanes = await Promise.all(Array.from({ length: LANES }, (_, n) => startKillLane(n > 0)));
