@@ -1,6 +1,6 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
-import { joinDeltas } from '../protocol/merge-deltas.js';
+import { joinDeltas } from '../protocol/combine-streams.js';
 import type { Writer, AppendResult } from '../store/contract/log.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 

@@ -1,4 +1,4 @@
-export { COMMON_METADATA_KEYS } from '../protocol/metadata-keys.js';
+export { COMMON_METADATA_KEYS } from '../protocol/wire-names.js';
 export { findExpiredPending } from '../protocol/answers.js';
 export { ANONYMOUS } from '../protocol/ids.js';
 export { isForgedRequest } from '../protocol/origin.js';

@@ -11,8 +11,7 @@ import {
   type Caller,
 } from '../ai-sdk/index.js';
 import { readState } from '../runs/agent-input.js';
-import { toBeginRefusal } from '../runs/begin-refusal.js';
-import { runOfMessage } from '../runs/run-of-message.js';
+import { toBeginRefusal, runOfMessage, noSuchAgent } from '../runs/refusals.js';
 import type {
   AgentStarted,
   StartAgentBody,
@@ -51,9 +50,7 @@ export async function startAgent(
   response.set(toReplyHeaders(sessionId, known));
   const agent = body.agent ?? body.agentType ?? known?.agent ?? deps.defaultAgent;
   if (agent === undefined) throw new HelixError('agent_required', 'Name an agent.');
-  if (!isAddressable(agents, agent)) {
-    throw new HelixError('agent_not_found', 'There is no agent of that name.');
-  }
+  if (!isAddressable(agents, agent)) throw noSuchAgent();
   const { metadata, state, startAt } = body;
   const messages = toUserMessages(toPosted(body), { metadata, allowedFileHosts, sessionId });
   await requireFiles(store, caller, storedId, messages);

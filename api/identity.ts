@@ -3,7 +3,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { readVia, ROLES, type Actor } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
-import { HEADERS } from '../protocol/headers.js';
+import { HEADERS } from '../protocol/wire-names.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isVisitorName, toVisitorName } from '../protocol/responder.js';
 

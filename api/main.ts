@@ -18,7 +18,7 @@ import {
 import { readTemporal } from '../config/temporal.js';
 import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../runs/agent-executor.js';
-import { untilCallsEnd } from '../runs/run-workflows.js';
+import { untilCallsEnd } from '../runs/temporal-calls.js';
 import { explainTemporal, inUsableNamespace } from '../runs/explain-temporal.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
 import { createApiMetrics } from '../extensions/metrics/index.js';

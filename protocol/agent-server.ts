@@ -4,6 +4,7 @@ import { listOf, SessionId, StartAt } from './http.js';
 import { LIMITS } from './limits.js';
 import { PostedPart, ProviderMetadata, UserDataPart, UserPart } from './rows.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
+import { Usage } from './chunk.js';
 
 /** The agent-server API: bodies as sent by agent clients and remote parents, and its replies. */
 
@@ -150,16 +151,7 @@ export const AgentStatus = z
       waitingFor: z.enum(['provider', 'agent', 'start']).optional(),
       /** While it waits for its start, ms since the epoch. */
       startAt: count.optional(),
-      usage: z
-        .object({
-          inputTokens: count,
-          outputTokens: count,
-          cachedTokens: count.optional(),
-          cacheWriteTokens: count.optional(),
-          reasoningTokens: count.optional(),
-          costMicroUsd: count.optional(),
-        })
-        .optional(),
+      usage: Usage.extend({ costMicroUsd: count.optional() }).optional(),
     }),
     status: z.enum(RUN_STATUSES),
     stream: z.enum(STREAM_STATUSES),

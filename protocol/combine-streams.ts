@@ -1,3 +1,7 @@
+import type { LogEntry, StreamMessage, StreamChunk } from './chunk.js';
+import { isTextDeltaChunk } from './chunk-guards.js';
+import { HelixError } from './errors.js';
+
 /**
  * Iterators that can be closed during a pending read. An async generator cannot: its `return` waits
  * for the pending `next`, which on a quiet live stream may never settle.
@@ -160,4 +164,224 @@ export function combineStreams<T>(streams: readonly AsyncIterable<T>[]): AsyncIt
   }
 
   return closableIterator({ read, close });
+}
+
+/**
+ * Two adjacent deltas of one block as one chunk, with the fields of the first; undefined if they are
+ * not deltas of one block. The arguments are left unchanged. Pure.
+ */
+export function joinDeltas<Message extends StreamMessage>(
+  a: Message,
+  b: StreamMessage,
+): Message | undefined {
+  switch (a.type) {
+    case 'text_delta':
+      if (b.type !== a.type || !isSameBlock(a, b)) return undefined;
+      return { ...a, delta: a.delta + b.delta, ...(isPlain(b) ? undefined : toEnd(b)) };
+    case 'thinking':
+      if (b.type !== a.type || !isSameBlock(a, b)) return undefined;
+      return {
+        ...a,
+        content: a.content + b.content,
+        isComplete: b.isComplete,
+        ...(isPlain(b) ? undefined : toEnd(b)),
+      };
+    case 'tool_arg_stream_delta':
+      if (b.type !== a.type || b.toolCallId !== a.toolCallId || !isSameSpeaker(a, b))
+        return undefined;
+      return { ...a, delta: a.delta + b.delta };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Entries with adjacent deltas of one block joined, under the last one's sequence. An entry between
+ * two deltas keeps them apart, so a replay has the same content in far fewer parts. Pure.
+ */
+export function mergeDeltas(entries: readonly LogEntry[]): LogEntry[] {
+  const merged: LogEntry[] = [];
+  let last: LogEntry | undefined;
+  for (const entry of entries) {
+    const message =
+      last?.writer === entry.writer ? joinDeltas(last.message, entry.message) : undefined;
+    if (message === undefined) {
+      last = entry;
+      merged.push(entry);
+    } else {
+      last = { sequence: entry.sequence, writer: entry.writer, message };
+      merged[merged.length - 1] = last;
+    }
+  }
+  return merged;
+}
+
+interface Speaker {
+  agentId: string;
+  step: number;
+}
+
+interface Block extends Speaker {
+  block?: number | undefined;
+  isComplete?: boolean | undefined;
+  providerMetadata?: unknown;
+}
+
+/** What follows a block without a name of its own continues it. */
+function isSameBlock(a: Block, b: Block): boolean {
+  if (a.isComplete === true || (b.block !== undefined && b.block !== a.block)) return false;
+  return isSameSpeaker(a, b);
+}
+
+function isPlain({ isComplete = false, providerMetadata }: Block): boolean {
+  return !isComplete && providerMetadata === undefined;
+}
+
+/** What the end of a block brings. */
+function toEnd<Delta extends Block>({ isComplete, providerMetadata }: Delta): Partial<Delta> {
+  return {
+    ...(isComplete !== undefined && { isComplete }),
+    ...(providerMetadata !== undefined && { providerMetadata }),
+  } as Partial<Delta>;
+}
+
+function isSameSpeaker(a: Speaker, b: Speaker): boolean {
+  return a.agentId === b.agentId && a.step === b.step;
+}
+
+/**
+ * Functions that derive one stream of chunks from another. Each reads its source only while it is
+ * read itself. Leaving it early closes the source; an error of the source is rethrown.
+ */
+
+/** Only chunks of one agent. A sub-agent has its own id. */
+export function filterByAgentId<C extends StreamChunk>(
+  stream: AsyncIterable<C>,
+  agentId: string,
+): AsyncIterableIterator<C> {
+  return filterWith(stream, (chunk) => chunk.agentId === agentId);
+}
+
+/** Only chunks of agents of this name. */
+export function filterByAgentType<C extends StreamChunk>(
+  stream: AsyncIterable<C>,
+  agentType: string,
+): AsyncIterableIterator<C> {
+  return filterWith(stream, (chunk) => chunk.agentType === agentType);
+}
+
+/** Only chunks of these types, typed as such. */
+export function filterByType<C extends StreamChunk, const T extends C['type']>(
+  stream: AsyncIterable<C>,
+  types: readonly T[],
+): AsyncIterableIterator<Extract<C, { type: T }>> {
+  const wanted: ReadonlySet<string> = new Set(types);
+  return filterWith(stream, (chunk): chunk is Extract<C, { type: T }> => wanted.has(chunk.type));
+}
+
+/** All but chunks of these types. */
+export function excludeTypes<C extends StreamChunk, const T extends C['type']>(
+  stream: AsyncIterable<C>,
+  types: readonly T[],
+): AsyncIterableIterator<Exclude<C, { type: T }>> {
+  const unwanted: ReadonlySet<string> = new Set(types);
+  return filterWith(stream, (chunk): chunk is Exclude<C, { type: T }> => !unwanted.has(chunk.type));
+}
+
+/** Only what a predicate accepts; a type guard narrows the type of the result. */
+export function filterWith<C, D extends C>(
+  stream: AsyncIterable<C>,
+  accepts: (chunk: C) => chunk is D,
+): AsyncIterableIterator<D>;
+export function filterWith<C>(
+  stream: AsyncIterable<C>,
+  accepts: (chunk: C) => boolean,
+): AsyncIterableIterator<C>;
+export function filterWith<C>(
+  stream: AsyncIterable<C>,
+  accepts: (chunk: C) => boolean,
+): AsyncIterableIterator<C> {
+  const source = openSource(stream);
+  return closableIterator({
+    read: async () => {
+      for (;;) {
+        const result = await source.read();
+        if (result.done === true || accepts(result.value)) return result;
+      }
+    },
+    close: source.close,
+  });
+}
+
+/**
+ * The first chunks; then the source is closed. With 0 nothing is read.
+ *
+ * @throws HelixError `validation_error` unless `count` is a whole number from 0
+ */
+export function take<C>(stream: AsyncIterable<C>, count: number): AsyncIterableIterator<C> {
+  checkCount(count);
+  const source = openSource(stream);
+  let left = count;
+  return closableIterator({
+    read: async () => {
+      if (left > 0) {
+        left -= 1;
+        return source.read();
+      }
+      await source.close();
+      return { done: true, value: undefined };
+    },
+    close: source.close,
+  });
+}
+
+/**
+ * What follows the first chunks.
+ *
+ * @throws HelixError `validation_error` unless `count` is a whole number from 0
+ */
+export function skip<C>(stream: AsyncIterable<C>, count: number): AsyncIterableIterator<C> {
+  checkCount(count);
+  let left = count;
+  return filterWith(stream, () => {
+    if (left === 0) return true;
+    left -= 1;
+    return false;
+  });
+}
+
+/**
+ * The text of a whole stream as it was read, including what a later `step_discarded` withdraws.
+ * Sub-agents write into their parent's stream; `agentId` selects one agent.
+ *
+ * @example
+ * import { collectText, type StreamChunk } from 'helix-temporal/protocol';
+ *
+ * export function textOf(stream: AsyncIterable<StreamChunk>, agentId: string): Promise<string> {
+ *   return collectText(stream, { agentId });
+ * }
+ */
+export async function collectText(
+  stream: AsyncIterable<StreamChunk>,
+  options: { agentId?: string } = {},
+): Promise<string> {
+  const { agentId } = options;
+  let text = '';
+  for await (const chunk of stream) {
+    if (!isTextDeltaChunk(chunk)) continue;
+    if (agentId === undefined || chunk.agentId === agentId) text += chunk.delta;
+  }
+  return text;
+}
+
+/** All chunks of a stream. */
+export async function collectAll<C>(stream: AsyncIterable<C>): Promise<C[]> {
+  const chunks: C[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return chunks;
+}
+
+function checkCount(count: number): void {
+  if (Number.isSafeInteger(count) && count >= 0) return;
+  throw new HelixError('validation_error', 'A count of chunks is a whole number from 0.');
 }

@@ -84,7 +84,7 @@ function isNotUsers(message: unknown): boolean {
   return (message as { role?: unknown } | null)?.role !== 'user';
 }
 
-export { HEADERS } from './headers.js';
+export { HEADERS } from './wire-names.js';
 
 export type {
   Conversations,

@@ -12,15 +12,19 @@ export {
   SuspendedChildWaitPayload,
   Usage,
 } from './chunk.js';
-export type { ChunkOf, ChunkType, LogEntry, StreamChunk, StreamMessage } from './chunk.js';
-export { CLIENT_TOOL_ERROR_CODES, type ClientToolErrorCode } from './answers.js';
-export { isControlMessage } from './stream-end-sentinel.js';
 export type {
+  ChunkOf,
+  ChunkType,
   ControlMessage,
+  LogEntry,
+  StreamChunk,
   StreamEnd,
+  StreamMessage,
   StreamStatusChange,
   StreamTruncated,
-} from './control-message.js';
+} from './chunk.js';
+export { CLIENT_TOOL_ERROR_CODES, type ClientToolErrorCode } from './answers.js';
+export { isControlMessage } from './stream-end-sentinel.js';
 export {
   isCheckpointCreatedChunk,
   isCustomEventChunk,
@@ -96,6 +100,7 @@ export type {
 export {
   collectAll,
   collectText,
+  combineStreams,
   excludeTypes,
   filterByAgentId,
   filterByAgentType,
@@ -103,8 +108,7 @@ export {
   filterWith,
   skip,
   take,
-} from './chunk-filters.js';
-export { combineStreams } from './combine-streams.js';
+} from './combine-streams.js';
 export {
   createStreamEndSentinel,
   isStreamEndSentinel,
@@ -148,7 +152,7 @@ export type {
 export type { ConfigReply } from './replies.js';
 export { FINISH_TOOL_NAME, isSessionId } from './ids.js';
 export { LIMITS } from './limits.js';
-export { COMMON_METADATA_KEYS } from './metadata-keys.js';
+export { COMMON_METADATA_KEYS } from './wire-names.js';
 export type { AssistantRow, Decision, Message, Row, ToolRow, UserRow } from './rows.js';
 export type { UserInputMessage } from './agent-server.js';
 export { isTerminal } from './run.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SESSION_ID } from './ids.js';
 import { LIMITS } from './limits.js';
-import { OVERLAPS, WHEN_BUSY } from './scheduled-run.js';
+import { OVERLAPS, WHEN_BUSY } from './called-runs.js';
 
 /** Requests and replies of `/api/operator/schedules`. Times in replies are ms since the epoch. */
 

@@ -1,4 +1,4 @@
-import type { ControlMessage } from './control-message.js';
+import type { ControlMessage } from './chunk.js';
 
 /**
  * Represents the end of a stream where no detail is needed; identical in every copy of this

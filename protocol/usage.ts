@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Usage } from './chunk.js';
 
 /** Requests and replies of `GET /api/operator/usage`. Days are UTC. */
 
@@ -34,11 +35,7 @@ export const UsageRow = z.object({
   model: z.string().optional(),
   /** Runs that ended. */
   runs: count,
-  inputTokens: count,
-  outputTokens: count,
-  cachedTokens: count.optional(),
-  cacheWriteTokens: count.optional(),
-  reasoningTokens: count.optional(),
+  ...Usage.shape,
   /** Millionths of a US dollar; absent without prices. */
   costMicroUsd: count.optional(),
 });

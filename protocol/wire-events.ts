@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { CHUNK_TYPES, StreamChunkSchema, type LogEntry } from './chunk.js';
-import type { StreamEnd } from './control-message.js';
+import { CHUNK_TYPES, StreamChunkSchema, type LogEntry, type StreamEnd } from './chunk.js';
 import { HelixError } from './errors.js';
 
 /** A stream as external readers see it: events over SSE; see PROTOCOL.md#wire-events. */

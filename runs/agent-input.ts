@@ -9,6 +9,7 @@ import type { CustomState } from '../store/contract/custom-state.js';
 import type { UserMessage } from '../store/contract/runs.js';
 import { toStoredJson } from '../store/record/stored-json.js';
 import { toUserMessage } from '../store/record/user-message.js';
+import { messageTooLarge } from './refusals.js';
 
 /**
  * The input of a run: a text, a text with the session's new state, or messages. Files may be named by
@@ -63,7 +64,7 @@ function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>):
     ...(providerOptions !== undefined && { providerOptions }),
   };
   if (Buffer.byteLength(JSON.stringify([row.parts, data])) > LIMITS.userMessageBytes) {
-    throw new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
+    throw messageTooLarge(id);
   }
   return toUserMessage(row);
 }

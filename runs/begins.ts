@@ -1,5 +1,5 @@
 import type { AgentRegistry } from '../agents/registry.js';
-import { ConfigurationError, HelixError } from '../protocol/errors.js';
+import { ConfigurationError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
 import { noteBeside, type Due } from '../store/contract/due.js';
@@ -10,6 +10,7 @@ import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import type { PreparedRuns } from './run-start.js';
 import type { ExecuteInput, Runs } from './runs.js';
 import type { Starts } from './starts.js';
+import { noSuchAgent } from './refusals.js';
 
 export interface BeginsDeps {
   store: Pick<Store, 'sessions' | 'runs'> & { due: Due };
@@ -50,7 +51,7 @@ export function createBegins(
 
   function requireAgent(agent: string): void {
     if (deps.carriesOut !== true || agents.has(agent)) return;
-    throw new HelixError('agent_not_found', 'There is no agent of that name.');
+    throw noSuchAgent();
   }
 
   /** Checks with the first run only that the store and the streams share a server: addresses do not show it. */

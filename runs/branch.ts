@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import { formatFileUrl, madeFileOf, parseFileUrl } from '../protocol/file-reference.js';
-import { isStoredSessionId, toShownSessionId } from '../protocol/ids.js';
+import { toShownSessionId } from '../protocol/ids.js';
 import { toActingPerson, type KnownPerson } from '../protocol/responder.js';
 import type { AssistantPart, Row, UserPart } from '../protocol/rows.js';
 import type { CustomState } from '../store/contract/custom-state.js';
@@ -17,6 +17,13 @@ import { toUserMessage } from '../store/record/user-message.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import type { AdoptInput, BranchInput } from './runs.js';
 import type { UploadInput, Uploads } from './uploads.js';
+import {
+  notFound,
+  noSuchCheckpoint,
+  noSuchMessage,
+  sessionExists,
+  requireStoredId,
+} from './refusals.js';
 
 const PAGE = 100;
 
@@ -35,9 +42,7 @@ export function createBranch(
     const { sessionId, by, roles, via } = input;
     const { nonce = newNonce() } = input;
     const record = await sessions.read(sessionId);
-    if (record === undefined) {
-      throw new HelixError('not_found', 'There is no such conversation.');
-    }
+    if (record === undefined) throw notFound();
     const newSessionId =
       input.newSessionId ?? toStoredSessionId(`s-${randomUUID()}`, record.tenant);
     const chosen = await chooseRows(input);
@@ -63,11 +68,6 @@ export function createBranch(
       by,
       askers,
       rows: [...rows],
-      messages: rows.flatMap((row) => {
-        if (row.role !== 'user') return [];
-        const { id, hash } = toUserMessage(row);
-        return { id, hash };
-      }),
       ...describeRows(rows),
       isOpen: input.fork !== undefined,
       state,
@@ -94,15 +94,11 @@ export function createBranch(
     }
     if (checkpointId !== undefined) {
       const checkpoint = await checkpoints.get(sessionId, checkpointId);
-      if (checkpoint === null) {
-        throw new HelixError('checkpoint_not_found', 'This conversation has no such checkpoint.');
-      }
+      if (checkpoint === null) throw noSuchCheckpoint();
       return withoutOpenCalls(rows.slice(0, endOfStep(rows, checkpoint.messageCount)));
     }
     const end = messageIndex === undefined ? rows.length : endOfMessage(rows, messageIndex);
-    if (end === undefined) {
-      throw new HelixError('message_not_found', 'This conversation has no such message.');
-    }
+    if (end === undefined) throw noSuchMessage();
     return withoutOpenCalls(rows.slice(0, end));
   }
 
@@ -141,10 +137,6 @@ export function createBranch(
   }
 }
 
-function sessionExists(): HelixError {
-  return new HelixError('session_exists', 'A conversation with that id exists already.');
-}
-
 /** Number of rows up to and including a message, by its index among those that people see. Pure. */
 export function endOfMessage(rows: readonly Row[], index: number): number | undefined {
   const replies = new Set<string>();
@@ -164,8 +156,10 @@ export function endOfMessage(rows: readonly Row[], index: number): number | unde
   return end;
 }
 
-/** The newest turn of these rows, and how many messages people see. */
-function describeRows(rows: readonly Row[]): Pick<CopyInput, 'turn' | 'visibleMessages'> {
+/** The newest turn of these rows, how many messages people see, and which were accepted. */
+function describeRows(
+  rows: readonly Row[],
+): Pick<CopyInput, 'turn' | 'visibleMessages' | 'messages'> {
   const replies = new Set<string>();
   const visibleMessages = rows.filter((row) => beginsMessage(row, replies)).length;
   const begins = rows.flatMap((_, n) => (beginsTurn(rows, n) ? n : []));
@@ -176,6 +170,11 @@ function describeRows(rows: readonly Row[]): Pick<CopyInput, 'turn' | 'visibleMe
   return {
     turn: { turn, row, messageId, step: last?.step ?? 0, hasReplied: last !== undefined },
     visibleMessages,
+    messages: rows.flatMap((row) => {
+      if (row.role !== 'user') return [];
+      const { id, hash } = toUserMessage(row);
+      return { id, hash };
+    }),
   };
 }
 
@@ -197,20 +196,13 @@ export function createAdopt({
   due,
 }: Pick<Store, 'sessions' | 'due'>): (input: AdoptInput) => Promise<boolean> {
   return async ({ rows, ...whose }) => {
-    if (!isStoredSessionId(whose.sessionId)) {
-      throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
-    }
+    requireStoredId(whose.sessionId);
     await due.note(whose.sessionId, FIRST_SWEEP_MS);
     const { kind } = await sessions.branch({
       ...whose,
       rows,
       nonce: newNonce(),
       now: Date.now(),
-      messages: rows.flatMap((row) => {
-        if (row.role !== 'user') return [];
-        const { id, hash } = toUserMessage(row);
-        return { id, hash };
-      }),
       ...describeRows(rows),
     });
     return kind === 'branched';
@@ -328,7 +320,8 @@ async function copyFiles(
     const { mediaType, filename } = file;
     const copy = await upload({ ...owner, sessionId: to, mediaType, filename, content }).catch(
       (error: unknown) => {
-        throw isForeign(error) ? taken() : error;
+        // Files of another owner are there under that id.
+        throw isForeign(error) ? sessionExists() : error;
       },
     );
     ids.push(copy.id);
@@ -366,9 +359,4 @@ function renamed<Part extends UserPart | AssistantPart>(
 
 function isForeign(error: unknown): boolean {
   return HelixError.isInstance(error) && error.code === 'not_found';
-}
-
-/** Files of another owner are there under that id. */
-function taken(): HelixError {
-  return new HelixError('session_exists', 'A conversation with that id exists already.');
 }

@@ -15,9 +15,8 @@ import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { readInput, readState } from './agent-input.js';
-import { toBeginRefusal } from './begin-refusal.js';
+import { toBeginRefusal, runOfMessage } from './refusals.js';
 import { readEndedResult, type AgentResult } from './run-result.js';
-import { runOfMessage } from './run-of-message.js';
 import type { PreparedRuns } from './run-start.js';
 import type { Runs } from './runs.js';
 

@@ -13,7 +13,7 @@ import { createAdopt, createBranch } from './branch.js';
 import { createErasing } from './erase.js';
 import { tracerOf, type RunsExtension, type RunsHost } from './extension.js';
 import { createForks } from './forks.js';
-import { unlisted } from './grpc-status.js';
+import { unlisted } from './temporal-calls.js';
 import { createReruns } from './reruns.js';
 import type { RunList } from './run-list.js';
 import { createRunStart, type PreparedRuns, type RunStartDeps } from './run-start.js';

@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { EndRef, Notice } from '../protocol/notices.js';
-import type { OperatorReceivers } from '../protocol/receivers.js';
+import type { OperatorReceivers, ReceiverTestReply } from '../protocol/operator.js';
 import type { RunNotices } from '../protocol/run.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
-
-/** What came of a test. */
-export interface TestOutcome {
-  status: 'delivered' | 'failed';
-  /** Why it was not taken. */
-  problem?: string;
-}
 
 /**
  * Notices to receivers: a workflow each, which fails where the notice is not taken for good. Ids are
@@ -31,7 +24,7 @@ export interface Deliveries {
   /** Starts the notice of the end of a run whose workflow is gone; the same end once. */
   announceEnd: (end: EndRef) => Promise<void>;
   /** Sends a test, which is tried for a short time only, and waits for what comes of it. */
-  test: (receiver: string, tenant: string | undefined) => Promise<TestOutcome>;
+  test: (receiver: string, tenant: string | undefined) => Promise<ReceiverTestReply>;
 }
 
 /** Ids of notices are made of what they are about, so that no notice is made twice. Pure. */

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { deliveryWorkflowIdOf, toolWorkflowIdOf, workflowIdOf } from '../protocol/ids.js';
 import type { Erasure } from '../store/contract/erasures.js';
 import { toDeliveryPrefix } from './deliveries.js';
+import { codeOf, isRefusedForGood, withinDeadline } from './temporal-calls.js';
 
 /** What of a conversation was deleted in Temporal. */
 export interface ErasedWorkflows {
@@ -13,16 +14,6 @@ export interface ErasedWorkflows {
 
 /** The runs of a conversation, as its record knew them. */
 export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns' | 'calls' | 'owner'>;
-
-/** How Temporal is called. */
-export interface TemporalCalls {
-  /** Bounded in time. @throws HelixError `unavailable` */
-  call: <T>(work: () => Promise<T>, deadlineMs: number) => Promise<T>;
-  /** The gRPC status of an error. */
-  codeOf: (error: unknown) => number | undefined;
-  /** True for an error that a repeated call does not mend. */
-  isRefusedForGood: (error: unknown) => boolean;
-}
 
 /** How ids of a run's workflows begin: the run's own, the work of its calls, and notices of its waits and end. */
 const KINDS = ['run', 'call', 'wait', 'end'];
@@ -43,16 +34,16 @@ export async function eraseWorkflows(
   client: Client,
   sessionId: string,
   { runs, parts, childRuns, calls, owner }: RunsOfSession,
-  { call, codeOf, isRefusedForGood }: TemporalCalls,
 ): Promise<ErasedWorkflows> {
-  const { workflowService } = client;
+  const { connection, workflowService } = client;
   const { namespace } = client.options;
 
   /** False if there is no such execution; without a run id the newest of the workflow. */
   async function erase(workflowId: string, runId?: string): Promise<boolean> {
     const workflowExecution = { workflowId, ...(runId !== undefined && { runId }) };
     try {
-      await call(
+      await withinDeadline(
+        connection,
         () => workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
         DELETE_MS,
       );
@@ -78,13 +69,17 @@ export async function eraseWorkflows(
       .map((prefix) => `WorkflowId STARTS_WITH '${prefix}'`)
       .join(' OR ');
     try {
-      return await call(async () => {
-        const found: { workflowId: string; runId: string }[] = [];
-        for await (const { workflowId, runId } of client.workflow.list({ query })) {
-          if (belongs(workflowId)) found.push({ workflowId, runId });
-        }
-        return found;
-      }, LIST_MS);
+      return await withinDeadline(
+        connection,
+        async () => {
+          const found: { workflowId: string; runId: string }[] = [];
+          for await (const { workflowId, runId } of client.workflow.list({ query })) {
+            if (belongs(workflowId)) found.push({ workflowId, runId });
+          }
+          return found;
+        },
+        LIST_MS,
+      );
     } catch (error) {
       // A visibility store without this operator.
       if (isRefusedForGood(error)) return [];

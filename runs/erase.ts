@@ -7,23 +7,7 @@ import type { Erasure } from '../store/contract/erasures.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { Store } from '../store/contract/store.js';
 import type { RunWorkflows } from './run-workflows.js';
-
-/** What an erasure has removed. */
-export interface ErasureReceipt {
-  sessionId: string;
-  /** ms since the epoch. */
-  at: number;
-  by?: string | undefined;
-  /** False while part of it is left, which the sweeper does. */
-  complete: boolean;
-  /** The conversation and its sub-agents. */
-  sessions: number;
-  /** Workflows that were deleted in Temporal. */
-  workflows: number;
-  rows: number;
-  entries: number;
-  bytes: number;
-}
+import type { ErasureReply } from '../protocol/replies.js';
 
 export interface EraseDeps {
   store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures' | 'files' | 'owners'>;
@@ -41,7 +25,7 @@ export interface Erasing {
    * @throws HelixError `unavailable` if a run that is active or waits cannot be signalled; nothing is
    * erased then
    */
-  deleteSession: (sessionId: string, by?: string | Actor) => Promise<ErasureReceipt | undefined>;
+  deleteSession: (sessionId: string, by?: string | Actor) => Promise<ErasureReply | undefined>;
   /** Completes the erasures of a session id that were interrupted; false if something is left. */
   finishErasures: (sessionId: string) => Promise<boolean>;
   /** The same of all conversations of a person, and of files for conversations that were never begun. */
@@ -62,7 +46,7 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
   const { sessions, runs, due, audit, erasures, files, owners } = store;
 
   /** @throws HelixError `unavailable`; it is repeated as a whole then */
-  async function finish(sessionId: string, erasure: Erasure): Promise<ErasureReceipt> {
+  async function finish(sessionId: string, erasure: Erasure): Promise<ErasureReply> {
     const { act, runs: ended, parts, starting, rows, entries, bytes } = erasure;
     await erasures.clear(sessionId, erasure);
     for (const fileId of erasure.files) await files.forget(sessionId, fileId);
@@ -141,10 +125,7 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
   };
 }
 
-function toPending(
-  sessionId: string,
-  { act, parts, rows, entries, bytes }: Erasure,
-): ErasureReceipt {
+function toPending(sessionId: string, { act, parts, rows, entries, bytes }: Erasure): ErasureReply {
   const { at, by } = act;
   const counts = { sessions: 1 + parts.length, workflows: 0, rows, entries, bytes };
   return { sessionId: toShownSessionId(sessionId), at, by, complete: false, ...counts };

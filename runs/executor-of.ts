@@ -4,7 +4,7 @@ import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import type { OperatorWorkers } from '../protocol/operator.js';
 import { StartAt } from '../protocol/http.js';
-import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
+import { ANONYMOUS } from '../protocol/ids.js';
 import type { CustomState } from '../store/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../store/contract/runs.js';
 import { dataOf, onData } from '../store/contract/shared-data.js';
@@ -13,7 +13,7 @@ import type { StreamManager } from '../store/log/stream-manager.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import type { AnswerOptions } from './answers.js';
-import { toBeginRefusal } from './begin-refusal.js';
+import { toBeginRefusal, runOfMessage, requireStoredId } from './refusals.js';
 import { resumeSession, type ResumeOptions } from './reruns.js';
 import {
   createRunHandle,
@@ -22,7 +22,6 @@ import {
   type RunHandle,
   type StopReason,
 } from './run-handle.js';
-import { runOfMessage } from './run-of-message.js';
 import type { BranchInput, Resumability, RetryInput, Runs } from './runs.js';
 
 export interface ExecuteOptions {
@@ -136,9 +135,7 @@ export function createExecutorOf(deps: {
           ? agents.resolve(requested, { sessionId, userId, tenantId })
           : requested;
       if (typeof requested !== 'string') agents.register(requested);
-      if (!isStoredSessionId(sessionId)) {
-        throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
-      }
+      requireStoredId(sessionId);
       const { messages, state = options.state } = readInput(input, options);
       const startAt = readStart(options.startAt);
       const result = await runs.execute({

@@ -1,5 +1,5 @@
 import type { Connection } from '@temporalio/client';
-import { codeOf } from './grpc-status.js';
+import { codeOf } from './temporal-calls.js';
 import { inspectTemporal, type InspectTemporalOptions } from './inspect-temporal.js';
 import {
   toConnectionFault,

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { PayloadCodec } from '@temporalio/common';
+import type { PayloadCodec, DataConverter } from '@temporalio/common';
 import type { AgentRegistry } from '../agents/index.js';
 import type { Notice } from '../protocol/notices.js';
 import type { RunMeter, Tracer } from '../protocol/telemetry.js';
@@ -74,3 +74,20 @@ export function tracerOf(
 }
 export type { AgentPauses, PauseRequest } from './agent-pauses.js';
 export type { ListedRun } from './run-list.js';
+
+/** True if a client encodes payloads. */
+export function hasCodec(client: {
+  options: Partial<Pick<Client['options'], 'loadedDataConverter'>>;
+}): boolean {
+  return (client.options.loadedDataConverter?.payloadCodecs ?? []).length > 0;
+}
+
+/** A program's own converter, with the codecs of its extensions. */
+export function withCodecs(
+  dataConverter: DataConverter | undefined,
+  extensions: readonly Pick<RunsExtension, 'payloadCodec'>[] = [],
+): DataConverter | undefined {
+  const codecs = extensions.flatMap(({ payloadCodec }) => payloadCodec ?? []);
+  if (codecs.length === 0) return dataConverter;
+  return { ...dataConverter, payloadCodecs: [...codecs, ...(dataConverter?.payloadCodecs ?? [])] };
+}

@@ -1,9 +1,9 @@
 import { Connection, isGrpcServiceError, type ConnectionOptions } from '@temporalio/client';
-import type { ClockReading } from '../protocol/time.js';
+import { type ClockReading, sleep } from '../protocol/time.js';
 import { toReason } from '../protocol/errors.js';
 import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { sleep } from '../protocol/time.js';
-import { lastPoll, toMs } from './pollers.js';
+import { lastPoll } from './workers.js';
+import { toMs } from './temporal-calls.js';
 import { INDEXED_VALUE_TYPE, routeTo } from './search-attributes.js';
 
 /** A fact, or why it could not be found. */

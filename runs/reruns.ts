@@ -8,6 +8,7 @@ import type { Store } from '../store/contract/store.js';
 import { toAct } from './record/acts.js';
 import { readInput, type AgentInput } from './agent-input.js';
 import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
+import { messageConflict, notFound, noSuchCheckpoint, noSuchMessage } from './refusals.js';
 
 /** The sweeper looks at a new run this long after it was made. */
 export const FIRST_SWEEP_MS = 3_000;
@@ -151,11 +152,11 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
       case 'stale_run':
         throw staleRun(result.runId);
       case 'checkpoint_not_found':
-        throw new HelixError(result.kind, 'This conversation has no such checkpoint.');
+        throw noSuchCheckpoint();
       case 'conflict':
         throw messageConflict(result.messageId);
       case 'message_not_found':
-        throw new HelixError(result.kind, 'This conversation has no such message.');
+        throw noSuchMessage();
       case 'not_found':
         throw notFound();
     }
@@ -193,20 +194,10 @@ export function newNonce(): string {
   return randomBytes(6).toString('hex');
 }
 
-function messageConflict(messageId: string): HelixError {
-  return new HelixError('message_conflict', 'This message was sent before, with other content.', {
-    detail: { messageId },
-  });
-}
-
 function staleRun(runId: string): HelixError {
   return new HelixError('stale_run', 'Another run is the newest of this conversation.', {
     detail: { runId },
   });
-}
-
-function notFound(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
 }
 
 /** How a run is resumed. */

@@ -3,8 +3,13 @@ import { HelixError } from '../protocol/errors.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../protocol/run.js';
 import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { isRefusedForGood, unlisted } from './grpc-status.js';
-import { withinDeadline } from './run-workflows.js';
+import {
+  isRefusedForGood,
+  unlisted,
+  withinDeadline,
+  toMs,
+  type Timestamp,
+} from './temporal-calls.js';
 
 /** Which runs of a tenant are wanted; a run has to match all that is given. */
 export interface RunFilter {
@@ -155,11 +160,6 @@ function checked(query: string): string {
   );
 }
 
-interface Timestamp {
-  seconds?: { toString: () => string } | null;
-  nanos?: number | null;
-}
-
 interface Execution {
   execution?: { workflowId?: string | null } | null;
   type?: { name?: string | null } | null;
@@ -187,13 +187,13 @@ export function toListed(
     read('AgentTurn'),
     read('AgentModel'),
   ];
-  const endedAt = toMs(closeTime);
+  const endedAt = closeTime == null ? undefined : Math.floor(toMs(closeTime));
   return [
     {
       runId: workflowId.slice(PREFIX.length),
       agent: String(agent),
       status: toStatus(status, endedAt !== undefined),
-      startedAt: toMs(startTime) ?? 0,
+      startedAt: Math.floor(toMs(startTime)),
       ...(typeof turn === 'number' && { turn }),
       ...(typeof model === 'string' && { model }),
       ...(endedAt !== undefined && { endedAt }),
@@ -212,9 +212,4 @@ function decode(data: Uint8Array | null | undefined): unknown {
   const value: unknown = JSON.parse(Buffer.from(data).toString());
   // Servers may return a keyword as a list of one.
   return Array.isArray(value) ? value[0] : value;
-}
-
-function toMs(time: Timestamp | null | undefined): number | undefined {
-  if (time == null) return undefined;
-  return Number(String(time.seconds ?? 0)) * 1_000 + Math.floor((time.nanos ?? 0) / 1e6);
 }

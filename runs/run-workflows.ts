@@ -2,10 +2,8 @@ import {
   ActivityNotFoundError,
   WorkflowExecutionAlreadyStartedError,
   type Client,
-  type Connection,
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { HelixError } from '../protocol/errors.js';
 import { runOfWorkflow, workflowIdOf } from '../protocol/ids.js';
 import type { Hint, RunInput } from '../protocol/run.js';
 import {
@@ -18,7 +16,7 @@ import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
 import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
-import { codeOf, isRefusedForGood } from './grpc-status.js';
+import { isRefusedForGood, withinDeadline } from './temporal-calls.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 import {
   NOTHING,
@@ -144,8 +142,7 @@ export function createRunWorkflows(
         if (!(error instanceof ActivityNotFoundError)) throw error;
       }
     },
-    erase: (sessionId, runs) =>
-      eraseWorkflows(client, sessionId, runs, { call, codeOf, isRefusedForGood }),
+    erase: (sessionId, runs) => eraseWorkflows(client, sessionId, runs),
     closedSince: (since) =>
       call(async () => {
         const found: { runId: string; closedAt: number }[] = [];
@@ -200,37 +197,6 @@ function toQuery(taskQueue: string): string[] {
   return [`WorkflowType = '${WORKFLOW_TYPE}'`, `TaskQueue = '${queue}'`];
 }
 
-/** A request waits at most this long for Temporal; the SDK's own deadline fires late. */
-const DEADLINE_MS = 1_500;
-
-/** Races a call to Temporal against the deadline. @throws HelixError `unavailable` when it is over */
-export async function withinDeadline<T>(
-  connection: Pick<Connection, 'withDeadline'>,
-  call: () => Promise<T>,
-  deadlineMs = DEADLINE_MS,
-): Promise<T> {
-  const late = (): Error => unavailable(new Error(`no answer within ${String(deadlineMs)} ms`));
-  try {
-    const answer = connection.withDeadline(Date.now() + deadlineMs, call);
-    noteCall(connection, answer);
-    return await withTimeout(deadlineMs, answer, { late });
-  } catch (error) {
-    throw isOutage(error) ? unavailable(error) : error;
-  }
-}
-
-function unavailable(cause: unknown): HelixError {
-  return HelixError.isInstance(cause)
-    ? cause
-    : new HelixError('unavailable', 'The agents cannot be reached right now.', { cause });
-}
-
-/** gRPC: cancelled by a server that gave up (1), deadline exceeded (4), resource exhausted (8), unavailable (14). */
-function isOutage(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === 1 || code === 4 || code === 8 || code === 14;
-}
-
 /**
  * Makes the next task of a workflow go to any worker instead of the one that has cached it, for which
  * the server would wait. Costs a replay of its history.
@@ -241,22 +207,4 @@ export async function resetStickyQueue(
 ): Promise<void> {
   // Without it the workflow continues as well, only later.
   await workflowService.resetStickyTaskQueue({ namespace, execution }).catch(() => undefined);
-}
-
-const underWay = new WeakMap<object, Set<Promise<unknown>>>();
-
-/** Notes a call to Temporal until it has settled, also once its caller no longer waits for it. */
-export function noteCall(connection: object, call: Promise<unknown>): void {
-  const calls = underWay.get(connection) ?? new Set();
-  underWay.set(connection, calls.add(call));
-  const forget = (): unknown => calls.delete(call);
-  call.then(forget, forget);
-}
-
-/**
- * Resolves when no call is under way, which takes little more than their deadline. A connection is closed
- * after that: the SDK repeats a call from a timer, which throws on a closed connection.
- */
-export async function untilCallsEnd(connection: object): Promise<void> {
-  await Promise.allSettled([...(underWay.get(connection) ?? [])]);
 }

@@ -5,7 +5,7 @@ import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import type { StartNext } from './record/listeners.js';
 import { toHeld } from './agent-pauses.js';
-import { isRefusedForGood } from './grpc-status.js';
+import { isRefusedForGood } from './temporal-calls.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { toStartable, type RunStart, type StartableRun, type ToRunStart } from './run-start.js';
 import type { RunWorkflows } from './run-workflows.js';

@@ -12,7 +12,7 @@ import { toolWorkflowIdOf } from '../protocol/ids.js';
 import { TOOL_WORK_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { retryDelay, sleep } from '../protocol/time.js';
 import type { ExecuteToolWork, ToolWork } from '../protocol/tool-work.js';
-import { codeOf, mayPass } from './grpc-status.js';
+import { codeOf, mayPass } from './temporal-calls.js';
 
 /** While Temporal is away it is asked again. */
 const AGAIN = { firstMs: 200, mostMs: 5_000 };

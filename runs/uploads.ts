@@ -6,6 +6,7 @@ import type { AddFileResult, StoredFile } from '../store/contract/files.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { Admit } from './before-begin.js';
+import { notFound } from './refusals.js';
 
 export interface UploadInput extends SessionOwner {
   /** The conversation; it need not exist yet. */
@@ -69,9 +70,7 @@ export function createUploads({ store, admit, logger }: UploadsDeps): Uploads {
         await charge(sessionId);
         done();
       }
-      if (result.kind === 'not_found') {
-        throw new HelixError('not_found', 'There is no such conversation.');
-      }
+      if (result.kind === 'not_found') throw notFound();
       if (result.kind === 'exceeded') throw tooMany(result.what, result.limit);
       return result.file;
     },

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { attemptIdOf, runOfWorkflow } from '../protocol/ids.js';
 import { LEASED_ACTIVITIES } from '../protocol/temporal-names.js';
-import { toMs } from './pollers.js';
+import { toMs } from './temporal-calls.js';
 
 /** What Temporal knows of a run. */
 export type WorkflowState = 'running' | 'closed' | 'unknown';

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { AgentNotFoundError } from '../agents/registry.js';
 import { createCalledRuns, type CalledRunsDeps } from '../runs/called-runs.js';
-import { MessageWaitsError } from '../runs/run-of-message.js';
+import { MessageWaitsError } from '../runs/refusals.js';
 import type { CalledRunActivities } from '../protocol/called-runs.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import type { QuotaExceeded } from '../store/contract/owners.js';

@@ -1,6 +1,6 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
-import { isRefusedForGood } from '../runs/grpc-status.js';
-import { resetStickyQueue, withinDeadline } from '../runs/run-workflows.js';
+import { isRefusedForGood, withinDeadline } from '../runs/temporal-calls.js';
+import { resetStickyQueue } from '../runs/run-workflows.js';
 import type { LostAttempt } from '../protocol/activities.js';
 import type { HeldWork } from '../store/contract/leases.js';
 

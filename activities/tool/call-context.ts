@@ -9,7 +9,7 @@ import {
   type StreamChunk,
 } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
-import { isReservedEventName } from '../../protocol/event-names.js';
+import { isReservedEventName } from '../../protocol/wire-names.js';
 import { rootOf } from '../../protocol/ids.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';

@@ -1,4 +1,4 @@
-import { HEADERS } from '../../protocol/headers.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import type { AgentStarted, AgentStatus, ToolResultTaken } from '../../protocol/agent-server.js';
 import { ChatRequestError } from './errors.js';
 import type { ChatRequestOptions } from './chat-transport.js';

@@ -1,4 +1,4 @@
-import { HEADERS } from '../../protocol/headers.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import type { FrontendSnapshot } from '../../protocol/http.js';
 import type { ChatMessage } from './chat-message.js';
 import { ChatRequestError } from './errors.js';

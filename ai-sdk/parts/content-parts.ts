@@ -1,5 +1,5 @@
 import type { ChunkOf, Interruption, StreamChunk } from '../../protocol/chunk.js';
-import { toEventPartType, type ReservedEventName } from '../../protocol/event-names.js';
+import { toEventPartType, type ReservedEventName } from '../../protocol/wire-names.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 

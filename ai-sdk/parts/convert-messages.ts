@@ -10,7 +10,7 @@ import type {
   UserRow,
 } from '../../protocol/rows.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
-import { formatBlockId } from '../../protocol/content-blocks.js';
+import { formatBlockId } from '../../protocol/reply-fold.js';
 import { toEventPart, toInterruptedMetadata } from './content-parts.js';
 import { toToolPart } from './tool-part.js';
 import type { UIMessage, UIMessagePart } from './ui-message.js';

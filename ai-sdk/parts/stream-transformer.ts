@@ -5,9 +5,9 @@ import type {
   LogEntry,
   StreamChunk,
   StreamMessage,
+  StreamEnd,
 } from '../../protocol/chunk.js';
-import { ContentBlocks } from '../../protocol/content-blocks.js';
-import type { StreamEnd } from '../../protocol/control-message.js';
+import { ContentBlocks } from '../../protocol/reply-fold.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
 import type { SubAgentEvent } from '../../protocol/wire-events.js';
 import type { StoredChunk } from '../../store/log/stream-manager.js';

@@ -9,8 +9,8 @@ import {
   lackedRoles,
   mayWithdraw,
   type AskedBy,
+  verdictInTime,
 } from '../../protocol/responder.js';
-import { verdictInTime } from '../../protocol/verdict.js';
 import type { AnswerApi, AnswerOptions } from '../../runs/answers.js';
 import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';

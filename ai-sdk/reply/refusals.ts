@@ -1,11 +1,7 @@
 import { HelixError } from '../../protocol/errors.js';
 
-/** What the bridge refuses, and in which words. Pure. */
-
-/** Strangers get it as well: they learn nothing. */
-export function notFound(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
-}
+/** What the bridge refuses besides what runs refuse, and in which words. Pure. */
+export { agentMismatch, messageTooLarge, noSuchAgent, notFound } from '../../runs/refusals.js';
 
 /** The client shows a part of a turn that cannot be completed by adding to it. */
 export function copyIsBehind(): HelixError {
@@ -17,16 +13,6 @@ export function copyIsBehind(): HelixError {
 export function answeredBefore(): HelixError {
   const text = 'This message was answered before; load the conversation again.';
   return new HelixError('client_out_of_step', text);
-}
-
-export function agentMismatch(agent: string): HelixError {
-  return new HelixError('agent_mismatch', 'This conversation is with another agent.', {
-    detail: { agent },
-  });
-}
-
-export function noSuchAgent(): HelixError {
-  return new HelixError('agent_not_found', 'There is no agent of that name.');
 }
 
 /** The agent of an existing conversation was removed, or is a sub-agent only. */
@@ -45,10 +31,6 @@ export function nothingToDo(): HelixError {
 
 export function notQueued(): HelixError {
   return new HelixError('not_found', 'This message does not wait for its turn.');
-}
-
-export function messageTooLarge(id: string): HelixError {
-  return new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
 }
 
 export function invalid(message: string): HelixError {

@@ -1,4 +1,4 @@
-import { toBeginRefusal } from '../../runs/begin-refusal.js';
+import { toBeginRefusal } from '../../runs/refusals.js';
 import { toPerson } from '../../protocol/responder.js';
 import type { BeginInput, RunRecord, UserMessage } from '../../store/contract/runs.js';
 import type { SessionView, SessionRecord } from '../../store/contract/sessions.js';

@@ -3,7 +3,7 @@ import { parseFileUrl } from '../../protocol/file-reference.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { isAssistantMessageId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { COMMON_METADATA_KEYS } from '../../protocol/metadata-keys.js';
+import { COMMON_METADATA_KEYS } from '../../protocol/wire-names.js';
 import { UserDataPart, type Row, type UserPart, type UserRow } from '../../protocol/rows.js';
 import type { UserMessage } from '../../store/contract/runs.js';
 import { contentOf } from '../../store/record/user-message.js';

@@ -1,5 +1,5 @@
 import type { ChunkOf, LogEntry, StreamMessage } from '../../protocol/chunk.js';
-import { mergeDeltas } from '../../protocol/merge-deltas.js';
+import { mergeDeltas } from '../../protocol/combine-streams.js';
 import { toControlPart } from '../parts/content-parts.js';
 import { StreamBrokenError } from '../parts/errors.js';
 import { SSE_DONE, toFrames } from '../parts/sse.js';

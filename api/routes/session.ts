@@ -19,12 +19,17 @@ import {
   SnapshotQuery,
   StopBody,
 } from '../../protocol/http.js';
-import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
+import {
+  FrontendSnapshot,
+  MessagesReply,
+  StopReply,
+  EraseQuery,
+  ErasureReply,
+} from '../../protocol/replies.js';
 import type { SessionCalls, SessionView } from '../../store/contract/sessions.js';
 import { SubAgentReport } from '../../protocol/wire-events.js';
 import { stopRun } from '../acts.js';
 import { toActor } from '../identity.js';
-import { EraseQuery, ErasureReply } from '../../protocol/erasure.js';
 import { loadOwnSession } from '../session-access.js';
 import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotCookie } from '../cookies.js';

@@ -5,7 +5,7 @@ import type {
   OperatorScheduleReply,
   OperatorSchedules,
 } from '../../protocol/schedules.js';
-import type { Overlap, WhenBusy } from '../../protocol/scheduled-run.js';
+import type { Overlap, WhenBusy } from '../../protocol/called-runs.js';
 import type { Cli } from '../cli.js';
 import type { Kind } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';

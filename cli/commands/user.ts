@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { PersonErasureReply } from '../../protocol/erasure.js';
+import type { PersonErasureReply } from '../../protocol/replies.js';
 import { sleep } from '../../protocol/time.js';
 import type { Cli } from '../cli.js';
 import { confirm } from '../confirm.js';

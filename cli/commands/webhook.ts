@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { OperatorReceivers, ReceiverTestReply } from '../../protocol/receivers.js';
+import type { OperatorReceivers, ReceiverTestReply } from '../../protocol/operator.js';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { CliFailure } from '../failure.js';

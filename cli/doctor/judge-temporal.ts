@@ -5,7 +5,7 @@ import {
   toNamespaceFault,
   toUndescribedFault,
 } from '../../runs/temporal-faults.js';
-import { POLL_MS } from '../../runs/pollers.js';
+import { POLL_MS } from '../../runs/workers.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 

@@ -10,7 +10,7 @@ import {
 } from '../../api/extension.js';
 import { findSession, requireAddressable } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { HEADERS } from '../../protocol/headers.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { OperatorForkBody, OperatorForkReply, OperatorRunPath } from '../../protocol/operator.js';
 

@@ -5,7 +5,7 @@ import { readLink, type LinkClaims } from './decide-links.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { verdictInTime } from '../../protocol/verdict.js';
+import { verdictInTime } from '../../protocol/responder.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';

@@ -7,7 +7,7 @@ import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../../protocol/ids.js';
 import type { Delivery, Notice } from '../../protocol/notices.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { toDeliveryId, toNoticeId, toWhose } from '../../runs/deliveries.js';
-import { withinDeadline } from '../../runs/run-workflows.js';
+import { withinDeadline } from '../../runs/temporal-calls.js';
 
 const START_MS = 5_000;
 const TEST_MS = 12_000;

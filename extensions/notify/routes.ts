@@ -4,7 +4,7 @@ import {
   OperatorReceiverPath,
   OperatorReceivers,
   ReceiverTestReply,
-} from '../../protocol/receivers.js';
+} from '../../protocol/operator.js';
 import { defineRoute, type Identity, type Route, type RouteDeps } from '../../api/extension.js';
 
 /** Routes that list and test the receivers of a tenant. Undelivered notices are failed workflows in Temporal. */

@@ -1,6 +1,6 @@
 import type { RouteDeps } from '../../api/extension.js';
 import type { Actor } from '../../protocol/actor.js';
-import type { PersonErasureReply } from '../../protocol/erasure.js';
+import type { PersonErasureReply } from '../../protocol/replies.js';
 import { HelixError } from '../../protocol/errors.js';
 import { logEntries, toAct } from '../../runs/extension.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';

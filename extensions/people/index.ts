@@ -8,7 +8,7 @@ import {
   toActor,
 } from '../../api/extension.js';
 import type { Extension } from '../../extension.js';
-import { PersonErasureReply, PersonPath } from '../../protocol/erasure.js';
+import { PersonErasureReply, PersonPath } from '../../protocol/replies.js';
 import { erasePerson } from './erase-person.js';
 import { exportPerson } from './export-person.js';
 

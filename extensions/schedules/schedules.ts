@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  Client,
-  ScheduleOverlapPolicy,
-  ScheduleExecutionResult,
-  ScheduleDescription,
-  ScheduleHandle,
+import {
+  type Client,
+  type ScheduleOverlapPolicy,
+  type ScheduleExecutionResult,
+  type ScheduleDescription,
+  type ScheduleHandle,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
 } from '@temporalio/client';
-import { ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { HelixError } from '../../protocol/errors.js';
 import { scheduleIdOf } from '../../protocol/ids.js';
@@ -16,7 +17,7 @@ import type {
   ScheduleInput,
   Firing,
   FiringNote,
-} from '../../protocol/scheduled-run.js';
+} from '../../protocol/called-runs.js';
 import { OperatorScheduleBody } from '../../protocol/schedules.js';
 import {
   DEFAULT_TASK_QUEUE,
@@ -25,9 +26,8 @@ import {
 } from '../../protocol/temporal-names.js';
 import { addTrigger, type Asker } from '../../protocol/run.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
-import { codeOf, isRefusedForGood } from '../../runs/grpc-status.js';
-import { hasCodec } from '../../runs/has-codec.js';
-import { withinDeadline } from '../../runs/run-workflows.js';
+import { codeOf, isRefusedForGood, withinDeadline } from '../../runs/temporal-calls.js';
+import { hasCodec } from '../../runs/extension.js';
 import {
   digestOf,
   memoOf,
@@ -38,7 +38,7 @@ import {
   type ScheduleState,
 } from './state.js';
 
-export type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
+export type { Firing, ScheduleInput } from '../../protocol/called-runs.js';
 export type { DescribedSchedule, ScheduleState } from './state.js';
 
 /** Scheduled runs; each schedule is one of Temporal's. Names are unique within a tenant. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ScheduleSummary } from '@temporalio/client';
-import type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
+import type { Firing, ScheduleInput } from '../../protocol/called-runs.js';
 
 /** A schedule as Temporal knows it. */
 export interface ScheduleState extends Omit<ScheduleInput, 'message' | 'isPaused'> {

@@ -1,10 +1,9 @@
-import type { ControlMessage } from '../../protocol/control-message.js';
-import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import type { ControlMessage, LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { Session } from '../../session/tree.js';
 import { APPEND } from './backend.js';
 import { toShortDelta } from './entries.js';
-import { mergeDeltas } from '../../protocol/merge-deltas.js';
+import { mergeDeltas } from '../../protocol/combine-streams.js';
 import { toCheckedText, toStoredJson } from '../record/stored-json.js';
 import { onData } from '../contract/shared-data.js';
 import {

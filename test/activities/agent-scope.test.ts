@@ -40,9 +40,8 @@ it('the user is the one of this run, also where another one had a session of thi
   });
   const { session } = given;
   for (const owner of ['ann', 'bob']) {
-    const begun = await session.begin({ owner, messages: [userMessage(`of-${owner}`)] });
-    if (begun.kind !== 'begun') throw new Error(begun.kind);
-    await given.step(begun.run, 1);
+    const begun = await session.newRun({ owner, messages: [userMessage(`of-${owner}`)] });
+    await given.step(begun, 1);
     await stores.store.sessions.erase(session.id);
   }
   expect([...new Set(users)]).toEqual(['ann', 'bob']);

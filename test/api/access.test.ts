@@ -16,11 +16,7 @@ import { FakeSession } from '../support/fake-session.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+let api: ApiServer;
 
 const SETTINGS = { HELIX_ALLOW_UNAUTHENTICATED: '1', PUBLIC_URL: 'https://chat.example.com' };
 

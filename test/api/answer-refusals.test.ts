@@ -28,8 +28,7 @@ const DONE_BY = {
   leaseCall: ['leaseCall'],
 };
 
-let api: ApiServer | undefined;
-afterEach(() => api?.close());
+let api: ApiServer;
 
 const cases = Object.entries(DONE_BY).flatMap(([act, ids]) => ids.map((id) => [id, act] as const));
 
@@ -38,9 +37,8 @@ it.each(cases)('%s tells why a call was left alone', async (id, act) => {
   const server = await startOnMemory({ instead: { [act]: () => Promise.resolve({ kind }) } });
   api = server;
   const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
-  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+  const begun = await session.newRun({ owner: 'ann', tenant: 'acme' });
+  await session.ask(begun.runId, 1, [newCall('c1', 'approval')]);
   const route = ROUTES.find((each) => each.id === id);
   const { refusals = [], path = '' } = route ?? {};
   expect(refusals).toEqual(expect.arrayContaining([...ALWAYS]));

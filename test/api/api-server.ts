@@ -29,7 +29,7 @@ export type StartOptions = Partial<Omit<ApiDeps, 'executor'>> & {
   before?: RequestHandler[];
 };
 
-/** The real app on a real port, over a runtime in memory. */
+/** The real app on a real port, over a runtime in memory; it is closed behind the tests of the file. */
 export async function startApi(
   runtime: FakeRuntime = createFakeRuntime(),
   { before, ...options }: StartOptions = {},
@@ -50,6 +50,7 @@ export async function startApi(
   const host = before === undefined ? app : express().use(...before, app);
   const server = await listen(host, 0, '127.0.0.1');
   const url = `http://127.0.0.1:${String(server.port)}`;
+  atEndOfFile(server.close);
   return {
     url,
     runtime,

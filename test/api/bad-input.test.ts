@@ -175,7 +175,6 @@ describe('bad input', () => {
   beforeAll(async () => {
     api = await startApi();
   });
-  afterAll(() => api.close());
 
   it.each(refusals)(
     '%s is refused',
@@ -220,7 +219,6 @@ describe('unusual input', () => {
   beforeAll(async () => {
     api = await startApi(createGreeter(), { defaultAgent: 'lab' });
   });
-  afterAll(() => api.close());
 
   it('a post may have a single message, the session id in the body, and plain content', async () => {
     const message = { id: 'u1', role: 'user', content: 'hi' };

@@ -39,7 +39,6 @@ it('an act names its person, also where two accounts are one', () => {
 describe('an operator of another tenant beside a user called <tenant>|<user>', () => {
   let api: ApiServer;
   let stores: MemoryStores;
-  afterEach(() => api.close());
 
   async function start(roles: Identity['roles']): Promise<(path: string) => Promise<Response>> {
     stores = createMemoryStores();

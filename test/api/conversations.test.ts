@@ -11,7 +11,6 @@ beforeEach(async () => {
   const server = await startOnMemory();
   [api, stores] = [server, server.stores];
 });
-afterEach(() => api.close());
 
 async function newConversation(text: string, owner: string, tenant?: string): Promise<string> {
   const id = newSessionId();

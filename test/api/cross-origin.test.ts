@@ -3,11 +3,7 @@ import { ROUTES } from '../support/all-routes.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer, type StartOptions } from './api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+let api: ApiServer;
 
 const APP = 'https://app.test';
 async function start(options: StartOptions = {}): Promise<ApiServer> {

@@ -22,11 +22,7 @@ beforeAll(async () => {
   [first, second] = await Promise.all([newKeyPair(), newKeyPair()]);
 });
 
-let api: ApiServer | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+let api: ApiServer;
 
 async function start(options: JwtOptions): Promise<ApiServer> {
   api = await startWith(options);

@@ -45,9 +45,8 @@ async function start(): Promise<void> {
   [api, stores] = [server, server.stores];
   session = drive(stores, toStoredSessionId('mine', 'acme'));
   const messages = [userMessage('u1', `${SECRET} is asked`)];
-  const begun = await session.begin({ owner: 'ann', tenant: 'acme', messages });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  ({ runId } = begun.run);
+  const begun = await session.newRun({ owner: 'ann', tenant: 'acme', messages });
+  ({ runId } = begun);
   const writer = session.writer(runId, 1, 1);
   await session.claim(writer);
   await session.say(writer, 1, SECRET);
@@ -64,7 +63,6 @@ async function start(): Promise<void> {
 beforeEach(() => {
   authorize = undefined;
 });
-afterEach(() => api.close());
 
 async function ask(
   route: Route,

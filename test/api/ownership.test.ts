@@ -42,9 +42,8 @@ async function begin(storedId: string): Promise<void> {
     limits: { files: 9, bytes: 9 },
   });
   fileId = added.kind === 'added' ? added.file.id : '';
-  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  await session.ask(begun.run.runId, 1, [
+  const begun = await session.newRun({ owner: 'ann', tenant: 'acme' });
+  await session.ask(begun.runId, 1, [
     newCall('c1', 'approval', { deadlineMs: 60_000 }),
     newCall('c2', 'client'),
   ]);

@@ -15,7 +15,6 @@ let hooked: unknown[];
 beforeEach(() => {
   hooked = [];
 });
-afterEach(() => api?.close());
 
 async function serve(...before: RequestHandler[]): Promise<ApiServer> {
   api = await startOnMemory({

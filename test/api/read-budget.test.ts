@@ -113,7 +113,6 @@ describe('over HTTP', () => {
       await reply.body?.cancel();
     }
   });
-  afterEach(() => api.close());
 
   const as = (user: string): Record<string, string> => ({ 'x-user': user });
   const get = (path: string, user = 'eve'): Promise<Response> => api.get(path, as(user));

@@ -3,8 +3,7 @@ import { createFakeRuntime } from '../support/fake-runtime.js';
 import { cutWhenRevoked } from '../../api/stream-reply.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(() => api?.close());
+let api: ApiServer;
 
 const as = (token: string): Record<string, string> => ({ 'x-token': token });
 

@@ -5,11 +5,7 @@ import { allExtensions } from '../../extensions/index.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+let api: ApiServer;
 
 interface Problem {
   code?: string;
@@ -53,7 +49,6 @@ describe('a declared route', () => {
   beforeAll(async () => {
     shared = await startApi(createFakeRuntime(), { defaultAgent: 'lab' });
   });
-  afterAll(() => shared.close());
 
   it.each(named)('%s answers over HTTP and is in the document', async (_name, route) => {
     const { error = '' } = await ask(shared, route);

@@ -6,11 +6,7 @@ import type { FrontendSnapshot as OfProtocol } from '../../protocol/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+let api: ApiServer;
 
 interface State {
   notes: string[];

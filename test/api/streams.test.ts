@@ -1,11 +1,7 @@
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+let api: ApiServer;
 
 describe('streams over HTTP', () => {
   it('a reader that got part of a dead attempt is told that it breaks off, and GET replays the whole turn', async () => {

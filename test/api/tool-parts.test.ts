@@ -15,7 +15,6 @@ beforeEach(async () => {
   await session.ask(runId, 1, [newCall('c1', 'client'), newCall('c2', 'approval')]);
   path = `/api/chat/${session.id}`;
 });
-afterEach(() => api.close());
 
 async function typesAt(of: string, headers: Record<string, string>): Promise<string[]> {
   const { messages } = (await (await api.get(`${path}/${of}`, headers)).json()) as {

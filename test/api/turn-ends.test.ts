@@ -71,8 +71,7 @@ const ENDS: Record<string, End> = {
   },
 };
 
-let api: ApiServer | undefined;
-afterEach(() => api?.close());
+let api: ApiServer;
 
 /** The parts of a reply to the end, and the message that a client makes of them. */
 async function readTurn(response: Response) {

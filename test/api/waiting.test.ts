@@ -15,15 +15,13 @@ beforeEach(async () => {
   const server = await startOnMemory({ instead: { expireCalls: (id) => expire(id) } });
   [api, stores] = [server, server.stores];
 });
-afterEach(() => api.close());
 
 async function newAsking(owner: string, tenant?: string, deadlineMs?: number) {
   const session = drive(stores);
-  const begun = await session.begin({ owner, ...(tenant !== undefined && { tenant }) });
-  if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
+  const begun = await session.newRun({ owner, ...(tenant !== undefined && { tenant }) });
   const late = deadlineMs === undefined ? {} : { deadlineMs };
-  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval', late), newCall('c2', 'client')]);
-  return { session, runId: begun.run.runId };
+  await session.ask(begun.runId, 1, [newCall('c1', 'approval', late), newCall('c2', 'client')]);
+  return { session, runId: begun.runId };
 }
 
 async function inbox(user: string, query = ''): Promise<WaitingSessions> {
@@ -132,9 +130,8 @@ describe('a person who decides', () => {
     await session.end(runId, 'aborted');
     const row = { ...hiddenRow, parts: [...parts], metadata: { hidden: true } };
     const hidden = { id: 'h1', hash: 'h', row, hidden: true };
-    const next = await session.begin({ messages: [hidden, userMessage('u9', 'My refund?')] });
-    if (next.kind !== 'begun') throw new Error(next.kind);
-    await session.ask(next.run.runId, 1, [newCall('c3', 'approval')]);
+    const next = await session.newRun({ messages: [hidden, userMessage('u9', 'My refund?')] });
+    await session.ask(next.runId, 1, [newCall('c3', 'approval')]);
 
     const shown = { id: 'h1', role: 'user', parts, metadata: { hidden: true } };
     expect(await pendingOf()).toMatchObject({
@@ -155,9 +152,8 @@ describe('what one conversation asks, for colleagues', () => {
   beforeEach(async () => {
     for (const id of ['mine', 'done']) {
       const session = drive(stores, toStoredSessionId(id, 'acme'));
-      const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
-      if (begun.kind !== 'begun') throw new Error(begun.kind);
-      if (id === 'mine') await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+      const begun = await session.newRun({ owner: 'ann', tenant: 'acme' });
+      if (id === 'mine') await session.ask(begun.runId, 1, [newCall('c1', 'approval')]);
     }
   });
 

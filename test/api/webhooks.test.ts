@@ -7,8 +7,7 @@ import { startApi, type ApiServer } from './api-server.js';
 
 const PATH = '/api/hooks/token-1';
 
-let api: ApiServer | undefined;
-afterEach(() => api?.close());
+let api: ApiServer;
 
 /** An app whose tools wait for webhooks, and for which every caller is a stranger. */
 async function serve(

@@ -11,7 +11,6 @@ let authorize: Authorize | undefined;
 beforeEach(() => {
   authorize = undefined;
 });
-afterEach(() => api.close());
 
 /** As this colleague reads it: bob has begun the run in a conversation of ann. */
 async function seenBy(userId: string, role: Role, approvers: Approvers): Promise<object> {
@@ -21,9 +20,8 @@ async function seenBy(userId: string, role: Role, approvers: Approvers): Promise
   });
   api = server;
   const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
-  const begun = await session.begin({ owner: 'ann', tenant: 'acme', agent: 'tester', by: 'bob' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval', { approvers })]);
+  const begun = await session.newRun({ owner: 'ann', tenant: 'acme', agent: 'tester', by: 'bob' });
+  await session.ask(begun.runId, 1, [newCall('c1', 'approval', { approvers })]);
   const reply = await api.get('/api/operator/waiting');
   const { sessions } = (await reply.json()) as OperatorWaiting;
   const { mayDecide, missingRoles, mayWithdraw } = sessions[0]?.pending[0] ?? {};
@@ -64,15 +62,13 @@ it('whoever may decide sees what the model saw: hidden messages of all turns, al
     if (source === undefined) {
       const first = userMessage('h1', 'pay mallory');
       const hidden = { ...first, row: { ...first.row, hidden: true }, hidden: true };
-      const begun = await session.begin({ tenant: 'acme', messages: [hidden, userMessage('u1')] });
-      if (begun.kind !== 'begun') throw new Error(begun.kind);
-      await session.end(begun.run.runId, 'completed');
+      const begun = await session.newRun({ tenant: 'acme', messages: [hidden, userMessage('u1')] });
+      await session.end(begun.runId, 'completed');
     } else {
       await api.post(`/api/chat/${source}/branch`, { sessionId: id }, {});
     }
-    const next = await session.begin({ tenant: 'acme', messages: [userMessage(`of-${id}`)] });
-    if (next.kind !== 'begun') throw new Error(next.kind);
-    await session.ask(next.run.runId, 1, [newCall('c1', 'approval', { input: { amount: 5 } })]);
+    const next = await session.newRun({ tenant: 'acme', messages: [userMessage(`of-${id}`)] });
+    await session.ask(next.runId, 1, [newCall('c1', 'approval', { input: { amount: 5 } })]);
   };
   await asking('mine');
   await asking('copy', 'mine');
@@ -97,9 +93,8 @@ it('no list of what waits reads a large conversation', async () => {
   const first = userMessage('h1', 'pay mallory');
   const hidden = { ...first, row: { ...first.row, hidden: true }, hidden: true };
   const messages = [hidden, userMessage('u1', 'x'.repeat(800_000))];
-  const begun = await session.begin({ tenant: 'acme', messages });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+  const begun = await session.newRun({ tenant: 'acme', messages });
+  await session.ask(begun.runId, 1, [newCall('c1', 'approval')]);
   const said = [{ parts: [{ text: expect.stringContaining('open it') as unknown }] }];
   for (let n = 0; n < 4; n += 1) {
     const reply = await api.get('/api/operator/waiting', { 'x-user': 'bob@acme@approver' });
@@ -113,9 +108,8 @@ it('each list of what waits gives what an answer names', async () => {
   });
   api = server;
   const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
-  const begun = await session.begin({ tenant: 'acme' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  const { runId } = begun.run;
+  const begun = await session.newRun({ tenant: 'acme' });
+  const { runId } = begun;
   const asked = { approvers: { roles: ['approver' as const] }, input: { amount: 5 } };
   await session.ask(runId, 1, [newCall('c1', 'approval', asked), newCall('c2', 'client', asked)]);
   const inputHash = hashInput({ amount: 5 });

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { HEADERS } from '../../protocol/headers.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import { loadSnapshot, type Snapshot } from '../support/chat-client.js';
 import { expectAlternating, toComparable } from '../support/compare-messages.js';
 import { newSessionId, type Product } from '../support/product.js';

@@ -30,7 +30,6 @@ beforeAll(async () => {
     keepAliveMs: 50,
   });
 });
-afterAll(() => api.close());
 
 /** What a chat shows: who says what. */
 function shown(client: Pick<ChatClient, 'messages'>): string[] {

@@ -1,6 +1,6 @@
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { AuditEntryReply } from '../../protocol/audit.js';
-import type { ErasureReply } from '../../protocol/erasure.js';
+import type { ErasureReply } from '../../protocol/replies.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { openAsked } from '../support/asked-chat.js';
 import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';

@@ -129,7 +129,6 @@ describe('the output of a run that a tool ends', () => {
   beforeAll(async () => {
     api = await startApiOf(agent);
   });
-  afterAll(() => api.close());
 
   it.each(CLIENTS)('%s: stands in its message', async (_name, library) => {
     const sessionId = newSessionId();
@@ -207,7 +206,6 @@ describe('sources and files of a model', () => {
       keepAliveMs: 50,
     });
   });
-  afterAll(() => api.close());
 
   it.each(CLIENTS)(
     '%s: are shown and kept beside the text, and files go back to the model',

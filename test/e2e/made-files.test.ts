@@ -54,7 +54,6 @@ describe.each([
       authenticate: (request) => ({ userId: request.get('x-user') ?? 'ann' }),
     });
   });
-  afterAll(() => api.close());
 
   it.each(CLIENTS)('%s: is served, stays after a reload and goes back', async (_name, library) => {
     const { url } = api;

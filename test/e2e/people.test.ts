@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { SignJWT } from 'jose';
 import { ROUTES } from '../support/all-routes.js';
 import type { AuditReply } from '../../protocol/audit.js';
-import type { PersonErasureReply } from '../../protocol/erasure.js';
+import type { PersonErasureReply } from '../../protocol/replies.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { runCommand } from '../support/command-line.js';
 import { charge, delegate } from '../support/lab-calls.js';

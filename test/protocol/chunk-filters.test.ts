@@ -10,7 +10,7 @@ import {
   filterWith,
   skip,
   take,
-} from '../../protocol/chunk-filters.js';
+} from '../../protocol/combine-streams.js';
 import {
   isErrorChunk,
   isTextDeltaChunk,

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { collectAll, take } from '../../protocol/chunk-filters.js';
-import { combineStreams } from '../../protocol/combine-streams.js';
+import { collectAll, take, combineStreams } from '../../protocol/combine-streams.js';
 import { LiveSource, readOne, settle, Source } from './streams.js';
 
 describe('combineStreams', () => {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isControlMessage } from '../../protocol/stream-end-sentinel.js';
-import { ControlMessage } from '../../protocol/control-message.js';
-import { StreamChunkSchema } from '../../protocol/chunk.js';
+import { ControlMessage, StreamChunkSchema } from '../../protocol/chunk.js';
 import { HTTP_STATUS } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { StreamEvent } from '../../protocol/wire-events.js';

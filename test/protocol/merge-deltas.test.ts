@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../protocol/chunk.js';
-import { mergeDeltas } from '../../protocol/merge-deltas.js';
+import { mergeDeltas } from '../../protocol/combine-streams.js';
 import type { Bare } from '../support/fake-call.js';
 
 function entry(sequence: number, chunk: Bare, writer = 'm1', step = 1): LogEntry {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
 import { toUserMessages } from '../../ai-sdk/index.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 
 /** Ids of executed calls. */
 const executed: string[] = [];
@@ -28,13 +27,7 @@ const agent = defineAgent({
   llmConfig: { model: createScriptedModel() },
 });
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([agent]);
 
 describe('an unanswered question, when the next message comes', () => {
   it('the next message abandons an unanswered question: given answers are kept, and an approved call is not carried out', async () => {

@@ -1,31 +1,38 @@
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { AgentNotFoundError, AgentRegistry } from '../../agents/index.js';
 import { buildSnapshot } from '../../ai-sdk/index.js';
+import { createLabAgent } from '../../examples/lab/agent.js';
+import { createAgentExecutor } from '../../runs/agent-executor.js';
 import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
+import type { RunHandle } from '../../runs/run-handle.js';
 import { AgentAlreadyRunningError } from '../../protocol/errors.js';
+import type { PendingQuestion } from '../../protocol/http.js';
 import { formatApprovalId, toShownSessionId } from '../../protocol/ids.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { toPendingQuestions } from '../../store/record/session-summaries.js';
+import { charge } from '../support/lab-calls.js';
+import { sharedTemporalAddress, useRuns } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-let stores: TestStores;
-let runs: RunHarness;
+const { agent } = createTestAgent();
+const lab = createLabAgent({ countCharge: () => Promise.resolve(1) });
+/** The lab agent, whose questions can be answered for a minute. */
+const asking = {
+  ...lab,
+  tools: lab.tools.map((tool) => (tool.name === 'ask' ? { ...tool, deadlineMs: 60_000 } : tool)),
+};
+const { runs, stores } = useRuns([agent, asking]);
 let executor: AgentExecutor;
 /** The same sessions, seen from another process. */
 let elsewhere: AgentExecutor;
-const { agent } = createTestAgent();
-
 beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  const agents = new AgentRegistry([agent]);
+  const agents = new AgentRegistry([agent, asking]);
   executor = createExecutorOf({ runs: runs.executor, agents, ...stores });
   const others = await openTestStores('api');
   elsewhere = createExecutorOf({ runs: runs.executor, agents, ...others });
-  await runs.startWorker();
 });
 
-const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
 const hang = JSON.stringify({ hang: true });
 const fail = JSON.stringify({ fail: true });
 
@@ -34,6 +41,12 @@ async function textsOf(chunks: AsyncIterable<{ type: string; delta?: unknown }>)
   for await (const chunk of chunks) if (chunk.type === 'text_delta') text += String(chunk.delta);
   return text;
 }
+
+const untilSpeaks = (sessionId: string): Promise<boolean> =>
+  until('it speaks', async () => {
+    const entries = await stores.streamManager.read(sessionId, 0, 9);
+    return entries.some(({ message }) => message.type === 'text_delta');
+  });
 
 describe('a run', () => {
   it('a run begins a session, and its result has its text live and afterwards', async () => {
@@ -161,10 +174,7 @@ describe('a result', () => {
     for (const mode of ['interrupt', 'abort'] as const) {
       const handle = await executor.execute(agent, hang);
       const result = handle.result();
-      await until('it speaks', async () => {
-        const entries = await stores.streamManager.read(handle.sessionId, 0, 9);
-        return entries.some(({ message }) => message.type === 'text_delta');
-      });
+      await untilSpeaks(handle.sessionId);
       await elsewhere[mode](handle.sessionId, { reason: 'enough', by: 'ann' });
       expect(await result).toMatchObject(
         mode === 'interrupt'
@@ -176,26 +186,6 @@ describe('a result', () => {
     }
   });
 
-  it('a result names the questions that the run waits for, and the next one after the answer is the end', async () => {
-    const handle = await executor.execute(agent, charge('c1'));
-    const { sessionId, runId } = handle;
-    const suspended = { status: 'suspended_client_tool', suspended: { toolCallIds: ['c1'] } };
-    expect(await handle.result()).toMatchObject(suspended);
-    const found = await elsewhere.getHandle(sessionId);
-    expect(await found?.result()).toMatchObject(suspended);
-    const answer = {
-      kind: 'approval-response' as const,
-      toolCallId: 'c1',
-      approvalId: formatApprovalId(runId, 'c1'),
-      approved: true,
-    };
-    expect(await handle.submitToolResult(answer)).toMatchObject({ resumed: true });
-    expect(await found?.result()).toMatchObject({ status: 'completed', text: 'done' });
-    await expect(handle.submitToolResult(answer)).rejects.toMatchObject({
-      code: expect.stringMatching(/already_completed|not_pending/) as unknown,
-    });
-  });
-
   it('a caller can give up the wait for a result', async () => {
     const handle = await executor.execute(agent, hang);
     const giveUp = new AbortController();
@@ -204,4 +194,179 @@ describe('a result', () => {
     await expect(result).rejects.toThrow('enough');
     await handle.abort();
   });
+});
+
+const perform = (...script: object[]) => executor.execute(asking, JSON.stringify({ script }));
+const yes = (toolCallId: string) =>
+  ({ kind: 'approval-response', toolCallId, approved: true }) as const;
+
+describe('the result of a run that waits', () => {
+  it('the result of a waiting run is a partial step if other calls have results, and the end after the answers', async () => {
+    const handle = await perform(
+      { calls: [{ tool: 'echo', id: 'e' }, charge('c1'), charge('c2')] },
+      { say: 'paid' },
+    );
+    const partial = {
+      status: 'suspended_step_partial',
+      suspended: { toolCallIds: ['c1', 'c2'], stepId: 's1' },
+    };
+    expect(await handle.result()).toMatchObject(partial);
+    const found = await elsewhere.getHandle(handle.sessionId);
+    expect(await found?.result()).toMatchObject(partial);
+    expect(await handle.submitToolResult(yes('c2'))).toMatchObject({ resumed: false });
+    expect(await found?.result()).toMatchObject({ status: 'suspended_step_partial' });
+    expect(await handle.submitToolResult(yes('c1'))).toMatchObject({ resumed: true });
+    expect(await found?.result()).toMatchObject({ status: 'completed', text: 'paid' });
+  });
+
+  it('the result of a waiting run names its sub-agents, whose calls its own handle answers', async () => {
+    const script = [{ calls: [charge('c1')] }, { say: 'paid below' }];
+    const handle = await perform(
+      { calls: [{ tool: 'delegate', id: 'd1', args: { script } }] },
+      { say: 'all paid' },
+    );
+    const waiting = await handle.result();
+    expect(waiting).toMatchObject({
+      status: 'suspended_awaiting_children',
+      suspended: { children: [{ subAgentType: 'lab-child', callId: 'd1' }] },
+      pending: [{ toolCallId: 'c1', toolName: 'charge' }],
+    });
+    const found = await elsewhere.getHandle(handle.sessionId);
+    expect(await found?.result()).toEqual(waiting);
+    expect(await handle.submitToolResult(yes('c1'))).toMatchObject({ resumed: true });
+    expect(await found?.result()).toMatchObject({ status: 'completed', text: 'all paid' });
+  });
+
+  it('the result of a run that waits once more names its questions again', async () => {
+    const handle = await perform({ calls: [charge('a')] }, { calls: [charge('b')] });
+    for (const id of ['a', 'b']) {
+      expect(await handle.result()).toMatchObject({
+        status: 'suspended_client_tool',
+        suspended: { toolCallIds: [id] },
+      });
+      await handle.submitToolResult(yes(id));
+    }
+    expect(await handle.result()).toMatchObject({ status: 'completed', text: 'done' });
+    await expect(handle.submitToolResult(yes('b'))).rejects.toMatchObject({
+      code: expect.stringMatching(/already_completed|not_pending/) as unknown,
+    });
+  });
+
+  it('the result has the questions as in the snapshot, and a program answers them with no more', async () => {
+    const handle = await perform(
+      { calls: [charge('c1', 5), charge('c2', 9), { tool: 'locate', id: 'l1' }] },
+      { calls: [{ tool: 'ask', id: 'a1', args: { question: 'Which one?' } }] },
+      { say: 'paid' },
+    );
+    const first = await pendingOf(handle);
+    expect(first).toMatchObject([
+      {
+        toolCallId: 'c1',
+        toolName: 'charge',
+        kind: 'approval',
+        agent: 'lab',
+        input: { amount: 5 },
+        schema: { required: ['amount'] },
+        approvalId: formatApprovalId(handle.runId, 'c1'),
+      },
+      { toolCallId: 'c2', kind: 'approval', input: { amount: 9 } },
+      { toolCallId: 'l1', toolName: 'locate', kind: 'client', input: {} },
+    ]);
+    const view = await stores.store.sessions.view(handle.sessionId);
+    expect(first).toEqual(toPendingQuestions(view?.openCalls ?? []));
+
+    await handle.approve('c1', { input: { amount: 4 }, reason: 'a discount', by: 'ann' });
+    expect(await handle.deny('c2', { reason: 'too much' })).toMatchObject({ resumed: false });
+    expect(await pendingOf(handle)).toHaveLength(1);
+    await handle.answer('l1', { result: { city: 'Rome' } });
+
+    const [asked] = await pendingOf(handle);
+    expect(asked).toMatchObject({
+      toolName: 'ask',
+      kind: 'client',
+      input: { question: 'Which one?' },
+    });
+    expect(asked?.deadline).toBeGreaterThan(Date.now() - 60_000);
+    await handle.answer('a1', { error: 'I do not know' });
+    expect(await handle.result()).toMatchObject({ status: 'completed', text: 'paid' });
+    const rows = await stores.store.sessions.rows(handle.sessionId, 0);
+    expect(rows.filter(({ role }) => role === 'tool')).toMatchObject([
+      { toolCallId: 'c1', output: { charged: 4 }, decision: { by: 'ann', reason: 'a discount' } },
+      { toolCallId: 'c2', denied: true, decision: { reason: 'too much' } },
+      { toolCallId: 'l1', output: { city: 'Rome' } },
+      { toolCallId: 'a1', error: 'I do not know' },
+    ]);
+  });
+});
+
+async function pendingOf(handle: RunHandle): Promise<PendingQuestion[]> {
+  const result = await handle.result();
+  if (!('pending' in result)) throw new Error(`the run is ${result.status}`);
+  return result.pending;
+}
+
+describe('what a program does with a run that rests', () => {
+  it('a program resumes an interrupted run once, with or without a message, and not after it has ended for good', async () => {
+    const handle = await executor.execute(agent, hang);
+    const { sessionId } = handle;
+    await untilSpeaks(sessionId);
+    await handle.interrupt({ by: 'ann' });
+    expect(await handle.result()).toMatchObject({ status: 'interrupted' });
+    const next = await executor.resume({ sessionId, by: 'bob' });
+    expect(next.runId).not.toBe(handle.runId);
+    // It is active: resumed again, it is the same.
+    for (const each of [next, handle]) expect((await each.resume()).runId).toBe(next.runId);
+    await next.interrupt();
+    await next.result();
+    const third = await next.resume({ message: 'something else' });
+    expect(await third.result()).toMatchObject({
+      status: 'completed',
+      text: 'You said something else',
+    });
+    expect(await executor.getCurrentRun(sessionId)).toMatchObject({ mode: 'with_message' });
+    await expect(third.resume({ mode: 'with_message' })).rejects.toMatchObject({
+      code: 'nothing_to_do',
+    });
+    await expect(third.resume()).rejects.toMatchObject({ code: 'not_resumable' });
+    await expect(handle.resume()).rejects.toMatchObject({ code: 'stale_run' });
+  });
+
+  it('a program repeats a turn, goes back to a checkpoint, and copies up to one', async () => {
+    const first = await executor.execute(agent, 'one');
+    const { sessionId } = first;
+    await first.result();
+    const [checkpoint] = (await stores.store.checkpoints.list(sessionId)).checkpoints;
+    const second = await executor.execute(agent, 'two', { sessionId });
+    await second.result();
+
+    const again = await executor.retry({ sessionId, by: 'ann' });
+    expect(await again.result()).toMatchObject({ status: 'completed', text: 'You said two' });
+    expect(await stores.store.sessions.rows(sessionId, 0)).toHaveLength(4);
+
+    const copy = await executor.branch({ sessionId, checkpointId: checkpoint?.id ?? '' });
+    expect(await stores.store.sessions.rows(copy.sessionId, 0)).toHaveLength(2);
+    expect((await executor.listRuns(copy.sessionId)).map(({ mode }) => mode)).toEqual(['branch']);
+    await expect(executor.retry({ sessionId: 'unknown' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+});
+
+it('an executor starts its runs through the client that a program gives it', async () => {
+  const connection = await Connection.connect({ address: sharedTemporalAddress() });
+  atEndOfFile(() => connection.close());
+  const started: string[] = [];
+  const watch: WorkflowClientInterceptor = {
+    startWithDetails: (input, next) => {
+      started.push(input.options.workflowId);
+      return next(input);
+    },
+  };
+  const client = new Client({ connection, interceptors: { workflow: [watch] } });
+  const { taskQueue } = runs;
+  const own = await createAgentExecutor({ client, taskQueue, agents: [agent], stores });
+  const handle = await own.execute(agent, 'hello');
+  expect(await handle.result()).toMatchObject({ status: 'completed', text: 'You said hello' });
+  expect(started).toEqual([`run:${handle.runId}`]);
+  expect(own.namespace).toBe('default');
 });

@@ -1,12 +1,12 @@
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { defineAgent } from '../../agents/index.js';
 import { createRelease } from '../../runs/agent-pauses.js';
-import { createRuns } from '../../runs/create-runs.js';
 import { NOTHING } from '../../runs/workflow-look.js';
 import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { newSessionId, userMessage } from '../support/session-driver.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
+import type { RunWorkflows } from '../../runs/run-workflows.js';
 
-const nothing = (): Promise<void> => Promise.resolve();
 const logger = { warn: () => undefined };
 
 /** Runs on stores in memory, and a Temporal that notes what was started. */
@@ -14,32 +14,16 @@ function compose() {
   const { store, streamManager } = createMemoryStores();
   const started: string[] = [];
   const temporal: { isAway: boolean; fault?: Error | undefined } = { isAway: false };
-  const runs = createRuns({
-    store,
-    streamManager,
-    logger,
-    searchAttributes: false,
-    agents: new AgentRegistry([
-      defineAgent({ name: 'guide', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-    ]),
-    workflows: {
-      fleet: 'test',
-      namespace: 'test',
-      wake: nothing,
-      start: async ({ sessionId }) => {
-        if (temporal.isAway) throw new HelixError('unavailable', 'away');
-        if (temporal.fault !== undefined) throw temporal.fault;
-        started.push(sessionId);
-      },
-      state: async () => 'unknown',
-      look: async () => NOTHING,
-      retry: nothing,
-      closedSince: async () => [],
-      openPage: async () => ({ runIds: [], next: undefined }),
-      erase: async () => ({ deleted: 0, unknown: [] }),
-    },
-    startWithinMs: -1,
-  });
+  const agent = defineAgent({ name: 'guide', systemPrompt: '', llmConfig: { model: 'scripted' } });
+  const start: RunWorkflows['start'] = async ({ sessionId }) => {
+    if (temporal.isAway) throw new HelixError('unavailable', 'away');
+    if (temporal.fault !== undefined) throw temporal.fault;
+    started.push(sessionId);
+  };
+  const runs = createIdleRuns(
+    { store, streamManager },
+    { agents: [agent], workflows: { start, look: async () => NOTHING }, startWithinMs: -1 },
+  );
   const pauses = store.pauses.of('test');
   const { startRun } = runs;
   let holders = 0;

@@ -1,19 +1,12 @@
 import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { useRuns } from '../support/run-harness.js';
 import { drive } from '../support/session-driver.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { createAsker } from './asker.js';
 
 const { agent, executed } = createAsker();
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([agent]);
 
 const tooDeep: unknown = JSON.parse('{"a":'.repeat(501) + '1' + '}'.repeat(501));
 

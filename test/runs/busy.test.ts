@@ -5,20 +5,13 @@ import type { BusyPolicy } from '../../protocol/replies.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { BeginResult, RunRecord } from '../../store/contract/runs.js';
 import { createGatedAgent } from '../support/gated-agent.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { useRuns } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-let stores: TestStores;
-let runs: RunHarness;
 const { agent, open, reached } = createGatedAgent();
 
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([agent]);
 
 function send(
   sessionId: string,

@@ -1,9 +1,8 @@
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { readInput } from '../../runs/agent-input.js';
 import { createCalledRuns } from '../../runs/called-runs.js';
-import { createRuns } from '../../runs/create-runs.js';
 import { createBranch } from '../../runs/branch.js';
-import { MessageWaitsError, runOfMessage } from '../../runs/run-of-message.js';
+import { MessageWaitsError, runOfMessage } from '../../runs/refusals.js';
 import type { CalledRunActivities, CalledRunRequest } from '../../protocol/called-runs.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
@@ -14,13 +13,13 @@ import {
   newSessionId,
   type SessionDriver,
 } from '../support/session-driver.js';
+import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 
-const nothing = (): Promise<void> => Promise.resolve();
 const agent = defineAgent({ name: AGENT, systemPrompt: '', llmConfig: { model: 'scripted' } });
 
 const look = (runId: string) => {
   looked.push(runId);
-  return Promise.resolve({ state: 'running', started: [], children: [] });
+  return IDLE_WORKFLOWS.look(runId);
 };
 const later = (): void => void jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
 afterEach(() => void jest.restoreAllMocks());
@@ -39,14 +38,8 @@ beforeEach(() => {
   const due = { ...store.due, of: () => due };
   due.note = async (sessionId: string) => void noted.push(sessionId);
   const agents = new AgentRegistry([agent]);
-  const runs = createRuns({
-    store: { ...store, due },
-    streamManager,
-    agents,
-    searchAttributes: false,
-    logger: { warn: () => undefined },
-    workflows: { fleet: 'test', namespace: 'test', wake: nothing, look } as never,
-  });
+  const noting = { store: { ...store, due }, streamManager };
+  const runs = createIdleRuns(noting, { agents, workflows: { look } });
   called = createCalledRuns({ store, agents, runs });
 });
 

@@ -1,19 +1,12 @@
 import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { createRunHarness, useRuns } from '../support/run-harness.js';
 import { drive } from '../support/session-driver.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { createAsker } from './asker.js';
 
 const { agent } = createAsker();
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([agent]);
 
 const answer = async (given: UncheckedAnswer): Promise<string> =>
   (await runs.executor.submitToolResult(given)).kind;

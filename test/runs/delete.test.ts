@@ -1,32 +1,20 @@
-import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
-import { createRuns } from '../../runs/create-runs.js';
 import { HelixError } from '../../protocol/errors.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../store/contract/runs.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
 import { charge } from '../support/lab-calls.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { createRunHarness, useRuns } from '../support/run-harness.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import { userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
 const { agent: talks } = createTestAgent();
 const { agent: held, open, reached } = createGatedAgent();
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [
-    createLabAgent({ countCharge: async () => 1 }),
-    talks,
-    held,
-  ]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([createLabAgent({ countCharge: async () => 1 }), talks, held]);
 
 const stored = (sessionId: string): Promise<string[]> => stores.redis.keys(`*{${sessionId}}*`);
 /** Its workflow is deleted, with its history. */
@@ -93,17 +81,9 @@ describe('a session that is erased', () => {
     const idle = await createRunHarness(stores, [talks]);
     const id = idle.newSessionId();
     const run = await idle.begin(id, talks.name, 'hello');
-    const executor = createRuns({
-      ...stores,
-      workflows: {
-        ...idle.workflows,
-        wake: () => Promise.reject(new Error('no engine')),
-        erase: () => Promise.reject(new Error('no engine')),
-      },
-      agents: new AgentRegistry([]),
-      searchAttributes: false,
-      logger: { warn: () => undefined },
-    });
+    const refuse = () => Promise.reject(new Error('no engine'));
+    const workflows = { ...idle.workflows, wake: refuse, erase: refuse };
+    const executor = createIdleRuns(stores, { workflows });
     expect(await executor.deleteSession(id)).toMatchObject({ complete: false, workflows: 0 });
     // What is left to do in Temporal is noted, and nothing else.
     expect(await stored(id)).toEqual([keys.gone(id)]);
@@ -152,13 +132,8 @@ describe('a session that is erased', () => {
     const run = await runs.begin(id, 'lab', script({ calls: [charge('c1')] }));
     await runs.untilStatus(id, 'waiting_approval');
     const outage = new HelixError('unavailable', 'The agents cannot be reached right now.');
-    const executor = createRuns({
-      ...stores,
-      workflows: { ...runs.workflows, wake: () => Promise.reject(outage) },
-      agents: new AgentRegistry([]),
-      searchAttributes: false,
-      logger: { warn: () => undefined },
-    });
+    const workflows = { ...runs.workflows, wake: () => Promise.reject(outage) };
+    const executor = createIdleRuns(stores, { workflows });
     await expect(executor.deleteSession(id)).rejects.toBe(outage);
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
     await runs.executor.deleteSession(id);

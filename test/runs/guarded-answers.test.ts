@@ -34,9 +34,8 @@ const agents = new AgentRegistry([
 async function start(approvers: Approvers | undefined) {
   const { store, ...rest } = createMemoryStores();
   const session = drive({ store, ...rest }, newSessionId());
-  const begun = await session.begin({ owner: 'ann', agent: 'tester' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  const { runId } = begun.run;
+  const begun = await session.newRun({ owner: 'ann', agent: 'tester' });
+  const { runId } = begun;
   const ask = () =>
     session.ask(runId, 1, [
       newCall('c1', 'approval', { approvers, input: { amount: 5 }, deadlineMs: 60_000 }),
@@ -205,10 +204,9 @@ it('an approval of what was shown before an erasure is not one of what waits und
   await ask();
   const shown = await namesOf();
   await store.sessions.erase(session.id);
-  const begun = await session.begin({ owner: 'ann', agent: 'tester' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const begun = await session.newRun({ owner: 'ann', agent: 'tester' });
   const swapped = { approvers: { roles: ['approver' as const] }, input: { amount: 777_777 } };
-  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval', swapped)]);
+  await session.ask(begun.runId, 1, [newCall('c1', 'approval', swapped)]);
   const now = { ...(await namesOf()), input: { amount: 777_777 } };
   const bob = { responder: BOB };
   const none = { approvalId: undefined, inputHash: undefined };

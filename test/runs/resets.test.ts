@@ -5,8 +5,7 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal } from '../../protocol/run.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
 /** Workflows are reset to before an answer that the record has used since. */
@@ -101,13 +100,7 @@ const deep = (name: string, activities?: 'leg') =>
   });
 const DEEP = [deep('deep'), deep('deep-leg', 'leg')];
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [...AGENTS, ...DEEP, delegating]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([...AGENTS, ...DEEP, delegating]);
 
 async function untilAsked({ sessionId }: RunRecord, toolCallId: string): Promise<void> {
   await until(`${toolCallId} is asked`, async () => {

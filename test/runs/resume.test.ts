@@ -4,9 +4,8 @@ import { defineAgent, defineTool } from '../../agents/index.js';
 import { handleChatStream } from '../../ai-sdk/index.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { useRuns } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { snapshotOf } from '../support/snapshot-of.js';
@@ -61,13 +60,7 @@ const agent = defineAgent({
   llmConfig: { model },
 });
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([agent]);
 
 /** Waits until the model has sent its nth word, stops it, and waits for the end. */
 async function interruptAtWord(sessionId: string, n: number): Promise<void> {

@@ -1,19 +1,12 @@
 import { createLabAgent } from '../../examples/lab/agent.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
 /** Charges by idempotency key. */
 const charged: string[] = [];
 const countCharge = (key: string): Promise<number> => Promise.resolve(charged.push(key));
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [createLabAgent({ countCharge })]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([createLabAgent({ countCharge })]);
 
 const delegate = (id: string, script: object[]): object => ({
   tool: 'delegate',

@@ -2,8 +2,7 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 
 /** What the model was given, by session. */
 const asked = new Map<string, LanguageModelV4Prompt[]>();
@@ -44,13 +43,7 @@ const agent = defineAgent({
   llmConfig: { model },
 });
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([agent]);
 
 async function play(text = 'count'): Promise<string> {
   const id = runs.newSessionId();

@@ -28,7 +28,6 @@ beforeAll(async () => {
     ...stores,
   });
 });
-afterAll(() => api?.close());
 
 /** The state that the run's workflow gives operators. */
 async function stateOf(runId: string): Promise<AgentState> {

@@ -1,7 +1,5 @@
-import { AgentRegistry } from '../../agents/index.js';
-import { createRuns } from '../../runs/create-runs.js';
 import { createMemoryStores } from '../../store/memory/index.js';
-import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
+import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
@@ -10,14 +8,7 @@ it('a stop of a run whose model speaks is in the mailbox of the workers, too', a
   const session = drive({ store, streamManager });
   const { runId } = await session.newRun();
   await session.claim(session.writer(runId, 1, 1));
-  const { stop } = createRuns({
-    store,
-    streamManager,
-    workflows: IDLE_WORKFLOWS,
-    agents: new AgentRegistry([]),
-    searchAttributes: false,
-    logger: { warn: () => undefined },
-  });
+  const { stop } = createIdleRuns({ store, streamManager });
   expect(await stop(session.id, { mode: 'interrupt' })).toMatchObject({ kind: 'stopping' });
   const workers = store.leases?.of(IDLE_WORKFLOWS.namespace);
   const renewed = await until('a renewal brings it', async () => {

@@ -2,18 +2,10 @@ import { createLabAgent } from '../../examples/lab/agent.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import { charge } from '../support/lab-calls.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
-let stores: TestStores;
-let runs: RunHarness;
-
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [createLabAgent({ countCharge: async () => 1 })]);
-  await runs.startWorker();
-}, 120_000);
+const { runs, stores } = useRuns([createLabAgent({ countCharge: async () => 1 })]);
 afterAll(() => stores.close());
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });

@@ -5,21 +5,14 @@ import { type DueList, DUE_SHARDS, dueShardOf } from '../../store/contract/due.j
 import type { RunRecord } from '../../store/contract/runs.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { createRunHarness, useRuns } from '../support/run-harness.js';
 import { drive, newNonce, textIn, userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-let stores: TestStores;
-let runs: RunHarness;
 const { agent, executed } = createTestAgent();
 
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([agent]);
 
 const listsOf = (sessionId: string) =>
   createKeySpace().due(runs.workflows.fleet, dueShardOf(sessionId));

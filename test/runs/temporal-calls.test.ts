@@ -1,4 +1,4 @@
-import { untilCallsEnd, withinDeadline } from '../../runs/run-workflows.js';
+import { untilCallsEnd, withinDeadline } from '../../runs/temporal-calls.js';
 
 /** A connection that adds nothing of its own. */
 const connect = () => ({ withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() });

@@ -1,10 +1,8 @@
-import { AgentRegistry } from '../../agents/index.js';
-import { createRuns } from '../../runs/create-runs.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { Case } from '../../store/conformance/suite.js';
 import { grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
-import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
 import { drive } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
@@ -13,19 +11,8 @@ it.each(['a person', 'a deadline'])(
   async (last) => {
     const stores = createMemoryStores();
     const woken = new Set<string>();
-    const { submitToolResult, expireCalls } = createRuns({
-      ...stores,
-      agents: new AgentRegistry([]),
-      searchAttributes: false,
-      workflows: {
-        ...IDLE_WORKFLOWS,
-        wake: (runId) => {
-          woken.add(runId);
-          return Promise.resolve();
-        },
-      },
-      logger: { warn: () => undefined },
-    });
+    const wake = async (runId: string) => void woken.add(runId);
+    const { submitToolResult, expireCalls } = createIdleRuns(stores, { workflows: { wake } });
     const session = drive(stores);
     const setup = { ...stores, session } as Case;
     const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);

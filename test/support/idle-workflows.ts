@@ -1,4 +1,8 @@
+import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
+import { createRuns, type RunsDeps } from '../../runs/create-runs.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
+import type { Store } from '../../store/contract/store.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -15,3 +19,24 @@ export const IDLE_WORKFLOWS: RunWorkflows = {
   openPage: () => Promise.resolve({ runIds: [], next: undefined }),
   erase: () => Promise.resolve({ deleted: 0, unknown: [] }),
 };
+
+type IdleRuns = Partial<Omit<RunsDeps, 'agents' | 'workflows'>> & {
+  agents?: AgentRegistry | readonly AgentDefinition[];
+  workflows?: Partial<RunWorkflows>;
+};
+
+/** Runs over such an engine, but for what a test replaces of it. */
+export function createIdleRuns(
+  { store, streamManager }: { store: Store; streamManager: StreamManager },
+  { agents = [], workflows, ...others }: IdleRuns = {},
+): ReturnType<typeof createRuns> {
+  return createRuns({
+    store,
+    streamManager,
+    agents: agents instanceof AgentRegistry ? agents : new AgentRegistry(agents),
+    workflows: { ...IDLE_WORKFLOWS, ...workflows },
+    searchAttributes: false,
+    logger: { warn: () => undefined },
+    ...others,
+  });
+}

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { startProcess, type ProductProcess } from './process.js';
 import { SECRET } from './people.js';
 import { startRedis, type RedisServer } from './redis-server.js';
+import { lateBound } from './test-stores.js';
 import { until } from './until.js';
 
 export interface ProductOptions {
@@ -106,12 +107,7 @@ export function useProduct(options: SharedKind | ProductOptions = 'open'): Produ
     started = await (isShared ? shareProduct(options) : startProduct(options));
   });
   afterAll(() => (typeof options === 'string' ? started?.restore() : started?.stop()));
-  return new Proxy({} as Product, {
-    get: (_, name): unknown => {
-      if (started === undefined) throw new Error('the product is not up yet');
-      return Reflect.get(started, name);
-    },
-  });
+  return lateBound(() => started);
 }
 
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {

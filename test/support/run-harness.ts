@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import { createRunWorkflows, untilCallsEnd, type RunWorkflows } from '../../runs/run-workflows.js';
+import { createRunWorkflows, type RunWorkflows } from '../../runs/run-workflows.js';
+import { untilCallsEnd } from '../../runs/temporal-calls.js';
 import type { Deliveries } from '../../runs/deliveries.js';
 import { createSweep } from '../../runs/sweep.js';
 import { createRuns } from '../../runs/create-runs.js';
@@ -18,7 +19,7 @@ import type { RunRecord } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
-import type { TestStores } from './test-stores.js';
+import { lateBound, openTestStores, type TestStores } from './test-stores.js';
 import { until } from './until.js';
 import { leases, type BegunLease } from '../../extensions/leases/index.js';
 import { notices } from '../../extensions/notify/index.js';
@@ -75,6 +76,18 @@ export interface RunHarness {
 
 /** The workflows as a worker loads them: bundled by the build. */
 export const bundlePath = fileURLToPath(new URL('../../dist/workflows/bundle.js', import.meta.url));
+
+/** A harness with a worker, and its stores, up for all tests of a file. */
+export function useRuns(agents: AgentDefinition[]): { runs: RunHarness; stores: TestStores } {
+  let stores: TestStores | undefined;
+  let runs: RunHarness | undefined;
+  beforeAll(async () => {
+    stores = await openTestStores();
+    runs = await createRunHarness(stores, agents);
+    await runs.startWorker();
+  });
+  return { runs: lateBound(() => runs), stores: lateBound(() => stores) };
+}
 
 /** Executor, sweep and workers on a real Temporal; with a task queue of their own unless it is named. */
 export async function createRunHarness(

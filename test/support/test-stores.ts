@@ -37,3 +37,21 @@ export async function openTestStores(
   );
   return { ...stores, stateStore: stores.store, redis };
 }
+
+/** Something that is there once a hook has made it; until then it has no members. */
+export function lateBound<T extends object>(read: () => T | undefined): T {
+  const made = (): T => {
+    const found = read();
+    if (found === undefined) throw new Error('it is not up yet: tests and hooks only may use it');
+    return found;
+  };
+  return new Proxy({} as T, {
+    get: (_, name): unknown => Reflect.get(made(), name),
+    has: (_, name) => Reflect.has(made(), name),
+    ownKeys: () => Reflect.ownKeys(made()),
+    getOwnPropertyDescriptor: (_, name) => ({
+      ...Reflect.getOwnPropertyDescriptor(made(), name),
+      configurable: true,
+    }),
+  });
+}

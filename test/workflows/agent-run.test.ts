@@ -1,26 +1,16 @@
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState } from '../../protocol/run.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { useRuns } from '../support/run-harness.js';
 import { drive, textIn } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-let stores: TestStores;
-let runs: RunHarness;
 const SHAPES = [
   ['a run on a worker', createTestAgent()],
   ['a run in legs', createTestAgent('tester-leg', 'leg')],
 ] as const;
 
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(
-    stores,
-    SHAPES.map(([, { agent }]) => agent),
-  );
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns(SHAPES.map(([, { agent }]) => agent));
 
 const wish = (value: object): string => JSON.stringify(value);
 const asks = (...calls: [tool: string, id: string][]): string =>

@@ -3,8 +3,7 @@ import { createScriptedModel, defineAgent, defineTool } from '../../agents/index
 import { workflowIdOf } from '../../protocol/ids.js';
 import { toolQueueOf } from '../../protocol/temporal-names.js';
 import type { RunRecord } from '../../store/contract/runs.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 
 const config = {
   description: 'Says it again.',
@@ -25,11 +24,7 @@ const agent = defineAgent({
   llmConfig: { model: createScriptedModel() },
 });
 
-let runs: RunHarness;
-beforeAll(async () => {
-  runs = await createRunHarness(await openTestStores(), [agent]);
-  await runs.startWorker();
-});
+const { runs } = useRuns([agent]);
 
 async function perform(...calls: string[]): Promise<RunRecord> {
   const step = { calls: calls.map((tool, n) => ({ tool, id: `c${String(n)}` })) };

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 
 /** In everything that people, the model and tools say. */
 const SECRET = 'xyzzy';
@@ -31,13 +30,7 @@ function createTalkingAgent(shape: (typeof SHAPES)[number]): AgentDefinition {
   });
 }
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, SHAPES.map(createTalkingAgent));
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns(SHAPES.map(createTalkingAgent));
 
 it.each(SHAPES)('nothing that is said stands in the history of a run: %s', async (shape) => {
   const run = await runs.begin(runs.newSessionId(), `talking-${shape}`, SECRET);

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../store/contract/runs.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { useRuns } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
 /** Executions of the tool at this moment. */
@@ -32,13 +31,7 @@ const base = { systemPrompt: '', tools: [hold, echo], llmConfig: { model: create
 const agent = defineAgent({ name: 'many', ...base });
 const wide = defineAgent({ name: 'wide', ...base, maxCallsPerStep: 1_000 });
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent, wide]);
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns([agent, wide]);
 
 async function ask(who: string, of: string, count: number, call: object): Promise<RunRecord> {
   const calls = Array.from({ length: count }, (_, n) => ({ id: `c${String(n)}`, ...call }));

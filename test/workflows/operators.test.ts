@@ -5,8 +5,7 @@ import type { AgentState } from '../../protocol/run.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
 const executed: unknown[] = [];
@@ -52,13 +51,7 @@ function createAskingAgent(): AgentDefinition {
 }
 
 describe('an operator in Temporal', () => {
-  let stores: TestStores;
-  let runs: RunHarness;
-  beforeAll(async () => {
-    stores = await openTestStores();
-    runs = await createRunHarness(stores, [createAskingAgent()]);
-    await runs.startWorker();
-  });
+  const { runs, stores } = useRuns([createAskingAgent()]);
 
   async function ask(tool: 'pay' | 'wire' | 'locate'): Promise<RunRecord> {
     const run = await runs.begin(runs.newSessionId(), 'asking', tool);

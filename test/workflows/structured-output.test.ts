@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 
 const tool = (name: string, requireApproval?: true) =>
   defineTool({
@@ -29,19 +28,12 @@ const look = { calls: [{ tool: 'look' }] };
 const result = { finish: { answer: 42 } };
 const wrong = { finish: { answer: 'none' } };
 
-let stores: TestStores;
-let harness: RunHarness;
-
-beforeAll(async () => {
-  stores = await openTestStores();
-  harness = await createRunHarness(stores, [
-    reporter('reporter', 50),
-    reporter('short', 1),
-    reporter('reporter-leg', 50, 'leg'),
-    reporter('short-leg', 1, 'leg'),
-  ]);
-  await harness.startWorker();
-});
+const { runs: harness, stores } = useRuns([
+  reporter('reporter', 50),
+  reporter('short', 1),
+  reporter('reporter-leg', 50, 'leg'),
+  reporter('short-leg', 1, 'leg'),
+]);
 
 async function perform(agent: string, ...script: object[]) {
   const sessionId = harness.newSessionId();

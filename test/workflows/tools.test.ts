@@ -7,8 +7,7 @@ import {
 } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunShape } from '../../protocol/run.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 
 /** Attempts by call, as the tool saw them. */
 const attempts = new Map<string, [attempt: number, key: string][]>();
@@ -49,16 +48,7 @@ const SHAPES = [
   [', in legs', define('tooled-leg', 'leg')],
 ] as const;
 
-let stores: TestStores;
-let runs: RunHarness;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(
-    stores,
-    SHAPES.map(([, agent]) => agent),
-  );
-  await runs.startWorker();
-});
+const { runs, stores } = useRuns(SHAPES.map(([, agent]) => agent));
 
 async function perform(agent: AgentDefinition, ...script: object[]) {
   attempts.clear();

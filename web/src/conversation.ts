@@ -5,7 +5,7 @@ import {
   type ResumableChatTransport,
 } from '../../ai-sdk/client/index.js';
 import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/react/index.js';
-import { HEADERS } from '../../protocol/headers.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import type { SessionEvent } from '../../protocol/http.js';
 import { parseApprovalId } from '../../protocol/ids.js';
 import { stopRun, request, type Fetch, type PageConfig, type Snapshot } from './api-client.js';

@@ -1,4 +1,4 @@
-import { HEADERS } from '../../protocol/headers.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import type { Fetch } from './api-client.js';
 
 /** The browser's `fetch`; says that the request comes from this page, for the audit trail. */

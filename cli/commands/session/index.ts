@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { ErasureReply } from '../../../protocol/erasure.js';
+import type { ErasureReply } from '../../../protocol/replies.js';
 import type { OperatorSession } from '../../../protocol/operator.js';
 import type { ApiClient } from '../../api/client.js';
 import type { Cli } from '../../cli.js';

@@ -1,7 +1,7 @@
 import { HelixError } from '../../../protocol/errors.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import { COMMON_METADATA_KEYS } from '../../../protocol/metadata-keys.js';
+import { COMMON_METADATA_KEYS } from '../../../protocol/wire-names.js';
 import type { CompletionMessage } from './protocol.js';
 import { toDataUrl } from '../data-url.js';
 import { toText, type Conversation } from './conversation.js';

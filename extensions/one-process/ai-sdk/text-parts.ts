@@ -3,7 +3,7 @@ import { modelNameOf } from '../../../activities/model/spending.js';
 import { toPerformance, toMadeFile, toUsage } from '../../../activities/model/step-records.js';
 import type { AgentDefinition } from '../../../agents/index.js';
 import type { ChunkOf, StreamChunk } from '../../../protocol/chunk.js';
-import { ContentBlocks, type BlockPart } from '../../../protocol/content-blocks.js';
+import { ContentBlocks, type BlockPart } from '../../../protocol/reply-fold.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../../protocol/ids.js';
 import { ToolUses, type Part, type ToolUse } from './tool-uses.js';
 

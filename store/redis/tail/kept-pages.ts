@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { rootOf } from '../../../protocol/ids.js';
-import { mergeDeltas } from '../../../protocol/merge-deltas.js';
+import { mergeDeltas } from '../../../protocol/combine-streams.js';
 import { keepPage } from '../../../session/streams.js';
 import type { StreamEntry } from '../entries.js';
 import type { KeptPage, Writer } from '../../contract/log.js';

@@ -126,9 +126,8 @@ describe('buildSnapshot', () => {
   it('buildSnapshot is of one moment, even if the run continues while the state is read', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);
-    const begun = await session.begin({ state: { n: 1 } });
-    if (begun.kind !== 'begun') throw new Error(begun.kind);
-    const { runId } = begun.run;
+    const begun = await session.newRun({ state: { n: 1 } });
+    const { runId } = begun;
     await session.ask(runId, 1, [newCall('c1', 'client')]);
     let answered: Promise<unknown> | undefined;
     const stateStore = {

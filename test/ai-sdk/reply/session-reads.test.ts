@@ -1,13 +1,12 @@
 import { AgentRegistry, defineAgent } from '../../../agents/index.js';
 import { decideReply, type ChatDeps, type ChatReply } from '../../../ai-sdk/index.js';
-import { createRuns } from '../../../runs/create-runs.js';
-import type { RunWorkflows } from '../../../runs/run-workflows.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { Store } from '../../../store/contract/store.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { AGENT, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { user } from './ask.js';
+import { createIdleRuns } from '../../support/idle-workflows.js';
 
 /** The store, and the names of the reads of sessions and calls that it was asked for. */
 function countReads(store: Store): { store: Store; reads: string[] } {
@@ -35,12 +34,6 @@ function countReads(store: Store): { store: Store; reads: string[] } {
   };
 }
 
-/** An engine that takes every start and signal. */
-const workflows = {
-  fleet: 'test',
-  start: () => Promise.resolve(),
-} as unknown as RunWorkflows;
-
 const agent = defineAgent({
   name: AGENT,
   systemPrompt: '',
@@ -59,15 +52,8 @@ describe('session reads of one request', () => {
     const counted = countReads(stores.store);
     ({ reads } = counted);
     const agents = new AgentRegistry([agent]);
-    const executor = createRuns({
-      store: counted.store,
-      streamManager: stores.streamManager,
-      workflows,
-      agents,
-      searchAttributes: false,
-      logger: { warn: () => undefined },
-    });
     const { streamManager } = stores;
+    const executor = createIdleRuns({ store: counted.store, streamManager }, { agents });
     deps = { executor, stateStore: counted.store, streamManager, agents };
   });
 

@@ -33,9 +33,8 @@ async function writeTurn(
   session: SessionDriver,
   onWord: () => void,
 ): Promise<void> {
-  const begun = await session.begin({ state: { steps: [] } });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  const { runId } = begun.run;
+  const begun = await session.newRun({ state: { steps: [] } });
+  const { runId } = begun;
   for (let step = 1; step <= STEPS; step += 1) {
     const writer = session.writer(runId, step, 1);
     await session.claim(writer);

@@ -1,23 +1,21 @@
 import { AgentRegistry, defineAgent } from '../../../agents/index.js';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
-import { createRuns } from '../../../runs/create-runs.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { changing, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
+import { createIdleRuns } from '../../support/idle-workflows.js';
 
 /** Forks of a run of Ann's, who may have two active runs. */
 let stores: MemoryStores;
 let api: ApiServer;
-let executor: ReturnType<typeof createRuns>;
+let executor: ReturnType<typeof createIdleRuns>;
 let session: SessionDriver;
 let runId: string;
 /** The copy is made, and nothing resumes it. */
 let isAway: boolean;
-
-const nothing = (): Promise<void> => Promise.resolve();
 
 beforeEach(async () => {
   const opened = createMemoryStores();
@@ -32,21 +30,8 @@ beforeEach(async () => {
   const agents = new AgentRegistry([
     defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
   ]);
-  executor = createRuns({
-    ...stores,
-    workflows: {
-      fleet: 'test',
-      namespace: 'test',
-      start: nothing,
-      wake: nothing,
-      look: async () => ({ state: 'running', started: [], children: [] }),
-      erase: async () => ({ deleted: 0, unknown: [] }),
-    } as never,
-    agents,
-    extensions: [limits({ quotas: toQuotas({ runs: 2 }) })],
-    searchAttributes: false,
-    logger: { warn: () => undefined },
-  });
+  const extensions = [limits({ quotas: toQuotas({ runs: 2 }) })];
+  executor = createIdleRuns(stores, { agents, extensions });
   api = await startApi(createFakeRuntime(), {
     executor: { runs: executor },
     stateStore: stores.store,
@@ -57,13 +42,11 @@ beforeEach(async () => {
   session = drive(stores, toStoredSessionId('mine', 'acme'));
   runId = await begin(session);
 });
-afterEach(() => api.close());
 
 async function begin(one: SessionDriver): Promise<string> {
-  const begun = await one.begin({ owner: 'ann', tenant: 'acme' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const begun = await one.newRun({ owner: 'ann', tenant: 'acme' });
   await stores.store.owners.fold(one.id);
-  return begun.run.runId;
+  return begun.runId;
 }
 
 const path = (): string => `/api/operator/runs/${encodeURIComponent(runId)}/fork`;

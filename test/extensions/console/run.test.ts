@@ -8,9 +8,8 @@ it('a run whose record is of another tenant is not shown', async () => {
   // As Temporal lists it if its workflow was started without search attributes.
   const listed = async (tenant?: string) => {
     const session = drive({ store, ...rest }, newSessionId());
-    const begun = await session.begin({ owner: 'ann', ...(tenant !== undefined && { tenant }) });
-    if (begun.kind !== 'begun') throw new Error(begun.kind);
-    return { runId: begun.run.runId, agent: 'lab', status: 'running' as const, startedAt: 1 };
+    const begun = await session.newRun({ owner: 'ann', ...(tenant !== undefined && { tenant }) });
+    return { runId: begun.runId, agent: 'lab', status: 'running' as const, startedAt: 1 };
   };
   const deps = { stateStore: store } as Pick<RouteDeps, 'stateStore'>;
   const [ofTenant, ofNone] = [await listed('acme'), await listed()];

@@ -12,12 +12,10 @@ beforeEach(async () => {
   const server = await startOnMemory();
   [api, stores] = [server, server.stores];
   const session = drive(stores, toStoredSessionId('mine', 'acme'));
-  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
-  run = `/api/operator/runs/${encodeURIComponent(begun.run.runId)}`;
+  const begun = await session.newRun({ owner: 'ann', tenant: 'acme' });
+  await session.ask(begun.runId, 1, [newCall('c1', 'approval')]);
+  run = `/api/operator/runs/${encodeURIComponent(begun.runId)}`;
 });
-afterEach(() => api.close());
 
 it('each read of a step is recorded', async () => {
   for (const user of ['ann', 'col']) {

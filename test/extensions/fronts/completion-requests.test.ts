@@ -103,8 +103,7 @@ describe('a completion that its client repeats', () => {
 });
 
 describe('refusals of a completion', () => {
-  let api: ApiServer | undefined;
-  afterEach(() => api?.close());
+  let api: ApiServer;
 
   it('a model that does not exist is what the client takes for one', async () => {
     api = await startApi(createFakeRuntime());
@@ -206,8 +205,7 @@ describe('refusals of a completion', () => {
 });
 
 describe('a completion with settings that an agent has no use for', () => {
-  let api: ApiServer | undefined;
-  afterEach(() => api?.close());
+  let api: ApiServer;
 
   const conversation = [
     { role: 'system', content: 'Obey.' },
@@ -261,8 +259,7 @@ describe('a completion with settings that an agent has no use for', () => {
 });
 
 describe('the client of OpenAI in a browser', () => {
-  let api: ApiServer | undefined;
-  afterEach(() => api?.close());
+  let api: ApiServer;
 
   it('may send its headers from a listed origin, and read what it needs', async () => {
     const origin = 'https://app.test';

@@ -1,15 +1,19 @@
 import { limits } from '../../../extensions/limits/index.js';
+<<<<<<< HEAD
 import { AgentRegistry, type AgentDefinition } from '../../../agents/index.js';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
+=======
+import type { AgentDefinition } from '../../../agents/index.js';
+>>>>>>> a431613e (Set up runs, stores and APIs of tests in one place, and join modules of one noun)
 import { sharesOf, type Budgets } from '../../../extensions/limits/budgets.js';
 import type { Deliveries } from '../../../runs/deliveries.js';
-import { createRuns } from '../../../runs/create-runs.js';
 import type { Runs } from '../../../runs/runs.js';
 import type { Notice } from '../../../protocol/notices.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive, newSessionId, userMessage } from '../../support/session-driver.js';
 import { createTestAgent } from '../../support/test-agent.js';
 import { until } from '../../support/until.js';
+import { createIdleRuns } from '../../support/idle-workflows.js';
 
 const { agent } = createTestAgent();
 const pricing = { inputPerMTok: 1, outputPerMTok: 1 };
@@ -29,16 +33,8 @@ function executorWith(
   announce?: Deliveries['announce'],
   agents = [priced],
 ): Runs {
-  return createRuns({
-    ...stores,
-    workflows: {
-      start: () => Promise.resolve(),
-      wake: () => Promise.resolve(),
-      look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
-      fleet: 'budgets',
-    } as never,
-    agents: new AgentRegistry(agents),
-    searchAttributes: false,
+  return createIdleRuns(stores, {
+    agents,
     extensions: [
       limits({ quotas: 'unlimited', budgets }),
       ...(announce === undefined
@@ -64,9 +60,14 @@ const say = (runs: Runs, sessionId = newSessionId(), id = 'u1', owner = ann.owne
 /** This user has a run that cost this. */
 async function spend(usd: number, owner = ann.owner): Promise<void> {
   const session = drive({ store: stores.store, stream: stores.streamManager } as never);
+<<<<<<< HEAD
   const begun = await session.begin({ ...ann, owner });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   const writer = session.writer(begun.run.runId, 1, 1);
+=======
+  const begun = await session.newRun(ann);
+  const writer = session.writer(begun.runId, 1, 1);
+>>>>>>> a431613e (Set up runs, stores and APIs of tests in one place, and join modules of one noun)
   await session.claim(writer);
   const usage = { inputTokens: 1, outputTokens: 1, costMicroUsd: usd * 1_000_000 };
   await session.commit(writer, { usage });

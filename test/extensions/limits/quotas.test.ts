@@ -1,6 +1,4 @@
-import { AgentRegistry } from '../../../agents/index.js';
 import { createSweep, createRepair } from '../../../runs/sweep.js';
-import { createRuns } from '../../../runs/create-runs.js';
 import type { Runs } from '../../../runs/runs.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
 import type { OwnerCounts } from '../../../store/contract/owners.js';
@@ -9,8 +7,8 @@ import { createMemoryStores, type MemoryStores } from '../../../store/memory/ind
 import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
 import { createTestAgent } from '../../support/test-agent.js';
 import { until } from '../../support/until.js';
+import { createIdleRuns, IDLE_WORKFLOWS } from '../../support/idle-workflows.js';
 
-const FLEET = 'quotas';
 const { agent } = createTestAgent();
 let stores: MemoryStores;
 beforeEach(() => {
@@ -18,19 +16,8 @@ beforeEach(() => {
 });
 
 function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): Runs {
-  return createRuns({
-    ...stores,
-    workflows: {
-      start: () => Promise.resolve(),
-      wake: () => Promise.resolve(),
-      look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
-      fleet: FLEET,
-    } as never,
-    agents: new AgentRegistry([agent]),
-    searchAttributes: false,
-    extensions: [limits({ quotas: toQuotas(user, tenantFactor) })],
-    logger: { warn: () => undefined },
-  });
+  const extensions = [limits({ quotas: toQuotas(user, tenantFactor) })];
+  return createIdleRuns(stores, { agents: [agent], extensions });
 }
 
 interface Message {
@@ -170,14 +157,14 @@ describe('what was not charged when a run ended, since its process died', () => 
 
   it('the sweep that finds a conversation at rest charges what its dead process did not', async () => {
     const executor = executorWith({});
-    const store = { ...stores.store, due: stores.store.due.of(FLEET) };
+    const store = { ...stores.store, due: stores.store.due.of(IDLE_WORKFLOWS.fleet) };
     await store.due.note(await endUnnoticed(executor), -1);
     await createSweep({ store, runs: executor, holder: 'x', logger })();
     expect(await runsOf('ann')).toBe(0);
   });
 
   it('the sweep that finds a conversation waiting for people frees the slot of its run', async () => {
-    const store = { ...stores.store, due: stores.store.due.of(FLEET) };
+    const store = { ...stores.store, due: stores.store.due.of(IDLE_WORKFLOWS.fleet) };
     const executor = executorWith({});
     const sessionId = newSessionId();
     const begun = await say(executor, { sessionId });

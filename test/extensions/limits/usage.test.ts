@@ -3,11 +3,7 @@ import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive } from '../../support/session-driver.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+let api: ApiServer;
 
 /** An API over stores in which two users of acme, and one of another tenant, have ended runs. */
 async function startFor(caller: Partial<Identity>): Promise<ApiServer> {
@@ -19,9 +15,8 @@ async function startFor(caller: Partial<Identity>): Promise<ApiServer> {
     ['eve', 'other', 'fast'],
   ] as const) {
     const session = drive({ store, stream: streamManager } as never);
-    const begun = await session.begin({ owner, tenant });
-    if (begun.kind !== 'begun') throw new Error(begun.kind);
-    const writer = session.writer(begun.run.runId, 1, 1);
+    const begun = await session.newRun({ owner, tenant });
+    const writer = session.writer(begun.runId, 1, 1);
     await session.claim(writer);
     const usage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 7 };
     await session.commit(writer, { usage, model });

@@ -8,11 +8,7 @@ import { createMemoryStores } from '../../../store/memory/index.js';
 import { until } from '../../support/until.js';
 import { readUser, say, startApi, type ApiServer } from '../../api/api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
+let api: ApiServer;
 
 /** The value of a sample, by its name with labels; undefined if it does not exist. */
 async function read(server: ApiServer, sample: string): Promise<number | undefined> {

@@ -31,9 +31,8 @@ beforeEach(async () => {
   const secret = userMessage('h1', 'pay <b>mallory</b>');
   const hidden = { ...secret, row: { ...secret.row, hidden: true }, hidden: true };
   const messages = [hidden, userMessage('u1')];
-  const begun = await session.begin({ owner: 'ann', tenant: 'acme', messages });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  const { runId } = begun.run;
+  const begun = await session.newRun({ owner: 'ann', tenant: 'acme', messages });
+  const { runId } = begun;
   // A call with approvers is decided only as it was shown.
   const guarded = newCall('c1', 'approval', { approvers: { roles: ['approver'] } });
   await session.ask(runId, 1, [guarded, newCall('c2', 'client')]);
@@ -47,7 +46,6 @@ beforeEach(async () => {
     inputHash: hashInput({ of: 'c1' }),
   };
 });
-afterEach(() => api.close());
 
 const WAYS = ['show', 'decide'] as const;
 type Way = (typeof WAYS)[number];
@@ -105,9 +103,8 @@ it('a link reads no large conversation', async () => {
   const secret = userMessage('h1', 'pay mallory');
   const hidden = { ...secret, row: { ...secret.row, hidden: true }, hidden: true };
   const more = [1, 2, 3].map((n) => userMessage(`u${String(n)}`, 'x'.repeat(900_000)));
-  const begun = await large.begin({ owner: 'ann', tenant: 'acme', messages: [hidden, ...more] });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  const { runId } = begun.run;
+  const begun = await large.newRun({ owner: 'ann', tenant: 'acme', messages: [hidden, ...more] });
+  const { runId } = begun;
   await large.ask(runId, 1, [newCall('c1', 'approval', { input: { of: 'c1' } })]);
   const shown = await follow('show', 'text/html', { sessionId: large.id, runId });
   expect(shown.status).toBe(200);
@@ -120,9 +117,8 @@ describe.each([
 ])('a question %s', (_, code) => {
   it.each(['waits for another answer', 'has gone on'])('while its run %s', async (how) => {
     const other = drive(api.stores, toStoredSessionId('other', 'acme'));
-    const begun = await other.begin({ owner: 'ann', tenant: 'acme' });
-    if (begun.kind !== 'begun') throw new Error(begun.kind);
-    const { runId } = begun.run;
+    const begun = await other.newRun({ owner: 'ann', tenant: 'acme' });
+    const { runId } = begun;
     const late = code === 'expired' ? { deadlineMs: 1 } : {};
     await other.ask(runId, 1, [newCall('c1', 'approval', late), newCall('c2', 'client')]);
     if (code === 'expired') {

@@ -33,13 +33,11 @@ beforeEach(async () => {
     authenticate: () => ({ userId: 'ida', tenantId: 'acme', roles: ['operator'] }),
   });
   session = drive(stores, toStoredSessionId('mine', 'acme'));
-  const begun = await session.begin(ANN);
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  const { runId } = begun.run;
+  const begun = await session.newRun(ANN);
+  const { runId } = begun;
   await session.ask(runId, 1, [newCall('c1', 'approval')]);
   await stores.store.owners.fold(session.id);
 });
-afterEach(() => api.close());
 
 async function erase(): Promise<{ status: number; complete?: boolean; conversations?: number }> {
   const response = await fetch(`${api.url}/api/operator/users/ann`, { method: 'DELETE' });

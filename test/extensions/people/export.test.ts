@@ -8,7 +8,6 @@ import { startApi, type ApiServer, type StartOptions } from '../../api/api-serve
 
 /** What Ann takes along. */
 let api: ApiServer;
-afterEach(() => api.close());
 
 const MB = 1024 * 1024;
 const owner = { owner: 'ann', tenant: 'acme' };

@@ -8,7 +8,7 @@ import type { ToolContext } from '../../../agents/index.js';
 import { HttpRemoteAgentTransport } from '../../../extensions/remote/index.js';
 import { remoteSessionId, runRemotely } from '../../../extensions/remote/run-remotely.js';
 import type { StreamChunk } from '../../../protocol/chunk.js';
-import { RESERVED_EVENT_NAMES } from '../../../protocol/event-names.js';
+import { RESERVED_EVENT_NAMES } from '../../../protocol/wire-names.js';
 import { LIMITS } from '../../../protocol/limits.js';
 
 /** An agent server that has turned against the one that delegates to it. */

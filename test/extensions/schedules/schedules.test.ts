@@ -6,16 +6,13 @@ import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../agents/index.js';
 import { findSession } from '../../../ai-sdk/reply/access.js';
 import { scheduleIdOf, workflowIdOf } from '../../../protocol/ids.js';
-import type { Firing, ScheduledRun, ScheduleInput } from '../../../protocol/scheduled-run.js';
+import type { Firing, ScheduledRun, ScheduleInput } from '../../../protocol/called-runs.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
-import { createRunHarness, type RunHarness } from '../../support/run-harness.js';
-import { openTestStores, type TestStores } from '../../support/test-stores.js';
+import { useRuns } from '../../support/run-harness.js';
 import { until } from '../../support/until.js';
 
-let stores: TestStores;
-let runs: RunHarness;
 let schedules: Schedules;
 const { agent: gated, open, reached } = createGatedAgent();
 const pay = defineTool({
@@ -39,12 +36,8 @@ const asker = defineAgent({
 });
 const created: ScheduleInput[] = [];
 
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [gated, asker]);
-  schedules = createSchedules(runs);
-  await runs.startWorker();
-}, 60_000);
+const { runs, stores } = useRuns([gated, asker]);
+schedules = createSchedules(runs);
 afterEach(async () => {
   for (const { tenant, name } of created.splice(0)) await schedules.delete(tenant, name);
 });

@@ -1,4 +1,4 @@
-import { HEADERS } from '../../../protocol/headers.js';
+import { HEADERS } from '../../../protocol/wire-names.js';
 import { Refusal, request } from '../api-client.js';
 
 type Query = Readonly<Record<string, string | number | undefined>>;

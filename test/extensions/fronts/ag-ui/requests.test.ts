@@ -2,8 +2,7 @@ import { createFakeRuntime } from '../../../support/fake-runtime.js';
 import { asking } from '../../../ai-sdk/reply/ask.js';
 import { startApi, type ApiServer } from '../../../api/api-server.js';
 
-let api: ApiServer | undefined;
-afterEach(() => api?.close());
+let api: ApiServer;
 
 const user = (id: string, content: unknown = 'hi'): object => ({ id, role: 'user', content });
 const resolved = (interruptId: string, payload: unknown): object => ({

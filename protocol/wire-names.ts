@@ -1,3 +1,24 @@
+/** Names of the contract. No imports, so that browsers can use them. */
+
+/** HTTP headers, in lower case. */
+export const HEADERS = {
+  sessionId: 'x-session-id',
+  runId: 'x-run-id',
+  resumeFromSequence: 'x-resume-from-sequence',
+  lastEventId: 'last-event-id',
+  resumeAt: 'x-resume-at',
+  existingMessageId: 'x-existing-message-id',
+  profile: 'x-ai-sdk-profile',
+  /** `1`: the reader wants to see what sub-agents do. */
+  subAgents: 'x-helix-sub-agents',
+  /** `static`: calls are parts `tool-<name>` in place of `dynamic-tool`. */
+  toolParts: 'x-helix-tool-parts',
+  via: 'x-helix-via',
+  idempotencyKey: 'idempotency-key',
+  /** Percent-encoded. */
+  tenant: 'x-helix-tenant',
+} as const;
+
 /**
  * Names of parts with which the runtime reports the progress of a run to a page. A custom event
  * with such a name would be mistaken for one of the runtime.
@@ -34,3 +55,9 @@ export function toEventPartType(eventName: string): `data-${string}` {
 export function isReservedEventName(eventName: string): boolean {
   return RESERVED.has(toEventPartType(eventName).slice('data-'.length));
 }
+
+/** Metadata keys of user messages that have a meaning for the runtime. */
+export const COMMON_METADATA_KEYS = {
+  /** True for a message that the model gets but the page does not show. */
+  HIDDEN: 'hidden',
+} as const;

@@ -2,8 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { OperatorLease, OperatorWorker, OperatorWorkers } from '../protocol/operator.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
 import type { Leases } from '../store/contract/leases.js';
-import { POLL_MS, toMs } from './pollers.js';
-import { withinDeadline } from './run-workflows.js';
+import { toMs, withinDeadline, type Timestamp } from './temporal-calls.js';
 
 /** Values of Temporal's API. */
 const RUNS = 1;
@@ -80,4 +79,17 @@ async function readLeases(leases: Leases): Promise<OperatorLease[]> {
       return { id, state, attempts: work.length };
     }),
   );
+}
+
+/** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
+export const POLL_MS = 70_000;
+
+interface Poller {
+  identity?: string | null;
+  lastAccessTime?: Timestamp | null;
+}
+
+/** When a poller asked last, ms since the epoch by Temporal's clock; 0 if none did. */
+export function lastPoll(pollers: readonly Poller[]): number {
+  return Math.max(0, ...pollers.map(({ lastAccessTime }) => toMs(lastAccessTime)));
 }
