@@ -1,5 +1,4 @@
 import type { Asker, RunError, RunInput, RunUsage, Trigger } from './run.js';
-import type { OperatorScheduleDetail } from './schedules.js';
 
 /**
  * Runs that a workflow of another program begins: what it exchanges with the activities that do so. Types
@@ -163,5 +162,3 @@ export interface FiringNote {
   code?: string;
 }
 
-/** A firing as Temporal knows it. */
-export type Firing = OperatorScheduleDetail['firings'][number];

@@ -123,6 +123,8 @@ export const OperatorScheduleDetail = z
   })
   .meta({ id: 'OperatorScheduleDetail' });
 export type OperatorScheduleDetail = z.infer<typeof OperatorScheduleDetail>;
+/** A firing as Temporal knows it. */
+export type Firing = OperatorScheduleDetail['firings'][number];
 
 /** Body of the replies to `pause`, `resume`, `trigger` and `DELETE`. */
 export const OperatorScheduleReply = z.object({

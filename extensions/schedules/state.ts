@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ScheduleSummary } from '@temporalio/client';
-import type { Firing, ScheduleInput } from '../../protocol/called-runs.js';
+import type { ScheduleInput } from '../../protocol/called-runs.js';
+import type { Firing } from '../../protocol/schedules.js';
 
 /** A schedule as Temporal knows it. */
 export interface ScheduleState extends Omit<ScheduleInput, 'message' | 'isPaused'> {

@@ -3,7 +3,7 @@ import { ROUTES } from '../support/all-routes.js';
 import type { AnswerRefusal } from '../../protocol/answers.js';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { drive, newCall } from '../support/session-driver.js';
-import { startOnMemory, type ApiServer } from './api-server.js';
+import { startOnMemory } from './api-server.js';
 import { ASKED, ASKED_BY_OPERATORS } from './route-requests.js';
 
 /** Why the store refuses what is done with a call, and as what a client learns of it. */
@@ -28,14 +28,11 @@ const DONE_BY = {
   leaseCall: ['leaseCall'],
 };
 
-let api: ApiServer;
-
 const cases = Object.entries(DONE_BY).flatMap(([act, ids]) => ids.map((id) => [id, act] as const));
 
 it.each(cases)('%s tells why a call was left alone', async (id, act) => {
   let kind: AnswerRefusal = 'not_pending';
   const server = await startOnMemory({ instead: { [act]: () => Promise.resolve({ kind }) } });
-  api = server;
   const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
   const begun = await session.newRun({ owner: 'ann', tenant: 'acme' });
   await session.ask(begun.runId, 1, [newCall('c1', 'approval')]);

@@ -6,7 +6,7 @@ import { assistantRow } from '../../store/conformance/fixtures.js';
 import { createMemoryData, createStoresOn } from '../../store/memory/index.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
-import { startOnMemory, type ApiServer } from './api-server.js';
+import { startOnMemory } from './api-server.js';
 
 /** Each end of a turn, by each way to read it. */
 interface End {
@@ -71,8 +71,6 @@ const ENDS: Record<string, End> = {
   },
 };
 
-let api: ApiServer;
-
 /** The parts of a reply to the end, and the message that a client makes of them. */
 async function readTurn(response: Response) {
   expect(response.status).toBe(200);
@@ -94,7 +92,6 @@ async function readTurn(response: Response) {
 it.each(Object.entries(ENDS))('a turn that is %s ends alike however it is read', async (_, end) => {
   const data = createMemoryData();
   const server = await startOnMemory({ stores: createStoresOn(data) });
-  api = server;
   const session = drive(server.stores);
   const { runId, messageId } = await session.newRun();
   const writer = session.writer(runId, 1, 1);

@@ -1,20 +1,17 @@
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
-import { charge } from '../support/lab-calls.js';
+import { charge, delegate } from '../support/lab-calls.js';
 import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
-const { runs, stores } = useRuns([createLabAgent({ countCharge: async () => 1 })]);
-afterAll(() => stores.close());
+/** Keys of charges. */
+const charged: string[] = [];
+const { runs, stores } = useRuns([
+  createLabAgent({ countCharge: async (key) => charged.push(key) }),
+]);
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
-const delegate = (id: string, ...entries: object[]): object => ({
-  tool: 'delegate',
-  id,
-  args: { script: entries },
-});
-
 /** The sub-agent's call, once people are asked about it. */
 async function untilAsked(sessionId: string, toolCallId: string): Promise<OpenCall> {
   return until(`${toolCallId} is asked`, async () => {
@@ -104,4 +101,69 @@ describe('a sub-agent', () => {
       ]),
     );
   }, 60_000);
+});
+
+/** The charge that people are asked about now. */
+async function untilCharge(sessionId: string): Promise<OpenCall> {
+  return until('a question is asked', async () => {
+    const view = await stores.store.sessions.view(sessionId);
+    if (view?.record.stream !== 'paused') return undefined;
+    return view.openCalls.find(
+      ({ state, spec }) => state === 'waiting' && spec.toolName === 'charge',
+    );
+  });
+}
+
+async function approve(sessionId: string): Promise<string> {
+  const { toolCallId } = (await untilCharge(sessionId)).spec;
+  const approval = { kind: 'approval-response', toolCallId, approved: true } as const;
+  await runs.executor.submitToolResult({ sessionId, ...approval });
+  return toolCallId;
+}
+
+describe('a turn with sub-agents that is done again', () => {
+  it('a repeated turn begins its sub-agents again, with new sessions and ids, and asks people again', async () => {
+    const sessionId = runs.newSessionId();
+    const calls = [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' })];
+    const run = await runs.begin(sessionId, 'lab', script({ calls }, { say: 'all paid' }));
+    const before = charged.length;
+    const first = await approve(sessionId);
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+
+    const again = await runs.executor.retry({ sessionId, by: 'ann' });
+    const second = await approve(sessionId);
+    expect(await runs.result(again)).toEqual({ status: 'completed', steps: 2 });
+    expect(second).not.toBe(first);
+    expect(charged).toHaveLength(before + 2);
+    expect(new Set(charged).size).toBe(before + 2);
+    const rows = await stores.store.sessions.rows(sessionId, 0);
+    const results = rows.filter(({ role }) => role === 'tool');
+    expect(results).toMatchObject([
+      { toolName: 'charge', display: true, toolCallId: second },
+      { toolName: 'delegate', output: 'paid' },
+    ]);
+    expect(rows.at(-1)).toMatchObject({ parts: [{ type: 'text', text: 'all paid' }] });
+    const chunks = await stores.streamManager.getAllChunks(sessionId);
+    const started = chunks.flatMap((chunk) =>
+      chunk.type === 'subagent_start' ? [chunk.subSessionId] : [],
+    );
+    // The reply of the first run's sub-agent is gone with its turn.
+    expect(started).toHaveLength(1);
+  });
+
+  it('a turn can be stopped while a sub-agent waits, and repeated from there', async () => {
+    const sessionId = runs.newSessionId();
+    const calls = [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' })];
+    const run = await runs.begin(sessionId, 'lab', script({ calls }, { say: 'all paid' }));
+    await untilCharge(sessionId);
+    await runs.executor.stop(sessionId, { mode: 'interrupt' });
+    expect(await runs.result(run)).toMatchObject({ status: 'interrupted' });
+
+    const again = await runs.executor.retry({ sessionId });
+    await approve(sessionId);
+    expect(await runs.result(again)).toEqual({ status: 'completed', steps: 2 });
+    expect((await stores.store.sessions.rows(sessionId, -1))[0]).toMatchObject({
+      role: 'assistant',
+    });
+  });
 });

@@ -28,8 +28,8 @@ async function startFor(caller: Partial<Identity>): Promise<ApiServer> {
 }
 
 const read = async (path = ''): Promise<[number, { usage: object[] }]> => {
-  const reply = await api?.get(`/api/operator/usage${path}`);
-  return [reply?.status ?? 0, (await reply?.json()) as { usage: object[] }];
+  const reply = await api.get(`/api/operator/usage${path}`);
+  return [reply.status, (await reply.json()) as { usage: object[] }];
 };
 
 describe('usage over HTTP', () => {
