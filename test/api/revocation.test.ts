@@ -3,6 +3,9 @@ import { createFakeRuntime } from '../support/fake-runtime.js';
 import { cutWhenRevoked } from '../../api/stream-reply.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
+let api: ApiServer | undefined;
+afterEach(() => api?.close());
+
 const as = (token: string): Record<string, string> => ({ 'x-token': token });
 
 /** Starts a turn, and offers to revoke the token of its user. */
@@ -26,6 +29,7 @@ async function startTurn(
     },
     ...options,
   });
+  api = server;
   return { server, revoke: (token) => tokens.get(token)?.abort() };
 }
 
