@@ -161,4 +161,3 @@ export interface FiringNote {
   /** Why it failed, or was refused. */
   code?: string;
 }
-

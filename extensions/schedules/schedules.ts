@@ -12,13 +12,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { HelixError } from '../../protocol/errors.js';
 import { scheduleIdOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type {
-  ScheduledRun,
-  ScheduleInput,
-  Firing,
-  FiringNote,
-} from '../../protocol/called-runs.js';
-import { OperatorScheduleBody } from '../../protocol/schedules.js';
+import type { ScheduledRun, ScheduleInput, FiringNote } from '../../protocol/called-runs.js';
+import { OperatorScheduleBody, type Firing } from '../../protocol/schedules.js';
 import {
   DEFAULT_TASK_QUEUE,
   FIRING_WORKFLOW_TYPE,
@@ -38,7 +33,8 @@ import {
   type ScheduleState,
 } from './state.js';
 
-export type { Firing, ScheduleInput } from '../../protocol/called-runs.js';
+export type { ScheduleInput } from '../../protocol/called-runs.js';
+export type { Firing } from '../../protocol/schedules.js';
 export type { DescribedSchedule, ScheduleState } from './state.js';
 
 /** Scheduled runs; each schedule is one of Temporal's. Names are unique within a tenant. */
