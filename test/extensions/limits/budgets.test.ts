@@ -1,10 +1,6 @@
 import { limits } from '../../../extensions/limits/index.js';
-<<<<<<< HEAD
-import { AgentRegistry, type AgentDefinition } from '../../../agents/index.js';
-import { toStoredSessionId } from '../../../ai-sdk/index.js';
-=======
 import type { AgentDefinition } from '../../../agents/index.js';
->>>>>>> a431613e (Set up runs, stores and APIs of tests in one place, and join modules of one noun)
+import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { sharesOf, type Budgets } from '../../../extensions/limits/budgets.js';
 import type { Deliveries } from '../../../runs/deliveries.js';
 import type { Runs } from '../../../runs/runs.js';
@@ -60,14 +56,8 @@ const say = (runs: Runs, sessionId = newSessionId(), id = 'u1', owner = ann.owne
 /** This user has a run that cost this. */
 async function spend(usd: number, owner = ann.owner): Promise<void> {
   const session = drive({ store: stores.store, stream: stores.streamManager } as never);
-<<<<<<< HEAD
-  const begun = await session.begin({ ...ann, owner });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  const writer = session.writer(begun.run.runId, 1, 1);
-=======
-  const begun = await session.newRun(ann);
+  const begun = await session.newRun({ ...ann, owner });
   const writer = session.writer(begun.runId, 1, 1);
->>>>>>> a431613e (Set up runs, stores and APIs of tests in one place, and join modules of one noun)
   await session.claim(writer);
   const usage = { inputTokens: 1, outputTokens: 1, costMicroUsd: usd * 1_000_000 };
   await session.commit(writer, { usage });
