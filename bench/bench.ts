@@ -3,10 +3,8 @@ import { createChatClient, type ChatClient } from './client/chat-client.js';
 import { createFloor, type Floor } from './floor/floor-client.js';
 import { startChild, type Child } from './processes/child.js';
 import { startProduct, type Product, type Servers } from './processes/product.js';
-import type { Pids } from './processes/cpu-meter.js';
-import { redisPid } from './processes/redis-pid.js';
-import { siblingPid } from './processes/usage.js';
-import type { Report } from './report/row.js';
+import { redisPid, siblingPid, type Pids } from './processes/usage.js';
+import type { Report } from './report.js';
 
 export const TASK_QUEUE = 'bench-runs';
 

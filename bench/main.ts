@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util';
+import { createSay, readServers, runProgram } from './command.js';
 import { openBench, type Measurement } from './bench.js';
 import { answerLatency } from './measures/answer-latency.js';
 import { appendRate } from './measures/append-rate.js';
@@ -12,10 +14,40 @@ import { sseClients } from './measures/sse-clients.js';
 import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
 import { waitingMemory } from './measures/waiting-memory.js';
-import { readOptions, type Options } from './options.js';
-import { formatShares, startCpuMeter } from './processes/cpu-meter.js';
-import type { Report } from './report/row.js';
-import { formatTable } from './report/table.js';
+import { formatShares, startCpuMeter } from './processes/usage.js';
+import { formatTable, type Report } from './report.js';
+
+interface Options {
+  /** Few samples: shows that everything works, not how fast it is. */
+  isQuick: boolean;
+  /** Names of the measurements to take. */
+  only: readonly string[];
+  /** How many runs wait at once in the measurement of memory. */
+  waiting: number;
+}
+
+const WAITING = 1_000;
+
+/** @throws Error in one line that says what there is to choose from */
+function readOptions(args: readonly string[], names: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      waiting: { type: 'string', default: String(WAITING) },
+      only: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const only = values.only.flatMap((name) => name.split(','));
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(`There is no measurement "${unknown}". There are: ${names.join(', ')}.`);
+  }
+  const waiting = Number(values.waiting);
+  if (!Number.isInteger(waiting) || waiting < 1)
+    throw new Error('--waiting must be a number from 1.');
+  return { isQuick: values.quick, waiting, only: only.length > 0 ? only : names };
+}
 
 /** A measurement that hangs must not block its caller. */
 const LIMIT_MS = 20 * 60_000;
@@ -45,24 +77,16 @@ async function main(): Promise<void> {
     process.argv.slice(2),
     MEASUREMENTS.map(({ name }) => name),
   );
-  const startedAt = Date.now();
-  const seconds = (): string => String(Math.round((Date.now() - startedAt) / 1000)).padStart(4);
-  const say = (text: string): void => {
-    process.stderr.write(`${seconds()} s  ${text}\n`);
-  };
+  const say = createSay();
   const stop = listenForStop();
   // A reader whose connection breaks unobserved must not end the other measurements.
   process.on('unhandledRejection', (error) => {
     process.exitCode = 1;
     say(`something failed in the background: ${String(error)}`);
   });
-  const servers = {
-    redisUrl: readVariable('TEST_REDIS_URL'),
-    temporalAddress: readVariable('TEST_TEMPORAL_ADDRESS'),
-  };
   say('starting worker, api and the bare worker');
   const report: Report = { rows: [], notes: [] };
-  const { bench, close } = await openBench(servers, { ...options, say });
+  const { bench, close } = await openBench(readServers(), { ...options, say });
   try {
     for (const { name, take } of chosen(options)) {
       say(`${name} …`);
@@ -109,20 +133,8 @@ function listenForStop(): Promise<never> {
   return stop;
 }
 
-function readVariable(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set: start this with npm run bench.`);
-  return value;
-}
-
 function print({ rows, notes }: Report): void {
   console.log(['', formatTable(rows), '', ...notes, ''].join('\n'));
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
-    process.exit(1);
-  },
-);
+runProgram(main);

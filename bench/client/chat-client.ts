@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { wallClock } from '../clock.js';
-import { createDataLines } from './data-lines.js';
+import { createDataLines } from './raw-stream.js';
 
 /** Called with the JSON of each event, and when its bytes arrived. */
 export type OnEvent = (json: string, at: number) => void;
@@ -68,4 +68,9 @@ function readReply(reply: IncomingMessage, onEvent: OnEvent): Promise<void> {
       else resolve();
     });
   });
+}
+
+/** A session id that no earlier measurement on these servers has used. */
+export function newSessionId(): string {
+  return `bench-${randomBytes(9).toString('base64url')}`;
 }

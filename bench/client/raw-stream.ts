@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { wallClock } from '../clock.js';
+import type { OnEvent } from './chat-client.js';
 
 /** Every socket reads into it, and what is in it is looked at before the next one reads. */
 const INPUT = Buffer.allocUnsafe(256 * 1024);
@@ -80,4 +82,67 @@ function toText({ port, method, path, headers = {}, body = '' }: RawRequest): st
     '',
     body,
   ].join('\r\n');
+}
+
+/**
+ * The smallest parser of server-sent events that will do: hands over the text after `data: ` of
+ * each line. The load client shares two cores with what it measures, so it does nothing more.
+ */
+export function createDataLines(onData: (text: string, at: number) => void) {
+  let rest = '';
+  return (piece: string, at: number): void => {
+    const text = rest === '' ? piece : rest + piece;
+    let from = 0;
+    for (let end = text.indexOf('\n', from); end >= 0; end = text.indexOf('\n', from)) {
+      if (text.startsWith('data: ', from)) onData(text.slice(from + 6, end), at);
+      from = end + 1;
+    }
+    rest = text.slice(from);
+  };
+}
+
+/**
+ * Sends a message to the lab agent. Frames are recognised by their prefix `data: `,
+ * so each must be written in one piece, and texts must be ASCII.
+ *
+ * Resolves when the reply is over, rejects if it is cut or refused.
+ */
+export function sayRaw(
+  port: number,
+  sessionId: string,
+  text: string,
+  onEvent: OnEvent,
+  options: {
+    id?: string;
+    agent?: string;
+    headers?: Record<string, string>;
+    signal?: AbortSignal;
+  } = {},
+): Promise<void> {
+  const message = { id: options.id ?? randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
+  return readRaw({
+    port,
+    method: 'POST',
+    path: `/api/chat/${sessionId}`,
+    headers: { 'content-type': 'application/json', ...options.headers },
+    body: JSON.stringify({ id: sessionId, agent: options.agent ?? 'lab', messages: [message] }),
+    onPiece: createDataLines(onEvent),
+    signal: options.signal,
+  });
+}
+
+/** Follows the active turn until the signal fires. */
+export function followRaw(
+  port: number,
+  sessionId: string,
+  onEvent: OnEvent,
+  signal: AbortSignal,
+): Promise<void> {
+  return readRaw({
+    port,
+    method: 'GET',
+    path: `/api/chat/${sessionId}`,
+    onPiece: createDataLines(onEvent),
+    signal,
+  });
 }

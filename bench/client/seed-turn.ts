@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatCheckpointId } from '../../protocol/ids.js';
-import type { RedisStores } from '../../store/redis/index.js';
 import type { Writer } from '../../store/contract/log.js';
+import { createRedisStores, type RedisStores } from '../../store/redis/index.js';
 
 /** The API's name for everybody, who may then read what was seeded. */
 const OWNER = 'anonymous';
@@ -79,4 +79,9 @@ export async function endTurn({ store }: Stores, writer: Writer, text: string): 
     answersStop: false,
     now: Date.now(),
   });
+}
+
+/** Stores on the Redis of a benchmark. */
+export function openStores(url: string): RedisStores {
+  return createRedisStores({ url, whenAway: 'wait' });
 }

@@ -1,12 +1,21 @@
+import { Redis } from 'ioredis';
+import { wallClock } from '../clock.js';
 import { startChild } from '../processes/child.js';
-import { followRaw } from './raw-chat.js';
-import { newSessionId } from './session-ids.js';
+import { newSessionId } from './chat-client.js';
+import { followRaw } from './raw-stream.js';
 
 /** First stamps of each stream, which meet connections and code that are cold. */
 const WARM_UP = 75;
 
+/** So many streams of so many stamps. */
+export interface StreamSize {
+  streams: number;
+  stamps: number;
+  everyMs: number;
+}
+
 export interface StampedStreams {
-  /** Ids of the turns that stamps are written into. */
+  /** Ids of the turns that stamps are written into, or keys of bare streams. */
   sessions: readonly string[];
   begin: () => void;
   /** Resolves when everything is stored. */
@@ -14,14 +23,14 @@ export interface StampedStreams {
   stop: () => Promise<void>;
 }
 
-/** Turns that a separate process writes, as a worker would. They wait for `begin`. */
+/** Streams that a separate process writes, turns as a worker would. They wait for `begin`. */
 export async function startStampedStreams(
   redisUrl: string,
-  size: { streams: number; stamps: number; everyMs: number },
+  { streams, stamps, everyMs }: StreamSize,
+  kind: 'turns' | 'bare' = 'turns',
 ): Promise<StampedStreams> {
   const prefix = `${newSessionId()}-`;
-  const { streams, stamps, everyMs } = size;
-  const args = [redisUrl, prefix, streams, stamps, everyMs].map(String);
+  const args = [redisUrl, prefix, streams, stamps, everyMs, kind].map(String);
   const nodeArgs = ['--max-semi-space-size=64'];
   const writer = startChild('bench/load/stamp-writer.js', { args, nodeArgs });
   await writer.hear();
@@ -36,6 +45,46 @@ export async function startStampedStreams(
     done,
     stop: writer.stop,
   };
+}
+
+/**
+ * What Redis alone takes from one process to another: XADD there, a blocking XREAD per stream here,
+ * at the rate of the product's streams.
+ *
+ * @returns latencies in ms
+ */
+export async function measureRedisFloor(redisUrl: string, size: StreamSize): Promise<number[]> {
+  const writer = await startStampedStreams(redisUrl, size, 'bare');
+  const readers = writer.sessions.map((key) => ({ key, redis: new Redis(redisUrl) }));
+  const latencies: number[] = [];
+  try {
+    const reading = readers.map(({ key, redis }) => readBare(redis, key, size.stamps, latencies));
+    writer.begin();
+    await Promise.all(reading);
+  } finally {
+    for (const { redis } of readers) redis.disconnect();
+    await writer.stop();
+  }
+  return latencies;
+}
+
+async function readBare(
+  redis: Redis,
+  key: string,
+  stamps: number,
+  latencies: number[],
+): Promise<void> {
+  let cursor = '0';
+  const from = Math.min(WARM_UP, stamps / 2);
+  for (let count = 0; count < stamps;) {
+    const replies = await redis.xread('BLOCK', 0, 'STREAMS', key, cursor);
+    const at = wallClock();
+    for (const [id, fields] of replies?.[0]?.[1] ?? []) {
+      if (count >= from) latencies.push(at - Number(fields[1]));
+      cursor = id;
+      count += 1;
+    }
+  }
 }
 
 /** Takes a latency, and the moment at which the chunk arrived. */
@@ -69,4 +118,47 @@ function createStampReader(onLatency: OnLatency): (delta: string, at: number) =>
       if (count > WARM_UP) onLatency(at - Number(stamp), at);
     }
   };
+}
+
+/** What arrived of one stream of stamps. */
+export class StreamTally {
+  readonly sessionId: string;
+  readonly latencies: number[] = [];
+  /** Stamps so far, in so many frames. */
+  received = 0;
+  frames = 0;
+  /** Stamps out of order or seen before. */
+  doubled = 0;
+  #newest = 0;
+  #isOpen = false;
+
+  constructor(sessionId: string) {
+    this.sessionId = sessionId;
+  }
+
+  /** Latencies count from now on. */
+  openWindow(): void {
+    this.#isOpen = true;
+  }
+
+  closeWindow(): void {
+    this.#isOpen = false;
+  }
+
+  /** The JSON of an event; those that are no text are of no interest here. */
+  acceptEvent(json: string, at: number): void {
+    if (!json.startsWith('{"type":"text-delta"')) return;
+    this.acceptDelta((JSON.parse(json) as { delta: string }).delta, at);
+  }
+
+  /** Each delta holds one stamp or, if the writer was behind, several. */
+  acceptDelta(delta: string, at: number): void {
+    this.frames += 1;
+    for (const stamp of delta.trimEnd().split(' ').map(Number)) {
+      this.received += 1;
+      if (stamp <= this.#newest) this.doubled += 1;
+      this.#newest = stamp;
+      if (this.#isOpen) this.latencies.push(at - stamp);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { sleep, wallClock } from '../clock.js';
-import { FLOOR_RELEASE, FLOOR_TASK_QUEUE, type Span } from './names.js';
+import { untilFound, wallClock } from '../clock.js';
+import type { Span } from './worker.js';
 import type {
   floorChildren,
   floorHang,
@@ -12,6 +12,7 @@ import type {
   floorWait,
 } from './workflows.js';
 
+export const FLOOR_TASK_QUEUE = 'bench-floor';
 /** Events of history once the wait has begun: start, one activity, and the task that took its result. */
 const WAITING_EVENTS = 10;
 
@@ -53,12 +54,14 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
         ...options(),
         args: [after],
       });
-      await until(async () => (await handle.describe()).historyLength >= WAITING_EVENTS);
+      const waits = async (): Promise<true | undefined> =>
+        (await handle.describe()).historyLength >= WAITING_EVENTS || undefined;
+      await untilFound(waits, { everyMs: 20 });
       return {
         workflowId: handle.workflowId,
         release: async () => {
           const from = wallClock();
-          await handle.signal(FLOOR_RELEASE);
+          await handle.signal('release');
           return ((await handle.result())?.begin ?? NaN) - from;
         },
       };
@@ -101,16 +104,10 @@ const STARTED = 2;
 
 /** Resolves when an activity has started, with the identity of its worker. */
 export async function untilAtWork(handle: Pick<WorkflowHandle, 'describe'>): Promise<string> {
-  let worker: string | undefined;
-  await until(async () => {
+  const identity = async (): Promise<string | undefined> => {
     const { raw } = await handle.describe();
     const started = raw.pendingActivities?.find(({ state }) => Number(state) === STARTED);
-    worker = started?.lastWorkerIdentity ?? undefined;
-    return worker !== undefined;
-  });
-  return worker ?? '';
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(20);
+    return started?.lastWorkerIdentity ?? undefined;
+  };
+  return (await untilFound(identity, { everyMs: 20 })) ?? '';
 }

@@ -8,8 +8,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { FloorActivities } from './activities.js';
-import { FLOOR_RELEASE, type Span } from './names.js';
+import type { FloorActivities, Span } from './worker.js';
 
 /*
  * The least that an agent run could be made of on this engine: the same numbers of activities, with
@@ -36,7 +35,7 @@ export async function floorSteps(count: number, before: Span[] = []): Promise<Sp
 /** One activity, a wait for a signal, and so many activities more; says when the last one ran. */
 export async function floorWait(after: number): Promise<Span | undefined> {
   let isReleased = false;
-  setHandler(defineSignal(FLOOR_RELEASE), () => {
+  setHandler(defineSignal('release'), () => {
     isReleased = true;
   });
   await mark();

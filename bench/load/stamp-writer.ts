@@ -1,51 +1,74 @@
+import { Redis } from 'ioredis';
 import { createChunkWriter } from '../../activities/chunk-writer.js';
 import { endWithParent, startProcess } from '../../config/startup.js';
-import { openStores } from '../stores.js';
-import type { StreamManager } from '../../store/log/stream-manager.js';
-import type { Writer } from '../../store/contract/log.js';
-import { seedTurn, toDelta } from '../client/seed-turn.js';
+import { openStores, seedTurn, toDelta } from '../client/seed-turn.js';
 import { wallClock } from '../clock.js';
 
+/** About what the product writes beside the stamp of each chunk. */
+const PADDING = 'x'.repeat(150);
+
+/** Takes stamps of one stream. */
+interface Stamps {
+  push: (stamp: string) => unknown;
+  flush?: () => Promise<unknown>;
+}
+
+/** Opens a stream of that name. */
+type OpenStream = (id: string) => Promise<Stamps>;
+
 /**
- * Writes stamps into turns at the pace of a model, as an activity does: `<redis url> <prefix of the
- * sessions> <streams> <stamps> <ms between two>`. Says `ready` when the turns are there, begins when
- * it gets a message, says `done` when all is stored.
+ * Writes stamps at the pace of a model: `<redis url> <prefix of the streams> <streams> <stamps> <ms between
+ * two> <turns | bare>`, into turns as an activity does, or with nothing but XADD. Says `ready` when the
+ * streams are there, begins when it gets a message, says `done` when all is stored.
  */
 async function main(): Promise<void> {
   endWithParent(process);
-  const [url = '', prefix = '', streams, stamps, everyMs] = process.argv.slice(2);
-  const redis = openStores(url);
-  await redis.ping();
+  const [url = '', prefix = '', streams, stamps, everyMs, kind] = process.argv.slice(2);
+  const open = await (kind === 'bare' ? connectBare(url) : connectTurns(url));
   const ids = Array.from({ length: Number(streams) }, (_, index) => `${prefix}${String(index)}`);
-  const writers = await Promise.all(ids.map((id) => seedTurn(redis, id)));
+  const all = await Promise.all(ids.map(open));
   const begin = new Promise((resolve) => process.once('message', resolve));
   process.channel?.ref();
   process.send?.('ready');
   await begin;
-  await Promise.all(
-    writers.map((writer) => write(redis.streamManager, writer, Number(stamps), Number(everyMs))),
-  );
+  await Promise.all(all.map((each) => write(each, Number(stamps), Number(everyMs))));
   process.send?.('done');
 }
 
-async function write(
-  streamManager: StreamManager,
-  writer: Writer,
-  stamps: number,
-  everyMs: number,
-): Promise<void> {
+async function connectTurns(url: string): Promise<OpenStream> {
+  const redis = openStores(url);
+  await redis.ping();
   const refuse = (): never => {
     throw new Error('an append was refused');
   };
-  const chunks = createChunkWriter(streamManager, writer, refuse);
+  return async (id) => {
+    const writer = await seedTurn(redis, id);
+    const chunks = createChunkWriter(redis.streamManager, writer, refuse);
+    return {
+      push: (stamp) => {
+        chunks.push([toDelta(writer, `${stamp} `)]);
+      },
+      flush: () => chunks.flush(),
+    };
+  };
+}
+
+async function connectBare(url: string): Promise<OpenStream> {
+  const redis = new Redis(url);
+  await redis.ping();
+  return (key) =>
+    Promise.resolve({ push: (stamp) => redis.xadd(key, '*', 't', stamp, 'x', PADDING) });
+}
+
+async function write({ push, flush }: Stamps, stamps: number, everyMs: number): Promise<void> {
   // The streams share no beat.
   await pause(Math.random() * 1000);
   const start = performance.now();
   for (let index = 0; index < stamps; index += 1) {
     await pause(Math.ceil(start + index * everyMs - performance.now()));
-    chunks.push([toDelta(writer, `${wallClock().toFixed(3)} `)]);
+    await push(wallClock().toFixed(3));
   }
-  await chunks.flush();
+  await flush?.();
 }
 
 function pause(ms: number): Promise<void> | undefined {

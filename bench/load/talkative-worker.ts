@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { endWithParent, startProcess } from '../../config/startup.js';
-import { openStores } from '../stores.js';
+import { openStores } from '../client/seed-turn.js';
 import { createAgentWorker } from '../../worker/index.js';
 import { createTalkativeAgent } from './talkative-agent.js';
 

@@ -1,12 +1,9 @@
 import type { Bench, Measurement } from '../bench.js';
-import { createChatClient, type ChatClient } from '../client/chat-client.js';
+import { createChatClient, newSessionId, type ChatClient } from '../client/chat-client.js';
 import { toLabText, type LabEntry } from '../client/lab-script.js';
-import { readRaw } from '../client/raw-stream.js';
-import { createDataLines } from '../client/data-lines.js';
-import { newSessionId } from '../client/session-ids.js';
+import { createDataLines, readRaw } from '../client/raw-stream.js';
 import { createLeave, sleep, wallClock } from '../clock.js';
-import type { Row } from '../report/row.js';
-import { summarize } from '../report/statistics.js';
+import { summarize, type Row } from '../report.js';
 
 const SAMPLES = 50;
 /** The first ones meet code that is cold. */

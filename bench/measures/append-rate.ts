@@ -1,13 +1,12 @@
 import { Redis } from 'ioredis';
 import { createChunkWriter } from '../../activities/chunk-writer.js';
-import type { Bench, Measurement } from '../bench.js';
-import { seedTurn, toDelta } from '../client/seed-turn.js';
-import { newSessionId } from '../client/session-ids.js';
-import { corkWrites } from '../../store/redis/send.js';
-import { openStores } from '../stores.js';
-import type { RedisStores } from '../../store/redis/index.js';
 import type { Writer } from '../../store/contract/log.js';
-import type { Row } from '../report/row.js';
+import type { RedisStores } from '../../store/redis/index.js';
+import { corkWrites } from '../../store/redis/send.js';
+import type { Bench, Measurement } from '../bench.js';
+import { newSessionId } from '../client/chat-client.js';
+import { openStores, seedTurn, toDelta } from '../client/seed-turn.js';
+import type { Row } from '../report.js';
 
 /** Streams, each with one append in flight. */
 const STREAMS = 64;

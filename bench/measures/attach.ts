@@ -1,18 +1,114 @@
 import { Redis } from 'ioredis';
 import type { StreamManager } from '../../store/log/stream-manager.js';
-import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
-import { attach, longText } from '../client/attach-client.js';
-import { endTurn, seedDeltas, seedTurn } from '../client/seed-turn.js';
-import { newSessionId } from '../client/session-ids.js';
-import { startApi } from '../processes/product.js';
-import { openStores } from '../stores.js';
+import { jsonOf } from '../../store/redis/entries.js';
 import type { RedisStores } from '../../store/redis/index.js';
 import { createKeySpace } from '../../store/redis/keys.js';
-import { jsonOf } from '../../store/redis/entries.js';
-import type { Aim, Row } from '../report/row.js';
-import { summarize, type Summary } from '../report/statistics.js';
-import { sleep } from '../clock.js';
-import { measureAttachBesideLive } from './attach-beside-live.js';
+import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
+import { newSessionId } from '../client/chat-client.js';
+import { createDataLines, readRaw } from '../client/raw-stream.js';
+import { endTurn, openStores, seedDeltas, seedTurn } from '../client/seed-turn.js';
+import { followPage, startStampedStreams } from '../client/stamped-streams.js';
+import { createLeave, sleep, wallClock } from '../clock.js';
+import { startApi } from '../processes/product.js';
+import { summarize, type Aim, type Row, type Summary } from '../report.js';
+
+/** Where the text of a long turn ends; a reader who has this has everything. */
+const LAST_WORD = '~end~';
+
+/** A turn's text in so many deltas of the size that models send. */
+function longText(chunks: number): string[] {
+  const words = Array.from({ length: chunks - 1 }, (_, index) => `word${String(index % 97)} `);
+  return [...words, LAST_WORD];
+}
+
+interface Attached {
+  ms: number;
+  /** The text received until then. */
+  text: string;
+}
+
+/** Asks for a turn and reads until its last word. Nothing is parsed before the clock has stopped. */
+async function attach(
+  port: number,
+  sessionId: string,
+  headers: Record<string, string> = {},
+): Promise<Attached> {
+  const pieces: string[] = [];
+  const startedAt = wallClock();
+  let endedAt = NaN;
+  await readRaw({
+    port,
+    method: 'GET',
+    path: `/api/chat/${sessionId}`,
+    headers,
+    onPiece: (piece, at) => {
+      pieces.push(piece);
+      endedAt = at;
+      return piece.includes(LAST_WORD);
+    },
+  });
+  return { ms: endedAt - startedAt, text: textOf(pieces) };
+}
+
+function textOf(pieces: readonly string[]): string {
+  let text = '';
+  const takeLines = createDataLines((json) => {
+    if (json.startsWith('{"type":"text-delta"')) {
+      text += (JSON.parse(json) as { delta: string }).delta;
+    }
+  });
+  for (const piece of pieces) takeLines(piece, 0);
+  return text;
+}
+
+const STREAMS = 200;
+const EVERY_MS = 20;
+const WARM_MS = 3_000;
+const BETWEEN_ATTACHES_MS = 200;
+
+interface AttachBesideLive {
+  attach: Summary;
+  /** Append → pages of the streams that were going, before any attach. */
+  before: Summary;
+  meanwhile: Summary;
+}
+
+/** Attaches to a long turn, one after the other, while an API has 200 live streams. */
+async function measureAttachBesideLive(bench: Bench, sessionId: string): Promise<AttachBesideLive> {
+  const { port } = bench.product;
+  const windowMs = bench.isQuick ? 1_500 : 8_000;
+  const stamps = (WARM_MS + 2 * windowMs + 3_000) / EVERY_MS;
+  const size = { streams: STREAMS, stamps, everyMs: EVERY_MS };
+  const live = await startStampedStreams(bench.servers.redisUrl, size);
+  const leave = createLeave();
+  const samples: { ms: number; at: number }[] = [];
+  const readers = live.sessions.map((id) =>
+    followPage(port, id, (ms, at) => samples.push({ ms, at }), leave.signal),
+  );
+  const between = (from: number, to: number): Summary =>
+    summarize(samples.filter(({ at }) => at >= from && at < to).map(({ ms }) => ms));
+  try {
+    live.begin();
+    await sleep(WARM_MS);
+    const beganAt = wallClock();
+    await sleep(windowMs);
+    const attachedAt = wallClock();
+    const attached: number[] = [];
+    while (wallClock() < attachedAt + windowMs) {
+      attached.push((await attach(port, sessionId)).ms);
+      await sleep(BETWEEN_ATTACHES_MS);
+    }
+    return {
+      attach: summarize(attached),
+      before: between(beganAt, attachedAt),
+      meanwhile: between(attachedAt, wallClock()),
+    };
+  } finally {
+    leave.abort();
+    await Promise.allSettled(readers);
+    await live.stop();
+  }
+}
 
 const CHUNKS = 10_000;
 /** Turns as most are. */

@@ -1,14 +1,38 @@
+import { randomUUID } from 'node:crypto';
 import type { Bench, Measurement } from '../bench.js';
-import type { OnEvent } from '../client/chat-client.js';
-import { insist } from '../client/insist.js';
+import { newSessionId, type OnEvent } from '../client/chat-client.js';
 import { toLabText, type LabEntry } from '../client/lab-script.js';
-import { newSessionId } from '../client/session-ids.js';
-import { wallClock } from '../clock.js';
-import { startCpuMeter, formatShares } from '../processes/cpu-meter.js';
-import { residentMegabytes } from '../processes/usage.js';
-import type { Report } from '../report/row.js';
-import { summarize } from '../report/statistics.js';
-import { StreamTally } from './stream-tally.js';
+import { sayRaw } from '../client/raw-stream.js';
+import { StreamTally } from '../client/stamped-streams.js';
+import { sleep, wallClock } from '../clock.js';
+import { formatShares, residentMegabytes, startCpuMeter } from '../processes/usage.js';
+import { summarize, type Report } from '../report.js';
+
+/** Until a refused message is sent again. */
+const AGAIN_MS = 250;
+
+/**
+ * Sends a message to an agent of the lab, and the same one again while no server answers, as people do.
+ * Resolves with the number of refusals when the reply is complete.
+ */
+async function insist(
+  port: number,
+  sessionId: string,
+  text: string,
+  onEvent: OnEvent,
+  agent = 'lab',
+): Promise<number> {
+  const id = randomUUID();
+  for (let refused = 0; ; refused += 1) {
+    try {
+      await sayRaw(port, sessionId, text, onEvent, { id, agent });
+      return refused;
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes(' 503 '))) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
 
 const RUNS = 100;
 /** Of each run; each calls a tool, and then the model says one thing more. */

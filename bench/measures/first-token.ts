@@ -1,9 +1,9 @@
 import { createScriptedModel } from '../../agents/index.js';
 import type { Bench, Measurement } from '../bench.js';
 import { toLabText } from '../client/lab-script.js';
-import { newSessionId } from '../client/session-ids.js';
+import { newSessionId } from '../client/chat-client.js';
 import { wallClock } from '../clock.js';
-import { summarize } from '../report/statistics.js';
+import { summarize } from '../report.js';
 
 const WARM_UP = 10;
 const SAMPLES = 60;

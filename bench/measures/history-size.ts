@@ -1,10 +1,8 @@
 import type { Bench, Measurement } from '../bench.js';
-import { readHistory, type History } from '../client/history.js';
-import { createChatClient } from '../client/chat-client.js';
+import { createChatClient, newSessionId } from '../client/chat-client.js';
 import { toEchoSteps, toLabText, type LabEntry } from '../client/lab-script.js';
-import { newSessionId } from '../client/session-ids.js';
-import type { Row } from '../report/row.js';
-import { runOf } from './run-of.js';
+import { readHistory, runOf, type History } from '../client/runs.js';
+import type { Row } from '../report.js';
 
 const STEPS = 20;
 const QUICK_STEPS = 4;

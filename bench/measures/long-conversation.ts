@@ -1,15 +1,70 @@
 import type { Bench, Measurement } from '../bench.js';
-import { readHistory } from '../client/history.js';
-import { performLongRun, type FinishedRun } from '../client/long-run.js';
-import { followRaw } from '../client/raw-chat.js';
-import { WordTally } from '../client/word-tally.js';
-import { createLeave } from '../clock.js';
-import { watchGaps, type BareGap } from '../floor/watch-gaps.js';
+import { followRaw } from '../client/raw-stream.js';
+import { performLongRun, toStepGaps, readHistory, type FinishedRun } from '../client/runs.js';
+import { createLeave, sleep } from '../clock.js';
+import type { Floor } from '../floor/floor-client.js';
 import { createTalkativeAgent, DELTAS } from '../load/talkative-agent.js';
 import type { Asked } from '../load/talkative-worker.js';
 import { startChild } from '../processes/child.js';
-import type { Report, Row } from '../report/row.js';
-import { summarize, type Summary } from '../report/statistics.js';
+import { summarize, type Report, type Row, type Summary } from '../report.js';
+
+const LOOK_EVERY_MS = 200;
+
+/** The pause between two bare activities, and when it was. */
+interface BareGap {
+  at: number;
+  ms: number;
+}
+
+/**
+ * Looks now and then at what bare activities take, until the work is over: a machine that has other
+ * work as well is not the same for minutes.
+ */
+async function watchGaps(floor: Floor, work: Promise<unknown>): Promise<BareGap[]> {
+  const over = new AbortController();
+  const end = (): void => {
+    over.abort();
+  };
+  work.then(end, end);
+  const gaps: BareGap[] = [];
+  while (!over.signal.aborted) {
+    const { spans } = await floor.runSteps(3);
+    for (const [index, { end: at }] of spans.slice(0, -1).entries()) {
+      gaps.push({ at, ms: (spans[index + 1]?.begin ?? NaN) - at });
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+  return gaps;
+}
+
+/** What arrived of a text whose words are `<number>:<wall clock>:…`, counted from 1. */
+class WordTally {
+  readonly latencies: number[] = [];
+  received = 0;
+  lost = 0;
+  /** Seen before, or out of order. */
+  doubled = 0;
+  #newest = 0;
+
+  /** The JSON of an event of the UI message stream. */
+  acceptEvent(json: string, at: number): void {
+    if (!json.startsWith('{"type":"text-delta"')) return;
+    const { delta } = JSON.parse(json) as { delta: string };
+    for (const word of delta.trimEnd().split(' ')) {
+      const [number = NaN, saidAt = NaN] = word.split(':').map(Number);
+      this.received += 1;
+      this.latencies.push(at - saidAt);
+      if (number <= this.#newest) this.doubled += 1;
+      else this.lost += number - this.#newest - 1;
+      this.#newest = Math.max(this.#newest, number);
+    }
+  }
+
+  /** Counts the words that were sent and had not arrived at the end. */
+  close(sent: number): void {
+    this.lost += sent - this.#newest;
+  }
+}
 
 const STEPS = 1_000;
 const QUICK_STEPS = 100;
@@ -100,7 +155,7 @@ async function toReport(bench: Bench, performed: Performed): Promise<Report> {
   const { steps, asked, run, tally, bare } = performed;
   const history = await readHistory(bench.temporal, run.workflowId);
   const all = `${String(steps)} model calls`;
-  const { gaps, beganAt } = toModelGaps(run.log);
+  const { model: gaps, beganAt } = toStepGaps(run.log);
   const places = [10, 100, 500, 1_000].filter((place) => place <= steps);
   const rows: Row[] = [
     {
@@ -148,20 +203,6 @@ async function toReport(bench: Bench, performed: Performed): Promise<Report> {
       `${String(tally.doubled)} of ${String(steps * DELTAS)}`,
   ];
   return { rows, notes };
-}
-
-/** By step: the tool's result → its first chunk, in ms, and when that was. */
-function toModelGaps(log: FinishedRun['log']): { gaps: number[]; beganAt: number[] } {
-  const gaps: number[] = [];
-  const beganAt: number[] = [];
-  let settledAt = NaN;
-  for (const { message } of log) {
-    if (message.type === 'tool_end') settledAt = message.timestamp;
-    if (message.type !== 'step_start') continue;
-    gaps[message.step] = message.timestamp - settledAt;
-    beganAt[message.step] = message.timestamp;
-  }
-  return { gaps, beganAt };
 }
 
 function around(byStep: readonly number[], place: number): Summary {

@@ -2,24 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bench, Measurement } from '../bench.js';
-import { createChatClient } from '../client/chat-client.js';
+import { createChatClient, newSessionId } from '../client/chat-client.js';
 import { toLabText } from '../client/lab-script.js';
-import { sayRaw } from '../client/raw-chat.js';
-import { newSessionId } from '../client/session-ids.js';
+import { sayRaw } from '../client/raw-stream.js';
+import { runOf } from '../client/runs.js';
 import { createLeave, sleep, wallClock } from '../clock.js';
 import { createFloor, untilAtWork } from '../floor/floor-client.js';
 import { startChild, type Child } from '../processes/child.js';
-import { pidOf, untilPolls } from '../processes/pollers.js';
 import {
+  pidOf,
   startProduct,
   startSupervised,
   startWorker,
+  untilPolls,
   type Product,
-  type Supervised,
 } from '../processes/product.js';
-import type { Aim, Row } from '../report/row.js';
-import { summarize } from '../report/statistics.js';
-import { runOf } from './run-of.js';
+import { summarize, type Aim, type Row } from '../report.js';
 
 const SAMPLES = 6;
 /** The kill falls anywhere between two heartbeats. */
@@ -127,7 +125,7 @@ async function measureRestart(bench: Bench, count: number): Promise<number[]> {
 /** Kills the worker that has the reply. */
 async function timeKill(
   bench: Bench,
-  { port }: Pick<Product, 'port'> | Supervised,
+  { port }: Pick<Product, 'port'>,
 ): Promise<{ ms: number; pid: number }> {
   const sessionId = newSessionId();
   const chat = createChatClient(port);

@@ -1,11 +1,10 @@
 import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
 import { followPage, startStampedStreams } from '../client/stamped-streams.js';
 import { createLeave, sleep } from '../clock.js';
-import { measureRedisFloor } from '../floor/redis-floor.js';
+import { measureRedisFloor } from '../client/stamped-streams.js';
 import { startApi } from '../processes/product.js';
-import { residentMegabytes } from '../processes/usage.js';
-import { formatShares, startCpuMeter } from '../processes/cpu-meter.js';
-import { summarize, type Summary } from '../report/statistics.js';
+import { formatShares, residentMegabytes, startCpuMeter } from '../processes/usage.js';
+import { summarize, type Summary } from '../report.js';
 
 const CLIENTS = 1_000;
 const SETTLE_MS = 3_000;

@@ -1,11 +1,15 @@
 import { createLabAgent } from '../../examples/index.js';
 import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
-import { readHistory } from '../client/history.js';
-import { performLongRun, type FinishedRun } from '../client/long-run.js';
 import { toEchoSteps } from '../client/lab-script.js';
-import type { Span } from '../floor/names.js';
-import type { Report, Row } from '../report/row.js';
-import { summarize } from '../report/statistics.js';
+import {
+  performLongRun,
+  readHistory,
+  toStepGaps,
+  type FinishedRun,
+  type StepGaps,
+} from '../client/runs.js';
+import type { Span } from '../floor/worker.js';
+import { summarize, type Report, type Row } from '../report.js';
 
 /** Long enough for a run to continue as new on the way, as Temporal suggests. */
 const STEPS = 500;
@@ -46,7 +50,7 @@ export const stepGap: Measurement = {
       bench.say(`${label}, ${String(2 * steps)} bare activities`);
       floors.push(await bench.floor.runSteps(2 * steps));
     }
-    const product = runs.map(({ log }) => toProductGaps(log));
+    const product = runs.map(({ log }) => toStepGaps(log));
     const floor = floors.map(({ spans }) => toFloorGaps(spans));
     const report: Report = { rows: [], notes: [] };
     const early = { name: '2', from: 2 };
@@ -55,7 +59,7 @@ export const stepGap: Measurement = {
     const places = bench.isQuick ? [early, late] : [early, middle, late];
     for (const place of places) report.rows.push(...toRows(place, product, floor));
     report.rows.push(toFlatness(early, late, product, floor));
-    const ofLegs = legs.map(({ log }) => toProductGaps(log));
+    const ofLegs = legs.map(({ log }) => toStepGaps(log));
     for (const place of places) report.rows.push(toLegRow(place, ofLegs));
     report.notes.push(
       `step gap: each place is ${String(NEIGHBOURS)} neighbouring steps of ${String(rounds)} runs; ` +
@@ -80,28 +84,7 @@ async function countExecutions(
   return `${await read(runs)}, of the bare workflow ${await read(floors)}`;
 }
 
-/** Gaps by step, in ms: index k is the gap before step k. */
-interface Gaps {
-  /** The step before committed → first chunk: the tool's activity and the model's. */
-  whole: number[];
-  /** The tool's result → first chunk: the model's activity alone. */
-  model: number[];
-}
-
-function toProductGaps(log: FinishedRun['log']): Gaps {
-  const gaps: Gaps = { whole: [], model: [] };
-  let committedAt = NaN;
-  let settledAt = NaN;
-  for (const { message } of log) {
-    if (message.type === 'step_committed') committedAt = message.timestamp;
-    if (message.type === 'tool_end') settledAt = message.timestamp;
-    if (message.type === 'step_start') {
-      gaps.whole[message.step] = message.timestamp - committedAt;
-      gaps.model[message.step] = message.timestamp - settledAt;
-    }
-  }
-  return gaps;
-}
+type Gaps = Pick<StepGaps, 'whole' | 'model'>;
 
 /** Step k's model call would be activity 2k - 2, counted from 0, its tool the one after. */
 function toFloorGaps(spans: readonly Span[]): Gaps {

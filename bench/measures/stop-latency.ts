@@ -1,12 +1,10 @@
 import type { Bench, Measurement } from '../bench.js';
-import { createChatClient, type ChatClient } from '../client/chat-client.js';
-import { newSessionId } from '../client/session-ids.js';
+import { createChatClient, newSessionId, type ChatClient } from '../client/chat-client.js';
 import { sleep, wallClock } from '../clock.js';
 import type { ModelNews } from '../load/model-server.js';
 import { startChild, type Child } from '../processes/child.js';
 import { startProduct } from '../processes/product.js';
-import type { Row } from '../report/row.js';
-import { summarize, type Summary } from '../report/statistics.js';
+import { summarize, type Row, type Summary } from '../report.js';
 
 const SAMPLES = 100;
 const FLOOR_SAMPLES = 10;

@@ -1,11 +1,10 @@
 import type { Bench, Measurement } from '../bench.js';
-import { createChatClient } from '../client/chat-client.js';
+import { createChatClient, newSessionId } from '../client/chat-client.js';
 import { toLabText } from '../client/lab-script.js';
-import { newSessionId } from '../client/session-ids.js';
 import { sleep } from '../clock.js';
 import { startProduct } from '../processes/product.js';
 import { residentMegabytes } from '../processes/usage.js';
-import type { Row } from '../report/row.js';
+import type { Row } from '../report.js';
 
 /** MB, of 10,000 waiting runs. */
 const AIMS = { worker: 600, api: 250 };

@@ -1,17 +1,12 @@
-import { Redis } from 'ioredis';
 import { parseArgs } from 'node:util';
-import { redisPid } from '../processes/redis-pid.js';
-import { cpuSeconds, siblingPid } from '../processes/usage.js';
+import { Redis } from 'ioredis';
+import { createSay, readServers, readVariable, runProgram } from '../command.js';
+import { cpuSeconds, redisPid, siblingPid } from '../processes/usage.js';
 import type { Contender, CpuSeconds } from './contender.js';
-import { durableStreams } from './contenders/durable-streams.js';
-import { product } from './contenders/product.js';
-import { resumableStream } from './contenders/resumable-stream.js';
-import { vercelWorkflow } from './contenders/vercel-workflow.js';
-import { workflowStreams } from './contenders/workflow-streams.js';
 import { measureContender, type Figures } from './measure-contender.js';
-import { toMarkdown } from './markdown.js';
-import { readVersions } from './versions.js';
-import { writeTable } from './write-table.js';
+import { durableStreams, resumableStream, vercelWorkflow, workflowStreams } from './peers.js';
+import { product } from './product.js';
+import { readVersions, toMarkdown, writeTable } from './table.js';
 
 const CONTENDERS: readonly Contender[] = [
   product('helix-temporal', 'lab'),
@@ -34,19 +29,15 @@ async function main(): Promise<void> {
       only: { type: 'string', multiple: true, default: [] },
     },
   });
-  const redisUrl = read('TEST_REDIS_URL');
-  const servers = { redisUrl, temporalAddress: read('TEST_TEMPORAL_ADDRESS') };
-  const folder = read('PEERS_FOLDER');
+  const servers = readServers();
+  const { redisUrl } = servers;
+  const folder = readVariable('PEERS_FOLDER');
   const pids = { redis: await redisPid(redisUrl), temporal: siblingPid('temporal') };
   const engines = (): CpuSeconds => ({
     redis: cpuSeconds(pids.redis ?? -1) ?? 0,
     temporal: cpuSeconds(pids.temporal ?? -1) ?? 0,
   });
-  const startedAt = Date.now();
-  const say = (text: string): void => {
-    const seconds = Math.round((Date.now() - startedAt) / 1000);
-    process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`);
-  };
+  const say = createSay();
   const chosen = CONTENDERS.filter(
     ({ name }) =>
       values.only.length === 0 || values.only.some((part) => name.toLowerCase().includes(part)),
@@ -66,12 +57,4 @@ async function main(): Promise<void> {
   writeTable('docs/peers.md', table);
 }
 
-function read(name: string): string {
-  const value = process.env[name];
-  if (value === undefined)
-    throw new Error(`${name} is not set: start this by npm run bench:peers.`);
-  return value;
-}
-
-await main();
-process.exit(0);
+runProgram(main);

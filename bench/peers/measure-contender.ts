@@ -1,10 +1,187 @@
+import { createLeave, sleep } from '../clock.js';
 import type { Servers } from '../processes/product.js';
-import type { Summary } from '../report/statistics.js';
-import type { Contender, CpuSeconds, Running } from './contender.js';
-import { measureResume, type Resumed } from './works/resume.js';
-import { measureStepGap } from './works/step-gap.js';
-import { measureStreams, type Streams } from './works/streams.js';
-import { measureTurnCost, type TurnCost } from './works/turn-cost.js';
+import { summarize, type Summary } from '../report.js';
+import {
+  WordsShown,
+  type BegunTurn,
+  type Contender,
+  type CpuSeconds,
+  type Running,
+} from './contender.js';
+
+const TURN_OF_STEPS = { steps: 5, words: 5, everyMs: 0, stamp: false };
+const IDLE_MS = 4_000;
+
+interface TurnCost {
+  /** ms of CPU for a turn, by process, beyond what they use idle. */
+  cpu: CpuSeconds;
+  history: { events: number; bytes: number };
+}
+
+/** What a turn of five steps with four tool calls costs. */
+async function measureTurnCost(
+  running: Running,
+  turns: number,
+  engines: () => CpuSeconds,
+): Promise<TurnCost> {
+  const read = (): CpuSeconds => ({ ...running.cpuSeconds(), ...engines() });
+  await runTurn(running);
+  await sleep(1_000);
+  const idleFrom = read();
+  await sleep(IDLE_MS);
+  const idle = minus(read(), idleFrom);
+
+  const from = read();
+  const startedAt = performance.now();
+  for (let count = 0; count < turns; count += 1) await runTurn(running);
+  await sleep(500);
+  const share = (performance.now() - startedAt) / IDLE_MS;
+  const spent = minus(read(), from);
+  const cpu = Object.fromEntries(
+    Object.entries(spent).map(([name, seconds]) => [
+      name,
+      Math.max(0, ((seconds - (idle[name] ?? 0) * share) * 1_000) / turns),
+    ]),
+  );
+  return { cpu, history: (await running.history?.()) ?? { events: NaN, bytes: NaN } };
+}
+
+async function runTurn(running: Running): Promise<void> {
+  await running.begin(TURN_OF_STEPS, new WordsShown(), createLeave().signal).response;
+}
+
+function minus(now: CpuSeconds, before: CpuSeconds): CpuSeconds {
+  return Object.fromEntries(
+    Object.entries(now).map(([name, seconds]) => [name, seconds - (before[name] ?? 0)]),
+  );
+}
+
+const EVERY_MS = 20;
+const STARTS_PER_SECOND = 25;
+const SETTLE_MS = 1_500;
+const WINDOW_MS = 8_000;
+const BEGUN_WITHIN_MS = 20_000;
+const OVER_WITHIN_MS = 30_000;
+
+export interface Streams {
+  latency: Summary;
+  /** Streams that had begun in time. */
+  begun: number;
+  /** Words that arrived of those that the window should bring. */
+  arrived: number;
+  /** µs of CPU for each word that arrived, by process. */
+  cpuPerWord: CpuSeconds;
+}
+
+/** So many replies at once, 50 words a second each, to so many readers of each. */
+async function measureStreams(
+  running: Running,
+  { streams, readers, isQuick }: { streams: number; readers: number; isQuick: boolean },
+  engines: () => CpuSeconds,
+): Promise<Streams> {
+  const windowMs = isQuick ? 2_000 : WINDOW_MS;
+  const rampMs = (streams / STARTS_PER_SECOND) * 1_000;
+  const words = Math.ceil((rampMs + SETTLE_MS + windowMs + 6_000) / EVERY_MS);
+  const turn = { steps: 1, words, everyMs: EVERY_MS, stamp: true };
+  const leave = createLeave();
+  const pages = Array.from({ length: streams * readers }, () => new WordsShown());
+  const ends: Promise<unknown>[] = [];
+  const begin = async (at: number): Promise<void> => {
+    await sleep(rampMs * ((at + Math.random()) / streams));
+    const [first, ...others] = pages.slice(at * readers, (at + 1) * readers);
+    if (first === undefined) return;
+    const begun = running.begin(turn, first, leave.signal);
+    ends.push(begun.response.catch(() => undefined));
+    await untilShown(first, begun);
+    for (const page of others) ends.push(begun.attach(page, leave.signal).catch(() => undefined));
+  };
+  const all = Promise.all(Array.from({ length: streams }, (_, at) => begin(at)));
+  await Promise.race([all, sleep(BEGUN_WITHIN_MS)]);
+  await sleep(SETTLE_MS);
+
+  const before = { ...running.cpuSeconds(), ...engines() };
+  const shownBefore = pages.map((page) => page.words.length);
+  for (const page of pages) page.isOpen = true;
+  await sleep(windowMs);
+  for (const page of pages) page.isOpen = false;
+  const after: CpuSeconds = { ...running.cpuSeconds(), ...engines() };
+  const arrived = pages.reduce(
+    (sum, page, at) => sum + page.words.length - (shownBefore[at] ?? 0),
+    0,
+  );
+  await Promise.race([Promise.all(ends), sleep(OVER_WITHIN_MS)]);
+  leave.abort();
+  return {
+    latency: summarize(pages.flatMap(({ latencies }) => latencies)),
+    begun: shownBefore.filter((count) => count > 0).length / readers,
+    arrived: arrived / ((windowMs / EVERY_MS) * streams * readers),
+    cpuPerWord: Object.fromEntries(
+      Object.entries(after).map(([name, now]) => [
+        name,
+        ((now - (before[name as keyof typeof before] ?? 0)) * 1e6) / arrived,
+      ]),
+    ),
+  };
+}
+
+function untilShown(page: WordsShown, { response }: BegunTurn): Promise<unknown> {
+  const shown = new Promise<void>((resolve) => (page.onWord = resolve));
+  return Promise.race([shown, response.catch(() => undefined)]);
+}
+
+const TURN = { steps: 1, words: 200, everyMs: 25, stamp: false };
+const CRASH_AFTER = 60;
+/** After the crash. */
+const GIVE_UP_MS = 30_000;
+/** For a turn that never gets as far as its crash. */
+const CRASH_WITHIN_MS = 30_000;
+const PAUSE_MS = 250;
+
+export interface Resumed {
+  /** Words of the reply that the page did not show half a minute after the crash. */
+  lost: number;
+  /** Words that it then showed twice. */
+  doubled: number;
+  /** From the crash to the next new word, ms; NaN without one. */
+  nextWordMs: number;
+}
+
+/** A reply whose process is killed in the middle and started again; its reader connects again. */
+async function measureResume(running: Running): Promise<Resumed> {
+  const page = new WordsShown();
+  const leave = createLeave();
+  const giveUp = (): void => {
+    leave.abort();
+  };
+  let timer = setTimeout(giveUp, CRASH_WITHIN_MS);
+  const seen = new Set<string>();
+  let crashedAt: number | undefined;
+  let nextWordMs = NaN;
+  let crash: Promise<void> | undefined;
+  page.onWord = () => {
+    const known = seen.size;
+    for (const word of page.words) seen.add(word);
+    if (crash === undefined && seen.size >= CRASH_AFTER) {
+      crashedAt = performance.now();
+      crash = running.crash();
+      clearTimeout(timer);
+      timer = setTimeout(giveUp, GIVE_UP_MS);
+    } else if (crashedAt !== undefined && seen.size > known && Number.isNaN(nextWordMs)) {
+      // What was on its way when the process died does not count.
+      const ms = performance.now() - crashedAt;
+      if (ms > 500) nextWordMs = ms;
+    }
+  };
+  const turn = running.begin(TURN, page, leave.signal);
+  await turn.response.catch(() => undefined);
+  while (seen.size < TURN.words && !leave.signal.aborted) {
+    await turn.attach(page, leave.signal).catch(() => undefined);
+    await sleep(PAUSE_MS);
+  }
+  clearTimeout(timer);
+  await crash;
+  return { lost: TURN.words - new Set(page.words).size, doubled: page.doubled(), nextWordMs };
+}
 
 const STEPS = 20;
 const TURNS = 10;
@@ -77,4 +254,13 @@ export async function measureContender(input: {
   } finally {
     await running.stop();
   }
+}
+
+/** The time between the last word of a step and the first of the next one, with a tool between; ms. */
+async function measureStepGap(running: Running, steps: number): Promise<Summary> {
+  const page = new WordsShown();
+  const turn = { steps, words: 1, everyMs: 0, stamp: true };
+  await running.begin(turn, page, createLeave().signal).response;
+  const spoken = page.words.map(Number);
+  return summarize(spoken.slice(1).map((at, index) => at - (spoken[index] ?? NaN)));
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { sleep } from '../clock.js';
+import type { Client } from '@temporalio/client';
+import { untilFound } from '../clock.js';
 import { startChild, type Child } from './child.js';
 
 const READY_WITHIN_MS = 30_000;
@@ -48,32 +49,17 @@ export function startWorker(
   return startChild('worker/main.js', { env, nodeArgs: ['--max-semi-space-size=64'] });
 }
 
-/** The product as `npm start` runs it, with its supervisor, on servers that run already. */
-export interface Supervised {
-  port: number;
-  stop: () => Promise<void>;
-}
-
-/** Its data folder holds a lock and nothing else. */
+/**
+ * The product as `npm start` runs it, with its supervisor, on servers that run already. Its data folder
+ * holds a lock and nothing else.
+ */
 export async function startSupervised(
   servers: Servers,
   taskQueue: string,
   dataFolder: string,
-): Promise<Supervised> {
-  const port = await freePort();
-  const env = {
-    ...toEnvironment(servers, taskQueue),
-    PORT: String(port),
-    DATA_DIR: dataFolder,
-  };
-  const { stop } = startChild('../scripts/start.mjs', { env });
-  try {
-    await untilReady(`http://127.0.0.1:${String(port)}/readyz`);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { port, stop };
+): Promise<Pick<Product, 'port' | 'stop'>> {
+  const env = { ...toEnvironment(servers, taskQueue), DATA_DIR: dataFolder };
+  return startReady('../scripts/start.mjs', env);
 }
 
 /** An API process of its own; ready once a worker polls that task queue. */
@@ -82,19 +68,26 @@ export async function startApi(
   taskQueue: string,
   settings: Record<string, string> = {},
 ): Promise<Child & { port: number }> {
-  const port = await freePort();
-  const env = { ...toEnvironment(servers, taskQueue), ...settings, PORT: String(port) };
-  const api = startChild('api/main.js', { env });
-  try {
-    await untilReady(`http://127.0.0.1:${String(port)}/readyz`);
-  } catch (error) {
-    await api.stop();
-    throw error;
-  }
-  return { ...api, port };
+  return startReady('api/main.js', { ...toEnvironment(servers, taskQueue), ...settings });
 }
 
-function toEnvironment(servers: Servers, taskQueue: string): Record<string, string> {
+async function startReady(
+  file: string,
+  settings: Record<string, string>,
+): Promise<Child & { port: number }> {
+  const port = await freePort();
+  const child = startChild(file, { env: { ...settings, PORT: String(port) } });
+  try {
+    await untilReady(port);
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  return { ...child, port };
+}
+
+/** What all processes of the product are told. */
+export function toEnvironment(servers: Servers, taskQueue: string): Record<string, string> {
   return {
     REDIS_URL: servers.redisUrl,
     TEMPORAL_ADDRESS: servers.temporalAddress,
@@ -104,18 +97,16 @@ function toEnvironment(servers: Servers, taskQueue: string): Record<string, stri
   };
 }
 
-/** Resolves when an API is ready. */
-export async function untilReady(url: string): Promise<void> {
-  const giveUpAt = Date.now() + READY_WITHIN_MS;
-  for (;;) {
-    const isReady = await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
+/** Resolves when the server on that port says that it is ready. */
+export async function untilReady(port: number, path = '/readyz'): Promise<void> {
+  const url = `http://127.0.0.1:${String(port)}${path}`;
+  const isReady = (): Promise<true | undefined> =>
+    fetch(url).then(
+      ({ ok }) => ok || undefined,
+      () => undefined,
     );
-    if (isReady) return;
-    if (Date.now() > giveUpAt) throw new Error(`The product is not ready: see ${url}.`);
-    await sleep(100);
-  }
+  if (!(await untilFound(isReady, { withinMs: READY_WITHIN_MS, everyMs: 100 })))
+    throw new Error(`The product is not ready: see ${url}.`);
 }
 
 export async function freePort(): Promise<number> {
@@ -125,4 +116,38 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** Resolves when the worker of that process id asks the queue for work. */
+export async function untilPolls(client: Client, taskQueue: string, pid: number): Promise<void> {
+  let polling = new Set<number>();
+  const polls = async (): Promise<true | undefined> => {
+    polling = await pollersOf(client, taskQueue);
+    return polling.has(pid) || undefined;
+  };
+  if (await untilFound(polls, { withinMs: READY_WITHIN_MS, everyMs: 50 })) return;
+  const seen = polling.size > 0 ? [...polling].join(', ') : 'no process';
+  throw new Error(`worker ${String(pid)} does not poll ${taskQueue}; ${seen} did`);
+}
+
+/** Of all partitions of the queue: the server names of each only the workers that poll that one. */
+async function pollersOf(client: Client, taskQueue: string): Promise<Set<number>> {
+  const { workflowService } = client.connection;
+  const { namespace } = client.options;
+  const { workflowTaskQueuePartitions } = await workflowService.listTaskQueuePartitions({
+    namespace,
+    taskQueue: { name: taskQueue },
+  });
+  const partitions = await Promise.all(
+    workflowTaskQueuePartitions.map(({ key }) =>
+      workflowService.describeTaskQueue({ namespace, taskQueue: { name: key ?? taskQueue } }),
+    ),
+  );
+  const pollers = partitions.flatMap((partition) => partition.pollers);
+  return new Set(pollers.map(({ identity }) => pidOf(identity ?? '')));
+}
+
+/** Process id in the identity that workers of this SDK have. */
+export function pidOf(identity: string): number {
+  return Number(identity.split('@')[0]);
 }

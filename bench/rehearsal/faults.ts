@@ -1,12 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { sleep } from '../clock.js';
-import type { Engine, Engines } from './company.js';
-import type { Fleet } from './fleet.js';
-import type { Member } from './member.js';
-import type { Wires } from './wires.js';
-
-/** What goes wrong, by name; resolves when everything runs again. */
-export type Faults = Record<string, () => Promise<unknown>>;
+import type { Faults } from '../soak/play.js';
+import type { Fleet, Member } from './fleet.js';
+import type { Engine, Engines, Wires } from './wires.js';
 
 /** How long an engine that was killed stays away, ms: longer than Redis takes for a failover. */
 const AWAY_MS = 4_000;

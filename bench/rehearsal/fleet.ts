@@ -1,10 +1,80 @@
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { sleep } from '../clock.js';
 import { startChild, type Child } from '../processes/child.js';
-import { untilPolls } from '../processes/pollers.js';
-import { freePort, untilReady } from '../processes/product.js';
-import { createMember, type Member } from './member.js';
+import {
+  freePort,
+  toEnvironment,
+  untilPolls,
+  untilReady,
+  type Servers,
+} from '../processes/product.js';
 import type { Wires } from './wires.js';
+
+/** A process of the product, and all its successors. */
+export interface Member {
+  readonly name: string;
+  pid: () => number;
+  /** Ends it by that signal, and starts its successor; resolves when that is ready. */
+  replace: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+interface MemberOptions {
+  overlaps: boolean;
+  untilReady: (pid: number) => Promise<void>;
+  say: (text: string) => void;
+}
+
+const AGAIN_MS = 1_000;
+
+/**
+ * A process that ends unasked is started again, as every supervisor does.
+ *
+ * @param overlaps whether an orderly end waits for the successor; processes that listen on one port cannot
+ * @param untilReady rejects if it takes too long, as it does while an engine is away
+ */
+function createMember(
+  name: string,
+  start: () => Child,
+  { overlaps, untilReady, say }: MemberOptions,
+): Member {
+  let isStopped = false;
+  let child = begin();
+
+  function begin(): Child {
+    const started = start();
+    void started.exited.then(async () => {
+      const isWanted = (): boolean => !isStopped && started === child;
+      if (!isWanted()) return;
+      say(`${name} ended unasked`);
+      await sleep(AGAIN_MS);
+      if (isWanted()) child = begin();
+    });
+    return started;
+  }
+
+  return {
+    name,
+    pid: () => child.pid,
+    replace: async (signal) => {
+      const old = child;
+      // From now on its end is not unasked.
+      child = { ...old };
+      if (signal === 'SIGKILL') old.kill9();
+      if (!overlaps) await old.stop();
+      child = begin();
+      await untilReady(child.pid).catch(() => {
+        say(`${name} is not ready yet`);
+      });
+      await old.stop();
+    },
+    stop: async () => {
+      isStopped = true;
+      await child.stop();
+    },
+  };
+}
 
 /** What makes a worker one of a version. */
 export interface Version {
@@ -24,9 +94,7 @@ export interface Fleet {
   stop: () => Promise<void>;
 }
 
-export interface FleetOptions {
-  redisUrl: string;
-  temporalAddress: string;
+export interface FleetOptions extends Servers {
   taskQueue: string;
   wires: Wires;
   /** Versions of the three workers, until they are upgraded to the last one's. */
@@ -45,10 +113,7 @@ const WORKER_GRACE_MS = 60_000;
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { wires, folder, say } = options;
   const env = {
-    REDIS_URL: options.redisUrl,
-    TEMPORAL_ADDRESS: options.temporalAddress,
-    TASK_QUEUE: options.taskQueue,
-    HELIX_ALLOW_UNAUTHENTICATED: '1',
+    ...toEnvironment(options, options.taskQueue),
     LOG_LEVEL: 'warn',
     // All conversations are one person's here.
     MAX_REQUESTS_PER_MINUTE: '1000000',
@@ -78,7 +143,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     return createMember(workerName(n), start, { overlaps: true, untilReady, say });
   });
 
-  const readyAt = (port: number) => () => untilReady(`http://127.0.0.1:${String(port)}/readyz`);
+  const readyAt = (port: number) => () => untilReady(port);
   const ports = [await freePort(), await freePort()];
   const apis = ports.map((port, n) => {
     const name = `API ${String(n)}`;

@@ -2,7 +2,8 @@ import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { Cluster } from 'ioredis';
-import type { Requests } from '../soak/requests.js';
+import { findKeys } from '../soak/audit.js';
+import type { Requests } from '../soak/page.js';
 
 /** Where all that is known of a conversation is read. */
 interface Sources {
@@ -49,12 +50,7 @@ export async function lookAtStuck(
 }
 
 async function readRecord(redis: Cluster, sessionId: string): Promise<string[]> {
-  const keys: string[] = [];
-  for (const node of redis.nodes('master')) {
-    for await (const page of node.scanStream({ match: `*{${sessionId}}*`, count: 1_000 })) {
-      keys.push(...(page as string[]));
-    }
-  }
+  const keys = await findKeys(redis, `*{${sessionId}}*`);
   const lines: string[] = [];
   for (const key of keys.sort()) lines.push(`${key}: ${cut(await readKey(redis, key))}`);
   return lines;

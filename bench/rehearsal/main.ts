@@ -1,15 +1,23 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
-import type { Engines, StartEngines } from './company.js';
+import { Cluster } from 'ioredis';
+import { sleep } from '../clock.js';
+import { createSay, type Say } from '../command.js';
+import { createRequests } from '../soak/page.js';
+import { play } from '../soak/play.js';
+import { readPlanted, type Kind } from '../soak/verdict.js';
+import { listFaults } from './faults.js';
 import { startFleet, type Fleet } from './fleet.js';
-import type { Options } from './options.js';
-import { play, TASK_QUEUE } from './play.js';
-import { onOneQueue, withWorkerVersions } from './rollout.js';
-import { createWires } from './wires.js';
+import { lookAtStuck } from './look-at-stuck.js';
+import { onOneQueue, withWorkerVersions, type Rollout } from './rollout.js';
+import { createWires, type Engines, type StartEngines, type Wires } from './wires.js';
 
-export { readOptions } from './options.js';
+const TASK_QUEUE = 'rehearsal';
+/** A person reads and thinks, at the most: then a sixth of them wait for a reply at any time. */
+const THINKS_MS = 40_000;
 
 /**
  * Conversations of every kind on the engines of a company, while each kind of process is killed,
@@ -18,14 +26,10 @@ export { readOptions } from './options.js';
  * @returns whether nothing was found
  */
 export async function rehearse(startEngines: StartEngines, options: Options): Promise<boolean> {
-  const startedAt = Date.now();
   const folder = mkdtempSync(join(tmpdir(), 'helix-rehearsal-'));
-  const say = (text: string): void => {
-    const seconds = ((Date.now() - startedAt) / 1000).toFixed(0).padStart(5);
-    const line = `${seconds} s  ${text}\n`;
-    process.stderr.write(line);
+  const say = createSay((line) => {
     appendFileSync(join(folder, 'rehearsal.log'), line);
-  };
+  });
   const rollout = options.beside === undefined ? withWorkerVersions() : onOneQueue(options.beside);
   const wires = createWires();
   let engines: Engines | undefined;
@@ -50,7 +54,7 @@ export async function rehearse(startEngines: StartEngines, options: Options): Pr
       folder,
       say,
     });
-    isClean = await play({ engines, fleet, wires, rollout, client, say, folder }, options);
+    isClean = await playOn({ engines, fleet, wires, rollout, client, say, folder }, options);
     return isClean;
   } finally {
     await fleet?.stop();
@@ -63,4 +67,91 @@ export async function rehearse(startEngines: StartEngines, options: Options): Pr
         `The logs of the processes, and a report of each stuck conversation, are in ${folder}\n`,
       );
   }
+}
+
+/** Everything that runs. */
+interface Company {
+  engines: Engines;
+  fleet: Fleet;
+  wires: Wires;
+  rollout: Rollout;
+  client: Client;
+  say: Say;
+  /** Where reports are written. */
+  folder: string;
+}
+
+async function playOn(
+  { engines, fleet, wires, rollout, client, say, folder }: Company,
+  { minutes, sessions, planted, calm }: Options,
+): Promise<boolean> {
+  const redis = new Cluster(
+    engines.redis.url.slice('redis-cluster://'.length).split(',').map(toNode),
+  );
+  // Its nodes come and go.
+  redis.on('error', () => undefined);
+  const requests = createRequests(() => fleet.url);
+  const deploy = async (): Promise<void> => {
+    await sleep(minutes * 30_000);
+    say('deploy');
+    await rollout.deploy(client, fleet);
+    say('the deploy is rolled');
+  };
+  try {
+    return await play({
+      pickUrl: () => fleet.url,
+      redis,
+      temporal: client,
+      taskQueue: TASK_QUEUE,
+      minutes,
+      people: sessions,
+      pauses: { betweenTurns: Math.min(THINKS_MS, minutes * 6_000), betweenConversations: 200 },
+      faults: calm ? {} : listFaults(engines, fleet, wires),
+      faultPauses: { least: 3_000, most: 8_000 },
+      planted,
+      beside: deploy(),
+      examine: async (sessionId, why) => {
+        const file = await lookAtStuck({ requests, redis, client, folder }, sessionId, why);
+        say(`what it was doing is in ${file}`);
+      },
+      say,
+    });
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function toNode(text: string): { host: string; port: number } {
+  const [host = '', port] = text.split(':');
+  return { host, port: Number(port) };
+}
+
+export interface Options {
+  minutes: number;
+  /** How many conversations there are at the same time. */
+  sessions: number;
+  planted: readonly Kind[];
+  /** No faults are caused, for a run to compare with. */
+  calm: boolean;
+  /** Folder of another build (its `dist`) that the first worker runs until the deploy. */
+  beside?: string | undefined;
+}
+
+/** @throws Error in one line */
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      minutes: { type: 'string', default: '20' },
+      sessions: { type: 'string', default: '200' },
+      plant: { type: 'string', default: '' },
+      calm: { type: 'boolean', default: false },
+      beside: { type: 'string' },
+    },
+  });
+  const [minutes, sessions] = [Number(values.minutes), Number(values.sessions)];
+  if (!(minutes > 0)) throw new Error(`--minutes has to be a number above 0: ${values.minutes}`);
+  if (!(sessions >= 1)) throw new Error(`--sessions has to be 1 or more: ${values.sessions}`);
+  const { calm, beside } = values;
+  return { minutes, sessions, planted: readPlanted(values.plant), calm, beside };
 }

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { makeCurrent } from '../../worker/versioning.js';
-import { sleep } from '../clock.js';
+import { untilFound } from '../clock.js';
 import type { Fleet, Version } from './fleet.js';
 
 /** How the workers become those of today's version. */
@@ -75,9 +75,7 @@ async function untilDrained({ workflow }: Client): Promise<void> {
       ({ count }) => count,
       () => 1,
     );
-  const giveUpAt = Date.now() + DRAINED_WITHIN_MS;
-  while ((await countOpen()) > 0) {
-    if (Date.now() > giveUpAt) throw new Error('runs of the former build are left');
-    await sleep(LOOK_EVERY_MS);
-  }
+  const none = async (): Promise<true | undefined> => (await countOpen()) === 0 || undefined;
+  const within = { withinMs: DRAINED_WITHIN_MS, everyMs: LOOK_EVERY_MS };
+  if (!(await untilFound(none, within))) throw new Error('runs of the former build are left');
 }

@@ -1,8 +1,80 @@
 import type { Client } from '@temporalio/client';
+import { Cluster, type Redis } from 'ioredis';
+import { sleep } from '../clock.js';
+import { summarize } from '../report.js';
+import { residentMegabytes } from '../processes/usage.js';
 import { checkTurn, type Conversation, type Talk } from './conversation.js';
-import { findLeftKeys, findOpenWorkflows, type AnyRedis } from './leaks.js';
+import type { Kind } from './verdict.js';
 
-/** As session-ids.ts begins them. */
+/** One server or several. */
+export type AnyRedis = Redis | Cluster;
+
+/** What is freed in the background is given this long. */
+const FREED_WITHIN_MS = 30_000;
+
+/** Keys of Redis that name one of the conversations, some time after all of them were erased. */
+async function findLeftKeys(redis: AnyRedis, prefix: string): Promise<string[]> {
+  return untilEmpty(() => findKeys(redis, `*${prefix}*`));
+}
+
+/** Keys that match, of all masters. */
+export async function findKeys(redis: AnyRedis, match: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {
+    for await (const page of node.scanStream({ match, count: 1_000 })) {
+      keys.push(...(page as string[]));
+    }
+  }
+  return keys;
+}
+
+/** Workflows that still run some time after their conversations were erased. */
+async function findOpenWorkflows(client: Client, taskQueue: string): Promise<string[]> {
+  const query = `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+  return untilEmpty(async () => {
+    const ids: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
+    return ids;
+  });
+}
+
+async function untilEmpty(look: () => Promise<string[]>): Promise<string[]> {
+  const giveUpAt = Date.now() + FREED_WITHIN_MS;
+  for (;;) {
+    const found = await look();
+    if (found.length === 0 || Date.now() > giveUpAt) return found;
+    await sleep(500);
+  }
+}
+
+const SAMPLE_MS = 5_000;
+/** Fewer samples give no verdict. */
+const LEAST_SAMPLES = 40;
+/** Growth from the second quarter of the time to the last one: more is a leak. */
+const MOST_GROWTH = 1.25;
+const SLACK_MB = 60;
+
+/** Watches the memory of processes until it is asked which of them grow. */
+export function watchMemory(pids: Readonly<Record<string, number>>): () => string[] {
+  const samples = new Map(Object.keys(pids).map((name) => [name, [] as number[]]));
+  const timer = setInterval(() => {
+    for (const [name, pid] of Object.entries(pids)) {
+      samples.get(name)?.push(residentMegabytes(pid) ?? NaN);
+    }
+  }, SAMPLE_MS);
+  return () => {
+    clearInterval(timer);
+    return [...samples].flatMap(([name, all]) => {
+      const quarter = Math.floor(all.length / 4);
+      const early = summarize(all.slice(quarter, 2 * quarter)).p50;
+      const late = summarize(all.slice(-quarter)).p50;
+      const grows = all.length >= LEAST_SAMPLES && late > early * MOST_GROWTH + SLACK_MB;
+      return grows ? [`${name} ${early.toFixed(0)} → ${late.toFixed(0)} MB`] : [];
+    });
+  };
+}
+
+/** As `newSessionId` begins them. */
 const SESSIONS = 'bench-';
 
 /** Looks at every conversation once more, at all effects, and, when all are erased, at what is left. */
@@ -37,4 +109,52 @@ export async function auditAll(
   ];
   verdict.leaked += left.length;
   for (const name of left.slice(0, 20)) say(`LEFT ${name}`);
+}
+
+/**
+ * Faults that a soak has to notice: each is put into the record behind the product's back, when all
+ * conversations rest.
+ */
+export async function plant(
+  kind: Kind,
+  redis: AnyRedis,
+  conversations: readonly Conversation[],
+): Promise<void> {
+  const keyOf = ({ sessionId }: Conversation, name: string): string => `hx:{${sessionId}}:${name}`;
+  switch (kind) {
+    case 'lost':
+      return editWord(redis, conversations, keyOf, '');
+    case 'doubled':
+      return editWord(redis, conversations, keyOf, '$& $&');
+    case 'stuck': {
+      // Not the one whose words are edited.
+      const last = conversations.at(-1);
+      if (last !== undefined) await redis.hset(keyOf(last, 'root'), 'stream', 'active');
+      return;
+    }
+    case 'twice':
+      await redis.hincrby('lab:charges', 'planted', 2);
+      return;
+    case 'leaked':
+      await redis.set(`hx:{${conversations[0]?.sessionId ?? ''}}:planted`, '1');
+  }
+}
+
+/** Replaces the first word of a stored reply. */
+async function editWord(
+  redis: AnyRedis,
+  conversations: readonly Conversation[],
+  keyOf: (conversation: Conversation, name: string) => string,
+  replacement: string,
+): Promise<void> {
+  for (const conversation of conversations) {
+    const key = keyOf(conversation, 'rows');
+    for (const [at, row] of (await redis.lrange(key, 0, -1)).entries()) {
+      if (!row.includes('"role":"assistant"')) continue;
+      const edited = row.replace(/t\d+w\d+/, replacement);
+      if (edited === row) continue;
+      await redis.lset(key, at, edited);
+      return;
+    }
+  }
 }

@@ -1,6 +1,15 @@
 import { randomInt } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { sleep } from '../clock.js';
 import { startChild, type Child } from '../processes/child.js';
-import { freePort, untilReady, type Servers } from '../processes/product.js';
+import {
+  freePort,
+  startWorker,
+  toEnvironment,
+  untilReady,
+  type Servers,
+} from '../processes/product.js';
+import type { Faults } from './play.js';
 import { startWire, type Wire } from './wire.js';
 
 /** The processes of a soak: of each role one that stays, so that its memory can be watched, and one that dies. */
@@ -25,11 +34,11 @@ export async function startFleet(
     redis: await startWire(Number(new URL(redisUrl).port)),
     temporal: await startWire(Number(temporalAddress.split(':')[1])),
   };
-  const env = {
-    REDIS_URL: `redis://127.0.0.1:${String(wires.redis.port)}`,
-    TEMPORAL_ADDRESS: `127.0.0.1:${String(wires.temporal.port)}`,
-    TASK_QUEUE: taskQueue,
-    HELIX_ALLOW_UNAUTHENTICATED: '1',
+  const wired = {
+    redisUrl: `redis://127.0.0.1:${String(wires.redis.port)}`,
+    temporalAddress: `127.0.0.1:${String(wires.temporal.port)}`,
+  };
+  const settings = {
     LOG_LEVEL: 'fatal',
     // All conversations are one person's here.
     MAX_REQUESTS_PER_MINUTE: '1000000',
@@ -37,13 +46,13 @@ export async function startFleet(
   };
   const ports = [await freePort(), await freePort()];
   const urls = ports.map((port) => `http://127.0.0.1:${String(port)}`);
-  const startWorker = (): Child =>
-    startChild('worker/main.js', { env, nodeArgs: ['--max-semi-space-size=64'] });
-  const startApi = (at: number): Child =>
+  const workerOf = (): Child => startWorker(wired, taskQueue, settings);
+  const env = { ...toEnvironment(wired, taskQueue), ...settings };
+  const apiAt = (at: number): Child =>
     startChild('api/main.js', { env: { ...env, PORT: String(ports[at]) } });
-  const steady = { worker: startWorker(), api: startApi(0) };
-  const mortal = { worker: startWorker(), api: startApi(1) };
-  for (const url of urls) await untilReady(`${url}/readyz`);
+  const steady = { worker: workerOf(), api: apiAt(0) };
+  const mortal = { worker: workerOf(), api: apiAt(1) };
+  for (const port of ports) await untilReady(port);
 
   return {
     pickUrl: () => urls[randomInt(urls.length)] ?? '',
@@ -53,12 +62,12 @@ export async function startFleet(
       const old = mortal[role];
       if (signal === 'SIGKILL') process.kill(old.pid, signal);
       await old.stop();
-      mortal[role] = role === 'api' ? startApi(1) : startWorker();
+      mortal[role] = role === 'api' ? apiAt(1) : workerOf();
     },
     freezeWorker: async (ms) => {
       const { pid } = mortal.worker;
       process.kill(pid, 'SIGSTOP');
-      await new Promise((resolve) => setTimeout(resolve, ms));
+      await sleep(ms);
       process.kill(pid, 'SIGCONT');
     },
     stop: async () => {
@@ -66,5 +75,46 @@ export async function startFleet(
       await Promise.all(all.map((child) => child.stop()));
       for (const wire of Object.values(wires)) wire.close();
     },
+  };
+}
+
+/** How long Redis refuses, ms. */
+const REFUSES_MS = 1_500;
+
+/** Everything that goes wrong in a soak. */
+export function listFaults(fleet: Fleet, redis: Redis): Faults {
+  const { wires, replace } = fleet;
+  const setting = async (name: string, bad: string, good: string): Promise<void> => {
+    await redis.config('SET', name, bad);
+    await sleep(REFUSES_MS);
+    await redis.config('SET', name, good);
+  };
+  return {
+    'worker killed': () => replace('worker', 'SIGKILL'),
+    'worker drained': () => replace('worker', 'SIGTERM'),
+    'worker stands still': () => fleet.freezeWorker(3_000),
+    'API killed': () => replace('api', 'SIGKILL'),
+    'API drained': () => replace('api', 'SIGTERM'),
+    'packets to Redis vanish': async () => {
+      wires.redis.swallow();
+    },
+    'connections to Redis break': async () => {
+      wires.redis.cut();
+    },
+    'connections to Temporal break': async () => {
+      wires.temporal.cut();
+    },
+    'Redis is busy': async () => {
+      await redis.config('SET', 'busy-reply-threshold', '50');
+      const other = redis.duplicate();
+      const endless = other.eval('while true do end', 0).catch(() => undefined);
+      await sleep(REFUSES_MS);
+      await redis.script('KILL');
+      await endless;
+      other.disconnect();
+    },
+    'Redis is full': () => setting('maxmemory', '1', '0'),
+    'Redis lacks replicas': () => setting('min-replicas-to-write', '1', '0'),
+    'Redis stands still': () => redis.client('PAUSE', REFUSES_MS, 'ALL'),
   };
 }

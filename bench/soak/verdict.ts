@@ -1,3 +1,5 @@
+import { summarize } from '../report.js';
+
 /** What a soak found; everything but `recoveries` has to be nothing. */
 export interface Verdict {
   /** Words that were sent and are not stored, and turns that did not end. */
@@ -53,10 +55,6 @@ export function isClean(verdict: Verdict, { turns, faults }: Played): boolean {
 /** The closing line. `recovery_p99` is in ms, 0 if no reader had to wait. */
 export function formatVerdict(verdict: Verdict): string {
   const counts = KINDS.map((kind) => `${kind} ${String(verdict[kind])}`);
-  return `VERDICT ${counts.join(' ')} recovery_p99 ${String(percentile(verdict.recoveries, 0.99))}`;
-}
-
-function percentile(samples: readonly number[], part: number): number {
-  const sorted = [...samples].sort((a, b) => a - b);
-  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
+  const { p99, count } = summarize(verdict.recoveries);
+  return `VERDICT ${counts.join(' ')} recovery_p99 ${String(count > 0 ? Math.round(p99) : 0)}`;
 }

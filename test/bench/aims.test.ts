@@ -1,5 +1,4 @@
-import { meetsAim, type Aim, type Row } from '../../bench/report/row.js';
-import { formatTable } from '../../bench/report/table.js';
+import { formatTable, meetsAim, type Aim, type Row } from '../../bench/report.js';
 
 const ROW: Row = {
   what: 'chunk latency',

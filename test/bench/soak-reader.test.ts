@@ -1,4 +1,4 @@
-import { createReader } from '../../bench/soak/reader.js';
+import { createReader } from '../../bench/soak/page.js';
 
 const read = (...parts: object[]): Promise<boolean> => {
   const text = parts.map((part) => `data: ${JSON.stringify(part)}\n\n`).join('');

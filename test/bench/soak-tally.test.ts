@@ -1,4 +1,4 @@
-import { tally } from '../../bench/soak/tally.js';
+import { tally } from '../../bench/soak/page.js';
 import { createVerdict, formatVerdict, isClean, KINDS } from '../../bench/soak/verdict.js';
 
 const SENT = ['a', 'b', 'c', 'd'];

@@ -1,6 +1,6 @@
-import type { CellName, Figure, Figures } from './measure-contender.js';
-import type { Resumed } from './works/resume.js';
-import type { Streams } from './works/streams.js';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CellName, Figure, Figures, Resumed, Streams } from './measure-contender.js';
 
 /** Versions by package. */
 type Versions = Readonly<Record<string, string>>;
@@ -99,4 +99,41 @@ function toFigure(value: number, digits = 2): string {
 
 function toSeconds(ms: number): string {
   return Number.isNaN(ms) ? 'never' : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** Packages that a reader of the table knows the peers by. */
+const NAMED = [
+  'resumable-stream',
+  '@durable-streams/server',
+  '@temporalio/workflow-streams',
+  '@temporalio/ai-sdk',
+  'workflow',
+];
+
+/** The installed versions of the peers. */
+export function readVersions(peersFolder: string): Record<string, string> {
+  const pinned = readdirSync(peersFolder).map((name) => {
+    const text = readFileSync(join(peersFolder, name, 'package.json'), 'utf8');
+    return (JSON.parse(text) as { dependencies: Record<string, string> }).dependencies;
+  });
+  const all = Object.assign({}, ...pinned) as Record<string, string>;
+  return Object.fromEntries(NAMED.map((name) => [name, all[name] ?? 'unknown']));
+}
+
+const BEGIN = '<!-- peers: written by npm run bench:peers -- --write -->';
+const END = '<!-- /peers -->';
+
+/**
+ * Puts a table between its marks in a file of the project.
+ *
+ * @param path from the project's root
+ * @throws Error if the marks are missing
+ */
+export function writeTable(path: string, table: string): void {
+  // From dist/bench/peers to the project.
+  const file = new URL(`../../../${path}`, import.meta.url);
+  const text = readFileSync(file, 'utf8');
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`${path} has no marks ${BEGIN} … ${END}.`);
+  writeFileSync(file, `${text.slice(0, begin + BEGIN.length)}\n${table}\n${text.slice(end)}`);
 }

@@ -1,14 +1,14 @@
 import { Client, Connection } from '@temporalio/client';
-import { workflowIdOf } from '../../../protocol/ids.js';
-import { createRedisStores } from '../../../store/redis/index.js';
-import { readHistory } from '../../client/history.js';
-import { toLabText, type LabEntry } from '../../client/lab-script.js';
-import { followRaw, sayRaw } from '../../client/raw-chat.js';
-import { newSessionId } from '../../client/session-ids.js';
-import { sleep } from '../../clock.js';
-import { startApi, startWorker, type Servers } from '../../processes/product.js';
-import { cpuSeconds } from '../../processes/usage.js';
-import type { Contender, Page, Running, Turn } from '../contender.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { createRedisStores } from '../../store/redis/index.js';
+import { readHistory } from '../client/runs.js';
+import { toLabText, type LabEntry } from '../client/lab-script.js';
+import { followRaw, sayRaw } from '../client/raw-stream.js';
+import { newSessionId } from '../client/chat-client.js';
+import { sleep } from '../clock.js';
+import { startApi, startWorker, type Servers } from '../processes/product.js';
+import { cpuSeconds } from '../processes/usage.js';
+import type { Contender, Page, Running, Turn } from './contender.js';
 
 const TASK_QUEUE = 'peer-bench';
 const RESTART_MS = 1_000;

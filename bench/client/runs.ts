@@ -1,0 +1,159 @@
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
+import type { LogEntry } from '../../protocol/chunk.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { createRuns } from '../../runs/create-runs.js';
+import { createRunWorkflows } from '../../runs/run-workflows.js';
+import type { Bench } from '../bench.js';
+import { untilFound } from '../clock.js';
+import { newSessionId } from './chat-client.js';
+import { openStores } from './seed-turn.js';
+
+/** Who the API takes everybody for. */
+const OWNER = 'anonymous';
+
+export interface LongRun {
+  /** As the worker of that queue knows it; its cap on steps is the run's. */
+  agent: AgentDefinition;
+  taskQueue: string;
+  text: string;
+  /** Called once the turn has begun. */
+  onBegun?: (sessionId: string) => void;
+}
+
+/** A turn that is over: its log, and the workflow that made it. */
+export interface FinishedRun {
+  workflowId: string;
+  log: LogEntry[];
+}
+
+/** Performs a turn of any number of steps. It is begun as the API begins turns. */
+export async function performLongRun(
+  { servers, temporal, say }: Bench,
+  { agent, taskQueue, text, onBegun }: LongRun,
+): Promise<FinishedRun> {
+  const redis = openStores(servers.redisUrl);
+  const executor = createRuns({
+    store: redis.store,
+    streamManager: redis.streamManager,
+    workflows: createRunWorkflows(temporal, taskQueue),
+    agents: new AgentRegistry([agent]),
+    searchAttributes: true,
+    logger: {
+      warn: (_fields, message) => {
+        say(message);
+      },
+    },
+  });
+  const sessionId = newSessionId();
+  const id = 'u1';
+  const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text }] };
+  try {
+    await redis.ping();
+    const result = await executor.execute({
+      sessionId,
+      agent: agent.name,
+      owner: OWNER,
+      messages: [{ id, hash: id, row, hidden: false }],
+    });
+    if (result.kind !== 'begun') throw new Error(`the run was refused: ${result.kind}`);
+    onBegun?.(sessionId);
+    const log: LogEntry[] = [];
+    const done = new AbortController();
+    for await (const entries of redis.streamManager.follow(sessionId, 0, done.signal)) {
+      log.push(...entries);
+      if (entries.some(({ message }) => message.type === 'stream_end')) done.abort();
+    }
+    return { workflowId: workflowIdOf(result.run.runId), log };
+  } finally {
+    await redis.close();
+  }
+}
+
+/** What is kept of a workflow: over all its executions, and those of its children. */
+export interface History {
+  events: number;
+  bytes: number;
+  /** Its own. */
+  executions: number;
+}
+
+/** Reads what a workflow that is over has left in Temporal, from its newest execution backwards. */
+export async function readHistory(client: Client, workflowId: string): Promise<History> {
+  const { workflow } = client;
+  const total: History = { events: 0, bytes: 0, executions: 0 };
+  const children: string[] = [];
+  let runId: string | undefined;
+  do {
+    const handle = workflow.getHandle(workflowId, runId);
+    const { historyLength, historySize = NaN } = await handle.describe();
+    total.events += historyLength;
+    total.bytes += historySize;
+    total.executions += 1;
+    const { events } = await handle.fetchHistory();
+    for (const event of events ?? []) {
+      const child = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution;
+      if (typeof child?.workflowId === 'string') children.push(child.workflowId);
+    }
+    const begin = events?.[0]?.workflowExecutionStartedEventAttributes;
+    // Empty for the first execution.
+    runId = begin?.continuedExecutionRunId ?? undefined;
+  } while (runId !== undefined && runId !== '');
+  for (const child of children) {
+    const { events, bytes } = await readHistory(client, child);
+    total.events += events;
+    total.bytes += bytes;
+  }
+  return total;
+}
+
+const WITHIN_MS = 10_000;
+
+/** The workflow of a session's newest run; waits for a session that is about to begin. */
+export async function runOf(
+  { servers, temporal }: Bench,
+  sessionId: string,
+): Promise<WorkflowHandle> {
+  const redis = openStores(servers.redisUrl);
+  const look = async (): Promise<WorkflowHandle | undefined> => {
+    const record = await redis.store.sessions.read(sessionId).catch(() => undefined);
+    if (record === undefined) return undefined;
+    const handle = temporal.workflow.getHandle(workflowIdOf(record.runId));
+    return handle.describe().then(
+      () => handle,
+      () => undefined,
+    );
+  };
+  try {
+    const found = await untilFound(look, { withinMs: WITHIN_MS, everyMs: 20 });
+    if (found === undefined) throw new Error('the run has not begun');
+    return found;
+  } finally {
+    await redis.close();
+  }
+}
+
+/** Pauses before each step of a run, by step, in ms. */
+export interface StepGaps {
+  /** The step before committed → first chunk: the tool's activity and the model's. */
+  whole: number[];
+  /** The tool's result → first chunk: the model's activity alone. */
+  model: number[];
+  /** When that chunk was written. */
+  beganAt: number[];
+}
+
+export function toStepGaps(log: FinishedRun['log']): StepGaps {
+  const gaps: StepGaps = { whole: [], model: [], beganAt: [] };
+  let committedAt = NaN;
+  let settledAt = NaN;
+  for (const { message } of log) {
+    if (message.type === 'step_committed') committedAt = message.timestamp;
+    if (message.type === 'tool_end') settledAt = message.timestamp;
+    if (message.type !== 'step_start') continue;
+    gaps.whole[message.step] = message.timestamp - committedAt;
+    gaps.model[message.step] = message.timestamp - settledAt;
+    gaps.beganAt[message.step] = message.timestamp;
+  }
+  return gaps;
+}

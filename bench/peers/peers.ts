@@ -1,0 +1,228 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newSessionId } from '../client/chat-client.js';
+import { createDataLines, readRaw } from '../client/raw-stream.js';
+import { sleep, wallClock } from '../clock.js';
+import { freePort, untilReady } from '../processes/product.js';
+import { cpuSeconds } from '../processes/usage.js';
+import type { BegunTurn, Contender, Page, Running, Turn } from './contender.js';
+
+/** Characters of a frame besides its word. */
+const FRAME = 'data: \n\n'.length;
+
+/** What a reader knows of its turn: enough to ask a peer for the rest. */
+interface Position {
+  id: string;
+  words: number;
+  chars: number;
+}
+
+/** Begins a turn at a program of a peer and reads its frames. */
+function beginOver(
+  port: number,
+  turn: Turn,
+  page: Page,
+  signal: AbortSignal,
+): BegunTurn & { position: Position } {
+  const position: Position = { id: newSessionId(), words: 0, chars: 0 };
+  const toLines = (shown: Page): ((piece: string, at: number) => void) => {
+    const takeWords = createDataLines((word, at) => {
+      position.words += 1;
+      position.chars += word.length + FRAME;
+      shown.show(word, at);
+    });
+    return (piece, at) => {
+      const named = /^id: (\S+)$/m.exec(piece)?.[1];
+      if (named !== undefined) position.id = named;
+      takeWords(piece, at);
+    };
+  };
+  const path = `/turns/${position.id}`;
+  const body = JSON.stringify(turn);
+  return {
+    position,
+    response: readRaw({ port, method: 'POST', path, body, onPiece: toLines(page), signal }),
+    attach: (shown, leave) => {
+      const { id, words, chars } = position;
+      const rest = `/turns/${id}?words=${String(words)}&chars=${String(chars)}`;
+      return readRaw({ port, path: rest, method: 'GET', onPiece: toLines(shown), signal: leave });
+    },
+  };
+}
+
+const RESTART_MS = 1_000;
+const GRACE_MS = 5_000;
+
+/** A program of a peer, which can be killed and started again. */
+interface PeerProcess {
+  cpuSeconds: () => number;
+  crash: () => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+/** Starts a program in a folder of installed peers. What it prints is in `output.log` there. */
+function startPeer(folder: string, file: string, env: Record<string, string>): PeerProcess {
+  const log = openSync(join(folder, 'output.log'), 'a');
+  let child = start();
+  let spent = 0;
+
+  function start(): ChildProcess {
+    const main = join(folder, file);
+    return spawn(process.execPath, ['--max-semi-space-size=64', main], {
+      cwd: folder,
+      env: { ...process.env, NODE_ENV: 'production', ...env },
+      stdio: ['ignore', log, log],
+    });
+  }
+
+  const spentNow = (): number => (child.pid === undefined ? 0 : (cpuSeconds(child.pid) ?? 0));
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    spent += spentNow();
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+    await exited;
+    clearTimeout(timer);
+  }
+
+  return {
+    cpuSeconds: () => spent + spentNow(),
+    crash: async () => {
+      await end('SIGKILL');
+      await sleep(RESTART_MS);
+      child = start();
+    },
+    stop: () => end('SIGTERM'),
+  };
+}
+
+/**
+ * Runs the programs of a peer, which serve turns and their history on one port.
+ *
+ * @param files the programs by the name of their process; the first one makes the replies
+ * @param toEnv their environment, with a folder for their data
+ */
+async function runPrograms(
+  home: string,
+  files: Readonly<Record<string, string>>,
+  toEnv: (dataFolder: string) => Record<string, string>,
+): Promise<Running & { port: number }> {
+  const port = await freePort();
+  const data = mkdtempSync(join(tmpdir(), 'helix-peer-'));
+  const env = { PORT: String(port), ...toEnv(data) };
+  const programs = Object.entries(files).map(([name, file]) => ({
+    name,
+    ...startPeer(home, file, env),
+  }));
+  await untilReady(port, '/ready');
+  let newest: Position | undefined;
+  return {
+    port,
+    begin: (turn, page, signal) => {
+      const begun = beginOver(port, turn, page, signal);
+      newest = begun.position;
+      return begun;
+    },
+    cpuSeconds: () => Object.fromEntries(programs.map((each) => [each.name, each.cpuSeconds()])),
+    crash: async () => programs[0]?.crash(),
+    history: async () => {
+      const reply = await fetch(`http://127.0.0.1:${String(port)}/history/${newest?.id ?? ''}`);
+      return (await reply.json()) as { events: number; bytes: number };
+    },
+    stop: async () => {
+      await Promise.all(programs.map(({ stop }) => stop()));
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The Workflow SDK with its local world, built by Nitro: one process, files. */
+export const vercelWorkflow: Contender = {
+  name: 'workflow (local world)',
+  note: 'its local world is meant for development; elsewhere it runs on a hosted service or Postgres',
+  start: (_, folder) =>
+    runPrograms(
+      join(folder, 'vercel-workflow'),
+      { server: '.output/server/index.mjs' },
+      (data) => ({ HOST: '127.0.0.1', WORKFLOW_LOCAL_DATA_DIR: data }),
+    ),
+};
+
+/** Temporal's own integration of the AI SDK: the stream is kept in the workflow. */
+export const workflowStreams: Contender = {
+  name: '@temporalio/workflow-streams + ai-sdk',
+  note: 'with the defaults of its documentation: batches of 100 ms, polls 100 ms apart',
+  start: ({ temporalAddress }, folder) =>
+    runPrograms(
+      join(folder, 'workflow-streams'),
+      { worker: 'worker.mjs', server: 'server.mjs' },
+      () => ({ TEMPORAL_ADDRESS: temporalAddress }),
+    ),
+};
+
+/** The reply is made in the web process, and Redis carries it to later readers. */
+export const resumableStream: Contender = {
+  name: 'resumable-stream',
+  withoutSteps: 'carries one stream; steps, retries and waits are the application’s',
+  note: 'the first reader is served by the process that makes the reply, without Redis',
+  start: ({ redisUrl }, folder) =>
+    runPrograms(join(folder, 'resumable-stream'), { server: 'server.mjs' }, () => ({
+      REDIS_URL: redisUrl,
+    })),
+};
+
+/** A server of append-only streams; readers connect to it, a process of its own writes. */
+export const durableStreams: Contender = {
+  name: 'Durable Streams server (Node, files)',
+  withoutSteps: 'stores streams; steps, retries and waits are the application’s',
+  start: async (_, folder) => {
+    const streamsPort = await freePort();
+    const running = await runPrograms(
+      join(folder, 'durable-streams'),
+      { writer: 'server.mjs', server: 'streams.mjs' },
+      (data) => ({ STREAMS_PORT: String(streamsPort), DATA_FOLDER: data }),
+    );
+    return {
+      ...running,
+      begin: (turn, page, signal): BegunTurn => {
+        const id = newSessionId();
+        let offset = '-1';
+        const read = (shown: Page, leave: AbortSignal): Promise<void> =>
+          readRaw({
+            port: streamsPort,
+            method: 'GET',
+            path: `/turns/${id}?offset=${offset}&live=sse`,
+            onPiece: createStreamLines(shown, (next) => (offset = next)),
+            signal: leave,
+          });
+        const posted = fetch(`http://127.0.0.1:${String(running.port)}/turns/${id}`, {
+          method: 'POST',
+          body: JSON.stringify(turn),
+        });
+        return { response: posted.then(() => read(page, signal)), attach: read };
+      },
+    };
+  },
+};
+
+/** Its lines are `data:<word>` and, after each batch, `data:{…}` with the position. */
+function createStreamLines(page: Page, onOffset: (offset: string) => void) {
+  let rest = '';
+  return (piece: string): void => {
+    const at = wallClock();
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const data = line.trimEnd();
+      if (!data.startsWith('data:') || data.length === 5) continue;
+      const next = /^data:\{"streamNextOffset":"([^"]+)"/.exec(data)?.[1];
+      if (next !== undefined) onOffset(next);
+      else page.show(data.slice(5), at);
+    }
+  };
+}

@@ -1,0 +1,157 @@
+import type { FrontendSnapshot } from '../../protocol/http.js';
+import { createDataLines } from '../client/raw-stream.js';
+import { sleep } from '../clock.js';
+
+/** What a page that follows a turn has seen, over all its connections. */
+export interface Reader {
+  /** Reads a response to its end; true if the turn ended with it, false if it was cut or is paused. */
+  read: (response: Response) => Promise<boolean>;
+  /** Words on the page; a replay starts over. */
+  words: () => string[];
+  /** What comes next is waited for from now on: a person had to act. */
+  rest: () => void;
+}
+
+/** Between two words of a reply that nothing disturbs there is much less. */
+const DISTURBED_MS = 1_500;
+
+/**
+ * @param onRecovery called with the ms that it took until words came again
+ * @param leaveAfterMs the first response is left this long after it began, as a page that is loaded again does
+ */
+export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = Infinity): Reader {
+  let leaveAt: number | undefined;
+  let text = '';
+  let most = 0;
+  let grownAt: number | undefined;
+
+  function take(line: string): boolean {
+    if (line === '[DONE]') return false;
+    const part = JSON.parse(line) as { type: string; delta?: string; finishReason?: string };
+    if (part.type === 'start') text = '';
+    if (part.type === 'text-delta') text += part.delta ?? '';
+    if (part.type === 'text-end') text += ' ';
+    if (text.length > most) {
+      const now = performance.now();
+      if (grownAt !== undefined && now - grownAt > DISTURBED_MS) onRecovery(now - grownAt);
+      grownAt = now;
+      most = text.length;
+    }
+    // At a pause the page has to ask again: a question may expire, and the run end, meanwhile.
+    return part.type === 'finish' && part.finishReason !== 'tool-calls';
+  }
+
+  return {
+    read: async (response) => {
+      let isEnded = false;
+      const takePiece = createDataLines((line) => {
+        isEnded = take(line) || isEnded;
+      });
+      const decoder = new TextDecoder();
+      const isFirst = leaveAt === undefined;
+      leaveAt ??= performance.now() + leaveAfterMs;
+      try {
+        for await (const piece of response.body ?? []) {
+          takePiece(decoder.decode(piece, { stream: true }), 0);
+          if (isFirst && performance.now() > leaveAt) return false;
+        }
+      } catch {
+        return false;
+      }
+      return isEnded;
+    },
+    words: () => toWords(text),
+    rest: () => {
+      grownAt = undefined;
+    },
+  };
+}
+
+/** A message as a page shows it, as far as a soak looks at it. */
+interface ShownMessage {
+  id: string;
+  role: string;
+  parts: { type: string; text?: string }[];
+}
+export type Shown = FrontendSnapshot<Record<string, unknown>, ShownMessage>;
+
+/** Requests of people whose servers come and go: they try again, at another server. */
+export interface Requests {
+  /** A response other than 5xx. @throws Error after a minute without one, or when the signal fires */
+  send: (path: string, init?: RequestInit) => Promise<Response>;
+  snapshot: (sessionId: string) => Promise<Shown>;
+}
+
+const GIVE_UP_MS = 60_000;
+const AGAIN_MS = 250;
+const REPLY_MS = 20_000;
+
+/** @param pickUrl where the next request goes */
+export function createRequests(pickUrl: () => string): Requests {
+  async function send(path: string, init: RequestInit = {}): Promise<Response> {
+    const giveUpAt = Date.now() + GIVE_UP_MS;
+    for (;;) {
+      const response = await fetch(`${pickUrl()}/api${path}`, init).catch(() => undefined);
+      if (response !== undefined && response.status < 500 && response.status !== 429) {
+        return response;
+      }
+      await response?.body?.cancel();
+      if (Date.now() > giveUpAt) {
+        throw new Error(`no answer to ${path}: ${String(response?.status ?? 'unreachable')}`);
+      }
+      await sleep(AGAIN_MS);
+    }
+  }
+  return {
+    send,
+    snapshot: async (sessionId) => {
+      for (;;) {
+        const signal = AbortSignal.timeout(REPLY_MS);
+        const response = await send(`/chat/${sessionId}/snapshot`, { signal });
+        // A server that dies in the middle of its reply.
+        const shown: unknown = await response.json().catch(() => undefined);
+        if (response.ok && shown !== undefined) return shown as Shown;
+        if (!response.ok) throw new Error(`snapshot: ${String(response.status)}`);
+      }
+    },
+  };
+}
+
+export function json(body: unknown): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+}
+
+/**
+ * Compares the words found with the words sent; all words of a turn are different.
+ *
+ * @param isCut true if the turn was stopped, so that its last words may be missing, and one may be
+ * incomplete
+ */
+export function tally(
+  sent: readonly string[],
+  found: readonly string[],
+  isCut: boolean,
+): { lost: number; doubled: number } {
+  const places = new Map(sent.map((word, at) => [word, at]));
+  const seen = new Set<string>();
+  let doubled = 0;
+  let last = -1;
+  for (const [at, word] of found.entries()) {
+    const place = places.get(word);
+    const isLast = at === found.length - 1;
+    if (isCut && isLast && sent[last + 1]?.startsWith(word) === true) break;
+    if (place === undefined || seen.has(word) || place < last) doubled += 1;
+    seen.add(word);
+    last = Math.max(last, place ?? -1);
+  }
+  const due = isCut ? sent.slice(0, last + 1) : sent;
+  return { lost: due.filter((word) => !seen.has(word)).length, doubled };
+}
+
+export function toWords(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}

@@ -1,0 +1,113 @@
+import { randomInt } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import type { Client } from '@temporalio/client';
+import { sleep } from '../clock.js';
+import { auditAll, plant, type AnyRedis } from './audit.js';
+import {
+  countTurns,
+  talkUntil,
+  type Conversation,
+  type Pauses,
+  type Talk,
+} from './conversation.js';
+import { createRequests } from './page.js';
+import { createVerdict, formatVerdict, isClean, type Kind } from './verdict.js';
+
+const PROGRESS_MS = 15_000;
+
+/** What goes wrong, by name; resolves when everything runs again. */
+export type Faults = Readonly<Record<string, () => Promise<unknown>>>;
+
+/** Where conversations are held, and what is done to those who hold them. */
+export interface Stage {
+  /** Where the next request goes. */
+  pickUrl: () => string;
+  redis: AnyRedis;
+  temporal: Client;
+  taskQueue: string;
+  minutes: number;
+  /** How many talk at the same time. */
+  people: number;
+  pauses: Pauses;
+  /** None: a run to compare with. */
+  faults: Faults;
+  /** Between two faults, ms. */
+  faultPauses: { least: number; most: number };
+  planted: readonly Kind[];
+  /** Goes on beside the conversations. */
+  beside?: Promise<unknown>;
+  /** Processes whose memory has grown. */
+  findGrowing?: () => string[];
+  /** What a conversation that did not come to rest is doing. */
+  examine?: Talk['examine'];
+  say: (text: string) => void;
+}
+
+/** Plays conversations while something fails, and looks at all of them. Prints the verdict, and returns whether it is clean. */
+export async function play(stage: Stage): Promise<boolean> {
+  const { redis, temporal, taskQueue, faults, say, examine } = stage;
+  const verdict = createVerdict();
+  const requests = createRequests(stage.pickUrl);
+  const talk: Talk = { requests, verdict, say, ...(examine && { examine }) };
+  const conversations: Conversation[] = [];
+  const end = AbortSignal.timeout(stage.minutes * 60_000);
+  setMaxListeners(0, end);
+  const progress = setInterval(() => {
+    say(`${String(countTurns(conversations))} turns. ${formatVerdict(verdict)}`);
+  }, PROGRESS_MS);
+  const talking = Array.from({ length: stage.people }, () =>
+    talkUntil(end, talk, conversations, stage.pauses),
+  );
+  const failing = playFaults(faults, stage.faultPauses, end, say);
+  const [played] = await Promise.all([failing, stage.beside, ...talking]);
+  clearInterval(progress);
+
+  say('everything rests; looking at all of it once more');
+  for (const kind of stage.planted) await plant(kind, redis, conversations);
+  for (const { sessionId, isStuck } of conversations) {
+    if (isStuck) await examine?.(sessionId, 'a later look, when nothing fails any more');
+  }
+  await auditAll(talk, conversations, { redis, temporal, taskQueue });
+  for (const process of stage.findGrowing?.() ?? []) {
+    verdict.leaked += 1;
+    say(`GROWS ${process}`);
+  }
+  const turns = countTurns(conversations);
+  const counted = [...played].map(([name, times]) => `${name} ${String(times)}`).join(' · ');
+  console.log(`${String(turns)} turns in ${String(conversations.length)} conversations`);
+  console.log(`faults: ${counted}`);
+  console.log(formatVerdict(verdict));
+  const isCalm = Object.keys(faults).length === 0;
+  const times = [...played.values()].reduce((sum, each) => sum + each, 0);
+  return isClean(verdict, { turns, faults: isCalm ? undefined : times });
+}
+
+/**
+ * Plays the faults one after the other, each once before any comes again, until the time is over;
+ * resolves with how often each was played when the last one is over.
+ */
+async function playFaults(
+  faults: Faults,
+  { least, most }: Stage['faultPauses'],
+  end: AbortSignal,
+  say: (text: string) => void,
+): Promise<Map<string, number>> {
+  const played = new Map<string, number>();
+  while (Object.keys(faults).length > 0) {
+    for (const [name, playOnce] of shuffled(Object.entries(faults))) {
+      await sleep(least + randomInt(most - least));
+      if (end.aborted) return played;
+      played.set(name, (played.get(name) ?? 0) + 1);
+      say(name);
+      await playOnce();
+    }
+  }
+  return played;
+}
+
+function shuffled<T>(list: readonly T[]): T[] {
+  return list
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
