@@ -1,34 +1,94 @@
-// `npm run bench`: measures on real engines and prints tables. Arguments are passed to the measurement.
-import { existsSync } from 'node:fs';
+// `npm run bench`, `bench:peers` and `soak`: programs of bench/ on real engines of their own. Further arguments
+// are the program's.
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildFirst } from './build.mjs';
 import { startPrivateRedis, startPrivateTemporal } from './engines/private-engines.mjs';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
-import { projectRoot } from './system/project.mjs';
-import { runInForeground } from './system/run-in-foreground.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
+import { cacheFolder, projectRoot, runMain, UserError } from './system/project.mjs';
+import { lastLines, runCommand, runInForeground } from './system/run-command.mjs';
+
+const PEERS = join(projectRoot, 'bench', 'peers', 'programs');
+/** Programs of peers that are built after they are installed. */
+const BUILDS = { 'vercel-workflow': ['node_modules/nitro/dist/cli/index.mjs', 'build'] };
+/** What each of them needs beyond engines. */
+const PROGRAMS = {
+  measures: { main: 'bench/main.js' },
+  peers: {
+    main: 'bench/peers/main.js',
+    prepare: async () => ({ PEERS_FOLDER: await installPeers() }),
+  },
+  soak: { main: 'bench/soak/main.js' },
+};
 
 await runMain(async () => {
+  const [name, ...args] = process.argv.slice(2);
+  const { main, prepare } = PROGRAMS[name];
   await installPackages();
   await buildFirst();
-  const main = join(projectRoot, 'dist', 'bench', 'main.js');
-  if (!existsSync(main)) throw new UserError('There is no bench/main.ts to run.');
+  const own = await prepare?.();
   const programs = await testEnvironment({ withBrowser: false });
   const [redis, temporal] = await Promise.all([
     startPrivateRedis({ file: programs.REDIS_SERVER_PATH }),
     startPrivateTemporal({ file: programs.TEMPORAL_CLI_PATH }),
   ]);
-  const env = {
-    TEST_REDIS_URL: redis.url,
-    TEST_TEMPORAL_ADDRESS: temporal.address,
-    ...process.env,
-    ...programs,
-  };
+  const engines = { TEST_REDIS_URL: redis.url, TEST_TEMPORAL_ADDRESS: temporal.address };
+  // Measures may be taken on given engines; the others change what they find there.
+  const env = name === 'measures' ? { ...engines, ...process.env } : { ...process.env, ...engines };
   try {
-    const args = ['--max-semi-space-size=64', main, ...process.argv.slice(2)];
-    process.exitCode = await runInForeground(process.execPath, args, { cwd: projectRoot, env });
+    const program = ['--max-semi-space-size=64', join(projectRoot, 'dist', main), ...args];
+    process.exitCode = await runInForeground(process.execPath, program, {
+      cwd: projectRoot,
+      env: { ...env, ...programs, ...own },
+    });
   } finally {
     await Promise.all([redis.close(), temporal.close()]);
   }
 });
+
+/**
+ * Copies the peers' programs to the cache, each with its packages, built where it needs that. The
+ * folder is named by what is in it, so a changed program is installed again.
+ *
+ * @returns the folder
+ */
+async function installPeers() {
+  const folder = join(cacheFolder(), 'peers', hashOf(PEERS));
+  for (const name of readdirSync(PEERS).filter((each) => each !== 'shared')) {
+    const target = join(folder, name);
+    if (existsSync(target)) continue;
+    const draft = `${target}.${process.pid}`;
+    console.error(`installing ${name} …`);
+    cpSync(join(PEERS, name), draft, { recursive: true });
+    cpSync(join(PEERS, 'shared'), join(draft, 'shared'), { recursive: true });
+    await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], draft);
+    // Paths of the build stay in what it writes, so it runs at its place.
+    renameSync(draft, target);
+    try {
+      if (BUILDS[name] !== undefined) await run(process.execPath, BUILDS[name], target);
+    } catch (error) {
+      rmSync(target, { recursive: true, force: true });
+      throw error;
+    }
+  }
+  return folder;
+}
+
+async function run(file, args, cwd) {
+  const { code, stdout, stderr } = await runCommand(file, args, { cwd });
+  if (code !== 0) {
+    throw new UserError(`${file} ${args.join(' ')} failed:\n${lastLines(stdout + stderr)}`);
+  }
+}
+
+function hashOf(folder) {
+  const hash = createHash('sha256');
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  for (const file of files) hash.update(file.slice(folder.length)).update(readFileSync(file));
+  return hash.digest('hex').slice(0, 12);
+}

@@ -1,16 +1,28 @@
 // Builds the product into dist/: `npm run build`, and at the beginning of every other command.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildPage } from './build/build-page.mjs';
-import { bundleWorkflows } from './build/bundle-workflows.mjs';
-import { transformSources } from './build/transform-sources.mjs';
+import { importClosure } from './build/import-closure.mjs';
+import {
+  fingerprint,
+  listFiles,
+  listSources,
+  readStamp,
+  swcOptions,
+  writeAtomically,
+  writeStamp,
+} from './build/sources.mjs';
 import { withLock } from './system/file-lock.mjs';
 import { withProgress } from './system/progress.mjs';
-import { isMain, projectRoot } from './system/project.mjs';
+import { isMain, projectRoot, runMain, UserError } from './system/project.mjs';
 import { lastLines, runCommand } from './system/run-command.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
+
+const ENTRY_OF_WORKFLOWS = 'extensions/workflows.ts';
+/** The worker loads exactly this file. */
+const BUNDLE = 'workflows/bundle.js';
+const PAGE_CONFIG = 'web/vite.config.ts';
+const VITE = 'node_modules/vite/bin/vite.js';
 
 /**
  * Makes what has changed. API and worker may be started at the same moment, and both build first:
@@ -55,6 +67,87 @@ export function buildFirst() {
     const { code, stderr } = await runCommand(process.execPath, args, { cwd: projectRoot });
     if (code !== 0) throw new UserError(stderr.trim());
   });
+}
+
+/** TypeScript → JavaScript, file by file: types are dropped, not checked (`npm run types` does that). */
+async function transformSources(root, dist, toolVersions) {
+  const before = readStamp(dist, 'sources') ?? {};
+  const after = {};
+  const changed = [];
+  for (const file of listSources(root)) {
+    after[file] = fingerprint(root, [file], swcOptions(file), toolVersions);
+    if (before[file] !== after[file] || !existsSync(join(dist, outputOf(file)))) changed.push(file);
+  }
+  const gone = Object.keys(before).filter((file) => !(file in after));
+  if (changed.length === 0 && gone.length === 0) return;
+
+  // Loaded only here: a start with nothing to build should not pay for it.
+  const swc = changed.length > 0 ? await import('@swc/core') : undefined;
+  await Promise.all(changed.map((file) => writeOutput(swc, root, dist, file)));
+  for (const file of gone) {
+    rmSync(join(dist, outputOf(file)), { force: true });
+  }
+  writeStamp(dist, 'sources', after);
+}
+
+async function writeOutput(swc, root, dist, file) {
+  const source = readFileSync(join(root, file), 'utf8');
+  const output = join(dist, outputOf(file));
+  const { code } = await swc
+    .transform(source, { ...swcOptions(file), filename: join(root, file) })
+    .catch((error) => {
+      // Behind the picture of the code comes only the compiler's own stack.
+      const [picture] = error.message.split('Caused by:');
+      throw new UserError(`${file} cannot be compiled:\n${picture.trim()}`);
+    });
+  writeAtomically(output, code);
+}
+
+function outputOf(file) {
+  return file.replace(/\.tsx?$/, '.js');
+}
+
+/**
+ * One file with all workflow code, made ahead of time: a worker that bundles at start begins a second or
+ * two later, each time.
+ */
+async function bundleWorkflows(root, dist, toolVersions) {
+  if (!existsSync(join(root, ENTRY_OF_WORKFLOWS))) return;
+  const made = fingerprint(root, importClosure(root, [ENTRY_OF_WORKFLOWS]), toolVersions);
+  if (readStamp(dist, 'workflows') === made && existsSync(join(dist, BUNDLE))) return;
+
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(root, ENTRY_OF_WORKFLOWS),
+    logger: new DefaultLogger('WARN'),
+  });
+  writeAtomically(join(dist, BUNDLE), code);
+  writeStamp(dist, 'workflows', made);
+}
+
+/** The pages, bundled by Vite into dist/web, which the API serves. */
+async function buildPage(root, dist, toolVersions) {
+  if (!existsSync(join(root, PAGE_CONFIG))) return;
+  const made = fingerprint(root, importClosure(root, listFiles(root, 'web')), toolVersions);
+  const output = join(dist, 'web');
+  if (readStamp(dist, 'page') === made && existsSync(join(output, 'console.html'))) return;
+
+  // Built beside and swapped in: an API that runs meanwhile never serves half a page.
+  const fresh = join(dist, `.web-${process.pid}`);
+  const args = [VITE, 'build', '--config', PAGE_CONFIG, '--outDir', fresh, '--emptyOutDir'];
+  const { code, stdout, stderr } = await runCommand(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  if (code !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    throw new UserError(`vite build failed:\n${lastLines(stderr || stdout, 30)}`);
+  }
+  const old = join(dist, `.web-old-${process.pid}`);
+  if (existsSync(output)) renameSync(output, old);
+  renameSync(fresh, output);
+  rmSync(old, { recursive: true, force: true });
+  writeStamp(dist, 'page', made);
 }
 
 if (isMain(import.meta.url)) {

@@ -3,9 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findGoProgram } from './engines/go-program.mjs';
-import { projectRoot } from './system/project.mjs';
+import { projectRoot, runMain, UserError } from './system/project.mjs';
 import { lastLines, runCommand } from './system/run-command.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
 
 const HELM = { name: 'helm', module: 'helm.sh/helm/v3/cmd/helm', version: 'v3.18.6' };
 const MANIFESTS = join(projectRoot, 'ops', 'kubernetes', 'helix-temporal.yaml');

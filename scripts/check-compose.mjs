@@ -2,10 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCompose } from './containers/compose.mjs';
-import { projectRoot } from './system/project.mjs';
+import { findCompose } from './containers/engine.mjs';
+import { projectRoot, runMain, UserError } from './system/project.mjs';
 import { lastLines, runCommand } from './system/run-command.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
 
 const FILES = ['docker-compose.yml', 'templates/app/compose.yaml'];
 const ENV_SCRIPT = join(projectRoot, 'templates/app/env.sh');

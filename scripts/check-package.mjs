@@ -2,16 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { isBuiltin } from 'node:module';
+import { join, posix } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { build as bundle } from 'vite';
 import { build } from './build.mjs';
-import { BROWSER_ENTRIES, bundleForBrowser } from './package/browser-bundles.mjs';
-import { findUnreachable } from './package/find-unreachable.mjs';
 import { pack } from './package/pack.mjs';
-import { projectRoot } from './system/project.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
+import { projectRoot, runMain, UserError } from './system/project.mjs';
 
 /** Loaded by their paths: workflow code runs in a sandbox of Temporal's. */
 const BESIDE = new Set([
@@ -33,6 +32,12 @@ const EXAMPLES = new Set(['dist/examples/index.js', 'dist/examples/charge-counte
 /** The package is ESM only, which `require` and the oldest resolution of TypeScript cannot load. */
 const ESM_ONLY = new Set(['CJSResolvesToESM', 'NoResolution']);
 
+/** The entries that web pages import, each bundled as a page's bundler does it. */
+const BROWSER_ENTRIES = ['./protocol', './ai-sdk/client', './ai-sdk/react'];
+/** A page has these already: peers, and the AI SDK. */
+const OF_THE_PAGE = /^(ai|react|react-dom|zod|@ai-sdk\/react)(\/|$)/;
+const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+\.m?js)['"]/g;
+
 await runMain(async () => {
   await build({ types: true });
   const folder = await mkdtemp(join(tmpdir(), 'helix-package-'));
@@ -45,12 +50,9 @@ await runMain(async () => {
       ...(await lint(tarball)),
       ...(await checkTypes(contents)),
       ...(await findNodeImports()),
-      ...findUnreachable(files, (file) => contents.readFile(root + file), {
-        processes: PROCESSES,
-        absent: EXAMPLES,
-      })
-        .filter((file) => !BESIDE.has(file) && !file.startsWith('dist/web/'))
-        .map((file) => `${file} is in the package, and no entry leads to it`),
+      ...findUnreachable(files, (file) => contents.readFile(root + file)).map(
+        (file) => `${file} is in the package, and no entry leads to it`,
+      ),
     ];
     if (faults.length > 0) throw new UserError(`The package has faults:\n${faults.join('\n')}`);
     process.stdout.write(`${files.length} files, no faults\n`);
@@ -71,10 +73,66 @@ async function checkTypes(contents) {
     .map((problem) => `types: ${JSON.stringify(problem)}`);
 }
 
-/** What pages could not load. */
+/** What pages could not load, though an entry that they import would have them load it. */
 async function findNodeImports() {
-  const bundles = await Promise.all(
-    BROWSER_ENTRIES.map((entry) => bundleForBrowser(projectRoot, entry)),
+  const { exports } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+  const found = [];
+  for (const entry of BROWSER_ENTRIES) {
+    await bundle({
+      root: projectRoot,
+      configFile: false,
+      logLevel: 'silent',
+      plugins: [
+        {
+          name: 'find-node-imports',
+          enforce: 'pre',
+          resolveId(id, importer) {
+            if (isBuiltin(id)) found.push(`${importer ?? entry} imports ${id}`);
+          },
+        },
+      ],
+      build: {
+        write: false,
+        target: 'es2022',
+        rolldownOptions: {
+          input: join(projectRoot, exports[entry].default),
+          external: OF_THE_PAGE,
+          preserveEntrySignatures: 'strict',
+        },
+      },
+    });
+  }
+  return found;
+}
+
+/**
+ * The code of a package that none of its entries, commands and processes imports, directly or not.
+ *
+ * @param files paths from the package's root
+ * @param read  the text of a file
+ */
+function findUnreachable(files, read) {
+  const { exports, bin } = JSON.parse(read('package.json'));
+  const entries = Object.values(exports).flatMap((entry) => entry.default ?? []);
+  const open = [...entries, ...Object.values(bin), ...PROCESSES];
+  const reached = new Set();
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    const path = posix.normalize(file);
+    if (reached.has(path) || EXAMPLES.has(path)) continue;
+    reached.add(path);
+    for (const [, target] of read(path).matchAll(IMPORT))
+      open.push(posix.join(posix.dirname(path), target));
+  }
+  return files.filter(
+    (file) =>
+      /^(dist(?!\/web\/)|scripts)\/.*\.m?js$/.test(file) &&
+      !reached.has(file) &&
+      !BESIDE.has(file) &&
+      !isTypesOnly(read(file)),
   );
-  return bundles.flatMap(({ nodeImports }) => nodeImports);
+}
+
+/** What is left of a file of types. */
+function isTypesOnly(code) {
+  return code.replace(/\/\*[^]*?\*\/|\/\/.*/g, '').trim() === 'export { };';
 }

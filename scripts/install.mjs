@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './system/file-lock.mjs';
 import { withProgress } from './system/progress.mjs';
-import { isMain, projectRoot } from './system/project.mjs';
+import { isMain, projectRoot, runMain, UserError } from './system/project.mjs';
 import { lastLines, runCommand } from './system/run-command.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
 
 export async function installPackages(root = projectRoot) {
   if (isInstalled(root)) return;

@@ -4,14 +4,15 @@
 //   npm run kill -- --all       every place at which a worker can die, where `npm test` takes a few
 //   npm run bodies -- --all     every body that could block the API, where `npm test` takes every fifth
 //   npm run fronts              the pages of examples/, installed and built by their own tools, in Chromium
+//   npm run check:alerts        the dashboard and the alerts, by promtool and by a Prometheus that scrapes real processes
 //   npm run proxies             kills a worker under replies through http-proxy, Vite, Next's rewrites and nginx
 //   npm run record              plays every path of the workflow, and turns of a chat, and keeps them as those of this version
 //   npm run examples            compiles the code in documents, comments and samples; a part of `npm run verify`
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from './system/project.mjs';
-import { runInForeground } from './system/run-in-foreground.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
+import { findPrometheus } from './engines/prometheus.mjs';
+import { projectRoot, runMain, UserError } from './system/project.mjs';
+import { runInForeground } from './system/run-command.mjs';
 
 const COMMANDS = {
   matrix: {
@@ -34,6 +35,7 @@ const COMMANDS = {
   examples: {
     args: ['test/(docs|seeds)/', '--testMatch=<rootDir>/test/{docs,seeds}/*.verify.{ts,mjs}', '-i'],
   },
+  'check:alerts': { args: ['test/ops'], prepare: requirePrometheus },
   proxies: { args: ['test/e2e/', '--testMatch=<rootDir>/test/e2e/*.verify.ts', '-i'] },
   record: {
     args: ['recording.record', '--testMatch=<rootDir>/test/{workflows,ai-sdk}/*.record.ts', '-i'],
@@ -48,6 +50,7 @@ await runMain(async () => {
   }
   const rest = given.filter((argument) => argument !== command.option);
   const isWhole = command.option === undefined || rest.length < given.length;
+  await command.prepare?.();
   const lastRun = join(projectRoot, '.data', 'on-demand', `${name}.txt`);
   process.stdout.write(`Last run of all of it: ${readLine(lastRun) ?? 'never on this machine'}\n`);
   process.exitCode = await runInForeground(
@@ -67,4 +70,9 @@ function readLine(file) {
   } catch {
     return undefined;
   }
+}
+
+async function requirePrometheus() {
+  if (await findPrometheus()) return;
+  throw new UserError('Prometheus was not found: install it with its promtool, and try again.');
 }

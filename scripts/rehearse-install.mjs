@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
 import { pack } from './package/pack.mjs';
-import { projectRoot } from './system/project.mjs';
 import { withProgress } from './system/progress.mjs';
-import { runInForeground } from './system/run-in-foreground.mjs';
-import { runMain } from './system/user-error.mjs';
+import { projectRoot, runMain } from './system/project.mjs';
+import { runInForeground } from './system/run-command.mjs';
 
 const JEST = [
   'node_modules/jest/bin/jest.js',

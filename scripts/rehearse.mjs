@@ -1,17 +1,20 @@
 // `npm run rehearse -- --minutes 20`: conversations on what a company runs, a Temporal server of four
 // roles on PostgreSQL and a Redis Cluster, while each kind of process fails and a deploy is rolled.
 // The closing line is the verdict; see bench/rehearsal/main.ts. LAB_SHAPE=leg plays it in that shape.
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildFirst } from './build.mjs';
-import { startCompanyEngines } from './engines/company-engines.mjs';
-import { findPostgres } from './engines/postgres.mjs';
+import { findPostgres, startPostgres } from './engines/postgres.mjs';
+import { startRedisCluster } from './engines/redis-cluster.mjs';
 import { findRedis } from './engines/redis.mjs';
-import { findTemporalPrograms } from './engines/temporal-programs.mjs';
+import { findTemporalPrograms, startTemporalCluster } from './engines/temporal-cluster.mjs';
 import { findTemporal } from './engines/temporal.mjs';
 import { installPackages } from './install.mjs';
-import { projectRoot } from './system/project.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
+import { claimLowPort } from './system/ports.mjs';
+import { projectRoot, runMain, UserError } from './system/project.mjs';
 
 await runMain(async () => {
   await installPackages();
@@ -34,5 +37,47 @@ function asked(read) {
     return read();
   } catch (error) {
     throw new UserError(error.message);
+  }
+}
+
+// The engines of a company: a Temporal server of four roles on PostgreSQL, and a Redis Cluster.
+/**
+ * All of them on loopback, in a folder that goes at the end.
+ *
+ * @param programs the paths of `temporal` (server and SQL tool), `cli`, `redis`, and the folder `postgres`
+ * @param wires where given, `announced` and `reach` of the engines (scripts/engines/redis-cluster.mjs)
+ */
+async function startCompanyEngines({ programs, wires = {} }) {
+  const folder = mkdtempSync(join(tmpdir(), 'helix-company-'));
+  // PostgreSQL runs as a user of its own.
+  chmodSync(folder, 0o755);
+  const started = [];
+  const keep = (engine) => started.push(engine);
+  const close = async () => {
+    await Promise.all(started.map((engine) => engine.kill9()));
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  };
+  const startAll = async () => {
+    const port = await claimLowPort();
+    await wires.reach?.('postgres', [port]);
+    const [redis, postgres] = await Promise.all([
+      startRedisCluster({ file: programs.redis, folder: join(folder, 'redis'), keep, ...wires }),
+      startPostgres({ programs: programs.postgres, folder: join(folder, 'postgres'), port, keep }),
+    ]);
+    const temporal = await startTemporalCluster({
+      programs: programs.temporal,
+      cli: programs.cli,
+      postgresPort: port,
+      folder: join(folder, 'temporal'),
+      keep,
+      ...wires,
+    });
+    return { folder, postgres, redis, temporal, close };
+  };
+  try {
+    return await startAll();
+  } catch (error) {
+    await close();
+    throw error;
   }
 }

@@ -1,11 +1,9 @@
 // `npm start` runs everything, `npm run start:api` and `npm run start:worker` one process each.
 import { buildFirst } from './build.mjs';
 import { installPackages } from './install.mjs';
-import { startOneProcess } from './start/one-process.mjs';
-import { startProduct } from './start/product.mjs';
+import { startOneProcess, startProduct } from './start/product.mjs';
 import { readSettings } from './start/settings.mjs';
-import { projectRoot } from './system/project.mjs';
-import { runMain, UserError } from './system/user-error.mjs';
+import { projectRoot, runMain, UserError } from './system/project.mjs';
 
 const [role, ...rest] = process.argv.slice(2);
 

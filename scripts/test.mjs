@@ -2,9 +2,8 @@
 import { buildFirst } from './build.mjs';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
-import { projectRoot } from './system/project.mjs';
-import { runInForeground } from './system/run-in-foreground.mjs';
-import { runMain } from './system/user-error.mjs';
+import { projectRoot, runMain } from './system/project.mjs';
+import { runInForeground } from './system/run-command.mjs';
 
 /** Processes of tests live for seconds: optimising what they execute costs more than it saves, except in long loops. */
 const OPTIMISE_LATER = '--interrupt-budget=2000000';

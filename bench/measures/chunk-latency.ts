@@ -5,9 +5,8 @@ import { newSessionId } from '../client/chat-client.js';
 import { toLabText } from '../client/lab-script.js';
 import { sayRaw } from '../client/raw-stream.js';
 import { openStores } from '../client/seed-turn.js';
-import { StreamTally } from '../client/stamped-streams.js';
+import { measureRedisFloor, StreamTally } from '../client/stamped-streams.js';
 import { sleep, wallClock } from '../clock.js';
-import { measureRedisFloor } from '../client/stamped-streams.js';
 import { formatShares, startCpuMeter, type CpuShares } from '../processes/usage.js';
 import { summarize, type Aim, type Report, type Row, type Summary } from '../report.js';
 

@@ -1,7 +1,6 @@
 import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
-import { followPage, startStampedStreams } from '../client/stamped-streams.js';
+import { followPage, measureRedisFloor, startStampedStreams } from '../client/stamped-streams.js';
 import { createLeave, sleep } from '../clock.js';
-import { measureRedisFloor } from '../client/stamped-streams.js';
 import { startApi } from '../processes/product.js';
 import { formatShares, residentMegabytes, startCpuMeter } from '../processes/usage.js';
 import { summarize, type Summary } from '../report.js';

@@ -18,7 +18,7 @@ const CONTENDERS: readonly Contender[] = [
 ];
 
 /**
- * `npm run bench:peers`: runs inside scripts/bench-peers.mjs, which installs the peers and starts
+ * `npm run bench:peers`: runs inside scripts/bench.mjs, which installs the peers and starts
  * the engines. `--write` puts the table into docs/peers.md.
  */
 async function main(): Promise<void> {

@@ -56,7 +56,7 @@ export interface Engine {
   restart: () => Promise<void>;
 }
 
-/** What scripts/engines/company-engines.mjs starts. */
+/** What scripts/rehearse.mjs starts. */
 export interface Engines {
   postgres: Engine;
   redis: {

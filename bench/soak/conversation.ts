@@ -253,7 +253,7 @@ function storedWords(shown: Shown, turn: Turn): string[] {
 const TURNS_OF_A_CONVERSATION = 6;
 
 /** How long one person waits, ms. */
-interface Pauses {
+export interface Pauses {
   /** Before the first message and between two turns, at the most; absent: no time. */
   betweenTurns?: number;
   betweenConversations: number;

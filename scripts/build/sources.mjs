@@ -1,7 +1,14 @@
 // Which files make up the product, and a fingerprint of any set of them.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 
 const FOLDERS = [
   'protocol',
@@ -52,4 +59,46 @@ export function fingerprint(root, files, ...settings) {
   const hash = createHash('sha256').update(JSON.stringify(settings));
   for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex');
+}
+
+// Remembers what each part of the build was made from, so that an unchanged part is not made again.
+export function readStamp(dist, part) {
+  try {
+    return JSON.parse(readFileSync(stampPath(dist, part), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Written last: a build that dies half-way leaves no stamp, and is made again. */
+export function writeStamp(dist, part, value) {
+  writeAtomically(stampPath(dist, part), JSON.stringify(value));
+}
+
+/** Readers see the old file or the new one, never a part: the product may run while it is rebuilt. */
+export function writeAtomically(path, content) {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, content);
+  renameSync(temporary, path);
+}
+
+function stampPath(dist, part) {
+  return join(dist, '.stamp', `${part}.json`);
+}
+
+/** How each of them is compiled. */
+export function swcOptions(file) {
+  return {
+    swcrc: false,
+    configFile: false,
+    // The output is the source without its types: maps would be half of the package.
+    sourceMaps: false,
+    module: { type: 'es6' },
+    jsc: {
+      target: 'es2023',
+      parser: { syntax: 'typescript', tsx: file.endsWith('.tsx') },
+      transform: { react: { runtime: 'automatic' }, verbatimModuleSyntax: true },
+    },
+  };
 }

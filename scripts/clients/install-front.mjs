@@ -10,11 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { npm } from '../clients/npm.mjs';
-import { cacheFolder } from '../engines/cache-folder.mjs';
 import { withLock } from '../system/file-lock.mjs';
 import { withProgress } from '../system/progress.mjs';
-import { projectRoot } from '../system/project.mjs';
+import { cacheFolder, projectRoot } from '../system/project.mjs';
+import { npm } from './npm.mjs';
 
 /** What the browser side of this package needs, which is not installed from the registry. */
 const OWN = 'helix-temporal';

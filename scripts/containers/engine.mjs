@@ -5,14 +5,48 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canInstallWithApt, installWithApt } from '../engines/apt.mjs';
-import { cacheFolder } from '../engines/cache-folder.mjs';
-import { waitUntil } from '../start/wait-until.mjs';
+import { findGoProgram } from '../engines/go-program.mjs';
+import { waitUntil } from '../start/reachable.mjs';
 import { tryLock } from '../system/file-lock.mjs';
-import { findOnPath } from '../system/find-on-path.mjs';
 import { withProgress } from '../system/progress.mjs';
-import { lastLines, runCommand } from '../system/run-command.mjs';
-import { UserError } from '../system/user-error.mjs';
-import { findCompose } from './compose.mjs';
+import { cacheFolder, UserError } from '../system/project.mjs';
+import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
+
+/** Where Docker has its plugin, if any. */
+const PLUGIN = '{{range .ClientInfo.Plugins}}{{if eq .Name "compose"}}{{.Path}}{{end}}{{end}}';
+const COMPOSE = {
+  name: 'docker-compose',
+  module: 'github.com/docker/compose/v2',
+  version: 'v2.39.4',
+  build: buildCompose,
+};
+
+/**
+ * Docker Compose, beside Docker, in the cache, or built once: `{ path, home }`, the program, and the folder in
+ * which Docker finds it as its plugin, as DOCKER_CONFIG (undefined: where it looks anyway); or `{ reason }` why
+ * this machine cannot have it.
+ */
+export async function findCompose(env = process.env) {
+  const beside = await runCommand('docker', ['info', '-f', PLUGIN], { env });
+  const installed = beside.stdout.trim();
+  if (installed && (await runCommand(installed, ['version'])).code === 0) {
+    return { path: installed };
+  }
+  const home = join(cacheFolder(env), `compose-${COMPOSE.version}`);
+  return { home, ...(await findGoProgram({ ...COMPOSE, folder: join(home, 'cli-plugins') }, env)) };
+}
+
+/** In the module's own folder, since `go install` refuses a module that excludes others. */
+async function buildCompose(go, { name, module, version, folder }, env) {
+  const found = await runCommand(go, ['mod', 'download', '-json', `${module}@${version}`], { env });
+  if (found.code !== 0) return found;
+  const stamp = `-s -w -X ${module}/internal.Version=${version}`;
+  const output = join(folder, name);
+  return runCommand(go, ['build', '-trimpath', '-ldflags', stamp, '-o', output, './cmd'], {
+    cwd: JSON.parse(found.stdout).Dir,
+    env: { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' },
+  });
+}
 
 const UP_WITHIN_MS = 60_000;
 /** What a rehearsal that was cut off has left. */

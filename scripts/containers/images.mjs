@@ -6,13 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installWithApt } from '../engines/apt.mjs';
 import { findGoProgram } from '../engines/go-program.mjs';
-import { findTemporalPrograms } from '../engines/temporal-programs.mjs';
+import { findTemporalPrograms } from '../engines/temporal-cluster.mjs';
 import { findTemporal } from '../engines/temporal.mjs';
-import { findOnPath } from '../system/find-on-path.mjs';
 import { withProgress } from '../system/progress.mjs';
-import { projectRoot } from '../system/project.mjs';
-import { lastLines, runCommand } from '../system/run-command.mjs';
-import { UserError } from '../system/user-error.mjs';
+import { projectRoot, UserError } from '../system/project.mjs';
+import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
 
 const RECIPES = fileURLToPath(new URL('./stand-ins', import.meta.url));
 const SUITE = 'bookworm';

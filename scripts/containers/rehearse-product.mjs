@@ -1,13 +1,12 @@
 // docker-compose.yml in a fresh clone, by the words of its head.
+import { once } from 'node:events';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { chromium } from 'playwright-core';
-import { findChromium } from '../engines/chromium.mjs';
+import { findChromium } from '../engines/test-environment.mjs';
 import { projectRoot } from '../system/project.mjs';
-import { openComposition } from './composition.mjs';
-import { createTalk } from './talk.mjs';
+import { createTalk, openComposition } from './composition.mjs';
 
 const SCRIPT = 'templates/app/env.sh';
 const KILLED = ['worker', 'api', 'redis', 'temporal', 'postgres'];

@@ -1,7 +1,6 @@
 // Installs a Debian package, where that needs no password.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { findOnPath } from '../system/find-on-path.mjs';
-import { lastLines, runCommand } from '../system/run-command.mjs';
+import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
 
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
 const POLICY =

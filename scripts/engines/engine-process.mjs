@@ -1,9 +1,8 @@
 // An engine as a process: started, ended, killed and started again, with its log in a file.
-import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { waitUntil } from '../start/wait-until.mjs';
-import { watchOver } from '../start/watchdog.mjs';
+import { waitUntil } from '../start/reachable.mjs';
+import { startServer } from '../start/child-process.mjs';
 import { lastLines } from '../system/run-command.mjs';
 
 const READY_WITHIN_MS = 30_000;
@@ -48,7 +47,7 @@ export function createEngine({
     /** Stops it if it runs, and resolves when it answers again. */
     async restart() {
       await end(stopSignal);
-      ({ child, exited } = spawnEngine(file, args, logFile, options));
+      ({ child, exited } = startServer(file, args, logFile, options));
       let gone = false;
       void exited.then(() => (gone = true));
       const answered = await waitUntil(() => gone || isReady(), {
@@ -60,17 +59,4 @@ export function createEngine({
       throw new Error(`${name} did not start (${file}):\n${log}`);
     },
   };
-}
-
-function spawnEngine(file, args, logFile, options) {
-  const log = openSync(logFile, 'a');
-  const child = spawn(file, args, { detached: true, stdio: ['ignore', log, log], ...options });
-  closeSync(log);
-  // A test runner that is killed must not leave servers behind.
-  const callOff = child.pid === undefined ? () => {} : watchOver(child.pid);
-  const exited = new Promise((resolve) => {
-    child.once('error', resolve);
-    child.once('exit', resolve);
-  }).then(callOff);
-  return { child, exited };
 }

@@ -1,10 +1,9 @@
 // Finds the programs of PostgreSQL, and runs it as the store of a Temporal server.
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOnPath } from '../system/find-on-path.mjs';
+import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
 import { withProgress } from '../system/progress.mjs';
-import { lastLines, runCommand } from '../system/run-command.mjs';
-import { UserError } from '../system/user-error.mjs';
+import { UserError } from '../system/project.mjs';
 import { canInstallWithApt, installWithApt } from './apt.mjs';
 import { createEngine } from './engine-process.mjs';
 

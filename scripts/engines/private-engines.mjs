@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { anyFreePort } from '../system/ports.mjs';
 import { createEngine } from './engine-process.mjs';
-import { isRedisReady, redisArguments } from './redis-server.mjs';
+import { isRedisReady, redisArguments } from './redis.mjs';
 import { isTemporalReady, temporalArguments } from './temporal-server.mjs';
 
 // Another process may take a free port before the engine does; then another one is tried.

@@ -3,9 +3,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { withLock } from '../system/file-lock.mjs';
-import { findOnPath } from '../system/find-on-path.mjs';
-import { lastLines, runCommand } from '../system/run-command.mjs';
-import { cacheFolder } from './cache-folder.mjs';
+import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
+import { cacheFolder } from '../system/project.mjs';
 
 /** @returns the paths of both programs; undefined if this machine cannot have them */
 export async function findPrometheus(env = process.env) {

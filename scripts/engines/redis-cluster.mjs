@@ -1,10 +1,10 @@
 // A Redis Cluster as companies run it: three masters that share the slots, each with a replica.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { waitUntil } from '../start/wait-until.mjs';
+import { waitUntil } from '../start/reachable.mjs';
 import { createEngine } from './engine-process.mjs';
-import { claimLowPort } from './low-port.mjs';
-import { isRedisReady, redisArguments } from './redis-server.mjs';
+import { claimLowPort } from '../system/ports.mjs';
+import { isRedisReady, redisArguments } from './redis.mjs';
 
 const MASTERS = 3;
 const SLOTS = 16_384;

@@ -1,8 +1,8 @@
 // Finds a Redis server program.
-import { findOnPath } from '../system/find-on-path.mjs';
+import { connect } from 'node:net';
 import { withProgress } from '../system/progress.mjs';
-import { runCommand } from '../system/run-command.mjs';
-import { UserError } from '../system/user-error.mjs';
+import { UserError } from '../system/project.mjs';
+import { findOnPath, runCommand } from '../system/run-command.mjs';
 import { canInstallWithApt, installWithApt } from './apt.mjs';
 
 // Sharded publish, which carries the live chunks, came with 7.
@@ -56,4 +56,55 @@ async function installRedis() {
   await installWithApt(['redis-server']);
   // The package also enables a service at boot, which is not wanted here.
   if (findOnPath(['systemctl'])) await runCommand('systemctl', ['disable', 'redis-server']);
+}
+
+/** True when the Redis on this port has read its data and answers commands. Never throws. */
+export function answersPing(port, host = '127.0.0.1', { timeoutMs = 1000 } = {}) {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host });
+    const finish = (answer) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(answer);
+    };
+    const timer = setTimeout(() => finish(false), timeoutMs);
+    socket.on('error', () => finish(false));
+    socket.on('close', () => finish(false));
+    socket.on('connect', () => socket.write('PING\r\n'));
+    // While it still reads its file it says -LOADING instead.
+    socket.on('data', (reply) => finish(reply.toString().startsWith('+PONG')));
+  });
+}
+
+// How this project runs Redis: the same in `npm start`, tests and measurements.
+/**
+ * Append-only file on, because Redis is the record of every conversation; snapshots off, because
+ * one durable file is enough; no eviction, because a key that vanishes is a lost message.
+ * `appendfsync` as in redis.conf.
+ */
+export function redisArguments({ port, folder, appendfsync = 'everysec' }) {
+  return [
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    folder,
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    appendfsync,
+    '--save',
+    '',
+    '--maxmemory-policy',
+    'noeviction',
+    '--daemonize',
+    'no',
+    '--loglevel',
+    'notice',
+  ];
+}
+
+export function isRedisReady({ port }) {
+  return answersPing(port);
 }

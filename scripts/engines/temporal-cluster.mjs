@@ -1,13 +1,79 @@
 // A Temporal server as companies run it: its four roles as processes of their own, on PostgreSQL.
-import { mkdirSync } from 'node:fs';
-import { accepts } from '../start/reachable.mjs';
-import { waitUntil } from '../start/wait-until.mjs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { accepts, waitUntil } from '../start/reachable.mjs';
+import { claimLowPort } from '../system/ports.mjs';
+import { UserError } from '../system/project.mjs';
 import { lastLines, runCommand } from '../system/run-command.mjs';
 import { createEngine } from './engine-process.mjs';
-import { hasNamespace } from './grpc-probe.mjs';
-import { claimLowPort } from './low-port.mjs';
+import { findGoProgram } from './go-program.mjs';
 import { POSTGRES_USER } from './postgres.mjs';
-import { DATABASES, writeServerConfig } from './temporal/server-config.mjs';
+import { DYNAMIC_CONFIG_FILE, hasNamespace } from './temporal-server.mjs';
+
+// The configuration that all roles of a Temporal server share.
+/** Names of the databases, by the part of the schema. */
+const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibility' };
+
+/**
+ * Writes it as JSON, which is YAML.
+ *
+ * @param ports gRPC and membership port of each role
+ * @param announced the address under which the roles find each other
+ * @param postgres host and port
+ * @returns the file
+ */
+function writeServerConfig({ folder, ports, announced, postgres }) {
+  const database = (databaseName, maxConns) => ({
+    sql: {
+      pluginName: 'postgres12',
+      databaseName,
+      connectAddr: postgres,
+      connectProtocol: 'tcp',
+      user: POSTGRES_USER,
+      maxConns,
+      maxIdleConns: maxConns,
+      maxConnLifetime: '1h',
+    },
+  });
+  const config = {
+    log: { stdout: true, level: 'warn' },
+    persistence: {
+      numHistoryShards: 4,
+      defaultStore: 'default',
+      visibilityStore: 'visibility',
+      datastores: {
+        default: database(DATABASES.temporal, 20),
+        visibility: database(DATABASES.visibility, 10),
+      },
+    },
+    global: { membership: { maxJoinDuration: '30s', broadcastAddress: announced } },
+    services: Object.fromEntries(
+      Object.entries(ports).map(([role, rpc]) => [
+        role,
+        { rpc: { ...rpc, bindOnIP: '127.0.0.1' } },
+      ]),
+    ),
+    clusterMetadata: {
+      enableGlobalNamespace: false,
+      failoverVersionIncrement: 10,
+      masterClusterName: 'active',
+      currentClusterName: 'active',
+      clusterInformation: {
+        active: {
+          enabled: true,
+          initialFailoverVersion: 1,
+          rpcName: 'frontend',
+          rpcAddress: `${announced}:${ports.frontend.grpcPort}`,
+        },
+      },
+    },
+    dcRedirectionPolicy: { policy: 'noop' },
+    dynamicConfigClient: { filepath: DYNAMIC_CONFIG_FILE, pollInterval: '60s' },
+  };
+  const file = join(folder, 'server.yaml');
+  writeFileSync(file, JSON.stringify(config, undefined, 2));
+  return file;
+}
 
 const ROLES = ['history', 'matching', 'frontend', 'worker'];
 const NAMESPACE = 'default';
@@ -101,4 +167,27 @@ async function makeNamespace(cli, address) {
     { withinMs: NAMESPACE_WITHIN_MS, everyMs: 500 },
   );
   if (!isThere) throw new Error(`the Temporal server takes no namespace: ${lastLines(last, 3)}`);
+}
+
+// Finds the programs of a Temporal server of several roles: `temporal-server` and `temporal-sql-tool`.
+/** The server that the dev server of DEV_SERVER carries. */
+const version = 'v1.32.0';
+const SERVER = { name: 'temporal-server', module: 'go.temporal.io/server/cmd/server', version };
+const SQL_TOOL = {
+  name: 'temporal-sql-tool',
+  module: 'go.temporal.io/server/cmd/tools/sql',
+  version,
+};
+
+/** On the PATH, in the cache, or built from Go modules once, which takes minutes. */
+export async function findTemporalPrograms() {
+  return { server: await find(SERVER), sqlTool: await find(SQL_TOOL) };
+}
+
+async function find(program) {
+  const { path, reason } = await findGoProgram(program);
+  if (path) return path;
+  throw new UserError(
+    `${reason}. Install Go, or put temporal-server and temporal-sql-tool of a release on the PATH.`,
+  );
 }

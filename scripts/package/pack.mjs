@@ -1,8 +1,7 @@
 import { mkdtemp, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot } from '../system/project.mjs';
+import { projectRoot, UserError } from '../system/project.mjs';
 import { lastLines, runCommand } from '../system/run-command.mjs';
-import { UserError } from '../system/user-error.mjs';
 
 /**
  * Packs a package as a registry would get it. Returns the path of the tarball.

@@ -3,8 +3,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isMain, projectRoot } from '../system/project.mjs';
-import { UsageError } from '../system/user-error.mjs';
+import { isMain, projectRoot, UsageError } from '../system/project.mjs';
 
 const SELF = fileURLToPath(import.meta.url);
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const GRACE_MS = 10_000;
@@ -41,6 +42,17 @@ export function startChildProcess(file, args, options) {
   };
 }
 
+/** The same for a server whose log is a file, and which must not outlive this process. */
+export function startServer(file, args, logFile, options) {
+  const log = openSync(logFile, 'a');
+  const started = startChildProcess(file, args, { ...options, stdio: ['ignore', log, log] });
+  closeSync(log);
+  if (started.pid === undefined) return started;
+  const callOff = watchOver(started.pid);
+  void started.exited.then(callOff);
+  return started;
+}
+
 /** Ends what is left of a group whose first process has ended. */
 async function endRest(pid) {
   const until = performance.now() + REST_GRACE_MS;
@@ -59,4 +71,90 @@ function signalGroup(pid, signal) {
   } catch {
     return false;
   }
+}
+
+// Stops an engine when the supervisor itself dies without a chance to do so (kill -9, a crash).
+/**
+ * A shell that waits for a line from this process. A line means that the engine ended in an
+ * orderly way. The end of the input, without a line, means that this process is gone: the system
+ * has closed the pipe, and only then the engine is stopped.
+ */
+const SCRIPT = `
+if read -r _; then exit 0; fi
+kill -TERM "$1" 2>/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  kill -0 "$1" 2>/dev/null || exit 0
+  sleep 1
+done
+kill -KILL "$1" 2>/dev/null
+`;
+
+/** Returns the function that calls the watchdog off. */
+export function watchOver(pid) {
+  const shell = spawn('sh', ['-c', SCRIPT, 'watchdog', String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // The shell may be gone already; the engine's own end is what matters then.
+  shell.on('error', () => {});
+  shell.stdin.on('error', () => {});
+  shell.unref();
+  return () => shell.stdin.end('done\n');
+}
+
+// Keeps one child process alive.
+const STABLE_MS = 3000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * How long to wait before the next start, after so many deaths in quick succession. The first
+ * restart is immediate, since one crash is no pattern; later ones wait, to spare the machine.
+ */
+export function restartPause(quickDeaths) {
+  if (quickDeaths <= 1) return 0;
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (quickDeaths - 2));
+}
+
+/**
+ * Starts the child and starts it again whenever it dies, until `stop`. `startChild` returns
+ * `{ pid, exited, stop, kill }` (see child-process.mjs); `onDeath` is called for each death that was not
+ * requested and may return `false` to give up. Clock and pause are parameters for the tests.
+ */
+export function supervise(startChild, { onDeath, now = Date.now, pause = delay } = {}) {
+  const stopping = new AbortController();
+  let child = startChild();
+  let startedAt = now();
+  let quickDeaths = 0;
+
+  const finished = (async () => {
+    for (;;) {
+      const outcome = await child.exited;
+      if (stopping.signal.aborted) return;
+      quickDeaths = now() - startedAt < STABLE_MS ? quickDeaths + 1 : 1;
+      const wait = restartPause(quickDeaths);
+      if (onDeath?.({ ...outcome, quickDeaths, wait }) === false) return;
+      await pause(wait, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      child = startChild();
+      startedAt = now();
+    }
+  })();
+
+  return {
+    get pid() {
+      return child.pid;
+    },
+    finished,
+    /** Ends supervision and the child; resolves when the child is gone. */
+    async stop(options) {
+      stopping.abort();
+      await child.stop(options);
+      await finished;
+    },
+    kill() {
+      stopping.abort();
+      child.kill();
+    },
+  };
 }

@@ -1,24 +1,52 @@
 // One engine (Temporal or Redis): started, waited for, kept alive, and stopped.
 import {
-  closeSync,
-  openSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
-  mkdirSync,
   writeFileSync,
 } from 'node:fs';
-import { join, dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { identityOf, isSameProcess } from '../system/process-identity.mjs';
+import { UserError } from '../system/project.mjs';
 import { lastLines } from '../system/run-command.mjs';
-import { UserError } from '../system/user-error.mjs';
-import { startChildProcess } from './child-process.mjs';
-import { withPrivateFiles } from './private-folder.mjs';
-import { environmentOfEngine } from './secrets.mjs';
-import { supervise } from './supervisor.mjs';
-import { waitUntil } from './wait-until.mjs';
-import { watchOver } from './watchdog.mjs';
+import { startServer, supervise } from './child-process.mjs';
+import { waitUntil } from './reachable.mjs';
+import { environmentOfEngine } from './settings.mjs';
+
+// The data folder holds conversations: no other user of this machine may read it.
+const FOLDERS = ['redis', 'logs'];
+const FILES = /^temporal\.db/;
+
+/**
+ * Makes the folder, for this user alone. Of one that was there already only what is ours is closed:
+ * the folder may hold other things as well.
+ */
+export function makePrivateFolder(dataDir) {
+  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  for (const name of FOLDERS) {
+    const folder = join(dataDir, name);
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o700);
+  }
+  for (const name of readdirSync(dataDir)) {
+    if (FILES.test(name)) chmodSync(join(dataDir, name), 0o600);
+  }
+}
+
+/** Runs a start whose program creates files that only this user can read. */
+export function withPrivateFiles(start) {
+  const before = process.umask(0o077);
+  try {
+    return start();
+  } finally {
+    process.umask(before);
+  }
+}
 
 const READY_WITHIN_MS = 30_000;
 const LOG_LIMIT_BYTES = 10_000_000;
@@ -55,24 +83,11 @@ export async function startEngine(spec, { fleet, signal, onDeath }) {
 }
 
 function startOnce({ file, args, dataDir, pidFile, logFile }) {
-  const engine = withPrivateFiles(() => {
-    const log = openSync(logFile, 'a');
-    const env = environmentOfEngine(process.env);
-    const started = startChildProcess(file, args, {
-      cwd: dataDir,
-      env,
-      stdio: ['ignore', log, log],
-    });
-    closeSync(log);
-    return started;
-  });
+  const options = { cwd: dataDir, env: environmentOfEngine(process.env) };
+  const engine = withPrivateFiles(() => startServer(file, args, logFile, options));
   if (engine.pid === undefined) return engine;
   writePidFile(pidFile, engine.pid);
-  const callOff = watchOver(engine.pid);
-  void engine.exited.then(() => {
-    callOff();
-    removePidFile(pidFile);
-  });
+  void engine.exited.then(() => removePidFile(pidFile));
   return engine;
 }
 

@@ -1,12 +1,10 @@
 // The two engines of the product: started here, or reached at a configured address.
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-// The two engines of the product: started here, or reached at a configured address.
 import { join } from 'node:path';
-import { isRedisReady, redisArguments } from '../engines/redis-server.mjs';
-import { findRedis } from '../engines/redis.mjs';
+import { findRedis, isRedisReady, redisArguments } from '../engines/redis.mjs';
 import { isTemporalReady, temporalArguments } from '../engines/temporal-server.mjs';
 import { findTemporal } from '../engines/temporal.mjs';
-import { ownLoopbackAddress } from '../system/loopback.mjs';
 import { claimPort, anyFreePort } from '../system/ports.mjs';
 import { createUiProxy } from '../temporal-ui/proxy.mjs';
 import { startEngine } from './engine.mjs';
@@ -69,6 +67,22 @@ export async function placeUi(wanted, { ownAddress = ownLoopbackAddress } = {}) 
   if (wanted === false) return undefined;
   const host = (await ownAddress()) ?? (wanted ? '127.0.0.1' : undefined);
   return host && { host, port: await anyFreePort(host) };
+}
+
+/**
+ * A random address of this machine's loopback network, which cannot be guessed: 24 bits, and
+ * undefined where the system has only 127.0.0.1 (macOS).
+ */
+async function ownLoopbackAddress({ canListen = listens } = {}) {
+  const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
+  return (await canListen(address)) ? address : undefined;
+}
+
+async function listens(address) {
+  return anyFreePort(address).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Opens the proxy before the UI at `upstream`; it ends with the fleet. Returns its address. */

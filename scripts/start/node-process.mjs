@@ -1,8 +1,88 @@
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { projectRoot } from '../system/project.mjs';
 import { startChildProcess } from './child-process.mjs';
-import { showLines } from './log-lines.mjs';
-import { environmentOfRole } from './secrets.mjs';
+import { environmentOfRole } from './settings.mjs';
+
+// Prints the log of a child: one prefixed line for each entry, JSON made readable. Logged values
+// may come from users, so they must neither add lines nor send control characters to the terminal.
+/** What pino's serializer of errors puts before each cause. */
+const CAUSE = '\ncaused by: ';
+const LEVELS = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
+// The same in every line of a process, or shown elsewhere in the line.
+const OMITTED = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err']);
+/** Of what Temporal's SDK says about an activity: all that a person cannot use, and what `err` says. */
+const OMITTED_OF_SDK = new Set(
+  'sdkComponent taskToken isLocal namespace taskQueue activityId workflowRunId workflowType error'.split(
+    ' ',
+  ),
+);
+
+export function showLines(stream, name, write) {
+  createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
+    const [first, ...more] = readable(line).split('\n');
+    const rest = more.map((text) => `${' '.repeat(6)} ┆ ${text}\n`);
+    write(`${name.padEnd(6)} │ ${first}\n${rest.join('')}`);
+  });
+}
+
+/**
+ * A line of JSON log as `level message key=value …`; any other line as it is. Only a stack has
+ * more lines than one.
+ */
+export function readable(line) {
+  const plain = toPrintable(line);
+  if (!line.startsWith('{')) return plain;
+  let entry;
+  try {
+    entry = JSON.parse(line);
+  } catch {
+    return plain;
+  }
+  if (typeof entry.msg !== 'string') return plain;
+  const { meta, ...own } = entry;
+  const details = isOfSdk(meta)
+    ? [...detailsOf(own, OMITTED), ...detailsOf(meta, OMITTED_OF_SDK)]
+    : detailsOf(entry, OMITTED);
+  const words = [LEVELS[entry.level] ?? entry.level, entry.msg, ...details];
+  const trace = traceOf(entry.err ?? {});
+  return [toPrintable(words.join(' ')), trace.split('\n').map(toPrintable).join('\n')]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** A program's own `meta` is shown like its other values. */
+function isOfSdk(meta) {
+  return (
+    typeof meta === 'object' && meta !== null && ('sdkComponent' in meta || 'taskToken' in meta)
+  );
+}
+
+/**
+ * The stack of an `ApplicationFailure` is where it was packed for Temporal; where something went wrong is in
+ * those of its causes.
+ */
+function traceOf({ type, stack, message = '' }) {
+  if (type !== 'ApplicationFailure') return String(stack ?? message);
+  const causes = String(stack ?? '')
+    .split(CAUSE)
+    .slice(1);
+  return [message, ...causes].join(CAUSE);
+}
+
+function detailsOf(entry, omitted) {
+  return Object.entries(entry)
+    .filter(([key]) => !omitted.has(key))
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+}
+
+/** Control characters as they are written in a program, and those that turn the text around. */
+function toPrintable(text) {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {
+    const code = character.codePointAt(0).toString(16);
+    return { '\n': '\\n', '\t': ' ' }[character] ?? `\\u{${code}}`;
+  });
+}
 
 // Streams make many short-lived objects: with a larger young generation they die there, and the
 // collector does not stop the worker in the middle of a token.

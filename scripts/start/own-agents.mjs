@@ -1,15 +1,13 @@
 // `helix-temporal dev`, `api` and `worker`: the product with a person's own agents.
 import { createHash } from 'node:crypto';
-// `helix-temporal dev`, `api` and `worker`: the product with a person's own agents.
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, relative, resolve, join, sep } from 'node:path';
 import { parseEnv } from 'node:util';
 import { importClosure } from '../build/import-closure.mjs';
-import { UsageError, UserError } from '../system/user-error.mjs';
+import { UsageError, UserError } from '../system/project.mjs';
 import { checkAgents } from './check-agents.mjs';
 import { startChildProcess } from './child-process.mjs';
-import { startOneProcess } from './one-process.mjs';
-import { startProduct } from './product.mjs';
+import { startOneProcess, startProduct } from './product.mjs';
 import { readSettings } from './settings.mjs';
 
 const USUAL = ['agents.ts', 'agents.js', 'agents.mjs', 'src/agents.ts', 'src/agents.js'];

@@ -1,10 +1,9 @@
 // API and worker: started, waited for, kept alive, and replaced by newer ones.
 import { randomUUID } from 'node:crypto';
-// API and worker: started, waited for, kept alive, and replaced by newer ones.
-import { UserError } from '../system/user-error.mjs';
+import { UserError } from '../system/project.mjs';
 import { startNodeProcess } from './node-process.mjs';
-import { supervise } from './supervisor.mjs';
-import { waitUntil } from './wait-until.mjs';
+import { supervise } from './child-process.mjs';
+import { waitUntil } from './reachable.mjs';
 
 const READY_WITHIN_MS = 60_000;
 // This many deaths before the process was ever ready mean a wrong setup.

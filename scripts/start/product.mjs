@@ -1,15 +1,42 @@
 // The whole product in one command: `npm start`, and `helix-temporal dev` with a person's own agents.
 import { join } from 'node:path';
-import { withFileFaults } from '../system/file-fault.mjs';
 import { tryLock } from '../system/file-lock.mjs';
-import { claimPort, tryClaimPort } from '../system/ports.mjs';
-import { UsageError, UserError } from '../system/user-error.mjs';
+import { claimPort, isPortFree, tryClaimPort } from '../system/ports.mjs';
+import { UsageError, UserError } from '../system/project.mjs';
+import { makePrivateFolder } from './engine.mjs';
 import { findPrograms, provideRedis, provideTemporal } from './engines.mjs';
-import { checkEnvironment, childEnvironment } from './environment.mjs';
-import { makePrivateFolder } from './private-folder.mjs';
+import { startNodeProcess } from './node-process.mjs';
 import { createProcesses } from './processes.mjs';
-import { urlFor } from './settings.mjs';
+import { requireRedis, requireTemporal } from './reachable.mjs';
+import { checkEnvironment, childEnvironment, urlFor } from './settings.mjs';
 import { listenForStop, stopRequested } from './stop-request.mjs';
+
+const WHY = {
+  EACCES: 'this user may not',
+  EPERM: 'this user may not',
+  EROFS: 'its file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota of this user is used up',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file of that name is there',
+};
+
+/** Resolves to what the work does; a file or folder that cannot be used is a sentence. @throws UserError */
+async function withFileFaults(work) {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, path, syscall = '' } = error ?? {};
+    const isMissing = code === 'ENOENT' && syscall === 'mkdir';
+    const why = isMissing ? 'nothing can be made there' : WHY[code];
+    if (path === undefined || why === undefined || syscall.startsWith('spawn')) throw error;
+    throw new UserError(
+      `${path} cannot be used: ${why} (${code}). Conversations are kept in DATA_DIR, programs in ` +
+        'XDG_CACHE_HOME (default: ~/.cache), claims of ports in TMPDIR: choose another folder, or free this one.',
+      { cause: error },
+    );
+  }
+}
 
 const say = (text) => process.stdout.write(text);
 
@@ -149,4 +176,36 @@ function withoutPassword(url) {
   const parsed = new URL(url);
   if (parsed.password) parsed.password = '***';
   return parsed.href;
+}
+
+// One process, in the foreground, on servers that run already: `npm run start:api` and `start:worker`, and
+// `helix-temporal api` and `worker` with a person's own agents.
+// The process normally ends within its own grace time, which may be long for a worker that lets
+// replies finish; this is only for one that hangs.
+const GRACE_MS = 120_000;
+
+/** Returns the exit code of the process, 0 if it was asked to end, and that of a signal if it was killed then. The options are those of `startProduct`. */
+export async function startOneProcess(role, { settings, prepare, launch }) {
+  let child;
+  const signal = listenForStop({ onRepeat: () => child?.kill() });
+  await Promise.race([stopRequested(signal), prepare({ signal })]);
+  signal.throwIfAborted();
+
+  const { port, redisUrl = 'redis://127.0.0.1:6379', temporalAddress } = settings;
+  const env = childEnvironment(settings, { port, redisUrl, temporalAddress });
+  const { address } = await checkEnvironment(env);
+  if (role === 'api' && !(await isPortFree(port, settings.host))) {
+    throw new UsageError(
+      `PORT ${port} is in use by another program. Free it or choose another one.`,
+    );
+  }
+  const servers = Promise.all([requireRedis(redisUrl), requireTemporal(address)]);
+  await Promise.race([stopRequested(signal), servers]);
+  signal.throwIfAborted();
+
+  child = startNodeProcess(role, env, launch);
+  signal.addEventListener('abort', () => void child.stop({ graceMs: GRACE_MS }));
+  const { code, reason } = await child.exited;
+  if (code === undefined) throw new UserError(`The ${role} could not be started: ${reason}.`);
+  return signal.aborted ? (process.exitCode ?? 0) : (code ?? 1);
 }

@@ -1,7 +1,7 @@
 // Servers that were given by address: they are not started here, only checked.
 import { connect } from 'node:net';
-import { UserError } from '../system/user-error.mjs';
-import { waitUntil } from './wait-until.mjs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { UserError } from '../system/project.mjs';
 
 // Long enough for a server that is starting beside us, short enough for a person who waits.
 const WITHIN_MS = 6000;
@@ -59,4 +59,15 @@ export function accepts({ host, port }) {
     socket.setTimeout(1000, () => finish(false));
     socket.on('connect', () => finish(true)).on('error', () => finish(false));
   });
+}
+
+/** Polls until the check succeeds (true) or the time is over (false). */
+export async function waitUntil(condition, { withinMs, everyMs = 50, signal }) {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    signal?.throwIfAborted();
+    if (await condition()) return true;
+    if (Date.now() + everyMs > deadline) return false;
+    await delay(everyMs);
+  }
 }

@@ -1,7 +1,8 @@
 // What `npm start` itself reads from the environment. Everything else is passed on as it is and
 // checked by the two processes, which own the schema.
-import { resolve } from 'node:path';
-import { UsageError } from '../system/user-error.mjs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { projectRoot, UsageError, UserError } from '../system/project.mjs';
 
 const DEFAULT_PORT = 3000;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
@@ -34,7 +35,7 @@ function parsePort(text) {
   throw new UsageError(`PORT is "${text}", but a port is a number from 1 to 65535.`);
 }
 
-/** Undefined: the UI opens where that is safe, see temporal-ui.mjs. */
+/** Undefined: the UI opens where that is safe, see `placeUi`. */
 function parseTemporalUi(text) {
   if (!text) return undefined;
   if (text === '0' || text === '1') return text === '1';
@@ -59,4 +60,72 @@ function allowsUnauthenticated(env, host) {
 export function urlFor(host, port) {
   const callable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${callable.includes(':') ? `[${callable}]` : callable}:${port}`;
+}
+
+// Withholds the variables that a process does not need.
+
+const MODEL_KEY = /^[A-Z0-9_]+_API_KEY$/;
+const SIGN_IN = /^JWT_/;
+/** Variables that other programs read: paths, folders and locale. */
+const OF_SYSTEM =
+  /^(PATH|LD_LIBRARY_PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|GO(GC|MAXPROCS|MEMLIMIT))$/;
+
+/** The engines get no key at all. */
+export function environmentOfEngine(env) {
+  return pick(env, (name) => OF_SYSTEM.test(name));
+}
+
+/** Models are called by workers; people sign in at the API. */
+export function environmentOfRole(role, env) {
+  const withheld = { api: MODEL_KEY, worker: SIGN_IN }[role];
+  return pick(env, (name) => !withheld.test(name));
+}
+
+function pick(env, isGiven) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isGiven(name)));
+}
+
+// The environment of the two processes, and its check before anything is started.
+/** Sets known values only: an absent variable keeps its default in the schema. */
+export function childEnvironment(settings, servers) {
+  const { port, url, redisUrl, temporalAddress, isTemporalOwn, temporalUiUrl } = servers;
+  const variables = {
+    PORT: String(port),
+    HOST: settings.host,
+    REDIS_URL: redisUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    // The server that `npm start` runs itself has no TLS, whatever the command line's profile says.
+    TEMPORAL_TLS: isTemporalOwn ? 'false' : undefined,
+    TEMPORAL_NAMESPACE: settings.namespace,
+    TASK_QUEUE: settings.taskQueue,
+    MODEL: settings.model,
+    DATA_DIR: settings.dataDir,
+    PUBLIC_URL: process.env.PUBLIC_URL || url,
+    TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || temporalUiUrl,
+    HELIX_ALLOW_UNAUTHENTICATED: settings.allowUnauthenticated,
+    AGENTS: settings.agents,
+    DEFAULT_AGENT: process.env.DEFAULT_AGENT || (settings.agents ? undefined : 'support'),
+  };
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Checks the environment with the schema of the processes, before engines are started.
+ *
+ * @returns how the processes reach Temporal: address and namespace
+ */
+export async function checkEnvironment(env) {
+  const schema = pathToFileURL(join(projectRoot, 'dist', 'config', 'env.js')).href;
+  const temporal = pathToFileURL(join(projectRoot, 'dist', 'config', 'temporal.js')).href;
+  const [{ parseEnv, ConfigError }, { readTemporal }] = await Promise.all([
+    import(schema),
+    import(temporal),
+  ]);
+  try {
+    parseEnv({ ...process.env, ...env });
+    return readTemporal({ ...process.env, ...env });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new UserError(error.message);
+    throw error;
+  }
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tryLock } from './file-lock.mjs';
-import { UserError } from './user-error.mjs';
+import { UserError } from './project.mjs';
 
 const SEARCH_RANGE = 200;
 
@@ -63,4 +63,14 @@ export async function anyFreePort(host = '127.0.0.1') {
 
 function claimsFolder() {
   return join(tmpdir(), `helix-temporal-ports-${process.getuid?.() ?? 'user'}`);
+}
+
+/**
+ * Below those that systems give to connections: an engine that is killed finds its port free again, and
+ * the tables of Temporal hold ports up to 32,767.
+ */
+const FIRST = 21_000;
+
+export function claimLowPort() {
+  return claimPort(FIRST);
 }

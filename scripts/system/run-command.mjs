@@ -1,5 +1,7 @@
 // Runs a program to its end and keeps what it printed.
 import { spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 
 const KEPT_CHARACTERS = 64_000;
 
@@ -50,4 +52,45 @@ export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
 /** The end of a program's output, for an error message that fits on a screen. */
 export function lastLines(text, count = 12) {
   return text.trimEnd().split('\n').slice(-count).join('\n');
+}
+
+/** The first executable file of one of these names on PATH, in the order of the names. */
+export function findOnPath(names, env = process.env) {
+  const folders = (env.PATH ?? '').split(delimiter).filter(Boolean);
+  for (const name of names) {
+    for (const folder of folders) {
+      const candidate = join(folder, name);
+      if (isExecutable(candidate)) return candidate;
+    }
+  }
+  return undefined;
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs a program on this terminal and returns its exit code. A signal is passed on, and this
+ * process waits for the program to end first: it has servers of its own to stop.
+ */
+export function runInForeground(file, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: 'inherit', ...options });
+    // The terminal sends Ctrl-C to the program as well; the others reach only this process.
+    const pass = (signal) => signal !== 'SIGINT' && child.kill(signal);
+    for (const signal of SIGNALS) process.on(signal, pass);
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      for (const signal of SIGNALS) process.off(signal, pass);
+      resolve(code ?? 1);
+    });
+  });
 }

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { installFront } from '../../scripts/fronts/install-front.mjs';
+import { installFront } from '../../scripts/clients/install-front.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OWN = ['package.json', 'dist/ai-sdk', 'dist/protocol'];

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { RegistryError } from '../../scripts/clients/npm.mjs';
-import { installFront } from '../../scripts/fronts/install-front.mjs';
+import { installFront } from '../../scripts/clients/install-front.mjs';
 import { shareBrowser } from '../support/page-driver.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
-import { findProcesses } from '../../scripts/system/find-processes.mjs';
+import { findProcesses } from './support/programs.js';
 import { CLIENT_7, openChat, untilAsked } from '../support/chat-client.js';
 import { shareBrowser } from '../support/page-driver.js';
 import { newSessionId } from '../support/product.js';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
-import { swcOptions } from '../../scripts/build/transform-sources.mjs';
+import { swcOptions } from '../../scripts/build/sources.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
 

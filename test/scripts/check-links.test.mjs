@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { anchorsIn } from '../../scripts/links/find-broken-links.mjs';
+import { anchorsIn } from '../../scripts/check-links.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { useTempFolders, writeText } from './temp-folder.mjs';
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { waitUntil } from '../../scripts/start/wait-until.mjs';
+import { waitUntil } from '../../scripts/start/reachable.mjs';
 import { identityOf, isSameProcess } from '../../scripts/system/process-identity.mjs';
 import { startChildProcess } from '../../scripts/start/child-process.mjs';
 

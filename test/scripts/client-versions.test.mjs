@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
-import { installClients } from '../../scripts/clients/client-versions.mjs';
-import { findNewest, isNewer } from '../../scripts/clients/newest-versions.mjs';
+import { findNewest, installClients, isNewer } from '../../scripts/clients/client-versions.mjs';
 import { RegistryError } from '../../scripts/clients/npm.mjs';
 import { useTempFolders } from './temp-folder.mjs';
 

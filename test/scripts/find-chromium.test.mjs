@@ -1,4 +1,4 @@
-import { findChromium } from '../../scripts/engines/chromium.mjs';
+import { findChromium } from '../../scripts/engines/test-environment.mjs';
 import { useTempFolders, writeProgram } from './temp-folder.mjs';
 
 const tempFolder = useTempFolders();

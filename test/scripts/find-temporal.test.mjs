@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cachedPath, findProgram, findTemporal } from '../../scripts/engines/temporal.mjs';
-import { DEV_SERVER } from '../../scripts/engines/temporal/programs.mjs';
+import {
+  cachedPath,
+  DEV_SERVER,
+  findProgram,
+  findTemporal,
+} from '../../scripts/engines/temporal.mjs';
 import { useTempFolders, writeProgram } from './temp-folder.mjs';
 
 const REAL = 'temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)';

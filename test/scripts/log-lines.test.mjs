@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { ApplicationFailure } from '@temporalio/common';
 import pino from 'pino';
-import { readable, showLines } from '../../scripts/start/log-lines.mjs';
+import { readable, showLines } from '../../scripts/start/node-process.mjs';
 
 test.each([
   ['plain text', 'plain text'],

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateFolder, withPrivateFiles } from '../../scripts/start/private-folder.mjs';
-import { environmentOfEngine, environmentOfRole } from '../../scripts/start/secrets.mjs';
+import { makePrivateFolder, withPrivateFiles } from '../../scripts/start/engine.mjs';
+import { environmentOfEngine, environmentOfRole } from '../../scripts/start/settings.mjs';
 import { KEYS, modeOf, openTo } from './stand-in-project.mjs';
 import { useTempFolders } from './temp-folder.mjs';
 

@@ -1,4 +1,4 @@
-import { runRows } from '../../scripts/system/run-rows.mjs';
+import { runRows } from '../../scripts/verify.mjs';
 
 /** Runs rows whose scripts end when the test says so, with these codes. */
 function rowsOf(rows, codes = {}) {

@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { parse } from 'yaml';
 import { createEngine } from '../../scripts/engines/engine-process.mjs';
 import { isTemporalReady } from '../../scripts/engines/temporal-server.mjs';
-import { waitUntil } from '../../scripts/start/wait-until.mjs';
+import { waitUntil } from '../../scripts/start/reachable.mjs';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { listeningOf } from './listening.mjs';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { waitUntil } from '../../scripts/start/wait-until.mjs';
+import { waitUntil } from '../../scripts/start/reachable.mjs';
 import { startTimeOf } from '../../scripts/system/process-identity.mjs';
 import {
   createStandInProject,

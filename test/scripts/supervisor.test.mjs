@@ -1,4 +1,4 @@
-import { restartPause, supervise } from '../../scripts/start/supervisor.mjs';
+import { restartPause, supervise } from '../../scripts/start/child-process.mjs';
 
 /** Children that die when the test says so, and a clock that stands still between. */
 function fakeFleet() {

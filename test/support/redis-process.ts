@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { watchOver } from '../../scripts/start/watchdog.mjs';
+import { watchOver } from '../../scripts/start/child-process.mjs';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { requireProgram } from './require-program.js';
 import { until } from './until.js';

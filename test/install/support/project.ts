@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startGroup, type ProgramGroup } from '../../../scripts/system/start-group.mjs';
+import { startGroup, type ProgramGroup } from './programs.js';
 
 const run = promisify(execFile);
 
