@@ -3,9 +3,9 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import type { Role } from '../../protocol/actor.js';
 import { ConsoleLink } from '../../web/src/chat-page.js';
 import { formatPlace, readPlace } from '../../web/src/console/place.js';
-import { toRunFilter } from '../../web/src/console/run-filter.js';
-import { formatSpan } from '../../web/src/console/format-span.js';
-import { toRange } from '../../web/src/console/usage.js';
+import { toRunFilter } from '../../web/src/console/run-filters.js';
+import { formatSpan } from '../../web/src/format-when.js';
+import { toRange } from '../../web/src/console/usage-view.js';
 
 describe('places of the console', () => {
   it('the bare address shows what waits', () => {

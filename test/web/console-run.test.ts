@@ -3,8 +3,7 @@ import { createElement, type ReactElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { OperatorRunDetail } from '../../protocol/operator.js';
 import type { PageConfig } from '../../web/src/api-client.js';
-import { RunFacts } from '../../web/src/console/run-facts.js';
-import { Contents } from '../../web/src/console/step-contents.js';
+import { Contents, RunFacts } from '../../web/src/console/run-view.js';
 import { WaitingQuestion } from '../../web/src/console/waiting-question.js';
 
 const HTML = '<img src=x onerror="alert(1)"><script>alert(2)</script>';

@@ -1,4 +1,4 @@
-import { describeDeciders } from '../../web/src/console/withheld-question.js';
+import { describeDeciders } from '../../web/src/console/waiting-question.js';
 
 it.each([
   ['for lack of a role', { missingRoles: ['approver'] }, 'This needs the role “approver”.'],

@@ -1,4 +1,4 @@
-import { formatTimeLeft } from '../../web/src/format-time-left.js';
+import { formatTimeLeft } from '../../web/src/deadline-note.js';
 
 it.each([
   [-5, '0:00 left'],

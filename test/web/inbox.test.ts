@@ -1,4 +1,4 @@
-import { createInbox } from '../../web/src/inbox.js';
+import { loadWaiting } from '../../web/src/inbox.js';
 
 /** Three pages; what is on the first one asked again while the second one was read. */
 const PAGES: Record<string, { ids: string[]; next?: string }> = {
@@ -23,7 +23,7 @@ it.each([
 ])(
   '%d pages of what waits are one list that says whether there is more',
   async (pages, ids, more) => {
-    const { sessions, hasMore } = await createInbox(send).load(pages);
+    const { sessions, hasMore } = await loadWaiting(pages, send);
     expect([sessions.map(({ sessionId }) => sessionId).join(), hasMore]).toEqual([ids, more]);
   },
 );

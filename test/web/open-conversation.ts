@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { Snapshot } from '../../web/src/api-client.js';
 import { Conversation, type ConversationOptions } from '../../web/src/conversation.js';
 import { textOf } from '../../web/src/message-text.js';
-import { usePageChat } from '../../web/src/use-page-chat.js';
+import { usePageChat } from '../../web/src/use-conversation.js';
 import { renderHook, untilShown } from '../support/render-hook.js';
 import { eventually } from './eventually.js';
 import type { WireServer } from './wire-server.js';

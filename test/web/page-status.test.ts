@@ -1,6 +1,6 @@
 import type { DynamicToolUIPart, UIMessage } from 'ai';
 import type { PendingQuestion } from '../../protocol/http.js';
-import { describeStatus } from '../../web/src/describe-status.js';
+import { describeStatus } from '../../web/src/page-status.js';
 import { pageStatus } from '../../web/src/page-status.js';
 import { toToolNames } from '../../web/src/tool-names.js';
 

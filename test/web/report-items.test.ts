@@ -5,7 +5,7 @@ import {
   MOST_CHARS,
   MOST_ITEMS,
   type Report,
-} from '../../web/src/report-items.js';
+} from '../../web/src/sub-agent-reports.js';
 
 const by = (agentId: string) => ({ callId: 'c1', agentId, agent: 'helper' });
 const step = (agentId: string): SubAgentEvent => ({ ...by(agentId), kind: 'step' });

@@ -1,4 +1,4 @@
-import { runUrl } from '../../web/src/run-url.js';
+import { runUrl } from '../../web/src/api-client.js';
 
 const config = { agents: ['support'], defaultAgent: 'support', namespace: 'default' };
 

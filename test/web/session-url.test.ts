@@ -1,4 +1,4 @@
-import { placeOf, placeSearch, readAgent, readPlace } from '../../web/src/session-url.js';
+import { placeOf, placeSearch, readAgent, readPlace } from '../../web/src/use-place.js';
 
 describe('the address of a conversation', () => {
   it.each([placeOf('a-B_9', 'lab'), placeOf('a-B_9', undefined)])(

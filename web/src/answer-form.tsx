@@ -1,8 +1,7 @@
 import type { ReactElement } from 'react';
 import { toChoice, toCustomerQuestion, type CustomerQuestion } from './customer-question.js';
 import { FieldList } from './field-list.js';
-import { DECLINED, ResultForm } from './form/result-form.js';
-import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
+import { DECLINED, ResultForm, schemaOfResult, shownOfQuestion } from './form/result-form.js';
 
 interface Props {
   toolName: string;

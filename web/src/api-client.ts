@@ -1,6 +1,8 @@
 import type { UIMessage } from 'ai';
 import type { FrontendSnapshot, ProblemBody } from '../../protocol/http.js';
+import { workflowIdOf } from '../../protocol/ids.js';
 import type { ConfigReply } from '../../protocol/replies.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 
 export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;
 
@@ -60,20 +62,56 @@ export async function request(
   }
 }
 
+/** What the server says to a request. @throws Refusal, TypeError */
+export async function ask<Reply>(send: Fetch, url: string, init?: RequestInit): Promise<Reply> {
+  const response = await request(send, url, init);
+  if (!response.ok) throw new Refusal(response.status, await response.text());
+  return (await response.json()) as Reply;
+}
+
+/** A request with a body. */
+export function withBody(body: object, method = 'POST'): RequestInit {
+  return {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+}
+
 /** @throws Refusal, TypeError */
 export async function loadConfig(send: Fetch, signal?: AbortSignal): Promise<PageConfig> {
-  const response = await request(send, '/api/config', { signal: signal ?? null });
-  if (!response.ok) throw new Refusal(response.status, await response.text());
-  return (await response.json()) as PageConfig;
+  return ask<PageConfig>(send, '/api/config', { signal: signal ?? null });
 }
 
 /** Asks the server to stop the run. The open stream then ends, with what the agent had written until then. */
 export async function stopRun(send: Fetch, sessionId: string): Promise<void> {
-  const url = `/api/chat/${encodeURIComponent(sessionId)}/stop`;
-  const response = await request(send, url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-  });
-  if (!response.ok) throw new Refusal(response.status, await response.text());
+  await ask(send, `/api/chat/${encodeURIComponent(sessionId)}/stop`, withBody({}));
+}
+
+/** The browser's `fetch`; says that the request comes from this page, for the audit trail. */
+export const pageFetch: Fetch = (input, init) => {
+  const headers = new Headers(init?.headers);
+  headers.set(HEADERS.via, 'page');
+  return fetch(input, { ...init, headers });
+};
+
+/** Where the Temporal UI shows a run; undefined if the server knows of no UI. */
+export function runUrl(
+  config: Pick<PageConfig, 'temporalUi' | 'namespace'>,
+  runId: string | undefined,
+): string | undefined {
+  if (config.temporalUi === undefined || runId === undefined) return undefined;
+  const base = config.temporalUi.replace(/\/+$/, '');
+  const namespace = encodeURIComponent(config.namespace);
+  return `${base}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowIdOf(runId))}`;
+}
+
+type Role = PageConfig['roles'][number];
+
+/** A later role may do what the ones before it may. */
+const RANK: readonly Role[] = ['viewer', 'approver', 'operator'];
+
+/** Whether a person with these roles may do what this one may; the server decides all the same. */
+export function mayAs(roles: readonly Role[], role: Role): boolean {
+  return roles.some((held) => RANK.indexOf(held) >= RANK.indexOf(role));
 }

@@ -1,11 +1,8 @@
 import { useState, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
-import { describeApprovers } from './describe-approvers.js';
 import { FieldList } from './field-list.js';
-import { SchemaForm } from './form/schema-form.js';
-import { useEditedInput } from './form/use-edited-input.js';
-import { ChangeLabel, EditedNote } from './question-notes.js';
-import { ReasonInput } from './reason-input.js';
+import { SchemaForm, useEditedInput } from './form/schema-form.js';
+import { ChangeLabel, describeApprovers, EditedNote, ReasonInput } from './question-notes.js';
 
 interface Decision {
   approved: boolean;

@@ -1,7 +1,7 @@
 import type { FileUIPart, UIMessage } from 'ai';
 import { parseFileUrl, type UploadedFile } from '../../protocol/file-reference.js';
 import { Refusal, type Fetch, type PageConfig } from './api-client.js';
-import type { Attachment } from './attachment.js';
+import type { Attachment } from './page-store.js';
 import type { PageStore } from './page-store.js';
 
 export interface AttachmentsDeps {

@@ -1,38 +1,35 @@
-import { type ReactElement, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from 'react';
 import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
+import type { AgentCard } from '../../protocol/replies.js';
 import { toWords } from '../../protocol/shown-call.js';
-import type { PageConfig } from './api-client.js';
+import { mayAs, runUrl, type PageConfig } from './api-client.js';
 import { CheckpointsDialog } from './checkpoints-dialog.js';
+import { Choice } from './choice.js';
 import { Composer } from './composer.js';
 import { BASE } from './console/place.js';
-import { mayAs } from './console/roles.js';
 import type { Conversation } from './conversation.js';
 import {
   CurrentConversation,
   useCurrentConversation,
   usePageState,
 } from './current-conversation.js';
-import { describeStatus } from './describe-status.js';
+import { Value } from './field-list.js';
 import { InboxDialog } from './inbox-dialog.js';
-import { createInbox } from './inbox.js';
-import { Modal } from './modal.js';
+import { loadWaiting } from './inbox.js';
 import { filesOf, textOf } from './message-text.js';
-import { pageStatus } from './page-status.js';
+import { Modal } from './modal.js';
+import { describeStatus, pageStatus } from './page-status.js';
+import type { Notice } from './page-store.js';
 import { QueuedMessage } from './queued-message.js';
-import { runUrl } from './run-url.js';
 import type { QueueEntry } from './session-actions.js';
 import { StatusLine } from './status-line.js';
 import { toToolNames } from './tool-names.js';
-import { Value } from './tool-values.js';
 import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
-import { usePageChat } from './use-page-chat.js';
-import type { AgentCard } from '../../protocol/replies.js';
-import type { Notice } from './page-store.js';
+import { usePageChat } from './use-conversation.js';
 
-interface Props {
-  conversation: Conversation;
-  config: PageConfig;
+/** What a session's page is told, and tells, of the pages around it. */
+export interface SessionPageProps {
   /** Whether the page made this conversation up, so that nothing can be there yet. */
   isMade: boolean;
   onNewChat: () => void;
@@ -43,6 +40,11 @@ interface Props {
   onChange: () => void;
   /** Shows the list of conversations. */
   onList: () => void;
+}
+
+interface Props extends SessionPageProps {
+  conversation: Conversation;
+  config: PageConfig;
 }
 
 export function ChatPage(props: Props): ReactElement {
@@ -94,9 +96,15 @@ export function ChatPage(props: Props): ReactElement {
           </button>
           <ConsoleLink roles={config.roles} />
           {fresh ? (
-            <AgentChoice
-              agents={config.cards}
-              agent={state.agent}
+            // The agent answers a whole conversation, so it is chosen before the first message.
+            <Choice
+              className="agent"
+              label="Agent"
+              testId="agent"
+              value={state.agent}
+              options={config.cards
+                .filter(({ listed, name }) => listed || name === state.agent)
+                .map(({ name, title }) => [name, title] as const)}
               onChoose={(agent) => {
                 page.set({ agent });
                 onAgent(agent);
@@ -162,25 +170,7 @@ export function ChatPage(props: Props): ReactElement {
           {!failedReply && notice}
           <StatusLine status={now} detail={describeStatus(now, state, messages.at(-1), names)} />
           <QueueList />
-          <Composer
-            draft={state.draft}
-            attachments={state.attachments}
-            accept={conversation.attachments.accept}
-            onFiles={conversation.attachments.add}
-            onRemoveFile={conversation.attachments.remove}
-            busy={busy}
-            stopping={state.stopping}
-            whenBusy={state.whenBusy}
-            blocked={reconnecting || (state.following && !busy)}
-            onWhenBusy={(whenBusy) => {
-              page.set({ whenBusy });
-            }}
-            onDraft={(draft) => {
-              page.set({ draft });
-            }}
-            onSend={conversation.send}
-            onStop={() => void conversation.stop()}
-          />
+          <Composer busy={busy} blocked={reconnecting || (state.following && !busy)} />
         </footer>
       </div>
     </CurrentConversation>
@@ -269,7 +259,7 @@ function useWaitingCount(version: unknown): string {
     let isOver = false;
     const read = async (): Promise<void> => {
       try {
-        const { sessions, hasMore } = await createInbox().load();
+        const { sessions, hasMore } = await loadWaiting();
         const known = sessions.reduce((sum, { pending }) => sum + pending.length, 0);
         if (!isOver) setCount(known === 0 ? '' : `${String(known)}${hasMore ? '+' : ''}`);
       } catch {
@@ -284,36 +274,6 @@ function useWaitingCount(version: unknown): string {
     };
   }, [version]);
   return count;
-}
-
-interface AgentChoiceProps {
-  agents: readonly AgentCard[];
-  agent: string;
-  onChoose: (agent: string) => void;
-}
-
-/** The agent answers a whole conversation, so it is chosen before the first message. */
-function AgentChoice({ agents, agent, onChoose }: AgentChoiceProps): ReactElement {
-  return (
-    <label className="agent">
-      Agent
-      <select
-        data-testid="agent"
-        value={agent}
-        onChange={(event) => {
-          onChoose(event.target.value);
-        }}
-      >
-        {agents
-          .filter(({ listed, name }) => listed || name === agent)
-          .map(({ name, title }) => (
-            <option key={name} value={name}>
-              {title}
-            </option>
-          ))}
-      </select>
-    </label>
-  );
 }
 
 interface ErrorLineProps {

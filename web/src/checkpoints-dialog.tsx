@@ -1,7 +1,7 @@
-import { useCallback, useEffect, useState, type ReactElement } from 'react';
+import { useCallback, type ReactElement } from 'react';
 import { useCurrentConversation, useToolNames } from './current-conversation.js';
 import { formatMoment } from './format-when.js';
-import { describeFault, LoadFault } from './load-fault.js';
+import { LoadFault, useLoaded } from './load-fault.js';
 import { Modal } from './modal.js';
 import type { CheckpointEntry } from './session-actions.js';
 
@@ -15,20 +15,8 @@ interface Props {
 export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
   const { controls } = useCurrentConversation();
   const { titleOf } = useToolNames();
-  const [found, setFound] = useState<CheckpointEntry[]>();
-  const [fault, setFault] = useState<string>();
-
-  const load = useCallback(async () => {
-    try {
-      setFound(await controls.loadCheckpoints());
-      setFault(undefined);
-    } catch (error) {
-      setFault(describeFault(error, 'The list of steps'));
-    }
-  }, [controls]);
-  useEffect(() => {
-    void load();
-  }, [load]);
+  const read = useCallback(() => controls.loadCheckpoints(), [controls]);
+  const { found, fault, load } = useLoaded(read, 'The list of steps');
 
   const branch = async (checkpointId: string): Promise<void> => {
     const copy = await controls.branch(checkpointId);

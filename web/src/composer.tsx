@@ -5,32 +5,29 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import type { Attachment } from './attachment.js';
+import type { Attachment } from './page-store.js';
 import type { WhenBusy } from './page-store.js';
+import { useCurrentConversation, usePageState } from './current-conversation.js';
+import { Choice } from './choice.js';
 import { FileView } from './file-view.js';
 
+/** When a message is answered that is sent while a reply is being written. */
+const WHEN_BUSY: readonly (readonly [WhenBusy, string])[] = [
+  ['queue', 'after this reply'],
+  ['steer', 'into the next step'],
+  ['interrupt', 'now, stopping the reply'],
+];
+
 interface Props {
-  draft: string;
-  attachments: readonly Attachment[];
-  /** Types of files that may be added; undefined if none. */
-  accept: string | undefined;
   /** A reply is under way, which can be stopped. */
   busy: boolean;
-  stopping: boolean;
-  whenBusy: WhenBusy;
   /** Nothing can be sent right now; the person can keep typing. */
   blocked: boolean;
-  onDraft: (draft: string) => void;
-  onWhenBusy: (chosen: WhenBusy) => void;
-  onFiles: (files: readonly File[]) => void;
-  onRemoveFile: (key: string) => void;
-  onSend: (text: string) => void;
-  onStop: () => void;
 }
 
-export function Composer(props: Props): ReactElement {
-  const { draft, busy, stopping, whenBusy, blocked, onDraft, onWhenBusy, onSend, onStop } = props;
-  const { attachments, accept, onFiles, onRemoveFile } = props;
+export function Composer({ busy, blocked }: Props): ReactElement {
+  const { page, attachments: files, send, stop } = useCurrentConversation();
+  const { draft, attachments, stopping, whenBusy } = usePageState((state) => state);
   // Nothing is sent without a file that is still on its way, or that the person has yet to remove.
   const isComplete = attachments.every(({ part }) => part !== undefined);
   const isEmpty = draft.trim() === '' && attachments.length === 0;
@@ -42,7 +39,7 @@ export function Composer(props: Props): ReactElement {
   }, []);
 
   const submit = (): void => {
-    if (!cannotSend) onSend(draft.trim());
+    if (!cannotSend) send(draft.trim());
   };
   const sendOnEnter = (event: KeyboardEvent): void => {
     // Enter also ends the composition of a character in many scripts.
@@ -52,10 +49,10 @@ export function Composer(props: Props): ReactElement {
   };
 
   const takeFiles = (event: SyntheticEvent, data: DataTransfer | null): void => {
-    const files = [...(data?.files ?? [])];
-    if (files.length === 0) return;
+    const given = [...(data?.files ?? [])];
+    if (given.length === 0) return;
     event.preventDefault();
-    onFiles(files);
+    files.add(given);
   };
 
   return (
@@ -73,8 +70,8 @@ export function Composer(props: Props): ReactElement {
         submit();
       }}
     >
-      <AttachmentList attachments={attachments} onRemove={onRemoveFile} />
-      {accept !== undefined && <AttachButton accept={accept} onFiles={onFiles} />}
+      <AttachmentList attachments={attachments} onRemove={files.remove} />
+      {files.accept !== undefined && <AttachButton accept={files.accept} onFiles={files.add} />}
       <label className="hidden" htmlFor="composer">
         Your message
       </label>
@@ -86,7 +83,7 @@ export function Composer(props: Props): ReactElement {
         placeholder="Write a message"
         value={draft}
         onChange={(event) => {
-          onDraft(event.target.value);
+          page.set({ draft: event.target.value });
         }}
         onKeyDown={sendOnEnter}
         onPaste={(event) => {
@@ -94,7 +91,7 @@ export function Composer(props: Props): ReactElement {
         }}
       />
       {busy && (
-        <button type="button" data-testid="stop" disabled={stopping} onClick={onStop}>
+        <button type="button" data-testid="stop" disabled={stopping} onClick={() => void stop()}>
           Stop
         </button>
       )}
@@ -103,7 +100,18 @@ export function Composer(props: Props): ReactElement {
           Send
         </button>
       )}
-      {busy && !isEmpty && <BusyChoice chosen={whenBusy} onChoose={onWhenBusy} />}
+      {busy && !isEmpty && (
+        <Choice
+          className="busy-choice"
+          label="Your next message goes "
+          testId="when-busy"
+          value={whenBusy}
+          options={WHEN_BUSY}
+          onChoose={(chosen) => {
+            page.set({ whenBusy: chosen });
+          }}
+        />
+      )}
     </form>
   );
 }
@@ -175,38 +183,5 @@ function AttachmentList({ attachments, onRemove }: AttachmentListProps): ReactEl
         </li>
       ))}
     </ul>
-  );
-}
-
-const WORDS: Record<WhenBusy, string> = {
-  queue: 'after this reply',
-  steer: 'into the next step',
-  interrupt: 'now, stopping the reply',
-};
-
-interface BusyChoiceProps {
-  chosen: WhenBusy;
-  onChoose: (chosen: WhenBusy) => void;
-}
-
-/** Lets the person choose when a message is answered that is sent while a reply is being written. */
-function BusyChoice({ chosen, onChoose }: BusyChoiceProps): ReactElement {
-  return (
-    <label className="busy-choice">
-      Your next message goes{' '}
-      <select
-        data-testid="when-busy"
-        value={chosen}
-        onChange={(event) => {
-          onChoose(event.target.value as WhenBusy);
-        }}
-      >
-        {Object.entries(WORDS).map(([mode, words]) => (
-          <option key={mode} value={mode}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -8,16 +8,22 @@ import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/reac
 import { HEADERS } from '../../protocol/wire-names.js';
 import type { SessionEvent } from '../../protocol/http.js';
 import { parseApprovalId } from '../../protocol/ids.js';
-import { stopRun, request, type Fetch, type PageConfig, type Snapshot } from './api-client.js';
+import {
+  pageFetch,
+  request,
+  stopRun,
+  type Fetch,
+  type PageConfig,
+  type Snapshot,
+} from './api-client.js';
 import { Attachments } from './attachments.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
 import { textOf } from './message-text.js';
-import { pageFetch } from './page-fetch.js';
 import { PageStore, type PageState } from './page-store.js';
-import { createSessionActions } from './session-actions.js';
-import { withSentAt } from './sent-at.js';
-import { SubAgentReports } from './sub-agent-reports.js';
+import { withSentAt } from './message-text.js';
+import { SessionActions } from './session-actions.js';
 import { SessionControls } from './session-controls.js';
+import { SubAgentReports } from './sub-agent-reports.js';
 
 /** Afterwards the page offers a retry, and tries again when it is looked at or back online. */
 const GIVE_UP_AFTER_MS = 10 * 60_000;
@@ -81,8 +87,8 @@ export class Conversation {
     this.cards = cards;
     this.#fetch = send ?? pageFetch;
     this.#accepted = idsOf(snapshot);
-    const actions = createSessionActions(sessionId, this.#fetch);
-    this.reports = new SubAgentReports(actions.loadReport);
+    const actions = new SessionActions(sessionId, this.#fetch);
+    this.reports = new SubAgentReports((callId) => actions.loadReport(callId));
     this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
     this.page.noteDecisions(snapshot?.decisions);
     const limits = { page: this.page, send: this.#fetch, limits: files };

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { toWords } from '../../protocol/shown-call.js';
-import { readable } from './tool-state.js';
+import type { ShownDecision } from './shown-decision.js';
+import { readable, type ToolPart } from './tool-state.js';
 
 /** A value as a person reads it: the fields of an object by name, one level deep, the rest in words. */
 export function FieldList({ value }: { value: unknown }): ReactElement {
@@ -36,4 +37,34 @@ function inWords(value: unknown): string {
 function inside(value: unknown): string {
   const hasParts = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
   return hasParts ? `(${inWords(value)})` : inWords(value);
+}
+
+interface Props {
+  part: ToolPart;
+  decision: ShownDecision | undefined;
+  /** Whether they are shown from the start. */
+  open: boolean;
+}
+
+/** What a call was given, what people made of that, and what came of it. */
+export function ToolValues({ part, decision, open }: Props): ReactElement {
+  const { state, input } = part;
+  return (
+    <details className="values" open={open}>
+      <summary>Details</summary>
+      {input !== undefined && <Value label="Input" value={input} />}
+      {decision?.changed !== undefined && <Value label="Changed" value={decision.changed.input} />}
+      {state === 'output-available' && <Value label="Output" value={part.output} />}
+      {state === 'output-error' && <Value label="Error" value={part.errorText} />}
+    </details>
+  );
+}
+
+export function Value({ label, value }: { label: string; value: unknown }): ReactElement {
+  return (
+    <div className="value">
+      <span>{label}</span>
+      <pre data-testid={`tool-${label.toLowerCase().replace(/ .*/, '')}`}>{readable(value)}</pre>
+    </div>
+  );
 }

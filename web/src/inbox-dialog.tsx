@@ -1,13 +1,15 @@
-import { useCallback, useEffect, useMemo, useState, type ReactElement } from 'react';
-import type { AnswerBody } from '../../protocol/http.js';
-import type { PageConfig } from './api-client.js';
+import { useCallback, useState, type ReactElement } from 'react';
+import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
+import { toWords } from '../../protocol/shown-call.js';
+import { AnswerForm } from './answer-form.js';
+import { pageFetch, type PageConfig } from './api-client.js';
+import { ApprovalForm } from './approval-form.js';
 import { formatWhen } from './format-when.js';
-import { InboxQuestion } from './inbox-question.js';
-import { createInbox, type Waiting } from './inbox.js';
-import { describeFault, LoadFault } from './load-fault.js';
+import { loadWaiting } from './inbox.js';
+import { describeFault, LoadFault, useLoaded } from './load-fault.js';
 import { Modal } from './modal.js';
 import { HiddenNote } from './question-notes.js';
-import type { AskedCall } from './session-actions.js';
+import { SessionActions, type AskedCall } from './session-actions.js';
 import { titleOfAgent } from './tool-names.js';
 
 interface Props {
@@ -19,31 +21,19 @@ interface Props {
 
 /** Everything that waits for a person, in all conversations, answered on the spot. */
 export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
-  const inbox = useMemo(() => createInbox(), []);
-  const [waiting, setWaiting] = useState<Waiting>();
   const [pages, setPages] = useState(1);
   const [sending, setSending] = useState(false);
-  /** Why it could not be read, and why an answer was not taken. */
-  const [unread, setUnread] = useState<string>();
+  /** Why an answer was not taken. */
   const [refused, setRefused] = useState<string>();
-
-  const load = useCallback(async () => {
-    try {
-      setWaiting(await inbox.load(pages));
-      setUnread(undefined);
-    } catch (error) {
-      setUnread(describeFault(error, 'The inbox'));
-    }
-  }, [inbox, pages]);
-  useEffect(() => {
-    void load();
-  }, [load]);
+  const read = useCallback(() => loadWaiting(pages), [pages]);
+  const { found: waiting, fault: unread, load } = useLoaded(read, 'The inbox');
 
   const answer = async (sessionId: string, call: AskedCall, body: AnswerBody): Promise<void> => {
     setRefused(undefined);
     setSending(true);
     try {
-      await inbox.answer(sessionId, call, body);
+      // Its run continues whether or not a page shows it.
+      await new SessionActions(sessionId, pageFetch).answer(call, body);
     } catch (error) {
       setRefused(describeFault(error, 'The answer was not taken: the server'));
     }
@@ -101,4 +91,45 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
       )}
     </Modal>
   );
+}
+
+interface QuestionProps {
+  question: PendingQuestion;
+  /** An answer is on its way. */
+  disabled: boolean;
+  onAnswer: (answer: AnswerBody) => void;
+}
+
+/** A question of any conversation, which is answered here. */
+function InboxQuestion({ question, disabled, onAnswer }: QuestionProps): ReactElement {
+  const { toolCallId, toolName, kind, input, deadline, description } = question;
+  const title = question.title ?? toWords(toolName);
+  return (
+    <div
+      role="group"
+      className="inbox-question"
+      aria-label={title}
+      data-testid="inbox-question"
+      data-call={toolCallId}
+    >
+      <div className="inbox-line">
+        <strong>{title}</strong>
+        <span className="deadline" data-testid="inbox-deadline">
+          {describeDeadline(deadline)}
+        </span>
+      </div>
+      {description !== undefined && <p className="about-call">{description}</p>}
+      {kind === 'approval' ? (
+        <ApprovalForm {...{ question, disabled, onAnswer }} />
+      ) : (
+        <AnswerForm {...{ toolName, title, disabled, onAnswer, input }} schema={question.schema} />
+      )}
+    </div>
+  );
+}
+
+/** Until when a question can be answered, where the time left does not count down. Pure. */
+function describeDeadline(deadline: number | undefined, now = Date.now()): string {
+  if (deadline === undefined) return 'waits until it is answered';
+  return deadline <= now ? 'The time is over.' : `until ${formatWhen(deadline, now)}`;
 }

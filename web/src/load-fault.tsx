@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import { Refusal } from './api-client.js';
 
 interface Props {
@@ -20,6 +20,33 @@ export function LoadFault({ text, onAgain }: Props): ReactElement {
       )}
     </div>
   );
+}
+
+/**
+ * What a dialog shows of the server: read when it opens, and again by `load`.
+ *
+ * @param read the same function for as long as the same is to be read
+ * @param what the beginning of the sentence that says that it failed
+ */
+export function useLoaded<T>(
+  read: () => Promise<T>,
+  what: string,
+): { found: T | undefined; fault: string | undefined; load: () => Promise<void> } {
+  const [found, setFound] = useState<T>();
+  const [fault, setFault] = useState<string>();
+  const load = useCallback(async () => {
+    try {
+      const now = await read();
+      setFound(() => now);
+      setFault(undefined);
+    } catch (error) {
+      setFault(describeFault(error, what));
+    }
+  }, [read, what]);
+  useEffect(() => {
+    void load();
+  }, [load]);
+  return { found, fault, load };
 }
 
 /** Why a request failed, for people. @param what the beginning of the sentence, as "The list" */

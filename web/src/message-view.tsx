@@ -7,7 +7,7 @@ import { formatMoment, formatWhen } from './format-when.js';
 import { groupParts } from './group-parts.js';
 import { PlainText } from './plain-text-view.js';
 import { ReplyText } from './reply-text.js';
-import { sentAtOf } from './sent-at.js';
+import { sentAtOf } from './message-text.js';
 import { ToolCard } from './tool-card.js';
 import type { ToolPart } from './tool-state.js';
 

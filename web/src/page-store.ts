@@ -1,7 +1,7 @@
-import type { CallDecision } from '../../protocol/replies.js';
+import type { FileUIPart } from 'ai';
 import type { PendingQuestion, SessionEvent } from '../../protocol/http.js';
+import type { CallDecision } from '../../protocol/replies.js';
 import type { RunStatus } from '../../protocol/run.js';
-import type { Attachment } from './attachment.js';
 import type { QueueEntry } from './session-actions.js';
 
 /** A line for the person: what went wrong, and whether trying again makes sense. */
@@ -106,4 +106,15 @@ export class PageStore {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
+}
+
+/** A file in the composer. */
+export interface Attachment {
+  /** Of this page. */
+  key: string;
+  name: string;
+  /** Present once the server has it. */
+  part?: FileUIPart | undefined;
+  /** Why it cannot be sent, for people. */
+  fault?: string | undefined;
 }

@@ -49,3 +49,40 @@ export function ChangeLabel({
   const isSeparate = useContext(SeparateApprovers) && separateApprover;
   return isSeparate ? 'Ask another approver for the change' : 'Approve with changes';
 }
+
+/** Who has to decide about a call in place of the one who reads this. Pure. */
+export function describeApprovers({
+  approvers = [],
+  separateApprover = false,
+}: Pick<PendingQuestion, 'approvers' | 'separateApprover'>): string {
+  const roles = approvers.map((role) => `“${role}”`);
+  if (roles.length > 0) return `A colleague with the role ${roles.join(' or ')} has to agree.`;
+  return separateApprover ? 'Another person than you has to agree.' : 'A colleague has to agree.';
+}
+
+interface Props {
+  testId: string;
+  /** What screen readers call it. */
+  label: string;
+  placeholder: string;
+  value: string;
+  disabled: boolean;
+  onChange: (reason: string) => void;
+}
+
+/** Why a person decides as they do, in their own words: the agent reads it. */
+export function ReasonInput(props: Props): ReactElement {
+  const { testId, label, placeholder, value, disabled, onChange } = props;
+  return (
+    <input
+      data-testid={testId}
+      aria-label={`${label} (optional)`}
+      placeholder={placeholder}
+      value={value}
+      disabled={disabled}
+      onChange={(event) => {
+        onChange(event.target.value);
+      }}
+    />
+  );
+}

@@ -2,7 +2,7 @@ import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
 import { generateId, type FileUIPart } from 'ai';
 import { Refusal } from './api-client.js';
 import type { PageStore } from './page-store.js';
-import { withSentAt } from './sent-at.js';
+import { withSentAt } from './message-text.js';
 import type { AskedCall, QueueEntry, SessionActions } from './session-actions.js';
 
 /** Time that a click adds to a deadline. */
@@ -41,7 +41,7 @@ export class SessionControls {
       this.#page.set({ draft: text });
       return false;
     }
-    await this.#show(this.#actions.loadQueue);
+    await this.#show(() => this.#actions.loadQueue());
     return true;
   }
 
@@ -81,7 +81,7 @@ export class SessionControls {
 
   /** Resumes a turn that was interrupted. */
   async resume(): Promise<void> {
-    await this.#try(this.#actions.resume);
+    await this.#try(() => this.#actions.resume());
   }
 
   editQueued(id: string, text: string): Promise<void> {

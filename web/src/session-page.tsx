@@ -1,27 +1,18 @@
 import { useEffect, type ReactElement } from 'react';
-import { ChatPage } from './chat-page.js';
+import { ChatPage, type SessionPageProps } from './chat-page.js';
 import { SeparateApprovers } from './question-notes.js';
-import type { Place } from './session-url.js';
+import type { Place } from './use-place.js';
 import { StatusLine } from './status-line.js';
 import { TopBar } from './top-bar.js';
 import { useConversation } from './use-conversation.js';
 
-interface Props {
+interface Props extends SessionPageProps {
   place: Place;
-  /** Whether the page made this conversation up, so that nothing can be there yet. */
-  isMade: boolean;
-  onNewChat: () => void;
-  onAgent: (agent: string) => void;
-  onOpen: (sessionId: string) => void;
-  /** Something happened that a list of conversations shows. */
-  onChange: () => void;
-  /** Shows the list of conversations. */
-  onList: () => void;
 }
 
 /** One session, from the first look at the server on. */
-export function SessionPage(props: Props): ReactElement {
-  const { place, isMade, onNewChat, onAgent, onOpen, onChange, onList } = props;
+export function SessionPage({ place, ...page }: Props): ReactElement {
+  const { onAgent, onNewChat, onList } = page;
   const loaded = useConversation(place);
 
   useEffect(() => {
@@ -35,16 +26,7 @@ export function SessionPage(props: Props): ReactElement {
     const { conversation, config } = loaded;
     return (
       <SeparateApprovers value={config.separateApprovers}>
-        <ChatPage
-          conversation={conversation}
-          config={config}
-          isMade={isMade}
-          onNewChat={onNewChat}
-          onAgent={onAgent}
-          onOpen={onOpen}
-          onChange={onChange}
-          onList={onList}
-        />
+        <ChatPage conversation={conversation} config={config} {...page} />
       </SeparateApprovers>
     );
   }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import type { ListedConversation } from './conversation-list.js';
+import type { ListedConversation } from './use-conversation-list.js';
 import { formatWhen } from './format-when.js';
 import { LoadFault } from './load-fault.js';
 import { useClosing } from './use-closing.js';

@@ -1,6 +1,7 @@
 import { getToolName } from 'ai';
-import { type ReactElement, useState } from 'react';
+import { useState, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
+import { toWords } from '../../protocol/shown-call.js';
 import { AnswerForm } from './answer-form.js';
 import { ApprovalCard } from './approval-card.js';
 import { ApprovalForm } from './approval-form.js';
@@ -12,7 +13,8 @@ import {
 } from './current-conversation.js';
 import { labelOf, toCustomerQuestion } from './customer-question.js';
 import { DeadlineNote } from './deadline-note.js';
-import { FieldList } from './field-list.js';
+import { FieldList, ToolValues } from './field-list.js';
+import { describeApprovers, EditedNote } from './question-notes.js';
 import { decisionOf, describeDecision, type ShownDecision } from './shown-decision.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import {
@@ -20,14 +22,10 @@ import {
   isPageCall,
   readable,
   toolCardState,
+  waitsForColleague,
   type ToolCardState,
   type ToolPart,
-  waitsForColleague,
 } from './tool-state.js';
-import { ToolValues } from './tool-values.js';
-import { toWords } from '../../protocol/shown-call.js';
-import { describeApprovers } from './describe-approvers.js';
-import { EditedNote } from './question-notes.js';
 
 const WORDS: Record<ToolCardState | 'left' | 'withheld', string> = {
   withheld: 'waiting for a colleague',

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { loadConversations, type ListedConversation } from './conversation-list.js';
+import type { Conversations } from '../../protocol/replies.js';
+import { ask, pageFetch, type Fetch } from './api-client.js';
 
 /** Typing in the search field asks the server after this pause, in ms. */
 const PAUSE_MS = 250;
@@ -86,4 +87,20 @@ function useFocusCount(): number {
     };
   }, []);
   return count;
+}
+
+export type ListedConversation = Conversations['conversations'][number];
+
+/** A page of the caller's conversations, the most recently changed first. */
+async function loadConversations(
+  { search, cursor }: { search: string; cursor?: string | undefined },
+  signal?: AbortSignal,
+  send: Fetch = pageFetch,
+): Promise<Conversations> {
+  const query = new URLSearchParams({ limit: '30' });
+  if (search.trim() !== '') query.set('q', search.trim());
+  if (cursor !== undefined) query.set('cursor', cursor);
+  return ask<Conversations>(send, `/api/conversations?${query.toString()}`, {
+    signal: signal ?? null,
+  });
 }

@@ -1,10 +1,11 @@
 import type { UIMessage } from 'ai';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ChatRequestError, createResumableChatTransport } from '../../ai-sdk/client/index.js';
+import { useHelixChat } from '../../ai-sdk/react/index.js';
 import { loadConfig, Refusal, request, type PageConfig } from './api-client.js';
-import { Conversation } from './conversation.js';
+import { Conversation, type PageChat } from './conversation.js';
 import { describeRefusal } from './failure.js';
-import type { Place } from './session-url.js';
+import type { Place } from './use-place.js';
 
 export type Loaded =
   | { kind: 'loading'; reconnecting: boolean }
@@ -81,4 +82,38 @@ function toRefusal(error: unknown): string | undefined {
   if (error instanceof ChatRequestError && error.statusCode < 500) return describeRefusal(error);
   const isFinal = error instanceof Refusal && error.statusCode < 500 && error.statusCode !== 429;
   return isFinal ? error.message : undefined;
+}
+
+/** The chat of a conversation, for as long as the page shows it. */
+export function usePageChat(conversation: Conversation): PageChat {
+  const { page, sessionId, chatOptions } = conversation;
+  const isBound = useSyncExternalStore(page.subscribe, () => page.get().bound);
+  const isVisible = usePageVisible();
+  const eventsUrl = `/api/chat/${encodeURIComponent(sessionId)}/events`;
+  const chat = useHelixChat({
+    ...chatOptions,
+    eventsUrl: isBound && isVisible ? eventsUrl : undefined,
+  });
+  useEffect(() => {
+    conversation.chat = chat;
+  });
+  useEffect(
+    () => () => {
+      void conversation.chat.stop();
+    },
+    [conversation],
+  );
+  return chat;
+}
+
+/** True while the page is visible to its user. */
+function usePageVisible(): boolean {
+  return useSyncExternalStore(subscribe, () => document.visibilityState === 'visible');
+}
+
+function subscribe(onChange: () => void): () => void {
+  document.addEventListener('visibilitychange', onChange);
+  return () => {
+    document.removeEventListener('visibilitychange', onChange);
+  };
 }

@@ -1,8 +1,7 @@
 import { createElement, type SyntheticEvent } from 'react';
+import { SchemaForm, useEditedInput, type EditedInput } from '../../../web/src/form/schema-form.js';
 import type { Shape } from '../../../web/src/form/shape.js';
-import { SchemaForm } from '../../../web/src/form/schema-form.js';
 import { toShape } from '../../../web/src/form/to-shape.js';
-import { useEditedInput, type EditedInput } from '../../../web/src/form/use-edited-input.js';
 import { openPage, type OpenPage } from '../../support/render-page.js';
 import { pressKey } from '../press-key.js';
 

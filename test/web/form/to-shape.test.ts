@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Shape } from '../../../web/src/form/shape.js';
-import { startValue } from '../../../web/src/form/start-value.js';
+import { startValue, type Shape } from '../../../web/src/form/shape.js';
 import { toShape } from '../../../web/src/form/to-shape.js';
 
 const Order = z.object({

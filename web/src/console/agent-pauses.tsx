@@ -1,13 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import type { OperatorAgents } from '../../../protocol/operator.js';
-import type { PageConfig } from '../api-client.js';
+import { mayAs, type PageConfig } from '../api-client.js';
 import { formatWhen } from '../format-when.js';
 import { ConfirmDialog } from './confirm-dialog.js';
 import { act, read } from './console-api.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { mayAs } from './roles.js';
 
 /** The agents, and whether new runs of them wait; operators pause and resume them. */
 export function AgentPauses({ roles }: { roles: PageConfig['roles'] }): ReactElement {
@@ -22,7 +21,7 @@ export function AgentPauses({ roles }: { roles: PageConfig['roles'] }): ReactEle
   return (
     <section aria-labelledby="agents">
       <h2 id="agents">Agents</h2>
-      {agents.error !== null && <ProblemNote error={agents.error} what="The list of agents" />}
+      <ProblemNote error={agents.error} what="The list of agents" />
       <ul className="cards">
         {agents.data?.agents.map(({ name, pauses, held }) => {
           const isPaused = pauses.some(({ everywhere }) => !everywhere);

@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import { describeFault, describeRequest } from '../../../protocol/audit-fault.js';
 import type { AuditEntryReply, AuditReply, AuditVerdictReply } from '../../../protocol/audit.js';
+import { Choice } from '../choice.js';
 import { formatWhen } from '../format-when.js';
 import { read } from './console-api.js';
-import { Link } from './link.js';
-import { PageButtons } from './page-buttons.js';
+import { PageButtons, Rows, usePages } from './pages.js';
 import { formatPlace } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { usePages } from './use-pages.js';
+import { Link } from './use-place.js';
 
 const PAGE = 20;
 
@@ -31,26 +31,16 @@ export function AuditTrail(): ReactElement {
     <section aria-labelledby="audit" data-testid="audit">
       <h2 id="audit">Audit trail</h2>
       <div className="filters">
-        <label>
-          Show
-          <select
-            data-testid="audit-action"
-            value={action}
-            onChange={(event) => {
-              setAction(event.target.value);
-            }}
-          >
-            <option value="">every act</option>
-            {Object.entries(AUDIT_WORDS).map(([name, words]) => (
-              <option key={name} value={name}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Show"
+          testId="audit-action"
+          value={action}
+          options={[['', 'every act'], ...Object.entries(AUDIT_WORDS)]}
+          onChoose={setAction}
+        />
         <AuditCheck />
       </div>
-      {trail.error !== null && <ProblemNote error={trail.error} what="The audit trail" />}
+      <ProblemNote error={trail.error} what="The audit trail" />
       {trail.data?.requests?.map((request) => (
         <p key={`${request.action} ${request.subject} ${request.by}`} data-testid="audit-request">
           {describeRequest(request)}
@@ -58,17 +48,7 @@ export function AuditTrail(): ReactElement {
       ))}
       {trail.data !== undefined && entries.length === 0 && <p>There are no such entries.</p>}
       {entries.length > 0 && (
-        <table className="rows">
-          <caption className="hidden">Acts, newest first</caption>
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">Who</th>
-              <th scope="col">Act</th>
-              <th scope="col">On</th>
-              <th scope="col">Outcome</th>
-            </tr>
-          </thead>
+        <Rows caption="Acts, newest first" columns={['When', 'Who', 'Act', 'On', 'Outcome']}>
           <tbody>
             {entries.map((entry) => (
               <tr key={entry.n} data-testid="audit-entry" data-action={entry.action}>
@@ -86,7 +66,7 @@ export function AuditTrail(): ReactElement {
               </tr>
             ))}
           </tbody>
-        </table>
+        </Rows>
       )}
       <PageButtons pages={pages} next={trail.data?.cursor} />
     </section>
@@ -127,7 +107,7 @@ function AuditCheck(): ReactElement {
       >
         Check the chain
       </button>
-      {check.error !== null && <ProblemNote error={check.error} what="The audit trail" />}
+      <ProblemNote error={check.error} what="The audit trail" />
       {check.data !== undefined && (
         <span role="status" data-testid="audit-verdict">
           {describeVerdict(check.data)}

@@ -1,6 +1,6 @@
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { Modal } from '../modal.js';
-import { ProblemNote } from './problem-note.js';
+import { ProblemNote, useSending } from './problem-note.js';
 
 interface Props {
   title: string;
@@ -31,20 +31,12 @@ export function ConfirmDialog(props: Props): ReactElement {
     onClose,
   } = props;
   const [reason, setReason] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<Error>();
+  const { busy, error, send } = useSending();
   const text = reason.trim();
 
   const confirm = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onConfirm(text === '' ? undefined : text);
-      if (!stays) onClose();
-    } catch (fault) {
-      setError(fault instanceof Error ? fault : new Error(String(fault)));
-      setBusy(false);
-    }
+    await onConfirm(text === '' ? undefined : text);
+    if (!stays) onClose();
   };
 
   return (
@@ -52,7 +44,7 @@ export function ConfirmDialog(props: Props): ReactElement {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void confirm();
+          void send(confirm());
         }}
       >
         {children}
@@ -68,7 +60,7 @@ export function ConfirmDialog(props: Props): ReactElement {
             }}
           />
         </label>
-        {error !== undefined && <ProblemNote error={error} what="The server" />}
+        <ProblemNote error={error} what="The server" />
         <div className="acts">
           <button type="submit" className="primary" data-testid="confirm" disabled={busy || !ready}>
             {verb}

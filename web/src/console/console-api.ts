@@ -1,5 +1,5 @@
 import { HEADERS } from '../../../protocol/wire-names.js';
-import { Refusal, request } from '../api-client.js';
+import { ask, withBody } from '../api-client.js';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -18,7 +18,8 @@ export async function read<Reply>(
 export async function act<Reply>(path: string, body: object = {}, key?: string): Promise<Reply> {
   const headers: Record<string, string> =
     key === undefined ? {} : { [HEADERS.idempotencyKey]: key };
-  return send<Reply>(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  const init = withBody(body);
+  return send<Reply>(path, { ...init, headers: { ...init.headers, ...headers } });
 }
 
 /** The address of a run among the routes of operators. */
@@ -29,10 +30,7 @@ export function runPath(runId: string, rest = ''): string {
 async function send<Reply>(path: string, init: RequestInit): Promise<Reply> {
   const headers = new Headers(init.headers);
   headers.set(HEADERS.via, 'console');
-  if (init.body !== undefined) headers.set('content-type', 'application/json');
-  const response = await request(fetch, `/api${path}`, { ...init, headers });
-  if (!response.ok) throw new Refusal(response.status, await response.text());
-  return (await response.json()) as Reply;
+  return ask<Reply>(fetch, `/api${path}`, { ...init, headers });
 }
 
 function toSearch(query: Query): string {

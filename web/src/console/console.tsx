@@ -4,10 +4,9 @@ import type { PageConfig } from '../api-client.js';
 import { SeparateApprovers } from '../question-notes.js';
 import { read } from './console-api.js';
 import { lazyView } from './lazy-view.js';
-import { Link } from './link.js';
 import { formatPlace, VIEWS, type Place, type View } from './place.js';
 import { ProblemNote } from './problem-note.js';
-import { usePlace } from './use-place.js';
+import { Link, usePlace } from './use-place.js';
 import { WaitingView } from './waiting-view.js';
 
 const AgentPauses = lazyView(async () => (await import('./agent-pauses.js')).AgentPauses);
@@ -67,7 +66,7 @@ export function Console(): ReactElement {
         <h1 ref={heading} tabIndex={-1}>
           {title}
         </h1>
-        {config.error !== null && <ProblemNote error={config.error} what="The console" />}
+        <ProblemNote error={config.error} what="The console" />
         {place === undefined && <p>The address leads nowhere. Choose a view above.</p>}
         {place !== undefined && config.data !== undefined && (
           <Suspense fallback={<p role="status">Loading…</p>}>

@@ -1,13 +1,41 @@
-import type { ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { Refusal } from '../api-client.js';
 
+interface Props {
+  /** Nothing without one. */
+  error: Error | null | undefined;
+  what: string;
+}
+
 /** Why something could not be read or done, and what to do, in plain words. */
-export function ProblemNote({ error, what }: { error: Error; what: string }): ReactElement {
+export function ProblemNote({ error, what }: Props): ReactElement | null {
+  if (!error) return null;
   return (
     <p className="error-line" role="alert" data-testid="problem">
       {describeProblem(error, what)}
     </p>
   );
+}
+
+/** A request that a person has sent: whether it is under way, and why it was refused. */
+export function useSending(): {
+  busy: boolean;
+  error: Error | undefined;
+  send: (sent: Promise<unknown>) => Promise<void>;
+} {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const send = async (sent: Promise<unknown>): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await sent;
+    } catch (fault) {
+      setError(fault instanceof Error ? fault : new Error(String(fault)));
+    }
+    setBusy(false);
+  };
+  return { busy, error, send };
 }
 
 /** Pure. */

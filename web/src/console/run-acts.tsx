@@ -2,12 +2,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import type { OperatorForkReply, OperatorRunDetail } from '../../../protocol/operator.js';
 import type { RetryReply, StopReply } from '../../../protocol/replies.js';
-import type { PageConfig } from '../api-client.js';
+import { mayAs, type PageConfig } from '../api-client.js';
+import { Choice } from '../choice.js';
 import { ConfirmDialog } from './confirm-dialog.js';
 import { act, runPath } from './console-api.js';
-import { ForkChoice, forkPoints } from './fork-choice.js';
 import { formatPlace } from './place.js';
-import { mayAs } from './roles.js';
 import { hasEnded } from './status-words.js';
 import { goTo } from './use-place.js';
 
@@ -116,9 +115,43 @@ export function RunActs({ run, roles }: Props): ReactElement | null {
               ))}
             </ul>
           )}
-          {asked === 'fork' && <ForkChoice points={points} value={from} onChoose={setStep} />}
+          {asked === 'fork' && (
+            <Choice
+              label="Continue after"
+              testId="fork-point"
+              value={String(from)}
+              options={points.map((point) => [String(point), nameOfPoint(point)] as const)}
+              onChoose={(point) => {
+                setStep(Number(point));
+              }}
+            />
+          )}
         </ConfirmDialog>
       )}
     </div>
   );
+}
+
+/**
+ * The steps of a run after which a copy can continue, from 0, which is before the first. A completed run
+ * has nothing left to do after its last one, and a step whose calls have no results yet cannot be
+ * copied. Pure.
+ */
+export function forkPoints({
+  steps,
+  status,
+}: Pick<OperatorRunDetail, 'steps' | 'status'>): number[] {
+  const points = [{ step: 0, calls: [] }, ...steps];
+  const ahead = status === 'completed' ? points.slice(0, -1) : points;
+  return ahead.filter(hasResults).map(({ step }) => step);
+}
+
+function hasResults({ calls }: OperatorRunDetail['steps'][number]): boolean {
+  return calls.every(
+    ({ state, kind }) => kind === 'provider' || (state !== 'open' && state !== 'waiting'),
+  );
+}
+
+function nameOfPoint(step: number): string {
+  return step === 0 ? 'the message' : `step ${String(step)}`;
 }

@@ -1,6 +1,39 @@
 import type { ReactElement } from 'react';
-import { AGES, type RunSettings } from './run-filter.js';
+import { Choice } from '../choice.js';
 import { STATUS_WORDS } from './status-words.js';
+
+/** Filters of runs as the address has them. */
+type RunSettings = Readonly<Record<string, string>>;
+
+/** Ages that can be chosen: started within, or before, so many ms. */
+const AGES = [
+  { name: 'hour', label: 'the last hour', ms: 3_600_000 },
+  { name: 'day', label: 'the last 24 hours', ms: 86_400_000 },
+  { name: 'week', label: 'the last 7 days', ms: 7 * 86_400_000 },
+  { name: 'older-hour', label: 'more than an hour ago', ms: 3_600_000, isOlder: true },
+  { name: 'older-day', label: 'more than a day ago', ms: 86_400_000, isOlder: true },
+] as const;
+
+/** The filter as the API takes it. Pure. */
+export function toRunFilter(settings: RunSettings, now: number): Record<string, string> {
+  const { status = '', agent = '', owner = '', query = '', age = '' } = settings;
+  const chosen = AGES.find(({ name }) => name === age);
+  const at = chosen === undefined ? '' : new Date(now - chosen.ms).toISOString();
+  const isOlder = chosen !== undefined && 'isOlder' in chosen;
+  const filter = {
+    status,
+    agent,
+    owner,
+    query,
+    since: isOlder ? '' : at,
+    before: isOlder ? at : '',
+  };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''));
+}
+
+export function isEmptyFilter(settings: RunSettings): boolean {
+  return Object.keys(toRunFilter(settings, 0)).length === 0;
+}
 
 interface Props {
   settings: RunSettings;
@@ -11,23 +44,15 @@ interface Props {
 /** Choices count at once, texts with Enter or when they are left. */
 export function RunFilters({ settings, agents, onChange }: Props): ReactElement {
   const choice = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
-    <label>
-      {label}
-      <select
-        data-testid={`filter-${name}`}
-        value={settings[name] ?? ''}
-        onChange={(event) => {
-          onChange({ [name]: event.target.value });
-        }}
-      >
-        <option value="">any</option>
-        {options.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label={label}
+      testId={`filter-${name}`}
+      value={settings[name] ?? ''}
+      options={[['', 'any'], ...options]}
+      onChoose={(value) => {
+        onChange({ [name]: value });
+      }}
+    />
   );
   const text = (name: string, label: string, placeholder: string) => (
     <label>

@@ -1,16 +1,95 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactElement } from 'react';
-import type { OperatorRunDetail } from '../../../protocol/operator.js';
+import { Fragment, useState, type ReactElement, type ReactNode } from 'react';
+import type { OperatorRunDetail, OperatorStep } from '../../../protocol/operator.js';
 import { toWords } from '../../../protocol/shown-call.js';
-import type { PageConfig } from '../api-client.js';
-import { formatWhen } from '../format-when.js';
+import { runUrl, type PageConfig } from '../api-client.js';
+import { Value } from '../field-list.js';
+import { formatSpan, formatWhen } from '../format-when.js';
 import { read, runPath } from './console-api.js';
+import { formatPlace } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
 import { RunActs } from './run-acts.js';
-import { RunFacts } from './run-facts.js';
-import { hasEnded } from './status-words.js';
-import { StepContents } from './step-contents.js';
+import { hasEnded, STATUS_WORDS } from './status-words.js';
+import { Link } from './use-place.js';
+
+const MICRO = 1_000_000;
+
+interface Props {
+  run: OperatorRunDetail;
+  config: PageConfig;
+}
+
+/** What is known of a run, and where else it can be seen. */
+export function RunFacts({ run, config }: Props): ReactElement {
+  const { status, agent, owner, sessionId, turn, stepCount, startedAt, endedAt, by } = run;
+  const { error, reason, usage, pending, isNewest, mode, traceUrl } = run;
+  const temporal = runUrl(config, run.runId);
+  const facts: [name: string, value: ReactNode][] = [
+    ['Agent', agent],
+    ['Owner', owner],
+    ...(by !== undefined && by !== owner ? [['Requested by', by] as [string, ReactNode]] : []),
+    ['Conversation', sessionId],
+    ['Turn', `${String(turn ?? 1)}${isNewest ? '' : ', not the newest run'} (${mode})`],
+    ['Started', formatWhen(startedAt)],
+    ...(endedAt === undefined
+      ? []
+      : [['Took', formatSpan(endedAt - startedAt)] as [string, ReactNode]]),
+    ['Steps', String(stepCount)],
+    ...(usage === undefined ? [] : [['Used', describeUsage(usage)] as [string, ReactNode]]),
+  ];
+  return (
+    <section className="card" aria-label="The run">
+      <p>
+        <span className="badge" data-status={status} data-testid="run-status">
+          {STATUS_WORDS[status]}
+        </span>{' '}
+        {error !== undefined && (
+          <span data-testid="run-error">
+            {error.message} <code>{error.code}</code>
+          </span>
+        )}
+        {reason !== undefined && <span>Reason: {reason}</span>}
+      </p>
+      <dl className="fields facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="acts">
+        {pending.length > 0 && (
+          <Link href={formatPlace({ view: 'waiting', item: sessionId })} data-testid="to-waiting">
+            {pending.length === 1 ? 'Its question' : `Its ${String(pending.length)} questions`}
+          </Link>
+        )}
+        {temporal !== undefined && (
+          <a href={temporal} target="_blank" rel="noreferrer" data-testid="temporal">
+            In Temporal
+          </a>
+        )}
+        {traceUrl !== undefined && (
+          <a href={traceUrl} target="_blank" rel="noreferrer" data-testid="trace">
+            Its trace
+          </a>
+        )}
+        <Link href={formatPlace({ view: 'runs', settings: { owner } })}>Runs of this owner</Link>
+      </p>
+    </section>
+  );
+}
+
+function describeUsage({
+  inputTokens,
+  outputTokens,
+  costMicroUsd,
+}: NonNullable<OperatorRunDetail['usage']>): string {
+  const tokens = `${inputTokens.toLocaleString()} tokens in, ${outputTokens.toLocaleString()} out`;
+  if (costMicroUsd === undefined) return tokens;
+  return `${tokens}, $${(costMicroUsd / MICRO).toFixed(4)}`;
+}
 
 /** One run: what it is, what it did and when, and what can be done about it. */
 export function RunView({ runId, config }: { runId: string; config: PageConfig }): ReactElement {
@@ -30,7 +109,7 @@ export function RunView({ runId, config }: { runId: string; config: PageConfig }
   }
   return (
     <>
-      {run.error !== null && <ProblemNote error={run.error} what="This run" />}
+      <ProblemNote error={run.error} what="This run" />
       <RunFacts run={run.data} config={config} />
       <RunActs run={run.data} roles={config.roles} />
       <h2>Steps</h2>
@@ -67,5 +146,57 @@ function Steps({ run }: { run: OperatorRunDetail }): ReactElement {
         </li>
       ))}
     </ol>
+  );
+}
+
+interface StepProps {
+  runId: string;
+  step: number;
+  states: string;
+}
+
+/** What a step wrote, and what its calls were given and returned; read when it is opened. */
+function StepContents({ runId, step, states }: StepProps): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  const contents = useQuery({
+    queryKey: ['step', runId, step, states],
+    queryFn: ({ signal }) =>
+      read<OperatorStep>(runPath(runId, `/steps/${String(step)}`), { signal }),
+    enabled: isOpen,
+    // Each read of a conversation of others is recorded.
+    staleTime: Infinity,
+    retry: false,
+  });
+  return (
+    <details
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+      }}
+    >
+      <summary data-testid="open-step">What it read and wrote</summary>
+      {contents.isLoading && <p role="status">Loading…</p>}
+      <ProblemNote error={contents.error} what="What this step wrote" />
+      {contents.data !== undefined && <Contents contents={contents.data} />}
+    </details>
+  );
+}
+
+/** Shown as text, whatever the model and tools wrote. */
+export function Contents({ contents }: { contents: OperatorStep }): ReactElement {
+  const { step, prompt, text, reasoning, calls } = contents;
+  return (
+    <div className="contents" data-testid="contents">
+      {step === 1 && prompt !== '' && <Value label="Asked" value={prompt} />}
+      {reasoning !== '' && <Value label="Reasoning" value={reasoning} />}
+      {text !== '' && <Value label="Text" value={text} />}
+      {calls.map(({ toolCallId, toolName, input, changedInput, output, error }) => (
+        <Fragment key={toolCallId}>
+          <Value label={`Call ${toolName}`} value={input} />
+          {changedInput !== undefined && <Value label="Changed input" value={changedInput} />}
+          {output !== undefined && <Value label="Output" value={output} />}
+          {error !== undefined && <Value label="Error" value={error} />}
+        </Fragment>
+      ))}
+    </div>
   );
 }

@@ -1,19 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import type { OperatorRuns } from '../../../protocol/operator.js';
-import type { PageConfig } from '../api-client.js';
-import { ManyDialog } from './many-dialog.js';
+import type { OperatorRun, OperatorRuns } from '../../../protocol/operator.js';
+import { mayAs, type PageConfig } from '../api-client.js';
+import { formatSpan, formatWhen } from '../format-when.js';
 import { read } from './console-api.js';
-import { PageButtons } from './page-buttons.js';
-import type { Place } from './place.js';
+import { ManyDialog } from './many-dialog.js';
+import { PageButtons, Rows, usePages, withKeys } from './pages.js';
+import { formatPlace, type Place } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { mayAs } from './roles.js';
-import { RunFilters } from './run-filters.js';
-import { RunTable } from './run-table.js';
-import { isEmptyFilter, toRunFilter } from './run-filter.js';
-import { usePages } from './use-pages.js';
-import { useSettings } from './use-place.js';
+import { isEmptyFilter, RunFilters, toRunFilter } from './run-filters.js';
+import { STATUS_WORDS } from './status-words.js';
+import { Link, useSettings } from './use-place.js';
 
 const PAGE = 25;
 
@@ -41,7 +39,7 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
   return (
     <>
       <RunFilters settings={settings} agents={config.agents} onChange={change} />
-      {runs.error !== null && <ProblemNote error={runs.error} what="The list" />}
+      <ProblemNote error={runs.error} what="The list" />
       {runs.isPending && <p role="status">Loading…</p>}
       {runs.data !== undefined && shown.length === 0 && (
         <p data-testid="empty">
@@ -106,5 +104,77 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
         />
       )}
     </>
+  );
+}
+
+interface Props {
+  runs: readonly OperatorRun[];
+  /** Absent if this person may not act on runs. */
+  chosen: ReadonlySet<string> | undefined;
+  onChoose: (chosen: ReadonlySet<string>) => void;
+}
+
+function RunTable({ runs, chosen, onChoose }: Props): ReactElement {
+  const toggle = (runIds: readonly string[], isOn: boolean): void => {
+    onChoose(withKeys(chosen ?? new Set(), runIds, isOn));
+  };
+  const shown = runs.map(({ runId }) => runId);
+  const columns = [
+    ...(chosen === undefined
+      ? []
+      : [
+          <input
+            key="page"
+            type="checkbox"
+            aria-label="Choose all on this page"
+            data-testid="choose-page"
+            checked={shown.every((runId) => chosen.has(runId))}
+            onChange={(event) => {
+              toggle(shown, event.target.checked);
+            }}
+          />,
+        ]),
+    ...['Status', 'Run', 'Agent', 'Owner', 'Started', 'Took'],
+  ];
+  return (
+    <Rows caption="Runs, newest first" columns={columns}>
+      <tbody>
+        {runs.map(({ runId, status, agent, owner, startedAt, endedAt, subAgent }) => (
+          <tr key={runId} data-testid="run-row" data-run={runId}>
+            {chosen !== undefined && (
+              <td>
+                <input
+                  type="checkbox"
+                  aria-label={`Choose ${runId}`}
+                  checked={chosen.has(runId)}
+                  onChange={(event) => {
+                    toggle([runId], event.target.checked);
+                  }}
+                />
+              </td>
+            )}
+            <td data-label="Status">
+              <span className="badge" data-status={status}>
+                {STATUS_WORDS[status]}
+              </span>
+            </td>
+            <td data-label="Run">
+              <Link href={formatPlace({ view: 'runs', item: runId })}>{runId}</Link>
+            </td>
+            <td data-label="Agent">
+              {agent}
+              {subAgent === true && ' (sub-agent)'}
+            </td>
+            <td data-label="Owner">{owner ?? '–'}</td>
+            <td data-label="Started">
+              <time dateTime={new Date(startedAt).toISOString()}>{formatWhen(startedAt)}</time>
+            </td>
+            <td data-label="Took">
+              {endedAt === undefined ? 'not ended' : formatSpan(endedAt - startedAt)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </Rows>
   );
 }

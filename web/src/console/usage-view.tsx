@@ -1,12 +1,48 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { UsageReply, UsageRow } from '../../../protocol/usage.js';
+import { Choice } from '../choice.js';
 import { read } from './console-api.js';
+import { Rows } from './pages.js';
 import type { Place } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { groupLabel, type Measure, MEASURES, toRange } from './usage.js';
 import { useSettings } from './use-place.js';
+
+const MICRO = 1_000_000;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const usual = (value: number): string => value.toLocaleString();
+
+/** What a chart can show of each group. */
+const MEASURES = {
+  runs: { label: 'Runs', of: ({ runs }: UsageRow) => runs, format: usual },
+  tokens: {
+    label: 'Tokens',
+    of: ({ inputTokens, outputTokens }: UsageRow) => inputTokens + outputTokens,
+    format: usual,
+  },
+  cost: {
+    label: 'Cost',
+    of: ({ costMicroUsd = 0 }: UsageRow) => costMicroUsd / MICRO,
+    format: (value: number) => `$${value.toFixed(2)}`,
+  },
+} as const;
+type Measure = keyof typeof MEASURES;
+
+/** Days that an address names; the last 30 days where it names none. Pure. */
+export function toRange(
+  { since = '', until = '' }: Readonly<Record<string, string>>,
+  now: Date,
+): { since: string; until: string } {
+  const last = DAY.test(until) ? until : now.toISOString().slice(0, 10);
+  const first = new Date(`${last}T00:00:00Z`);
+  first.setUTCDate(first.getUTCDate() - 29);
+  return { since: DAY.test(since) ? since : first.toISOString().slice(0, 10), until: last };
+}
+
+function groupLabel(value: string | undefined): string {
+  return value === undefined || value === '' ? 'no answer of a model' : value;
+}
 
 const GROUPS = { day: 'Day', agent: 'Agent', owner: 'User', model: 'Model' } as const;
 type Group = keyof typeof GROUPS;
@@ -43,42 +79,28 @@ export function UsageView({ place }: { place: Place }): ReactElement {
   return (
     <>
       <div className="filters">
-        <label>
-          By
-          <select
-            data-testid="by"
-            value={by}
-            onChange={(event) => {
-              change({ by: event.target.value });
-            }}
-          >
-            {Object.entries(GROUPS).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Show
-          <select
-            data-testid="measure"
-            value={measure}
-            onChange={(event) => {
-              change({ of: event.target.value });
-            }}
-          >
-            {Object.entries(MEASURES).map(([value, { label }]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="By"
+          testId="by"
+          value={by}
+          options={Object.entries(GROUPS)}
+          onChoose={(next: string) => {
+            change({ by: next });
+          }}
+        />
+        <Choice
+          label="Show"
+          testId="measure"
+          value={measure}
+          options={Object.entries(MEASURES).map(([value, { label }]) => [value, label] as const)}
+          onChoose={(next: string) => {
+            change({ of: next });
+          }}
+        />
         {day('since', 'From', since)}
         {day('until', 'To', until)}
       </div>
-      {usage.error !== null && <ProblemNote error={usage.error} what="The usage" />}
+      <ProblemNote error={usage.error} what="The usage" />
       {usage.isPending && <p role="status">Loading…</p>}
       {usage.data !== undefined && rows.length === 0 && (
         <p data-testid="empty">No run ended in these days.</p>
@@ -155,17 +177,11 @@ function UsageTable({ rows, by, heading }: UsageTableProps): ReactElement {
     </>
   );
   return (
-    <table className="rows" data-testid="usage-table">
-      <caption className="hidden">Usage of ended runs; days are UTC</caption>
-      <thead>
-        <tr>
-          <th scope="col">{heading}</th>
-          <th scope="col">Runs</th>
-          <th scope="col">Tokens in</th>
-          <th scope="col">Tokens out</th>
-          <th scope="col">Cost</th>
-        </tr>
-      </thead>
+    <Rows
+      caption="Usage of ended runs; days are UTC"
+      testId="usage-table"
+      columns={[heading, 'Runs', 'Tokens in', 'Tokens out', 'Cost']}
+    >
       <tbody>
         {rows.map((row) => (
           <tr key={row[by] ?? ''}>
@@ -180,6 +196,6 @@ function UsageTable({ rows, by, heading }: UsageTableProps): ReactElement {
           {cells(sum)}
         </tr>
       </tfoot>
-    </table>
+    </Rows>
   );
 }

@@ -1,4 +1,11 @@
-import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import {
+  useCallback,
+  useMemo,
+  useSyncExternalStore,
+  type AnchorHTMLAttributes,
+  type MouseEvent,
+  type ReactElement,
+} from 'react';
 import { formatPlace, readPlace, type Place } from './place.js';
 
 const CHANGED = 'console:place';
@@ -39,4 +46,20 @@ export function useSettings(place: Place): (changes: Record<string, string>) => 
     },
     [place],
   );
+}
+
+interface Props extends AnchorHTMLAttributes<HTMLAnchorElement> {
+  /** An address of the console. */
+  href: string;
+}
+
+/** A link within the console: as any other, but the page is not loaded again. */
+export function Link({ href, ...rest }: Props): ReactElement {
+  const open = (event: MouseEvent): void => {
+    const isPlain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+    if (event.button !== 0 || !isPlain) return;
+    event.preventDefault();
+    goTo(href);
+  };
+  return <a href={href} onClick={open} {...rest} />;
 }

@@ -1,6 +1,7 @@
 import { useCallback, useState, type ReactElement } from 'react';
 import type { OperatorWaitingSession } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
+import { withKeys } from './pages.js';
 import { findChoices, WaitingChoice } from './waiting-choice.js';
 import { WaitingSessionCard } from './waiting-session-card.js';
 
@@ -14,13 +15,9 @@ export function WaitingList({ sessions, roles }: Props): ReactElement {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
   const noteTouched = useCallback((key: string, isTouched: boolean): void => {
-    const toggle = (keys: ReadonlySet<string>): ReadonlySet<string> => {
-      if (keys.has(key) === isTouched) return keys;
-      return new Set(isTouched ? [...keys, key] : [...keys].filter((each) => each !== key));
-    };
-    setChanged(toggle);
+    setChanged((keys) => withKeys(keys, [key], isTouched));
     // It is not chosen again without a click.
-    if (isTouched) setChosen((keys) => new Set([...keys].filter((each) => each !== key)));
+    if (isTouched) setChosen((keys) => withKeys(keys, [key], false));
   }, []);
   const choices = findChoices(sessions, changed);
   return (

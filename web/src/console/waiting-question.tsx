@@ -7,18 +7,13 @@ import type {
 } from '../../../protocol/operator.js';
 import { toWords } from '../../../protocol/shown-call.js';
 import { FieldList } from '../field-list.js';
-import { ResultForm } from '../form/result-form.js';
-import { SchemaForm } from '../form/schema-form.js';
-import { schemaOfResult, shownOfQuestion } from '../form/schema-of-result.js';
-import { useEditedInput } from '../form/use-edited-input.js';
+import { ResultForm, schemaOfResult, shownOfQuestion } from '../form/result-form.js';
+import { SchemaForm, useEditedInput } from '../form/schema-form.js';
 import { formatWhen } from '../format-when.js';
-import { ChangeLabel, EditedNote } from '../question-notes.js';
-import { ReasonInput } from '../reason-input.js';
-import type { Answer } from './answer.js';
+import { ChangeLabel, EditedNote, ReasonInput } from '../question-notes.js';
 import { read, runPath } from './console-api.js';
-import { ProblemNote } from './problem-note.js';
+import { ProblemNote, useSending } from './problem-note.js';
 import { keyOf } from './waiting-choice.js';
-import { WithheldQuestion } from './withheld-question.js';
 
 const MORE_MS = 60 * 60_000;
 
@@ -45,8 +40,7 @@ export function WaitingQuestion(props: Props): ReactElement {
   const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
   const [reason, setReason] = useState('');
   const [isTyped, setTyped] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<Error>();
+  const { busy, error, send } = useSending();
   const isApproval = kind === 'approval';
   const mayApprove = isApproval && mayDecide;
   // An answer has a form of its own, and forms are not nested.
@@ -63,16 +57,6 @@ export function WaitingQuestion(props: Props): ReactElement {
     };
   }, [key, isTouched, onTouched]);
 
-  const send = async (sent: Promise<void>): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await sent;
-    } catch (fault) {
-      setError(fault instanceof Error ? fault : new Error(String(fault)));
-    }
-    setBusy(false);
-  };
   const decide = (approved: boolean, why = reason): void => {
     const text = why.trim();
     void send(
@@ -202,7 +186,7 @@ export function WaitingQuestion(props: Props): ReactElement {
           )}
         </p>
       )}
-      {error !== undefined && <ProblemNote error={error} what="The question" />}
+      <ProblemNote error={error} what="The question" />
     </Frame>
   );
 }
@@ -229,7 +213,7 @@ function WhyAsked({ runId }: { runId: string }): ReactElement {
     >
       <summary data-testid="why">Why it is asked</summary>
       {why.isLoading && <p role="status">Loading…</p>}
-      {why.error !== null && <ProblemNote error={why.error} what="The run" />}
+      <ProblemNote error={why.error} what="The run" />
       {why.data !== undefined && (
         <div data-testid="why-text">
           <p className="quote">
@@ -240,4 +224,66 @@ function WhyAsked({ runId }: { runId: string }): ReactElement {
       )}
     </details>
   );
+}
+
+/** An answer as the routes of operators take it. */
+export type Answer =
+  | { approved: boolean; input?: Record<string, unknown>; reason?: string }
+  | { result: unknown }
+  | { error: string };
+
+interface WithheldProps {
+  question: OperatorQuestion;
+  title: string;
+  busy: boolean;
+  onWithdraw: (reason: string) => void;
+}
+
+/** A question that others decide: who they are, and the way back for the one by whose doing it is asked. */
+function WithheldQuestion(props: WithheldProps): ReactElement {
+  const { question, title, busy, onWithdraw } = props;
+  const [reason, setReason] = useState('');
+  return (
+    <>
+      <p data-testid="not-yours">{describeDeciders(question)}</p>
+      {question.mayWithdraw === true && (
+        <div className="acts">
+          <button
+            type="button"
+            data-testid="withdraw"
+            disabled={busy}
+            onClick={() => {
+              onWithdraw(reason);
+            }}
+          >
+            Withdraw
+          </button>
+          <ReasonInput
+            testId="withdraw-reason"
+            label={`Reason for withdrawing ${title}`}
+            placeholder="Reason, which the agent reads"
+            value={reason}
+            disabled={busy}
+            onChange={setReason}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Who has to decide a question in place of the one who reads this. Pure. */
+export function describeDeciders({
+  missingRoles = [],
+  mayWithdraw,
+  separateApprover = false,
+}: Pick<OperatorQuestion, 'missingRoles' | 'mayWithdraw' | 'separateApprover'>): string {
+  if (missingRoles.length === 0) {
+    return mayWithdraw === true
+      ? 'You have asked for this, so another person has to agree.'
+      : 'Another person has to decide this.';
+  }
+  const roles = missingRoles.map((role) => `“${role}”`).join(' or ');
+  const others = ' It cannot be the one who asked, nor who began the run again.';
+  return `This needs the role ${roles}.${separateApprover ? others : ''}`;
 }

@@ -1,17 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { OperatorWaitingSession } from '../../../protocol/operator.js';
-import type { PageConfig } from '../api-client.js';
-import { formatWhen } from '../format-when.js';
+import { mayAs, type PageConfig } from '../api-client.js';
+import { formatSpan, formatWhen } from '../format-when.js';
 import { HiddenNote } from '../question-notes.js';
-import type { Answer } from './answer.js';
 import { act } from './console-api.js';
-import { formatSpan } from './format-span.js';
-import { Link } from './link.js';
+import { withKeys } from './pages.js';
 import { formatPlace } from './place.js';
-import { mayAs } from './roles.js';
+import { Link } from './use-place.js';
 import { isChoosable, keyOf } from './waiting-choice.js';
-import { WaitingQuestion } from './waiting-question.js';
+import { WaitingQuestion, type Answer } from './waiting-question.js';
 
 interface Props {
   session: OperatorWaitingSession;
@@ -35,12 +33,6 @@ export function WaitingSessionCard(props: Props): ReactElement {
     } finally {
       await queries.invalidateQueries({ queryKey: ['waiting'] });
     }
-  };
-  const choose = (key: string, isOn: boolean): void => {
-    const next = new Set(chosen);
-    if (isOn) next.add(key);
-    else next.delete(key);
-    onChoose?.(next);
   };
   return (
     <li className="card" data-testid="waiting-session" data-session={sessionId}>
@@ -66,7 +58,7 @@ export function WaitingSessionCard(props: Props): ReactElement {
             runId={run.runId}
             isChosen={isOffered ? chosen.has(key) : undefined}
             onChoose={(isOn) => {
-              choose(key, isOn);
+              onChoose?.(withKeys(chosen, [key], isOn));
             }}
             onTouched={onTouched}
             mayExtend={mayAs(roles, 'approver')}

@@ -2,15 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useEffect, type ReactElement } from 'react';
 import type { OperatorWaiting } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
+import { Choice } from '../choice.js';
 import { read } from './console-api.js';
 import { lazyView } from './lazy-view.js';
-import { Link } from './link.js';
-import { PageButtons } from './page-buttons.js';
+import { PageButtons, usePages } from './pages.js';
 import { formatPlace, type Place } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { usePages } from './use-pages.js';
-import { useSettings } from './use-place.js';
+import { Link, useSettings } from './use-place.js';
 
 const PAGE = 20;
 const loadList = () => import('./waiting-list.js');
@@ -40,26 +39,23 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
 
   return (
     <>
-      {waiting.error !== null && (
-        <ProblemNote
-          error={waiting.error}
-          what={item === undefined ? 'What waits' : 'This conversation'}
-        />
-      )}
+      <ProblemNote
+        error={waiting.error}
+        what={item === undefined ? 'What waits' : 'This conversation'}
+      />
       <div className="filters">
-        <label>
-          Show
-          <select
-            data-testid="show"
-            value={onlyMine ? 'mine' : ''}
-            onChange={(event) => {
-              change({ show: event.target.value });
-            }}
-          >
-            <option value="">everything that waits</option>
-            <option value="mine">what I may decide</option>
-          </select>
-        </label>
+        <Choice
+          label="Show"
+          testId="show"
+          value={onlyMine ? 'mine' : ''}
+          options={[
+            ['', 'everything that waits'],
+            ['mine', 'what I may decide'],
+          ]}
+          onChoose={(show) => {
+            change({ show });
+          }}
+        />
         {item !== undefined && (
           <Link href={formatPlace({ view: 'waiting' })}>Show all conversations</Link>
         )}

@@ -1,8 +1,8 @@
-import { Component, type ReactElement, type ReactNode, useId } from 'react';
+import { Component, useId, useState, type ReactElement, type ReactNode } from 'react';
 import { FormInput } from './form-input.js';
-import { MOST_ITEMS, type Shape } from './shape.js';
-import { startValue } from './start-value.js';
 import { escapeHidden } from './is-shown-by.js';
+import { MOST_ITEMS, startValue, type Shape } from './shape.js';
+import { toShape } from './to-shape.js';
 
 interface FieldProps {
   shape: Shape;
@@ -197,4 +197,29 @@ class FormBoundary extends Component<FormBoundaryProps, { failed: boolean }> {
     const json = JSON.stringify(this.props.value, null, 2) as string | undefined;
     return <pre data-testid="plain-input">{escapeHidden(json ?? '')}</pre>;
   }
+}
+
+export interface EditedInput {
+  shape: Shape;
+  value: unknown;
+  /** The input with the person's changes; undefined if nothing is changed. */
+  edited: Record<string, unknown> | undefined;
+  onChange: (value: unknown) => void;
+}
+
+/** The input of a call while a person changes it. */
+export function useEditedInput(schema: unknown, input: unknown): EditedInput {
+  const [changed, setChanged] = useState<{ value: unknown }>();
+  const value = changed === undefined ? input : changed.value;
+  const isChanged = JSON.stringify(value) !== JSON.stringify(input);
+  return {
+    // By what the agent asked for: a form does not change under the hands that fill it in.
+    shape: toShape(schema, input),
+    value,
+    // Inputs are objects; the server refuses what is no object, also one that was removed.
+    edited: isChanged ? ((value ?? null) as Record<string, unknown>) : undefined,
+    onChange: (next) => {
+      setChanged({ value: next });
+    },
+  };
 }
