@@ -1,6 +1,6 @@
 import type { ApiClient } from './api/client.js';
 import type { Terminal } from './terminal.js';
-import type { ExitCode } from './exit-codes.js';
+import type { ExitCode } from './failure.js';
 
 /** What the commands work with; `main.ts` puts it together. */
 /** Where and how a command asks. */

@@ -8,14 +8,18 @@ import { createEvalCommands } from './commands/eval.js';
 import { createMcpCommand } from './commands/mcp.js';
 import { createRunCommands } from './commands/run/index.js';
 import { createSessionCommands } from './commands/session/index.js';
-import { createUserCommands } from './commands/user.js';
 import { createUsageCommands } from './commands/usage.js';
+import { createUserCommands } from './commands/user.js';
 import { createWebhookCommands } from './commands/webhook.js';
 import { toCommands, type CliExtension } from './extension.js';
-import { createApiCommand, createDevCommand, createWorkerCommand } from './local/commands.js';
-import { createInitCommand } from './local/init.js';
+import {
+  createApiCommand,
+  createDevCommand,
+  createInitCommand,
+  createWorkerCommand,
+} from './local/commands.js';
 import { OUTPUT_FORMATS } from './output/output.js';
-import { TIME_FORMATS } from './output/shown-time.js';
+import { TIME_FORMATS } from './output/shown-text.js';
 import { parseNames, parseText, parseUrl } from './parse-values.js';
 
 const EXIT_CODES = `

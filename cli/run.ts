@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { createApiClient } from './api/client.js';
 import type { Cli } from './cli.js';
 import { withFileOfRecord } from './commands/eval.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
+import { EXIT, type ExitCode } from './failure.js';
 import { CliFailure } from './failure.js';
 import { parseUrl } from './parse-values.js';
 import { createProgram } from './program.js';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
+import { CliFailure, EXIT, wrongUsage } from './failure.js';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -61,4 +62,21 @@ export function createTerminal(
       return Buffer.concat(parts).toString();
     },
   };
+}
+
+/**
+ * Asks before a change. Resolves for `yes`, given on the command line or at the terminal.
+ *
+ * @throws CliFailure for every other answer, and without a terminal to ask at
+ */
+export async function confirm(
+  terminal: Terminal,
+  question: string,
+  { yes = false }: { yes?: boolean },
+): Promise<void> {
+  if (yes) return;
+  if (!terminal.isInteractive) {
+    throw wrongUsage(`${question} There is no terminal to ask on: give -y, or --dry-run to look.`);
+  }
+  if (!(await terminal.ask(question))) throw new CliFailure('Nothing was changed.', EXIT.failed);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../failure.js';
 import { CliFailure } from '../failure.js';
 import { toRefusal, toUnreachable } from './refusals.js';
 

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode } from '../exit-codes.js';
+import { EXIT, type ExitCode } from '../failure.js';
 import { CliFailure } from '../failure.js';
 import { shownText } from '../output/shown-text.js';
 

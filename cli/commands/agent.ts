@@ -4,7 +4,7 @@ import type { OperatorAgent, OperatorAgents, OperatorPauseReply } from '../../pr
 import type { ConfigReply } from '../../protocol/replies.js';
 import type { ApiClient } from '../api/client.js';
 import type { Cli } from '../cli.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../failure.js';
 import { CliFailure } from '../failure.js';
 import type { Kind } from '../output/output.js';
 import { parseFuture, parseText } from '../parse-values.js';

@@ -8,7 +8,7 @@ import type {
 import { describeFault, describeRequest } from '../../protocol/audit-fault.js';
 import { readPages } from '../api/pages.js';
 import type { Cli } from '../cli.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../failure.js';
 import type { Kind } from '../output/output.js';
 import { shownJsonText } from '../output/shown-text.js';
 import { parseSince, parseText } from '../parse-values.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Cli } from '../cli.js';
 import type { Verdict } from '../doctor/verdict.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../failure.js';
 import { createOutput, type OutputOptions } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
 

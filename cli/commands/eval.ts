@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { CaseReport, LaneReport } from '../../testing/eval/index.js';
 import type { Cli } from '../cli.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../failure.js';
 import { createOutput, OUTPUT_FORMATS } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
 import { parseNames } from '../parse-values.js';

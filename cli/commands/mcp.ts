@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Cli } from '../cli.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../failure.js';
 import { CliFailure } from '../failure.js';
 import type * as Serve from '../mcp/serve.js';
 import type { GlobalOptions } from './options.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { OperatorReceivers, ReceiverTestReply } from '../../protocol/operator.js';
 import type { Cli } from '../cli.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../failure.js';
 import { CliFailure } from '../failure.js';
 import type { Kind } from '../output/output.js';
 import { workOf, type GlobalOptions } from './options.js';

@@ -1,5 +1,5 @@
 import type { ClockReading } from '../../protocol/time.js';
-import { shownDuration } from '../output/shown-time.js';
+import { shownDuration } from '../output/shown-text.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
 /** Clocks of the engines as this machine read them; absent if one could not be read. */

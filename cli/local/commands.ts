@@ -1,9 +1,81 @@
 import { Argument, Command } from 'commander';
+import type { OperatorLease, OperatorWorker, OperatorWorkers } from '../../protocol/operator.js';
 import type { Cli } from '../cli.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import { createWorkerListCommand } from '../commands/worker-list.js';
+import { workOf, type GlobalOptions } from '../commands/options.js';
+import { CliFailure, EXIT, type ExitCode } from '../failure.js';
+import type { Kind } from '../output/output.js';
 import { parsePort } from '../parse-values.js';
-import { inSentences, loadLauncher } from './launcher.js';
+
+/** What `scripts/start/own-agents.mjs` does, which runs the same programs as `npm start`. */
+interface Launcher {
+  startDevelopment: (options: {
+    file: string | undefined;
+    command: readonly string[];
+  }) => Promise<void>;
+  /** Resolves to the exit code of the process. */
+  startAlone: (role: 'api' | 'worker', options: { file: string | undefined }) => Promise<number>;
+}
+
+/** From dist/cli/local, in the package and in a clone alike. */
+const LAUNCHER = new URL('../../../scripts/start/own-agents.mjs', import.meta.url).href;
+
+async function loadLauncher(): Promise<Launcher> {
+  return (await import(LAUNCHER)) as Launcher;
+}
+
+/** Failures that the person at the keyboard can act on, as sentences with an exit code. */
+async function inSentences<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    // It was stopped while it started.
+    if (error.name === 'AbortError') return undefined;
+    if (error.name === 'UsageError') throw new CliFailure(error.message, EXIT.usage);
+    if (error.name === 'UserError') throw new CliFailure(error.message, EXIT.unavailable);
+    throw error;
+  }
+}
+
+const WORKERS: Kind<OperatorWorker> = {
+  fields: ['identity', 'takes', 'lastPollAt'],
+  columns: [
+    { title: 'WORKER', show: ({ identity }) => identity },
+    { title: 'TAKES', show: ({ takes }) => takes.join(', ') },
+    { title: 'LAST POLL', show: ({ lastPollAt }, shown) => shown.time(lastPollAt) },
+  ],
+  none: 'No worker asks for work: runs wait until one does.',
+};
+
+const LEASES: Kind<OperatorLease> = {
+  fields: ['id', 'state', 'attempts'],
+  columns: [
+    { title: 'LEASE', show: ({ id }) => id },
+    {
+      title: 'STATE',
+      show: ({ state }) => state,
+      style: ({ state }) => (state === 'held' ? 'green' : 'yellow'),
+    },
+    { title: 'ATTEMPTS', show: ({ attempts }) => attempts },
+  ],
+  none: 'No leases.',
+};
+
+/** `worker list`: below `worker [file]`, which runs one. */
+function createWorkerListCommand(cli: Cli): Command {
+  return new Command('list')
+    .summary('list the workers that are running')
+    .description(
+      'List the workers that ask Temporal for work. (worker ./list runs one with a file of that\nname.)',
+    )
+    .option('--leases', 'the leases that they hold in the store instead')
+    .action(async (_, self: Command) => {
+      const { options, api, output } = workOf<GlobalOptions & { leases?: boolean }>(cli, self);
+      const { workers, leases = [] } = await api.get<OperatorWorkers>('/api/operator/workers');
+      if (options.leases === true) await output.list(LEASES, leases);
+      else await output.list(WORKERS, workers);
+    });
+}
 
 interface DevOptions {
   port?: string;
@@ -74,4 +146,26 @@ function createRoleCommand(cli: Cli, role: 'api' | 'worker'): Command {
 function toExitCode(code: number): ExitCode {
   if (code > 128) return EXIT.interrupted;
   return code === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** From dist/cli/local, in the package and in a clone alike. */
+const WRITER = new URL('../../../templates/write-app.mjs', import.meta.url).href;
+
+/** `init`: a small app to begin with. */
+export function createInitCommand({ terminal }: Cli): Command {
+  return new Command('init')
+    .summary('write a small app to begin with')
+    .description(
+      'Writes an app: an agent with a tool that a person approves, a page (Vite and React), tests, and files\n' +
+        'for Docker. It runs without a model key. Nothing that is there already is changed.',
+    )
+    .addArgument(new Argument('[folder]', 'default: this one'))
+    .action(async (folder: string | undefined) => {
+      terminal.print((await inSentences(write(folder))) ?? '');
+    });
+}
+
+async function write(folder: string | undefined): Promise<string> {
+  const { writeApp } = (await import(WRITER)) as { writeApp: (folder?: string) => string };
+  return writeApp(folder);
 }

@@ -1,7 +1,6 @@
 import { wrongUsage } from '../failure.js';
 import type { Terminal } from '../terminal.js';
-import { shownJson, shownText } from './shown-text.js';
-import { shownTime, type TimeFormat } from './shown-time.js';
+import { shownJson, shownText, shownTime, type TimeFormat } from './shown-text.js';
 
 /** `text` is the name that the `temporal` command line has for a table. */
 export const OUTPUT_FORMATS = ['table', 'text', 'json', 'jsonl', 'csv', 'none'] as const;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { createApiClient } from '../../cli/api/client.js';
 import { readPages } from '../../cli/api/pages.js';
-import { confirm } from '../../cli/confirm.js';
+import { confirm } from '../../cli/terminal.js';
 import type { CliFailure } from '../../cli/failure.js';
 import { toolsFor } from '../../cli/mcp/tools.js';
 import { parseCall } from '../../cli/commands/approval/calls.js';

@@ -1,8 +1,7 @@
 import type { ApiClient } from '../../cli/api/client.js';
 import type { Cli } from '../../cli/cli.js';
 import { restOf, watchStates } from '../../cli/commands/run/follow.js';
-import { EXIT } from '../../cli/exit-codes.js';
-import { CliFailure } from '../../cli/failure.js';
+import { CliFailure, EXIT } from '../../cli/failure.js';
 import { createProgram } from '../../cli/program.js';
 import { RUN_STATUSES } from '../../protocol/run.js';
 

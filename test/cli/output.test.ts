@@ -1,9 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
-import { createOutput, csvLine, type Kind, type OutputOptions } from '../../cli/output/output.js';
 import { drawTable } from '../../cli/output/draw-table.js';
+import { createOutput, csvLine, type Kind, type OutputOptions } from '../../cli/output/output.js';
+import { shownDuration, shownJson, shownText, shownTime } from '../../cli/output/shown-text.js';
 import { createTerminal } from '../../cli/terminal.js';
-import { shownJson, shownText } from '../../cli/output/shown-text.js';
-import { shownDuration, shownTime } from '../../cli/output/shown-time.js';
 
 interface Thing {
   id: string;

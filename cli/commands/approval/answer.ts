@@ -4,7 +4,7 @@ import { SUITED } from '../../../protocol/act-on-each.js';
 import { parseApprovalId } from '../../../protocol/ids.js';
 import type { ShownCall } from '../../../protocol/shown-call.js';
 import type { Cli } from '../../cli.js';
-import { confirm } from '../../confirm.js';
+import { confirm } from '../../terminal.js';
 import { wrongUsage } from '../../failure.js';
 import { parseDuration, parseText, readJson } from '../../parse-values.js';
 import {

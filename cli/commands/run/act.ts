@@ -10,10 +10,10 @@ import {
   findRuns,
   isEmpty,
   runPath,
+  RUNS,
   toRunQuery,
   type RunFilter,
 } from './run-filter.js';
-import { RUNS } from './run-kinds.js';
 
 interface ActOptions extends GlobalOptions, RunFilter, ManyOptions {
   reason?: string;

@@ -6,7 +6,7 @@ import type { Cli } from '../../cli.js';
 import type { Column, Kind } from '../../output/output.js';
 import { workOf, type GlobalOptions } from '../options.js';
 import { wrongUsage } from '../../failure.js';
-import { RUNS } from './run-kinds.js';
+import { RUNS } from './run-filter.js';
 import { runPath } from './run-filter.js';
 import { toStepLines } from './step-lines.js';
 

@@ -3,10 +3,9 @@ import type { ErasureReply } from '../../../protocol/replies.js';
 import type { OperatorSession } from '../../../protocol/operator.js';
 import type { ApiClient } from '../../api/client.js';
 import type { Cli } from '../../cli.js';
-import { confirm } from '../../confirm.js';
 import { shownJson, shownText } from '../../output/shown-text.js';
+import { confirm, type Terminal } from '../../terminal.js';
 import { workOf, yesOption, type ConsentOptions, type GlobalOptions } from '../options.js';
-import { toMessageLines, type ShownMessage } from './message-lines.js';
 
 type Session = OperatorSession<ShownMessage>;
 
@@ -84,4 +83,44 @@ export async function readSession(
     hasMore = page.hasMore && page.messages.length > 0;
   }
   return { ...session, messages, hasMore: false };
+}
+
+/** A UI message of the AI SDK, as far as it is printed. */
+interface ShownMessage {
+  id: string;
+  role: string;
+  parts: Part[];
+}
+
+interface Part {
+  type: string;
+  text?: string;
+  toolName?: string;
+  state?: string;
+  input?: unknown;
+  output?: unknown;
+  errorText?: string;
+  filename?: string;
+}
+
+/** A message as lines: its role, then its texts and calls. */
+function toMessageLines(
+  { role, parts }: ShownMessage,
+  terminal: Pick<Terminal, 'style'>,
+): string[] {
+  return [terminal.style('bold', role), ...parts.flatMap(toPartLines)];
+}
+
+function toPartLines(part: Part): string[] {
+  if (part.type === 'text') return indent(part.text ?? '');
+  if (part.type === 'file') return indent(`[file ${part.filename ?? ''}]`);
+  if (part.toolName === undefined) return [];
+  const call = `${part.toolName} ${shownJson(part.input)} ${part.state ?? ''}`;
+  if (part.errorText !== undefined) return indent(`→ ${call}: ${part.errorText}`);
+  const result = part.output === undefined ? '' : `: ${shownJson(part.output)}`;
+  return indent(`→ ${call}${result}`);
+}
+
+function indent(text: string): string[] {
+  return text.split('\n').map((line) => `  ${shownText(line)}`);
 }
