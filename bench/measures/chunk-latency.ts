@@ -6,7 +6,7 @@ import { toLabText } from '../client/lab-script.js';
 import { sayRaw } from '../client/raw-stream.js';
 import { openStores } from '../client/seed-turn.js';
 import { measureRedisFloor, StreamTally } from '../client/stamped-streams.js';
-import { sleep, wallClock } from '../clock.js';
+import { createLeave, sleep, wallClock } from '../clock.js';
 import { formatShares, startCpuMeter, type CpuShares } from '../processes/usage.js';
 import { summarize, type Aim, type Report, type Row, type Summary } from '../report.js';
 
@@ -117,7 +117,7 @@ function followLogs(
   streamManager: Pick<StreamManager, 'follow'>,
   streams: readonly StreamTally[],
 ): { tallies: StreamTally[]; stop: () => Promise<void> } {
-  const leave = new AbortController();
+  const leave = createLeave();
   const tallies = streams.slice(0, AT_MOST).map(({ sessionId }) => new StreamTally(sessionId));
   const following = tallies.map(async (tally) => {
     for await (const entries of streamManager.follow(tally.sessionId, 0, leave.signal)) {
