@@ -7,8 +7,8 @@ import { buildFirst } from './build.mjs';
 import { startPrivateRedis, startPrivateTemporal } from './engines/private-engines.mjs';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
-import { cacheFolder, projectRoot, runMain, UserError } from './system/project.mjs';
-import { lastLines, runCommand, runInForeground } from './system/run-command.mjs';
+import { cacheFolder, projectRoot, runMain } from './system/project.mjs';
+import { outputOf, runInForeground } from './system/run-command.mjs';
 
 const PEERS = join(projectRoot, 'bench', 'peers', 'programs');
 /** Programs of peers that are built after they are installed. */
@@ -63,24 +63,20 @@ async function installPeers() {
     console.error(`installing ${name} …`);
     cpSync(join(PEERS, name), draft, { recursive: true });
     cpSync(join(PEERS, 'shared'), join(draft, 'shared'), { recursive: true });
-    await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], draft);
+    await outputOf('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: draft,
+    });
     // Paths of the build stay in what it writes, so it runs at its place.
     renameSync(draft, target);
     try {
-      if (BUILDS[name] !== undefined) await run(process.execPath, BUILDS[name], target);
+      if (BUILDS[name] !== undefined)
+        await outputOf(process.execPath, BUILDS[name], { cwd: target });
     } catch (error) {
       rmSync(target, { recursive: true, force: true });
       throw error;
     }
   }
   return folder;
-}
-
-async function run(file, args, cwd) {
-  const { code, stdout, stderr } = await runCommand(file, args, { cwd });
-  if (code !== 0) {
-    throw new UserError(`${file} ${args.join(' ')} failed:\n${lastLines(stdout + stderr)}`);
-  }
 }
 
 function hashOf(folder) {

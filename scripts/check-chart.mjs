@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findGoProgram } from './engines/go-program.mjs';
 import { projectRoot, runMain, UserError } from './system/project.mjs';
-import { lastLines, runCommand } from './system/run-command.mjs';
+import { outputOf } from './system/run-command.mjs';
 
 const HELM = { name: 'helm', module: 'helm.sh/helm/v3/cmd/helm', version: 'v3.18.6' };
 const MANIFESTS = join(projectRoot, 'ops', 'kubernetes', 'helix-temporal.yaml');
@@ -26,11 +26,7 @@ const EVERYTHING = [
 await runMain(async () => {
   const { path: helm, reason } = await findGoProgram(HELM);
   if (!helm) throw new UserError(`check:chart: ${reason}.`);
-  const run = async (args) => {
-    const { code, stdout, stderr } = await runCommand(helm, args);
-    if (code !== 0) throw new UserError(`${args[0]} failed: ${lastLines(stdout + stderr, 10)}`);
-    return stdout;
-  };
+  const run = (args) => outputOf(helm, args);
   await run(['lint', '--strict', CHART]);
   const template = ['template', 'chat', CHART, '--kube-version', KUBERNETES];
   await run([...template, ...EVERYTHING.flatMap((each) => ['--set', each])]);

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCompose } from './containers/engine.mjs';
-import { projectRoot, runMain, UserError } from './system/project.mjs';
-import { lastLines, runCommand } from './system/run-command.mjs';
+import { projectRoot, runMain } from './system/project.mjs';
+import { outputOf } from './system/run-command.mjs';
 
 const FILES = ['docker-compose.yml', 'templates/app/compose.yaml'];
 const ENV_SCRIPT = join(projectRoot, 'templates/app/env.sh');
@@ -17,19 +17,14 @@ await runMain(async () => {
   }
   const folder = mkdtempSync(join(tmpdir(), 'helix-compose-'));
   try {
-    await run('sh', [ENV_SCRIPT, 'open'], { cwd: folder });
+    await outputOf('sh', [ENV_SCRIPT, 'open'], { cwd: folder });
     for (const file of FILES) {
       const options = ['--env-file', join(folder, '.env'), '--profile', 'observability'];
-      await run(path, ['-f', join(projectRoot, file), ...options, 'config', '-q']);
+      await outputOf(path, ['-f', join(projectRoot, file), ...options, 'config', '-q']);
     }
-    const { stdout } = await runCommand(path, ['version', '--short']);
-    process.stdout.write(`check:compose: Compose ${stdout.trim()} takes ${FILES.join(' and ')}\n`);
+    const version = await outputOf(path, ['version', '--short']);
+    process.stdout.write(`check:compose: Compose ${version.trim()} takes ${FILES.join(' and ')}\n`);
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
-
-async function run(file, args, options) {
-  const { code, stdout, stderr } = await runCommand(file, args, options);
-  if (code !== 0) throw new UserError(`${args.at(-1)}: ${lastLines(stdout + stderr, 5)}`);
-}

@@ -13,7 +13,7 @@ import { installPackages } from './install.mjs';
 import { pack } from './package/pack.mjs';
 import { withProgress } from './system/progress.mjs';
 import { projectRoot, runMain, UserError } from './system/project.mjs';
-import { lastLines, runCommand } from './system/run-command.mjs';
+import { outputOf, runCommand } from './system/run-command.mjs';
 
 const DOCUMENTED = [];
 const FAULTS = [];
@@ -87,11 +87,11 @@ async function rehearseApp(engine, { folder, step }) {
     async () => {
       const tarball = await pack(folder);
       const env = { ...engine.env, npm_config_cache: join(folder, 'npm-cache') };
-      await run('npx', ['-y', '-p', tarball, 'helix-temporal', 'init', 'my-shop'], {
+      await outputOf('npx', ['-y', '-p', tarball, 'helix-temporal', 'init', 'my-shop'], {
         cwd: folder,
         env,
       });
-      await run('npm', ['install', '--package-lock-only'], { cwd: home });
+      await outputOf('npm', ['install', '--package-lock-only'], { cwd: home });
       if (!readdirSync(home).some((name) => name.endsWith('.tgz')))
         throw new Error('the app has no tarball');
     },
@@ -133,9 +133,4 @@ async function rehearseApp(engine, { folder, step }) {
   } finally {
     await app.down('--volumes');
   }
-}
-
-async function run(file, args, options) {
-  const { code, stdout, stderr } = await runCommand(file, args, options);
-  if (code !== 0) throw new Error(`${file} ${args[0]}: ${lastLines(stdout + stderr, 8)}`);
 }

@@ -1,20 +1,11 @@
 // Real chat clients of many versions, for the tests: `ai` and `@ai-sdk/react` with React, each pair in
 // a folder of its own in the cache.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { withLock } from '../system/file-lock.mjs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { provideFolder } from '../system/file-lock.mjs';
 import { withProgress } from '../system/progress.mjs';
 import { cacheFolder, projectRoot } from '../system/project.mjs';
-import { npm, RegistryError } from './npm.mjs';
+import { npm, npmInstall, RegistryError } from './npm.mjs';
 
 // Which versions of the chat clients are the newest of their major.
 const DAY_MS = 24 * 3_600_000;
@@ -152,16 +143,19 @@ function installedVersion(name) {
 }
 
 /** Undefined if the folder is there, else why the registry could not fill it. */
-async function provide(target, pair, install) {
-  if (existsSync(target)) return undefined;
-  mkdirSync(dirname(target), { recursive: true });
+async function provide(target, { ai, react }, install) {
   try {
-    await withLock(`${target}.lock`, async () => {
-      if (existsSync(target)) return;
-      await withProgress(`Installing the chat client ai ${pair.ai}`, () =>
-        fill(target, pair, install),
-      );
-    });
+    await provideFolder(target, (part) =>
+      withProgress(`Installing the chat client ai ${ai}`, async () => {
+        writeFileSync(join(part, 'package.json'), '{ "private": true, "type": "module" }\n');
+        writeFileSync(join(part, 'entry.mjs'), ENTRY);
+        await install(part, [
+          `ai@${ai}`,
+          `@ai-sdk/react@${react}`,
+          ...['react', 'react-dom', 'zod'].map((name) => `${name}@${installedVersion(name)}`),
+        ]);
+      }),
+    );
     return undefined;
   } catch (error) {
     if (error instanceof RegistryError) return error.message;
@@ -169,30 +163,7 @@ async function provide(target, pair, install) {
   }
 }
 
-/** The folder gets its name when it is whole: one that was begun and left is never taken for it. */
-async function fill(target, { ai, react }, install) {
-  const [folder, start] = [dirname(target), `${basename(target)}.part-`];
-  // No other process works on it now: what is there was left by one that died.
-  for (const name of readdirSync(folder)) {
-    if (name.startsWith(start)) rmSync(join(folder, name), { recursive: true, force: true });
-  }
-  const part = mkdtempSync(join(folder, start));
-  try {
-    writeFileSync(join(part, 'package.json'), '{ "private": true, "type": "module" }\n');
-    writeFileSync(join(part, 'entry.mjs'), ENTRY);
-    await install(part, [
-      `ai@${ai}`,
-      `@ai-sdk/react@${react}`,
-      ...['react', 'react-dom', 'zod'].map((name) => `${name}@${installedVersion(name)}`),
-    ]);
-    renameSync(part, target);
-  } finally {
-    rmSync(part, { recursive: true, force: true });
-  }
-}
-
 /** As an app would have them, with the copies of `ai` that the versions' own pins bring. */
 function installWithNpm(folder, packages) {
-  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
-  return npm(['install', ...options, ...packages], { cwd: folder });
+  return npmInstall(packages, { cwd: folder });
 }

@@ -1,19 +1,11 @@
 // The packages of the pages in examples/, for the tests: installed once per machine, outside the clone.
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
-import { withLock } from '../system/file-lock.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { provideFolder } from '../system/file-lock.mjs';
 import { withProgress } from '../system/progress.mjs';
 import { cacheFolder, projectRoot } from '../system/project.mjs';
-import { npm } from './npm.mjs';
+import { npmInstall } from './npm.mjs';
 
 /** What the browser side of this package needs, which is not installed from the registry. */
 const OWN = 'helix-temporal';
@@ -34,24 +26,13 @@ export async function installFront(name, env = process.env) {
   const text = JSON.stringify(manifest);
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
   const folder = join(cacheFolder(env), 'fronts', `${name}-${hash}`);
-  const modules = join(folder, 'node_modules');
-  if (existsSync(modules)) return modules;
-  mkdirSync(dirname(folder), { recursive: true });
-  await withLock(`${folder}.lock`, async () => {
-    if (existsSync(modules)) return;
-    await withProgress(`Installing the packages of examples/${name}`, async () => {
-      const part = mkdtempSync(`${folder}.part-`);
-      try {
-        writeFileSync(join(part, 'package.json'), text);
-        const options = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
-        await npm(['install', ...options], { cwd: part });
-        renameSync(part, folder);
-      } finally {
-        rmSync(part, { recursive: true, force: true });
-      }
-    });
-  });
-  return modules;
+  await provideFolder(folder, (part) =>
+    withProgress(`Installing the packages of examples/${name}`, async () => {
+      writeFileSync(join(part, 'package.json'), text);
+      await npmInstall([], { cwd: part });
+    }),
+  );
+  return join(folder, 'node_modules');
 }
 
 function read(file) {

@@ -31,3 +31,9 @@ export async function npm(args, options = {}) {
     `npm ${args[0]} failed:\n${(errors[0] ? errors.slice(0, 12).join('\n') : stderr).trim()}`,
   );
 }
+
+/** Installs packages, or those of the folder's manifest, as an app would have them. */
+export function npmInstall(packages, options) {
+  const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
+  return npm(['install', ...quiet, ...packages], options);
+}

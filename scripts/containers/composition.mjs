@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { waitUntil } from '../start/reachable.mjs';
 import { anyFreePort } from '../system/ports.mjs';
 import { projectRoot } from '../system/project.mjs';
-import { lastLines, runCommand } from '../system/run-command.mjs';
+import { lastLines, outputOf, runCommand } from '../system/run-command.mjs';
 import { hostOptions } from './images.mjs';
 
 const LONGEST_MS = 900_000;
@@ -23,11 +23,8 @@ export async function openComposition(engine, { folder, file, name }) {
   }
   const attempt = (command, ...args) =>
     runCommand(command, args, { cwd: folder, env, timeoutMs: LONGEST_MS });
-  const run = async (command, ...args) => {
-    const { code, stdout, stderr } = await attempt(command, ...args);
-    if (code === 0) return stdout.trim();
-    throw new Error(`${[command, ...args].join(' ')}: ${lastLines(stderr || stdout, 8)}`);
-  };
+  const run = async (command, ...args) =>
+    (await outputOf(command, args, { cwd: folder, env, timeoutMs: LONGEST_MS })).trim();
   const compose = (...args) => run('docker', 'compose', ...args);
 
   async function processOf(service) {

@@ -10,7 +10,7 @@ import { findTemporalPrograms } from '../engines/temporal-cluster.mjs';
 import { findTemporal } from '../engines/temporal.mjs';
 import { withProgress } from '../system/progress.mjs';
 import { projectRoot, UserError } from '../system/project.mjs';
-import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
+import { findOnPath, lastLines, outputOf, runCommand } from '../system/run-command.mjs';
 
 const RECIPES = fileURLToPath(new URL('./stand-ins', import.meta.url));
 const SUITE = 'bookworm';
@@ -68,13 +68,13 @@ async function makeStandIns(images, env) {
   const folder = mkdtempSync(join(tmpdir(), 'helix-stand-ins-'));
   const [base, parts] = [join(folder, 'base'), join(folder, 'parts')];
   const importAs = (name, from) =>
-    stdoutOf('sh', ['-c', 'tar -C "$1" -c . | docker import - "$2"', 'sh', from, name], { env });
+    outputOf('sh', ['-c', 'tar -C "$1" -c . | docker import - "$2"', 'sh', from, name], { env });
   try {
     const made = await Promise.allSettled([makeBase(base), collect(parts)]);
     for (const { reason } of made) if (reason) throw reason;
     await importAs('helix-stand-in', base);
     await importAs('helix-stand-in-parts', parts);
-    const registry = await stdoutOf('npm', ['config', 'get', 'registry']);
+    const registry = (await outputOf('npm', ['config', 'get', 'registry'])).trim();
     const { network, args } = hostOptions();
     const options = Object.entries({ ...args, REGISTRY: registry }).flatMap((each) => [
       ...['--build-arg', each.join('=')],
@@ -83,7 +83,7 @@ async function makeStandIns(images, env) {
       const target = ['--target', image.split(':')[0].split('/').at(-1), '-t', image];
       const build = ['build', '-q', '--network', network, ...options, ...target, RECIPES];
       await withProgress(`Making a stand-in for ${image}`, () =>
-        stdoutOf('docker', build, { env }),
+        outputOf('docker', build, { env }),
       );
     }
   } finally {
@@ -96,14 +96,14 @@ async function makeBase(root) {
   if (!findOnPath(['debootstrap'], { PATH: `${process.env.PATH}:/usr/sbin` })) {
     await installWithApt(['debootstrap']);
   }
-  const uris = await stdoutOf('apt-get', ['indextargets', '--format', '$(REPO_URI)']);
+  const uris = await outputOf('apt-get', ['indextargets', '--format', '$(REPO_URI)']);
   const mirror = uris.split('\n').filter((uri) => /\/debian\/?$/.test(uri));
   const options = ['--variant=minbase', '--include=ca-certificates', SUITE, root];
   await withProgress('Making a small Debian', () =>
-    stdoutOf('/usr/sbin/debootstrap', [...options, ...mirror.slice(0, 1)]),
+    outputOf('/usr/sbin/debootstrap', [...options, ...mirror.slice(0, 1)]),
   );
   cpSync(CERTIFICATES, join(root, CERTIFICATES));
-  const settings = await stdoutOf('apt-config', ['dump', 'Acquire']);
+  const settings = await outputOf('apt-config', ['dump', 'Acquire']);
   const kept = settings.split('\n').filter((line) => /^Acquire::.+ ".+";$/.test(line));
   writeFileSync(join(root, 'etc/apt/apt.conf.d/99host'), `${kept.join('\n')}\n`);
 }
@@ -120,23 +120,17 @@ async function collect(folder) {
   });
   if (!ui.path) throw new UserError(`${ui.reason}.`);
   const module = `go.temporal.io/server@v${tagOf('temporalio/admin-tools')}`;
-  const { Dir } = JSON.parse(await stdoutOf('go', ['mod', 'download', '-json', module]));
+  const { Dir } = JSON.parse(await outputOf('go', ['mod', 'download', '-json', module]));
   const node = `node-linux-${process.arch}@${tagOf('node').split('-')[0]}`;
-  await stdoutOf('npm', ['pack', '--silent', node], { cwd: folder });
+  await outputOf('npm', ['pack', '--silent', node], { cwd: folder });
   const unpack = 'tar -xzf *.tgz package/bin/node && mv package/bin/node . && rm -r package *.tgz';
-  await stdoutOf('sh', ['-c', unpack], { cwd: folder });
+  await outputOf('sh', ['-c', unpack], { cwd: folder });
   const parts = {
     ...{ temporal: await findTemporal(), 'temporal-server': server, 'temporal-sql-tool': sqlTool },
     ...{ 'ui-server': ui.path, schema: join(Dir, 'schema') },
-    npm: join(await stdoutOf('npm', ['root', '-g']), 'npm'),
+    npm: join((await outputOf('npm', ['root', '-g'])).trim(), 'npm'),
   };
   for (const [name, path] of Object.entries(parts)) {
     cpSync(path, join(folder, name), { recursive: true, dereference: true });
   }
-}
-
-async function stdoutOf(file, args, options) {
-  const { code, stdout, stderr } = await runCommand(file, args, options);
-  if (code === 0) return stdout.trim();
-  throw new UserError(`${file} ${args[0]}: ${lastLines(stderr || stdout, 5)}`);
 }

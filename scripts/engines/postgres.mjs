@@ -1,7 +1,7 @@
 // Finds the programs of PostgreSQL, and runs it as the store of a Temporal server.
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
+import { findOnPath, outputOf, runCommand } from '../system/run-command.mjs';
 import { withProgress } from '../system/progress.mjs';
 import { UserError } from '../system/project.mjs';
 import { canInstallWithApt, installWithApt } from './apt.mjs';
@@ -50,12 +50,11 @@ export async function startPostgres({ programs, folder, port, keep }) {
   const user = await userToRunAs();
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
-  const { code, stderr } = await runCommand(
+  await outputOf(
     join(programs, 'initdb'),
     ['-D', data, '-U', POSTGRES_USER, '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
     { cwd: folder, ...user },
   );
-  if (code !== 0) throw new Error(`initdb: ${lastLines(stderr, 3)}`);
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',

@@ -1,8 +1,8 @@
 // Finds Prometheus with its promtool, which check the alerts: on the PATH, in the cache, or in
 // Debian's package, which is unpacked there and not installed.
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { withLock } from '../system/file-lock.mjs';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { provideFolder } from '../system/file-lock.mjs';
 import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
 import { cacheFolder } from '../system/project.mjs';
 
@@ -15,13 +15,12 @@ export async function findPrometheus(env = process.env) {
   const cached = await inCache();
   if (cached) return cached;
   if (!findOnPath(['apt-get'], env) || !findOnPath(['dpkg'], env)) return undefined;
-  mkdirSync(dirname(folder), { recursive: true });
-  return withLock(`${folder}.lock`, async () => {
-    const filled = await inCache();
-    if (filled) return filled;
-    await unpack(folder);
-    return inCache();
-  });
+  try {
+    await provideFolder(folder, unpackInto);
+  } catch (error) {
+    process.stderr.write(`Prometheus: ${error.message}\n`);
+  }
+  return inCache();
 }
 
 async function programsIn(pathOf) {
@@ -34,25 +33,16 @@ async function programsIn(pathOf) {
   return { prometheus, promtool };
 }
 
-async function unpack(folder) {
-  const work = mkdtempSync(`${folder}-`);
-  try {
-    let outcome = await runCommand('apt-get', ['download', '-q', 'prometheus'], { cwd: work });
-    if (outcome.code !== 0) {
-      await runCommand('apt-get', ['update', '-q']);
-      outcome = await runCommand('apt-get', ['download', '-q', 'prometheus'], { cwd: work });
-    }
-    const [file] = readdirSync(work);
-    if (outcome.code !== 0 || !file) {
-      process.stderr.write(`Prometheus: ${lastLines(outcome.stderr, 2)}\n`);
-      return;
-    }
-    const root = join(work, 'root');
-    const { code } = await runCommand('dpkg', ['-x', join(work, file), root]);
-    if (code !== 0) return;
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(root, folder);
-  } finally {
-    rmSync(work, { recursive: true, force: true });
+async function unpackInto(folder) {
+  const download = () => runCommand('apt-get', ['download', '-q', 'prometheus'], { cwd: folder });
+  let outcome = await download();
+  if (outcome.code !== 0) {
+    await runCommand('apt-get', ['update', '-q']);
+    outcome = await download();
   }
+  const [file] = readdirSync(folder);
+  if (outcome.code !== 0 || !file) throw new Error(lastLines(outcome.stderr, 2));
+  const { code, stderr } = await runCommand('dpkg', ['-x', join(folder, file), folder]);
+  if (code !== 0) throw new Error(lastLines(stderr, 2));
+  rmSync(join(folder, file));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { accepts, waitUntil } from '../start/reachable.mjs';
 import { claimLowPort } from '../system/ports.mjs';
 import { UserError } from '../system/project.mjs';
-import { lastLines, runCommand } from '../system/run-command.mjs';
+import { lastLines, outputOf, runCommand } from '../system/run-command.mjs';
 import { createEngine } from './engine-process.mjs';
 import { findGoProgram } from './go-program.mjs';
 import { POSTGRES_USER } from './postgres.mjs';
@@ -148,8 +148,7 @@ async function makeTables(sqlTool, port) {
       ['setup-schema', '--version', '0.0'],
       ['update-schema', '--schema-name', `postgresql/v12/${part}`],
     ]) {
-      const { code, stdout, stderr } = await runCommand(sqlTool, [...where, ...step]);
-      if (code !== 0) throw new Error(`${step[0]}: ${lastLines(stderr + stdout, 3)}`);
+      await outputOf(sqlTool, [...where, ...step]);
     }
   }
 }

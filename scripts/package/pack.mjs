@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot, UserError } from '../system/project.mjs';
-import { lastLines, runCommand } from '../system/run-command.mjs';
+import { projectRoot } from '../system/project.mjs';
+import { outputOf } from '../system/run-command.mjs';
 
 /**
  * Packs a package as a registry would get it. Returns the path of the tarball.
@@ -13,8 +13,7 @@ import { lastLines, runCommand } from '../system/run-command.mjs';
 export async function pack(folder, { from = projectRoot, scripts = true } = {}) {
   const made = await mkdtemp(join(folder, 'pack-'));
   const args = ['pack', ...(scripts ? [] : ['--ignore-scripts']), '--pack-destination', made];
-  const { code, stderr } = await runCommand('npm', args, { cwd: from });
-  if (code !== 0) throw new UserError(`npm pack failed:\n${lastLines(stderr)}`);
+  await outputOf('npm', args, { cwd: from });
   const [name] = await readdir(made);
   await rename(join(made, name), join(folder, name));
   return join(folder, name);

@@ -1,6 +1,17 @@
 // Locks between processes: a file that names its holder, so that a dead holder's lock can be taken over.
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { identityOf, isSameProcess } from './process-identity.mjs';
 
@@ -12,10 +23,10 @@ let ticket = 0;
  * Takes the lock, or returns who holds it: `{ release }` or `{ holder }`. When the process dies
  * without a release, the next one that asks sees that the holder is gone and takes over.
  */
-export function tryLock(path, note = {}) {
+export function tryLock(path) {
   mkdirSync(dirname(path), { recursive: true });
   const mine = `${path}.${process.pid}.${(ticket += 1)}`;
-  writeFileSync(mine, JSON.stringify({ ...identityOf(process.pid), ...note }));
+  writeFileSync(mine, JSON.stringify(identityOf(process.pid)));
   try {
     for (;;) {
       // A hard link either appears complete or not at all: no process can read a half-written lock.
@@ -30,18 +41,43 @@ export function tryLock(path, note = {}) {
 }
 
 /** Waits for the lock, does the work, releases. `onWait` is called once if another process holds it. */
-export async function withLock(path, work, { onWait, note } = {}) {
-  let lock = tryLock(path, note);
+export async function withLock(path, work, { onWait } = {}) {
+  let lock = tryLock(path);
   if (!lock.release) onWait?.(lock.holder);
   while (!lock.release) {
     await delay(POLL_MS);
-    lock = tryLock(path, note);
+    lock = tryLock(path);
   }
   try {
     return await work();
   } finally {
     lock.release();
   }
+}
+
+/**
+ * Makes a folder that all clones of this machine share, once. It is filled beside its place and gets its name
+ * when it is whole: one that was begun and left is never taken for it.
+ */
+export async function provideFolder(target, fill) {
+  if (existsSync(target)) return;
+  mkdirSync(dirname(target), { recursive: true });
+  await withLock(`${target}.lock`, async () => {
+    if (existsSync(target)) return;
+    const start = `${basename(target)}.part-`;
+    // No other process works on it now: what is there was left by one that died.
+    for (const name of readdirSync(dirname(target))) {
+      const left = join(dirname(target), name);
+      if (name.startsWith(start)) rmSync(left, { recursive: true, force: true });
+    }
+    const part = mkdtempSync(join(dirname(target), start));
+    try {
+      await fill(part);
+      renameSync(part, target);
+    } finally {
+      rmSync(part, { recursive: true, force: true });
+    }
+  });
 }
 
 /**

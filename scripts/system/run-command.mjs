@@ -1,7 +1,8 @@
 // Runs a program to its end and keeps what it printed.
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
+import { UserError } from './project.mjs';
 
 const KEPT_CHARACTERS = 64_000;
 
@@ -47,6 +48,14 @@ export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
       resolve({ code: code ?? undefined, stdout, stderr });
     });
   });
+}
+
+/** What a program printed to stdout. @throws UserError if it fails, with the end of what it printed */
+export async function outputOf(file, args, options) {
+  const { code, stdout, stderr } = await runCommand(file, args, options);
+  if (code === 0) return stdout;
+  const said = lastLines(`${stdout}${stderr}`, 10);
+  throw new UserError(`${basename(file)} ${args[0]} failed:\n${said}`);
 }
 
 /** The end of a program's output, for an error message that fits on a screen. */

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunEvent } from '../../cli/commands/run/describe.js';
-import { EXIT } from '../../cli/exit-codes.js';
+import { EXIT } from '../../cli/failure.js';
 import type { OperatorForkReply } from '../../protocol/operator.js';
 import type { UsageRow } from '../../protocol/usage.js';
 import { EvalCase } from '../../testing/eval/case.js';
