@@ -129,7 +129,10 @@ export async function plant(
     case 'stuck': {
       // Not the one whose words are edited.
       const last = conversations.at(-1);
-      if (last !== undefined) await redis.hset(keyOf(last, 'root'), 'stream', 'active');
+      const key = last === undefined ? '' : keyOf(last, 'root');
+      const record = (await redis.hget(key, 'record')) ?? '';
+      const edited = record.replace(/"stream":"\w+"/, '"stream":"active"');
+      await redis.hset(key, 'record', edited);
       return;
     }
     case 'twice':

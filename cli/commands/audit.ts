@@ -52,13 +52,12 @@ interface AuditOptions extends ListOptions {
 
 /** `audit`: who did what, and how. */
 export function createAuditCommands(cli: Cli): Command {
-  const noun = new Command('audit').description('See, export and verify the audit trail.');
-  const verbs = [
-    ...[createListCommand(cli), createExportCommand(cli), createVerifyCommand(cli)],
-    createOpenCommand(cli),
-  ];
-  for (const verb of verbs) noun.addCommand(verb);
-  return noun;
+  return new Command('audit')
+    .description('See, export and verify the audit trail.')
+    .addCommand(createListCommand(cli))
+    .addCommand(createExportCommand(cli))
+    .addCommand(createVerifyCommand(cli))
+    .addCommand(createOpenCommand(cli));
 }
 
 function createListCommand(cli: Cli): Command {

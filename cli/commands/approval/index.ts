@@ -13,17 +13,14 @@ import { ASKED, findAsked, readWaiting, toDetails, WAITING } from './calls.js';
 
 /** `approval`: what waits for people. */
 export function createApprovalCommands(cli: Cli): Command {
-  const noun = new Command('approval').description('See and answer what waits for people.');
-  const verbs = [
-    createListCommand(cli),
-    createDescribeCommand(cli),
-    createApproveCommand(cli),
-    createDenyCommand(cli),
-    createAnswerCommand(cli),
-    createExtendCommand(cli),
-  ];
-  for (const verb of verbs) noun.addCommand(verb);
-  return noun;
+  return new Command('approval')
+    .description('See and answer what waits for people.')
+    .addCommand(createListCommand(cli))
+    .addCommand(createDescribeCommand(cli))
+    .addCommand(createApproveCommand(cli))
+    .addCommand(createDenyCommand(cli))
+    .addCommand(createAnswerCommand(cli))
+    .addCommand(createExtendCommand(cli));
 }
 
 function createListCommand(cli: Cli): Command {

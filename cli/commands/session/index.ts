@@ -14,10 +14,11 @@ const ID = ['<session>', 'id of the conversation'] as const;
 
 /** `session`: conversations. */
 export function createSessionCommands(cli: Cli): Command {
-  const noun = new Command('session').description('Read, export and erase conversations.');
-  const verbs = [createShowCommand(cli), createExportCommand(cli), createDeleteCommand(cli)];
-  for (const verb of verbs) noun.addCommand(verb);
-  return noun;
+  return new Command('session')
+    .description('Read, export and erase conversations.')
+    .addCommand(createShowCommand(cli))
+    .addCommand(createExportCommand(cli))
+    .addCommand(createDeleteCommand(cli));
 }
 
 function createShowCommand(cli: Cli): Command {

@@ -16,10 +16,10 @@ export async function read<Reply>(
  * @throws Refusal, TypeError when the server cannot be reached or does not answer in time
  */
 export async function act<Reply>(path: string, body: object = {}, key?: string): Promise<Reply> {
-  const headers: Record<string, string> =
-    key === undefined ? {} : { [HEADERS.idempotencyKey]: key };
   const init = withBody(body);
-  return send<Reply>(path, { ...init, headers: { ...init.headers, ...headers } });
+  const headers = new Headers(init.headers);
+  if (key !== undefined) headers.set(HEADERS.idempotencyKey, key);
+  return send<Reply>(path, { ...init, headers });
 }
 
 /** The address of a run among the routes of operators. */
