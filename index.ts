@@ -117,12 +117,12 @@ export type {
   StartCallResult,
   SuspensionContext,
 } from './store/contract/calls.js';
-export type { Checkpoint, CheckpointPage } from './store/contract/checkpoints.js';
+export type { Checkpoint, CheckpointPage } from './store/contract/documents.js';
 export type {
   CustomState,
   CustomState as AgentState,
   VersionedState,
-} from './store/contract/custom-state.js';
+} from './store/contract/documents.js';
 export type { MessagePage, SessionState } from './store/contract/documents.js';
 export type { HelixStateStore } from './store/record/helix-state-store.js';
 export type {
@@ -150,7 +150,7 @@ export type {
   UserMessage,
 } from './store/contract/runs.js';
 export type { SessionCalls, SessionRecord, SessionView } from './store/contract/sessions.js';
-export type { PromotedState, StagedChanges } from './store/contract/staging.js';
+export type { PromotedState, StagedChanges } from './store/contract/documents.js';
 export type {
   ClaimInput,
   ClaimResult,

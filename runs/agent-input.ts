@@ -5,7 +5,7 @@ import { UserInputMessage } from '../protocol/agent-server.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { UserDataPart, UserPart, UserRow } from '../protocol/rows.js';
-import type { CustomState } from '../store/contract/custom-state.js';
+import type { CustomState } from '../store/contract/documents.js';
 import type { UserMessage } from '../store/contract/runs.js';
 import { toStoredJson } from '../store/record/stored-json.js';
 import { toUserMessage } from '../store/record/user-message.js';

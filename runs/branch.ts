@@ -4,7 +4,7 @@ import { formatFileUrl, madeFileOf, parseFileUrl } from '../protocol/file-refere
 import { toShownSessionId } from '../protocol/ids.js';
 import { toActingPerson, type KnownPerson } from '../protocol/responder.js';
 import type { AssistantPart, Row, UserPart } from '../protocol/rows.js';
-import type { CustomState } from '../store/contract/custom-state.js';
+import type { CustomState } from '../store/contract/documents.js';
 import type { StoredFile } from '../store/contract/files.js';
 import type { RunInfo } from '../store/contract/runs.js';
 import type { BranchInput as CopyInput } from '../store/contract/sessions.js';

@@ -5,7 +5,7 @@ import { HelixError } from '../protocol/errors.js';
 import type { OperatorWorkers } from '../protocol/operator.js';
 import { StartAt } from '../protocol/http.js';
 import { ANONYMOUS } from '../protocol/ids.js';
-import type { CustomState } from '../store/contract/custom-state.js';
+import type { CustomState } from '../store/contract/documents.js';
 import type { RunInfo, StopResult } from '../store/contract/runs.js';
 import { dataOf, onData } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';

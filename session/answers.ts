@@ -7,7 +7,8 @@ import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
 import { ownerOf, pastOf } from './calls.js';
-import { type Call, isLive } from './record.js';
+import type { Call } from './record.js';
+import { isTerminal } from '../protocol/run.js';
 import { continueAlone, isLastToAsk, resumeIfAnswered, type Resumed } from './resume.js';
 import { speakerOf } from './say.js';
 import { ofCall, settleRow, tellWaitEnd, withEvents } from './settling.js';
@@ -310,7 +311,7 @@ function takeLate(
 function endLostChild(session: Session, { child }: Call, now: number): void {
   if (child === undefined) return;
   const below = session.tree.session(child.part);
-  if (below.record === undefined || !isLive(below.record.run.status)) return;
+  if (below.record === undefined || isTerminal(below.record.run.status)) return;
   finish(below, speakerOf(below, now), { status: 'failed', code: 'run_failed' });
 }
 

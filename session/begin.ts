@@ -1,13 +1,13 @@
 import type { BusyPolicy } from '../protocol/replies.js';
 import { LIMITS } from '../protocol/limits.js';
 import { toPerson, type KnownPerson } from '../protocol/responder.js';
-import type { RunProgress } from '../protocol/run.js';
+import { type RunProgress, isTerminal } from '../protocol/run.js';
 import { claimFiles } from './files.js';
 import { finish } from './finish.js';
 import type { CustomState, Message, Only, Stored, UserMessage } from './input.js';
 import { accept, isDropped, readAccepted } from './messages.js';
 import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
-import { newRecord, isLive } from './record.js';
+import { newRecord } from './record.js';
 import { speakerOf } from './say.js';
 import { putState } from './state.js';
 import { endingOfStop, requestStop } from './stop.js';
@@ -98,7 +98,7 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
   if (fresh.length === 0) return { kind: 'accepted' };
 
   const isLater = input.startAt !== undefined && input.startAt > now;
-  const isActive = !isNew && isLive(record.run.status);
+  const isActive = !isNew && !isTerminal(record.run.status);
   const isPaused = record?.stream === 'paused';
   const abandons =
     isActive &&
@@ -265,7 +265,7 @@ export function beginQueued(
     ...(tenant !== '' && { tenant }),
   });
   if (run.id.endsWith(`-${nonce}`)) return begun();
-  if (isLive(run.status)) return { kind: 'busy' };
+  if (!isTerminal(run.status)) return { kind: 'busy' };
   if (record.queue.length === 0) return { kind: 'empty' };
   const { messages, askers, ...entry } = popQueued(session);
   const by = strangerOf(entry.by, record.owner);

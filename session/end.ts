@@ -1,5 +1,4 @@
-import { isOver } from './record.js';
-import type { RunError, TerminalStatus } from '../protocol/run.js';
+import { isTerminal, type RunError, type TerminalStatus } from '../protocol/run.js';
 import type { Row } from '../protocol/rows.js';
 import { finish, tellNext } from './finish.js';
 import type { Stored } from './input.js';
@@ -42,7 +41,7 @@ export function end(
     status,
     ...tellNext(session, session.isConversation && record.queue.length > 0),
   });
-  if (isOver(run.status)) {
+  if (isTerminal(run.status)) {
     // The process that ended it may have died before its listeners were told.
     session.tree.tell({ kind: 'charge_changed' });
     return ended(run.status);

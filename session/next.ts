@@ -1,5 +1,12 @@
-import type { At, CallRef, Next, OpenCalls, StepOutcome } from '../protocol/run.js';
-import { type Call, isOver } from './record.js';
+import {
+  type At,
+  type CallRef,
+  type Next,
+  type OpenCalls,
+  type StepOutcome,
+  isTerminal,
+} from '../protocol/run.js';
+import type { Call } from './record.js';
 import { isWaiting } from './pause.js';
 import type { Session } from './tree.js';
 
@@ -26,7 +33,8 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
   if (record?.run.id !== runId) return { do: 'done', step: 0, status: 'superseded' };
   const { run } = record;
   const { committed: step, status, error, outcome } = run;
-  if (isOver(status)) return { do: 'done', step, status, ...(error !== undefined && { error }) };
+  if (isTerminal(status))
+    return { do: 'done', step, status, ...(error !== undefined && { error }) };
   const asked = outcome?.kind === 'calls' ? outcome : undefined;
   const model: Next = {
     do: 'model',

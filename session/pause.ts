@@ -1,4 +1,5 @@
-import { type Call, isLive } from './record.js';
+import type { Call } from './record.js';
+import { isTerminal } from '../protocol/run.js';
 import { countStored } from './messages.js';
 import { say, speakerOf, withRaw, type Speaker } from './say.js';
 import { ofCall, setBusy } from './settling.js';
@@ -16,7 +17,7 @@ export function sessionsBelow(session: Session): Found[] {
   const below = calls.flatMap(({ child, state }) => {
     if (child === undefined || state === 'settled') return [];
     const found = session.tree.session(child.part);
-    return found.record !== undefined && isLive(found.record.run.status)
+    return found.record !== undefined && !isTerminal(found.record.run.status)
       ? sessionsBelow(found)
       : [];
   });

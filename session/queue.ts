@@ -2,7 +2,8 @@ import { byteLength } from './fields.js';
 import type { KnownPerson } from '../protocol/responder.js';
 import type { Message, Stored, UserMessage } from './input.js';
 import { accept, countDropped, countStored, storeMessages } from './messages.js';
-import { type QueueEntry, isLive } from './record.js';
+import type { QueueEntry } from './record.js';
+import { isTerminal } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
 import { say, speakerOf, type Speaker } from './say.js';
 import { joinAskers, noteTurn, toAsker } from './turns.js';
@@ -177,6 +178,6 @@ export function removeQueued(
   noteQueue(session, speakerOf(session, now), ids);
   session.tree.tell({ kind: 'charge_changed' });
   // An ended session did not expire while messages waited.
-  if (!isLive(record.run.status) && record.queue.length === 0) armExpiry(session);
+  if (isTerminal(record.run.status) && record.queue.length === 0) armExpiry(session);
   return { kind: 'removed', count: meant.length };
 }

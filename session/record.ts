@@ -12,7 +12,6 @@ import type {
   StopMode,
   StopRequest,
   StreamStatus,
-  TerminalStatus,
 } from '../protocol/run.js';
 
 /** Layout of the records that this build reads and writes. */
@@ -173,18 +172,9 @@ export function sumOf(a: Usage = NOTHING, b: Usage = NOTHING): Usage {
   return [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]];
 }
 
-export function isOver(status: RunStatus): status is TerminalStatus {
-  return ['completed', 'failed', 'interrupted', 'aborted'].includes(status);
-}
-
 /** True for a run that only people, or sub-agents that wait for people, can continue. */
 export function isResting(status: RunStatus): boolean {
   return ['waiting_approval', 'waiting_tool', 'waiting_children'].includes(status);
-}
-
-/** True while a run is active or waits. */
-export function isLive(status: RunStatus): boolean {
-  return !isOver(status);
 }
 
 /** A sub-agent goes on, or has ended: nothing is to wake it. */

@@ -1,8 +1,7 @@
 import { byteLength } from './fields.js';
 import type { Act, Message, Only, Stored, UserMessage } from './input.js';
-import { isLive, isOver } from './record.js';
+import { isTerminal, type RunMode, type TerminalStatus } from '../protocol/run.js';
 import type { KnownPerson } from '../protocol/responder.js';
-import type { RunMode, TerminalStatus } from '../protocol/run.js';
 import { newestRun, type Begun } from './begin.js';
 import {
   accept,
@@ -62,7 +61,7 @@ export function resumeRun(
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { run, turn, checkpoint } = record;
   if (run.id.endsWith(`-${nonce}`)) return { kind: 'resumed', run: newestRun(session) };
-  if (!isOver(run.status)) return { kind: 'active', runId: run.id };
+  if (!isTerminal(run.status)) return { kind: 'active', runId: run.id };
   if (runId !== undefined && runId !== run.id) return { kind: 'stale_run', runId: run.id };
   const mayPass = run.status === 'failed' && run.error?.retryable === true;
   if (run.status !== 'interrupted' && !mayPass) return { kind: 'final', status: run.status };
@@ -173,7 +172,7 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { run, tenant } = record;
   if (run.id.endsWith(`-${nonce}`)) return { kind: 'rewound', run: newestRun(session) };
-  if (isLive(run.status)) return { kind: 'busy', runId: run.id };
+  if (!isTerminal(run.status)) return { kind: 'busy', runId: run.id };
   if (run.id !== input.runId) return { kind: 'stale_run', runId: run.id };
   const target = findTarget(session, { checkpointId, messageId, isEdited: messages.length > 0 });
   if (typeof target === 'string') return { kind: target };

@@ -2,7 +2,13 @@ import type { FinishReason, StreamMessage } from '../protocol/chunk.js';
 import { runNumberOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Compaction, Row } from '../protocol/rows.js';
-import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../protocol/run.js';
+import {
+  type RunError,
+  type StepOutcome,
+  type StopRequest,
+  type TerminalStatus,
+  isTerminal,
+} from '../protocol/run.js';
 import { openCalls } from './calls.js';
 import { finish, noteEndOfStep, tellNext } from './finish.js';
 import {
@@ -18,7 +24,7 @@ import { addNotices, countStored, pushReply } from './messages.js';
 import { mustFinish } from './next.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
-import { dropWake, fromUsage, isOver, sumOf, toUsage, type Run } from './record.js';
+import { dropWake, fromUsage, sumOf, toUsage, type Run } from './record.js';
 import { speakerOf } from './say.js';
 import { addResults, type SettlingCode } from './settling.js';
 import { noteStateOfTurn } from './state.js';
@@ -115,7 +121,7 @@ export function claim(
   if (record?.run.id !== runId)
     return lost(session, (record?.run.n ?? 0) < runNumberOf(runId) ? 'rewound' : 'superseded');
   const { run } = record;
-  if (isOver(run.status)) return lost(session, 'superseded');
+  if (isTerminal(run.status)) return lost(session, 'superseded');
   if (run.stop !== undefined) return { kind: 'stopped', stop: run.stop };
   const writer = session.writer(name);
   const before = writer?.token ?? 0;
@@ -202,7 +208,7 @@ function addSpoken(session: Session, bytes: number, perToken: number): void {
  */
 function doneOrSuperseded(session: Session): Done {
   const { outcome, status } = session.existing.run;
-  if (outcome === undefined || (isOver(status) && outcome.kind !== 'ended'))
+  if (outcome === undefined || (isTerminal(status) && outcome.kind !== 'ended'))
     return lost(session, 'superseded');
   session.tree.tell({ kind: 'work_over' });
   session.tree.tell({ kind: 'charge_changed' });
@@ -256,7 +262,7 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   const { record } = session;
   if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
   if (log.sequence < input.known) return lost(session, 'rewound');
-  if (record?.run.id !== runId || isOver(record.run.status)) return lost(session, 'superseded');
+  if (record?.run.id !== runId || isTerminal(record.run.status)) return lost(session, 'superseded');
   const { run } = record;
   if (run.stop !== undefined && !input.answersStop) return { kind: 'stopped', stop: run.stop };
   if (session.writer(name)?.token !== token || run.committed !== step - 1)

@@ -1,7 +1,6 @@
-import type { StopRequest } from '../protocol/run.js';
+import { type StopRequest, isTerminal } from '../protocol/run.js';
 import { finish, tellNext, type Ending } from './finish.js';
 import type { Act, Stored } from './input.js';
-import { isLive } from './record.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
 
@@ -51,11 +50,11 @@ export function stop(
   { runId, stop: requested, now, act }: Stored<Stop>,
 ): StopReply {
   const addressed = session.record;
-  if (addressed === undefined || !isLive(addressed.run.status)) return { kind: 'nothing' };
+  if (addressed === undefined || isTerminal(addressed.run.status)) return { kind: 'nothing' };
   if (runId !== undefined && runId !== addressed.run.id) return { kind: 'nothing' };
   const { conversation } = session.tree;
   const { run, tenant } = conversation.existing;
-  if (!isLive(run.status)) return { kind: 'nothing' };
+  if (isTerminal(run.status)) return { kind: 'nothing' };
   const { stop: counts, isSpeaking, isWaiting } = requestStop(conversation, requested);
   noteAct(session, act, { outcome: isSpeaking ? 'stopping' : 'ended', tenant, runId: run.id });
   if (isSpeaking) return { kind: 'stopping', runId: run.id };

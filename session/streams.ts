@@ -1,7 +1,7 @@
 import { type Entry } from './fields.js';
-import type { StreamStatus } from '../protocol/run.js';
+import { type StreamStatus, isTerminal } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
-import { newRecord, isLive } from './record.js';
+import { newRecord } from './record.js';
 import { control } from './say.js';
 import { persist } from './turns.js';
 import type { Session } from './tree.js';
@@ -69,7 +69,7 @@ export function mark(
 ): { kind: 'marked' | 'unchanged' | 'owned' | 'not_found' } {
   const { record } = session;
   if (record?.stream === undefined) return { kind: 'not_found' };
-  if (record.agent !== undefined && isLive(record.run.status)) return { kind: 'owned' };
+  if (record.agent !== undefined && !isTerminal(record.run.status)) return { kind: 'owned' };
   const isOver = record.stream === 'ended' || record.stream === 'failed';
   if (isOver || record.stream === status) return { kind: 'unchanged' };
   control(session, message);

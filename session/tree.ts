@@ -1,6 +1,7 @@
 import { Fields, Log, Rows, Values, type Place, type Source, type Write } from './fields.js';
 import type { Event } from './events.js';
-import { isOver, newRecord, type Call, type SessionRecord, type Writer } from './record.js';
+import { newRecord, type Call, type SessionRecord, type Writer } from './record.js';
+import { isTerminal } from '../protocol/run.js';
 
 /** A conversation and the sessions of its sub-agents, as one change reads and writes them. */
 export class Tree {
@@ -249,7 +250,7 @@ export class Session {
     const record = this.records.get('');
     if (record === undefined) return;
     const { layout, run, stream } = record;
-    const live = isOver(run.status) ? '-' : run.id;
+    const live = isTerminal(run.status) ? '-' : run.id;
     const text = `${String(layout)} ${live} ${run.stop === undefined ? '0' : '1'} ${stream === 'paused' ? '1' : '0'}`;
     if (this.own.get('live') !== text) this.own.set('live', text);
   }

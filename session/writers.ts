@@ -1,3 +1,4 @@
+import { isTerminal } from '../protocol/run.js';
 import { byteLength } from './fields.js';
 import type { AttemptBudget, Only, Stored, WriterInput, Writer as Given } from './input.js';
 import type { Writer } from './record.js';
@@ -135,10 +136,7 @@ export function lost<Kind extends 'fenced' | 'superseded' | 'rewound' | 'exhaust
 /** True if the run is the newest and not over. */
 export function isActive(session: Session, runId: string): boolean {
   const { record } = session;
-  return (
-    record?.run.id === runId &&
-    !['completed', 'failed', 'interrupted', 'aborted'].includes(record.run.status)
-  );
+  return record?.run.id === runId && !isTerminal(record.run.status);
 }
 
 /** Informs viewers that an attempt at a step was discarded, and that part of what they saw was withdrawn. */

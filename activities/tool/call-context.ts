@@ -18,7 +18,7 @@ import type { ToolWork } from '../../protocol/tool-work.js';
 import { formatWebhookToken } from '../../protocol/answers.js';
 import { isShownUrl } from '../../protocol/provider-result.js';
 import type { CallPermission } from '../../store/contract/calls.js';
-import type { CustomState } from '../../store/contract/custom-state.js';
+import type { CustomState } from '../../store/contract/documents.js';
 import { toCheckedJson } from '../../store/record/stored-json.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';

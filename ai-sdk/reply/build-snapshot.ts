@@ -3,7 +3,7 @@ import type { CallDecision } from '../../protocol/replies.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
-import type { StagedChanges } from '../../store/contract/staging.js';
+import type { StagedChanges } from '../../store/contract/documents.js';
 import { joinParts } from '../../store/contract/shared-data.js';
 import type { Store } from '../../store/contract/store.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentExecutor } from '../../runs/executor-of.js';
 import { HelixError } from '../../protocol/errors.js';
-import type { CustomState } from '../../store/contract/custom-state.js';
+import type { CustomState } from '../../store/contract/documents.js';
 import type { Store } from '../../store/contract/store.js';
 import { ConfigurationError, StreamFailedError, ValidationError } from '../parts/errors.js';
 import { findOwnSession, toCaller, type Caller } from './access.js';

@@ -1,14 +1,13 @@
 import { readUIMessageStream, type UIMessageChunk } from 'ai';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { SessionView, SessionRecord } from '../../store/contract/sessions.js';
-import type { StagedChanges } from '../../store/contract/staging.js';
+import type { StagedChanges, CustomState } from '../../store/contract/documents.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toMessageEvents } from '../parts/message-events.js';
 import { replayRange } from './replay-range.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
 import { findTurnOrigin, isBeyond } from './turn-origin.js';
 import type { UIMessage } from '../parts/ui-message.js';
-import type { CustomState } from '../../store/contract/custom-state.js';
 import type { Store } from '../../store/contract/store.js';
 import { fitChanges } from '../../store/record/apply-changes.js';
 

@@ -1,5 +1,6 @@
 import { rootOf } from '../../protocol/ids.js';
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
+import { isResting } from '../../session/record.js';
 import type { RunUsage } from '../../store/contract/runs.js';
 import type { SessionRecord, Sessions } from '../../store/contract/sessions.js';
 
@@ -93,15 +94,9 @@ export function toLeg(
   };
 }
 
-const RESTS: ReadonlySet<RunStatus> = new Set<RunStatus>([
-  'waiting_approval',
-  'waiting_tool',
-  'waiting_children',
-]);
-
 /** True for a run that has ended, or that only people can continue: it takes no part in a leg. */
 export function isLeft(status: RunStatus): boolean {
-  return RESTS.has(status) || isTerminal(status);
+  return isResting(status) || isTerminal(status);
 }
 
 /** What was used since; fields that are 0 are absent. */

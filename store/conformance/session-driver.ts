@@ -10,7 +10,7 @@ import type {
   SettleCallResult,
   StartCallResult,
 } from '../contract/calls.js';
-import type { CustomState } from '../contract/custom-state.js';
+import type { CustomState } from '../contract/documents.js';
 import type { AppendResult, Writer } from '../contract/log.js';
 import type { BeginQueuedResult, QueuedEntry } from '../contract/queue.js';
 import type {

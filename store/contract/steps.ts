@@ -12,7 +12,7 @@ import type {
   NotClaimed,
 } from '../../session/steps.js';
 import type { HandOver, HandOverReply, TakeOver, TakeOverReply } from '../../session/writers.js';
-import type { StateRead } from './staging.js';
+import type { StateRead } from './documents.js';
 
 export type { AttemptBudget } from '../../session/input.js';
 export type {

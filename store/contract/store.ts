@@ -1,8 +1,7 @@
 import type { Listener } from '../change.js';
 import type { Audit } from './audit.js';
 import type { Calls } from './calls.js';
-import type { Checkpoints } from './checkpoints.js';
-import type { Documents } from './documents.js';
+import type { Checkpoints, Documents, Staging } from './documents.js';
 import type { Due } from './due.js';
 import type { Erasures } from './erasures.js';
 import type { Files } from './files.js';
@@ -13,7 +12,6 @@ import type { Queue } from './queue.js';
 import type { Requests } from './requests.js';
 import type { Runs } from './runs.js';
 import type { Sessions } from './sessions.js';
-import type { Staging } from './staging.js';
 import type { Steps } from './steps.js';
 import type { Usage } from './usage.js';
 import type { Waiting } from './waiting.js';

@@ -1,11 +1,5 @@
-/** A reply as a script in Redis sees it: nothing is `false`, a status is its text. */
-export type Reply = string | number | false | Reply[];
-
-/** A reply as a client of Redis has it: nothing is `null`. */
-export function orNull(reply: Reply): unknown {
-  if (Array.isArray(reply)) return reply.map(orNull);
-  return reply === false ? null : reply;
-}
+/** A reply as a client of Redis has it. */
+export type Reply = string | number | null | Reply[];
 
 /** A stand-in for Redis in this process: the commands that the store sends, in the forms in which it does. */
 export interface Keyspace {
@@ -47,10 +41,6 @@ class Data {
   has(key: string): boolean {
     this.dropIfExpired(key);
     return this.values.has(key);
-  }
-
-  text(key: string): string | undefined {
-    return this.read(key) as string | undefined;
   }
 
   hash(key: string): Map<string, string> | undefined {
@@ -124,8 +114,8 @@ class Data {
 type Command = (data: Data, key: string, args: readonly string[]) => Reply;
 
 const HASHES: Record<string, Command> = {
-  HGET: (data, key, [field = '']) => data.hash(key)?.get(field) ?? false,
-  HMGET: (data, key, fields) => fields.map((field) => data.hash(key)?.get(field) ?? false),
+  HGET: (data, key, [field = '']) => data.hash(key)?.get(field) ?? null,
+  HMGET: (data, key, fields) => fields.map((field) => data.hash(key)?.get(field) ?? null),
   HGETALL: (data, key) => [...(data.hash(key) ?? [])].flat(),
   HKEYS: (data, key) => [...(data.hash(key)?.keys() ?? [])],
   HVALS: (data, key) => [...(data.hash(key)?.values() ?? [])],
@@ -188,7 +178,7 @@ function slice(
 const SORTED_SETS: Record<string, Command> = {
   ZSCORE: (data, key, [member = '']) => {
     const score = data.scores(key)?.get(member);
-    return score === undefined ? false : String(score);
+    return score === undefined ? null : String(score);
   },
   ZCARD: (data, key) => data.scores(key)?.size ?? 0,
   ZADD: (data, key, args) => {
@@ -316,13 +306,12 @@ function placeOf(entries: Stream['entries'], id: number): number {
 const KEYS: Record<string, Command> = {
   /** With `PX`, and `NX` after it. */
   SET: (data, key, [value = '', , ms, condition]) => {
-    if (condition === 'NX' && data.has(key)) return false;
+    if (condition === 'NX' && data.has(key)) return null;
     data.remove(key);
     data.put(key, value);
     if (ms !== undefined) data.expire(key, data.now() + Number(ms));
     return 'OK';
   },
-  GET: (data, key) => data.text(key) ?? false,
   UNLINK: (data, key) => (data.has(key) && data.remove(key) ? 1 : 0),
   PEXPIRE: (data, key, [ms]) => {
     if (!data.has(key)) return 0;

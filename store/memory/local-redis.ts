@@ -3,7 +3,7 @@ import { APPEND, LOAD } from '../redis/backend.js';
 import type { Evaluate } from '../redis/scripts.js';
 import { WRITE_IF, WRITE_IF_FREEING } from '../redis/write-if.js';
 import { SINGLE, type Commands } from '../redis/commands.js';
-import { orNull, type Keyspace, type Reply } from './keyspace.js';
+import type { Keyspace, Reply } from './keyspace.js';
 
 /** Expired keys that are never read are dropped this often. */
 const SWEEP_MS = 60_000;
@@ -23,18 +23,18 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
   /** See LOAD. */
   const calls = ([most, record = '', content = '', ...kinds]: string[]): Reply => {
     const order = call('HGET', record, 'order');
-    const ids = order === false ? [] : (JSON.parse(String(order)) as string[]);
+    const ids = order === null ? [] : (JSON.parse(String(order)) as string[]);
     if (ids.length > Number(most)) return [order];
     const of = (hash: string, kind: string): Reply =>
       ids.length === 0 ? [] : call('HMGET', hash, ...ids.map((id) => `${kind}:${id}`));
     return [order, of(record, 'call'), ...kinds.map((kind) => of(content, kind))];
   };
-  const each = (args: readonly string[], from: number): unknown[] => {
-    const replies: unknown[] = [];
+  const each = (args: readonly string[], from: number): Reply[] => {
+    const replies: Reply[] = [];
     for (let at = from; at < args.length;) {
       const words = Number(args[at]);
       const [name = '', ...rest] = args.slice(at + 1, at + 1 + words);
-      replies.push(orNull(name === 'CALLS' ? calls(rest) : call(name, ...rest)));
+      replies.push(name === 'CALLS' ? calls(rest) : call(name, ...rest));
       at += 1 + words;
     }
     return replies;
@@ -56,8 +56,8 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     if (script === WRITE_IF || script === WRITE_IF_FREEING) return writeIf(args);
     if (script === APPEND) return append(call, keys, args);
     if (script === LOAD) {
-      const at = orNull(call('HMGET', root, 'v', 'seq', 'logBytes', 'status'));
-      return [at, orNull(call('HGET', files, 'changes')), call('TIME'), each(args, 0)];
+      const at = call('HMGET', root, 'v', 'seq', 'logBytes', 'status');
+      return [at, call('HGET', files, 'changes'), call('TIME'), each(args, 0)];
     }
     const [version = '', next = '', isThere, newest = '', logBytes = ''] = args;
     const [v = '', seq = ''] = textsOf(call('HMGET', root, 'v', 'seq'));
@@ -140,7 +140,7 @@ export function createLocalCommands(keyspace: Keyspace): Commands {
     // As Redis receives them: UTF-8, which cannot encode lone surrogates.
     const texts = args.map((each) => String(each).toWellFormed());
     const reply = keyspace.call(name.toUpperCase(), ...texts);
-    return name === 'hgetall' ? toRecord(reply) : orNull(reply);
+    return name === 'hgetall' ? toRecord(reply) : reply;
   };
   const single = SINGLE.map((name) => [name, async (...args: Arguments) => call(name, ...args)]);
   return {

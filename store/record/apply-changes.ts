@@ -2,8 +2,7 @@ import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { isValueDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { CustomState } from '../contract/custom-state.js';
-import type { StagedChanges } from '../contract/staging.js';
+import type { CustomState, StagedChanges } from '../contract/documents.js';
 import { applyPatch, getOwn, parsePointer, setOwn, type Patched } from './apply-patch.js';
 
 /**

@@ -8,7 +8,7 @@ import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
-import type { StagedChanges } from '../contract/staging.js';
+import type { StagedChanges } from '../contract/documents.js';
 
 /** Half of a surrogate pair, as JSON.stringify writes it; a backslash before it is no escape's. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;

@@ -48,22 +48,13 @@ export function chainOn(
   });
 }
 
-/** Checks a chain entry by entry, oldest first; holds one entry at a time. */
-export interface ChainCheck {
-  /** False if the entry is not as it was written; nothing is checked after that. */
-  accept: (stored: StoredEntry | undefined) => boolean;
-  readonly checked: number;
-  readonly signed: number;
-  readonly last: Head;
-  /** The fault so far, or after all entries: of the head that was noted apart. */
-  fault: (head: Head) => { n: number; reason: AuditFault } | undefined;
-}
-
 /**
+ * Checks a chain entry by entry, oldest first; holds one entry at a time.
+ *
  * @param from the entry before the oldest one, which was dropped
  * @param keys keys of signatures, the newest first; none: signatures are not checked
  */
-export function checkChain(from: Head, tenant: string, keys: readonly string[]): ChainCheck {
+export function checkChain(from: Head, tenant: string, keys: readonly string[]) {
   let last = from;
   let checked = 0;
   let signed = 0;
@@ -82,7 +73,8 @@ export function checkChain(from: Head, tenant: string, keys: readonly string[]):
   }
 
   return {
-    accept: (stored) => {
+    /** False if the entry is not as it was written; nothing is checked after that. */
+    accept: (stored: StoredEntry | undefined): boolean => {
       const reason = stored === undefined ? 'malformed' : reasonOf(stored);
       if (stored === undefined || reason !== undefined) {
         fault = { n: last.n + 1, reason: reason ?? 'malformed' };
@@ -101,7 +93,8 @@ export function checkChain(from: Head, tenant: string, keys: readonly string[]):
     get last() {
       return last;
     },
-    fault: (head) => {
+    /** The fault so far, or after all entries: of the head that was noted apart. */
+    fault: (head: Head): { n: number; reason: AuditFault } | undefined => {
       if (fault !== undefined) return fault;
       if (last.n !== head.n) return { n: Math.min(last.n, head.n) + 1, reason: 'missing' };
       if (last.hash !== head.hash) return { n: last.n, reason: 'changed' };

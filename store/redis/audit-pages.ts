@@ -3,7 +3,6 @@ import type { Audit, AuditEntry, AuditQuery, ChainedEntry } from '../contract/au
 import type { StoredEntry } from './audit-chain.js';
 import type { People } from './audit-people.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { parseStored } from '../record/stored-json.js';
 
 const READ_AT_ONCE = 200;
@@ -31,11 +30,9 @@ export function createAuditPages(
       let isOver = false;
       for (let looks = 0; looks < MOST_LOOKS && !isOver;) {
         const from = at === undefined ? '+' : `(${String(at)}-0`;
-        const page = await callRedis(
-          isForward
-            ? redis.xrange(chain, from, '+', 'COUNT', READ_AT_ONCE)
-            : redis.xrevrange(chain, from, '-', 'COUNT', READ_AT_ONCE),
-        );
+        const page = (await isForward)
+          ? redis.xrange(chain, from, '+', 'COUNT', READ_AT_ONCE)
+          : redis.xrevrange(chain, from, '-', 'COUNT', READ_AT_ONCE);
         looks += page.length;
         isOver = page.length < READ_AT_ONCE;
         for (const [id, fields] of page) {
@@ -93,7 +90,7 @@ export async function* readChain(
   let after = '-';
   for (;;) {
     const { chain } = keys.audit(tenant);
-    const page = await callRedis(redis.xrange(chain, after, '+', 'COUNT', pageSize));
+    const page = await redis.xrange(chain, after, '+', 'COUNT', pageSize);
     for (const [id, fields] of page) yield toStored(id, fields);
     const last = page.at(-1)?.[0];
     if (last === undefined || page.length < pageSize) return;

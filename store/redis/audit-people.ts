@@ -1,61 +1,35 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { DualRequest } from '../contract/audit.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { parseStored } from '../record/stored-json.js';
-
-/**
- * Pseudonyms of people, each made with a key of its own: a reader of the trail cannot find out by
- * trying names who is meant, and without the key no one can. The name of a person who acted on what
- * belongs to others is also sealed, where no erasure reaches it.
- */
-export interface People {
-  /**
-   * Makes the key if the person has none; undefined without a person.
-   *
-   * @param isOnOthers the person acts on what belongs to others
-   */
-  pseudonymOf: (
-    tenant: string,
-    person: string | undefined,
-    isOnOthers: boolean,
-  ) => Promise<string | undefined>;
-  /** The pseudonym of a person that has one. */
-  find: (tenant: string, person: string | undefined) => Promise<string | undefined>;
-  /** Names of pseudonyms whose keys exist. */
-  namesOf: (tenant: string, pseudonyms: readonly string[]) => Promise<Map<string, string>>;
-  /** Names of pseudonyms that are sealed. */
-  sealedOf: (tenant: string, pseudonyms: readonly string[]) => Promise<Map<string, string>>;
-  hasActedOnOthers: (tenant: string, person: string) => Promise<boolean>;
-  forget: (tenant: string, person: string) => Promise<boolean>;
-  ask: (tenant: string, request: Omit<DualRequest, 'until'>) => Promise<void>;
-  asked: (tenant: string) => Promise<DualRequest[]>;
-}
 
 const KEY_BYTES = 32;
 const PSEUDONYM_CHARS = 22;
 /** What one operator asks for waits this long for another one. */
 const ASKED_MS = 24 * 60 * 60 * 1000;
 
-export function createPeople({
-  redis,
-  keys,
-  now,
-}: Pick<RedisContext, 'redis' | 'keys' | 'now'>): People {
+export type People = ReturnType<typeof createPeople>;
+
+/**
+ * Pseudonyms of people, each made with a key of its own: a reader of the trail cannot find out by
+ * trying names who is meant, and without the key no one can. The name of a person who acted on what
+ * belongs to others is also sealed, where no erasure reaches it.
+ */
+export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>) {
   const keyOf = (tenant: string, person: string): Promise<string | null> =>
-    callRedis(redis.hget(keys.audit(tenant).people, person));
+    redis.hget(keys.audit(tenant).people, person);
 
   async function makeKey(tenant: string, person: string): Promise<string> {
     const key = randomBytes(KEY_BYTES).toString('base64url');
     // Of two processes that make one, the first counts.
-    const isMade = (await callRedis(redis.hsetnx(keys.audit(tenant).people, person, key))) === 1;
+    const isMade = (await redis.hsetnx(keys.audit(tenant).people, person, key)) === 1;
     return isMade ? key : ((await keyOf(tenant, person)) ?? key);
   }
 
   async function read(key: string, pseudonyms: readonly string[]): Promise<Map<string, string>> {
     const wanted = [...new Set(pseudonyms)];
     if (wanted.length === 0) return new Map();
-    const names = await callRedis(redis.hmget(key, ...wanted));
+    const names = await redis.hmget(key, ...wanted);
     return new Map(
       wanted.flatMap((pseudonym, at) => {
         const name = names[at];
@@ -64,15 +38,16 @@ export function createPeople({
     );
   }
 
-  const find: People['find'] = async (tenant, person) => {
+  /** The pseudonym of a person that has one. */
+  async function find(tenant: string, person: string | undefined): Promise<string | undefined> {
     if (person === undefined) return undefined;
     const key = await keyOf(tenant, person);
     return key === null ? undefined : toPseudonym(key, person);
-  };
+  }
 
   /** By the field of each. */
   async function readAsked(tenant: string): Promise<[string, DualRequest][]> {
-    const stored = await callRedis(redis.hgetall(keys.audit(tenant).asked));
+    const stored = await redis.hgetall(keys.audit(tenant).asked);
     return Object.entries(stored).map(([field, until]) => {
       const request = parseStored(field, 'request of an operator') as DualRequest;
       return [field, { ...request, until: Number(until) }];
@@ -81,48 +56,60 @@ export function createPeople({
 
   async function drop(tenant: string, isOver: (request: DualRequest) => boolean) {
     for (const [field, request] of await readAsked(tenant)) {
-      if (isOver(request)) await callRedis(redis.hdel(keys.audit(tenant).asked, field));
+      if (isOver(request)) await redis.hdel(keys.audit(tenant).asked, field);
     }
   }
 
   return {
-    pseudonymOf: async (tenant, person, isOnOthers) => {
+    /** Makes the key if the person has none; undefined without a person. @param isOnOthers the person acts on what belongs to others */
+    pseudonymOf: async (
+      tenant: string,
+      person: string | undefined,
+      isOnOthers: boolean,
+    ): Promise<string | undefined> => {
       if (person === undefined || person === '') return undefined;
       const { names, acted, sealed } = keys.audit(tenant);
       for (;;) {
         const key = (await keyOf(tenant, person)) ?? (await makeKey(tenant, person));
         const pseudonym = toPseudonym(key, person);
-        await callRedis(redis.hset(names, pseudonym, person));
+        await redis.hset(names, pseudonym, person);
         if (isOnOthers) {
           // The time first, so that no trim in between takes the name.
-          await callRedis(redis.zadd(acted, now(), pseudonym));
-          await callRedis(redis.hset(sealed, pseudonym, person));
+          await redis.zadd(acted, now(), pseudonym);
+          await redis.hset(sealed, pseudonym, person);
         }
         if ((await keyOf(tenant, person)) === key) return pseudonym;
         // The person was forgotten meanwhile: the name would stay without its key.
-        await callRedis(redis.hdel(names, pseudonym));
+        await redis.hdel(names, pseudonym);
       }
     },
     find,
-    namesOf: (tenant, pseudonyms) => read(keys.audit(tenant).names, pseudonyms),
-    sealedOf: (tenant, pseudonyms) => read(keys.audit(tenant).sealed, pseudonyms),
-    hasActedOnOthers: async (tenant, person) => {
+    /** Names of pseudonyms whose keys exist. */
+    namesOf: (tenant: string, pseudonyms: readonly string[]) =>
+      read(keys.audit(tenant).names, pseudonyms),
+    /** Names of pseudonyms that are sealed. */
+    sealedOf: (tenant: string, pseudonyms: readonly string[]) =>
+      read(keys.audit(tenant).sealed, pseudonyms),
+    hasActedOnOthers: async (tenant: string, person: string): Promise<boolean> => {
       const pseudonym = await find(tenant, person);
       if (pseudonym === undefined) return false;
-      return (await callRedis(redis.zscore(keys.audit(tenant).acted, pseudonym))) !== null;
+      return (await redis.zscore(keys.audit(tenant).acted, pseudonym)) !== null;
     },
-    ask: async (tenant, { action, subject, by, personId }) => {
+    ask: async (
+      tenant: string,
+      { action, subject, by, personId }: Omit<DualRequest, 'until'>,
+    ): Promise<void> => {
       const key = keys.audit(tenant).asked;
       await drop(tenant, ({ until }) => until <= now());
       const field = JSON.stringify({ action, subject, by, personId });
-      await callRedis(redis.hsetnx(key, field, String(now() + ASKED_MS)));
-      await callRedis(redis.pexpire(key, ASKED_MS));
+      await redis.hsetnx(key, field, String(now() + ASKED_MS));
+      await redis.pexpire(key, ASKED_MS);
     },
-    asked: async (tenant) => {
+    asked: async (tenant: string): Promise<DualRequest[]> => {
       const requests = await readAsked(tenant);
       return requests.flatMap(([, request]) => (request.until > now() ? [request] : []));
     },
-    forget: async (tenant, person) => {
+    forget: async (tenant: string, person: string): Promise<boolean> => {
       await drop(tenant, ({ action, subject, by }) =>
         action === 'forget' ? [subject, by].includes(person) : by === person,
       );
@@ -131,10 +118,10 @@ export function createPeople({
       const { people, names } = keys.audit(tenant);
       const pseudonym = toPseudonym(key, person);
       // The name first: with the key it can be found again if this is interrupted.
-      await callRedis(redis.hdel(names, pseudonym));
-      await callRedis(redis.hdel(people, person));
+      await redis.hdel(names, pseudonym);
+      await redis.hdel(people, person);
       // An act that came between has written it again.
-      await callRedis(redis.hdel(names, pseudonym));
+      await redis.hdel(names, pseudonym);
       return true;
     },
   };

@@ -5,7 +5,6 @@ import { createPeople } from './audit-people.js';
 import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
 import type { Check, Write } from './write-if.js';
 import type { RedisContext } from './context.js';
-import { callRedis } from './errors.js';
 import { corrupt, parseStored } from '../record/stored-json.js';
 
 /** Acts of one conversation that are relayed at once. */
@@ -32,7 +31,7 @@ export function createAudit(context: RedisContext): Audit {
 
   async function readHead(tenant: string): Promise<Head & { from: Head }> {
     const names = ['n', 'hash', 'from', 'fromHash'] as const;
-    const stored = await callRedis(redis.hmget(keys.audit(tenant).head, ...names));
+    const stored = await redis.hmget(keys.audit(tenant).head, ...names);
     const [n, hash, from, fromHash] = stored;
     return {
       n: Number(n ?? 0),
@@ -56,7 +55,7 @@ export function createAudit(context: RedisContext): Audit {
       }
       ({ n, hash } = await readHead(tenant));
       const { seen } = keys.audit(tenant);
-      const known = await callRedis(Promise.all(left.map(({ id }) => redis.zscore(seen, id))));
+      const known = await Promise.all(left.map(({ id }) => redis.zscore(seen, id)));
       left = left.filter((_, at) => known[at] === null);
     }
     if (left.length > 0) throw new Error('the audit chain is appended to without end');
@@ -75,7 +74,7 @@ export function createAudit(context: RedisContext): Audit {
   ): Promise<boolean> {
     const { head, chain: stream, seen } = keys.audit(tenant);
     const at = now();
-    const [behind] = await callRedis(redis.xrange(stream, `(${String(last.n)}-0`, '+', 'COUNT', 1));
+    const [behind] = await redis.xrange(stream, `(${String(last.n)}-0`, '+', 'COUNT', 1);
     if (behind !== undefined) {
       const { n } = await readHead(tenant);
       if (n === last.n) throw corrupt('end of an audit trail');
@@ -115,8 +114,14 @@ export function createAudit(context: RedisContext): Audit {
   /** Drops the oldest entries, up to and including `last`, whose hash is kept, and the sealed names of which the rest has no entry. */
   async function drop(tenant: string, last: Head, before: number): Promise<void> {
     const { head, chain: stream, acted, sealed } = keys.audit(tenant);
-    const past = await callRedis(
-      redis.zrangebyscore(acted, '-inf', before, 'WITHSCORES', 'LIMIT', 0, MOST_NAMES),
+    const past = await redis.zrangebyscore(
+      acted,
+      '-inf',
+      before,
+      'WITHSCORES',
+      'LIMIT',
+      0,
+      MOST_NAMES,
     );
     const names = past.filter((_, at) => at % 2 === 0);
     const unchanged = names.map((name, at): Check => [
@@ -133,7 +138,7 @@ export function createAudit(context: RedisContext): Audit {
         ['ZREM', acted, name],
       ]),
     );
-    const from = await callRedis(redis.hget(head, 'from'));
+    const from = await redis.hget(head, 'from');
     if (last.n <= Number(from ?? 0)) return;
     await writeIf(
       [[from ?? '', 'HGET', head, 'from']],
@@ -147,7 +152,7 @@ export function createAudit(context: RedisContext): Audit {
   /** What stands behind the head, which is moved together with each entry. */
   async function findStray(tenant: string): Promise<AuditVerdict['fault']> {
     const { chain } = keys.audit(tenant);
-    const [newest] = await callRedis(redis.xrevrange(chain, '+', '-', 'COUNT', 1));
+    const [newest] = await redis.xrevrange(chain, '+', '-', 'COUNT', 1);
     // Read after the entry: what was appended meanwhile is before it.
     const head = await readHead(tenant);
     const [n = 0, part = 0] = (newest?.[0] ?? '').split('-').map(Number);
@@ -161,7 +166,7 @@ export function createAudit(context: RedisContext): Audit {
       const outbox = keys.outbox(root);
       const relayed: AuditEntry[] = [];
       for (;;) {
-        const waiting = await callRedis(redis.lrange(outbox, 0, BATCH - 1));
+        const waiting = await redis.lrange(outbox, 0, BATCH - 1);
         if (waiting.length === 0) return relayed;
         const target = { sessionId: toShownSessionId(root) };
         for (const [tenant, acts] of byTenant(waiting)) {
@@ -172,7 +177,7 @@ export function createAudit(context: RedisContext): Audit {
           relayed.push(...(await append(tenant, entries)));
         }
         // By text: another process may relay the same outbox.
-        for (const text of waiting) await callRedis(redis.lrem(outbox, 1, text));
+        for (const text of waiting) await redis.lrem(outbox, 1, text);
       }
     },
     record: async (act, { sessionId, person, sought, pseudonym }) => {
@@ -190,8 +195,7 @@ export function createAudit(context: RedisContext): Audit {
       );
       return append(tenant, [entry]);
     },
-    knows: async (tenant = '', id) =>
-      (await callRedis(redis.zscore(keys.audit(tenant).seen, id))) !== null,
+    knows: async (tenant = '', id) => (await redis.zscore(keys.audit(tenant).seen, id)) !== null,
     ...createAuditPages(context, people),
     verify: async (tenant = '') => {
       // The head first: what is appended meanwhile is not checked.

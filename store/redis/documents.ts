@@ -6,12 +6,18 @@ import type { Want } from '../../session/fields.js';
 import { dropStaged, putState, saveState, stage } from '../../session/state.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
-import type { Checkpoint, Checkpoints } from '../contract/checkpoints.js';
-import type { CustomState } from '../contract/custom-state.js';
-import type { Documents } from '../contract/documents.js';
+import type {
+  Checkpoint,
+  Checkpoints,
+  CustomState,
+  Documents,
+  PromotedState,
+  StagedChanges,
+  StateRead,
+  Staging,
+} from '../contract/documents.js';
 import type { RunInfo, Runs } from '../contract/runs.js';
 import type { SessionRecord, Sessions, SessionView } from '../contract/sessions.js';
-import type { PromotedState, StagedChanges, StateRead, Staging } from '../contract/staging.js';
 import { applyChanges, fitChanges } from '../record/apply-changes.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
 import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summaries.js';

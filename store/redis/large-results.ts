@@ -50,10 +50,19 @@ export function resolveEntries(
   entries: LogEntry[],
   read: ReadResults,
 ): LogEntry[] | Promise<LogEntry[]> {
-  const ids = entries.flatMap(({ message }) => refOf(message) ?? []);
+  const ids = entries.flatMap(({ message }) => refOf(message, REFERENCES[message.type]));
   if (ids.length === 0) return entries;
   return readById(ids, read).then((found) =>
-    entries.map((entry) => ({ ...entry, message: withResult(entry.message, found) })),
+    entries.map((entry) => {
+      const { message } = entry;
+      const result = restored(
+        message,
+        REFERENCES[message.type],
+        found,
+        message.type === 'tool_end',
+      );
+      return { ...entry, message: result };
+    }),
   );
 }
 
@@ -62,15 +71,10 @@ export async function resolveRows(
   rows: (Row | StoredToolRow | StoredReply)[],
   read: ReadResults,
 ): Promise<Row[]> {
-  const ids = rows.flatMap((row) => ('outputRef' in row ? row.outputRef : []));
+  const ids = rows.flatMap((row) => refOf(row, OF_ROW));
   if (ids.length === 0) return rows;
   const found = await readById(ids, read);
-  return rows.map((row) => {
-    if (!('outputRef' in row)) return row;
-    const { outputRef, ...rest } = row;
-    if (found.has(outputRef)) return { ...rest, output: found.get(outputRef) };
-    return rest.role === 'tool' ? { ...rest, ...LOST } : rest;
-  });
+  return rows.map((row) => restored(row, OF_ROW, found, row.role === 'tool'));
 }
 
 const LOST = {
@@ -78,28 +82,39 @@ const LOST = {
   errorCode: 'tool_result_lost',
 };
 
-/** Field that may be stored apart, and the field that refers to it, by message type. */
-const REFERENCES: Record<string, { value: string; ref: string } | undefined> = {
+/** Field that may be stored apart, and the field that refers to it. */
+interface Reference {
+  value: string;
+  ref: string;
+}
+
+const OF_ROW: Reference = { value: 'output', ref: 'outputRef' };
+
+/** By message type. */
+const REFERENCES: Record<string, Reference | undefined> = {
   tool_end: { value: 'result', ref: 'resultRef' },
   output: { value: 'output', ref: 'outputRef' },
   stream_end: { value: 'finalOutput', ref: 'finalOutputRef' },
 };
 
-function refOf(message: StreamMessage): string | undefined {
-  const reference = REFERENCES[message.type];
-  if (reference === undefined) return undefined;
-  const id = (message as Record<string, unknown>)[reference.ref];
-  return typeof id === 'string' ? id : undefined;
+function refOf(of: object, reference: Reference | undefined): string[] {
+  const id = reference && (of as Record<string, unknown>)[reference.ref];
+  return typeof id === 'string' ? [id] : [];
 }
 
-function withResult(message: StreamMessage, found: Map<string, unknown>): StreamMessage {
-  const reference = REFERENCES[message.type];
-  const id = refOf(message);
-  if (reference === undefined || id === undefined) return message;
-  const { [reference.ref]: _ref, ...rest } = message as Record<string, unknown>;
+/** @param mustBeThere a call without its result is one whose result was lost */
+function restored<Of extends object>(
+  of: Of,
+  reference: Reference | undefined,
+  found: ReadonlyMap<string, unknown>,
+  mustBeThere: boolean,
+): Of {
+  const [id] = refOf(of, reference);
+  if (reference === undefined || id === undefined) return of;
+  const { [reference.ref]: _ref, ...rest } = of as Record<string, unknown>;
   if (found.has(id)) rest[reference.value] = found.get(id);
-  else if (message.type === 'tool_end') Object.assign(rest, LOST);
-  return rest as StreamMessage;
+  else if (mustBeThere) Object.assign(rest, LOST);
+  return rest as Of;
 }
 
 async function readById(ids: string[], read: ReadResults): Promise<Map<string, unknown>> {

@@ -3,10 +3,9 @@ import { type Call, type SessionRecord as StoredRecord, fromUsage } from '../../
 import { ofCall } from '../../session/settling.js';
 import type { Session } from '../../session/tree.js';
 import type { CallEdit, CallSpec, OpenCall, Wake } from '../contract/call-record.js';
-import type { CustomState } from '../contract/custom-state.js';
+import type { CustomState, StagedChanges, StateRead } from '../contract/documents.js';
 import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
-import type { StagedChanges, StateRead } from '../contract/staging.js';
 import { parseRow, parseStored } from '../record/stored-json.js';
 
 /** What is stored of a session, as the contract has it. Pure. */

@@ -1,5 +1,5 @@
 import type { JSONPatchOperation } from '../../../protocol/chunk.js';
-import type { PromotedState } from '../../contract/staging.js';
+import type { PromotedState } from '../../contract/documents.js';
 import type { Case } from '../suite.js';
 
 /** An operation that sets a value. */
