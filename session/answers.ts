@@ -6,7 +6,7 @@ import type { Decision, ToolRow } from '../protocol/rows.js';
 import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
-import { ownerOf, pastOf } from './calls.js';
+import { ownerOf } from './calls.js';
 import type { Call } from './record.js';
 import { isTerminal } from '../protocol/run.js';
 import { continueAlone, isLastToAsk, resumeIfAnswered, type Resumed } from './resume.js';
@@ -157,9 +157,9 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   const call = session.calls.get(id);
   const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
   const isSettled =
-    call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined);
+    call?.state === 'settled' || (call === undefined && session.past.get(id) !== undefined);
   if (source === 'webhook') {
-    const past = pastOf(session, id);
+    const past = session.past.get(id);
     const hook = call === undefined ? past?.hook : call.hook;
     if (hook === undefined || hook !== input.secret) return { kind: 'not_pending' };
     const isCalled = call === undefined ? past?.told : call.isCalled;
@@ -289,7 +289,7 @@ function takeLate(
   session: Session,
   { toolCallId: id, source, late = '', act }: StoredAnswer,
 ): 'late' | 'expired' | undefined {
-  const past = pastOf(session, id);
+  const past = session.past.get(id);
   if (past?.kind === undefined || past.row === undefined) return undefined;
   const row = session.rows.at(past.row);
   // It was dropped by a rewind.
@@ -298,7 +298,7 @@ function takeLate(
   if (past.kind === 'approval') return 'expired';
   if (source !== 'client') return undefined;
   if (past.told === true) return 'late';
-  session.index.set(`s:${id}`, JSON.stringify({ ...past, told: true }));
+  session.past.set(id, { ...past, told: true });
   const text = `The call "${id}" of "${past.name ?? ''}" was answered after its time limit. ${late}`;
   const notice = { role: 'user', id: `late-${id}`, hidden: true, parts: [{ type: 'text', text }] };
   session.content.set(notice.id, JSON.stringify(notice));

@@ -5,7 +5,7 @@ import { type RunProgress, isTerminal } from '../protocol/run.js';
 import { claimFiles } from './files.js';
 import { finish } from './finish.js';
 import type { CustomState, Message, Only, Stored, UserMessage } from './input.js';
-import { accept, isDropped, readAccepted } from './messages.js';
+import { accept, isDropped } from './messages.js';
 import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
 import { newRecord } from './record.js';
 import { speakerOf } from './say.js';
@@ -196,7 +196,7 @@ function freshOf(
   const fresh: Message[] = [];
   let hidden: Message[] = [];
   for (const message of messages) {
-    const accepted = readAccepted(session, message.id);
+    const accepted = session.messages.get(message.id);
     const isKnown = accepted !== undefined && !isDropped(session, message.id, accepted);
     if (isKnown && accepted.hash !== message.hash)
       return { kind: 'conflict', messageId: message.id };

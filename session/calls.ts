@@ -15,7 +15,7 @@ import {
 import { restIfWaiting, noteDeadline } from './pause.js';
 import { dropWake, type Call } from './record.js';
 import { speakerOf } from './say.js';
-import { ofCall, settleByCode, settleRow, setBusy, type Past } from './settling.js';
+import { ofCall, settleByCode, settleRow, setBusy } from './settling.js';
 import { stageChanges } from './state.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
@@ -63,14 +63,9 @@ function noteOwner(session: Session, id: string): void {
   if (index.get(`o:${id}`)?.split(' ')[0] !== session.part) index.set(`o:${id}`, session.part);
 }
 
-export function pastOf(session: Session, id: string): Past | undefined {
-  const text = session.index.get(`s:${id}`);
-  return text === undefined ? undefined : (JSON.parse(text) as Past);
-}
-
 /** Answers are addressed to the conversation; the session that made the call may be a sub-agent's. */
 export function ownerOf(session: Session, id: string): Session {
-  if (session.calls.get(id) !== undefined || pastOf(session, id) !== undefined) return session;
+  if (session.calls.get(id) !== undefined || session.past.get(id) !== undefined) return session;
   const part = session.tree.conversation.index.get(`o:${id}`)?.split(' ')[0];
   return part === undefined ? session : session.tree.session(part);
 }
@@ -124,7 +119,7 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
   const { writer: by, toolCallId: id, now, budget = LIMITS.attempts } = input;
   const { runId, name, token, agentType, step } = by;
   const call = session.calls.get(id);
-  if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined)) {
+  if (call?.state === 'settled' || (call === undefined && session.past.get(id) !== undefined)) {
     session.tree.tell({ kind: 'work_over' });
     return { kind: 'settled' };
   }
@@ -263,7 +258,7 @@ export function extendDeadline(
 ): ExtendDeadlineReply {
   const session = ownerOf(requested, id);
   const call = session.calls.get(id);
-  const past = pastOf(session, id);
+  const past = session.past.get(id);
   if (call?.isLate === true || past?.kind !== undefined) return { kind: 'expired' };
   if (call?.state === 'settled' || past !== undefined) return { kind: 'already_completed' };
   if (call?.kind !== 'approval' && call?.kind !== 'client') return { kind: 'not_pending' };
@@ -304,7 +299,7 @@ export function leaseCall(
 ): LeaseCallReply {
   const session = ownerOf(requested, id);
   const call = session.calls.get(id);
-  if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined)) {
+  if (call?.state === 'settled' || (call === undefined && session.past.get(id) !== undefined)) {
     return { kind: 'already_completed' };
   }
   if (call === undefined) return { kind: 'not_pending' };
@@ -342,7 +337,7 @@ export function takeCallId(
   const isFree = (id: string): boolean => {
     const owner = conversation.index.get(`o:${id}`);
     if (owner !== undefined) return owner === mine;
-    return conversation.calls.get(id) === undefined && pastOf(conversation, id) === undefined;
+    return conversation.calls.get(id) === undefined && conversation.past.get(id) === undefined;
   };
   let id = wanted;
   for (let n = 1; !isFree(id); n += 1) id = `${wanted}_${String(n)}`;

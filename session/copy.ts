@@ -7,7 +7,7 @@ import { accept, countStored, headOf, type RowHead } from './messages.js';
 import { newRecord } from './record.js';
 import { putState } from './state.js';
 import { noteAct } from './stop.js';
-import { joinAskers, noteTurn, startRun } from './turns.js';
+import { joinAskers, startRun } from './turns.js';
 import type { Session } from './tree.js';
 
 export interface Branch {
@@ -67,7 +67,7 @@ export function branch(
   for (const [at, { toolCallId: id }] of heads.entries()) {
     if (id === undefined) continue;
     const { result } = rows[at] ?? {};
-    session.index.set(`s:${id}`, '{}');
+    session.past.set(id, {});
     if (result === undefined) continue;
     session.results.set(id, result);
     countStored(session, result);
@@ -75,7 +75,7 @@ export function branch(
   const { turn: n, step, ...place } = turn;
   const newest = { ...place, sequence: 0, askers: askersOf(n) };
   const { hasReplied: _hasReplied, ...noted } = newest;
-  noteTurn(session, n, noted);
+  session.turns.set(n, noted);
   if (input.state !== undefined) putState(session, input.state);
   session.existing.turn = { n, ...newest };
   const id = `${session.id}:0-${nonce}`;
@@ -105,10 +105,10 @@ function noteMessages(
       turn += 1;
       const reply = heads.slice(row).find((head) => head.role !== 'user');
       const messageId = reply?.messageId ?? '';
-      noteTurn(session, turn, { row, messageId, askers: askersOf(turn), sequence: 0 });
+      session.turns.set(turn, { row, messageId, askers: askersOf(turn), sequence: 0 });
     }
     const hash = hashes.get(id);
-    if (hash !== undefined) session.index.set(`m:${id}`, JSON.stringify({ hash, row, turn }));
+    if (hash !== undefined) session.messages.set(id, { hash, row, turn });
   });
 }
 

@@ -137,26 +137,29 @@ export class Values<Value> {
     this.prefix = prefix;
   }
 
-  get(id: string): Value | undefined {
-    return this.at(id).value;
-  }
-
-  set(id: string, value: Value): void {
-    this.at(id).value = value;
-  }
-
-  unset(id: string): void {
-    this.at(id).value = undefined;
-  }
-
-  private at(id: string): { before: string | undefined; value: Value | undefined } {
+  get(name: string | number): Value | undefined {
+    const id = String(name);
     let known = this.known.get(id);
     if (known === undefined) {
       const before = this.fields.get(this.prefix + id);
       known = { before, value: before === undefined ? undefined : (JSON.parse(before) as Value) };
       this.known.set(id, known);
     }
-    return known;
+    return known.value;
+  }
+
+  set(name: string | number, value: Value): void {
+    this.put(String(name), value);
+  }
+
+  unset(...names: (string | number)[]): void {
+    for (const name of names) this.put(String(name), undefined);
+  }
+
+  /** What was not read is written, whatever it was. */
+  private put(id: string, value: Value | undefined): void {
+    const known = this.known.get(id) ?? { before: '' };
+    this.known.set(id, { before: known.before, value });
   }
 
   /** Gives the fields what has changed. */

@@ -1,22 +1,7 @@
 import { byteLength } from './fields.js';
 import type { Message } from './input.js';
+import type { Accepted } from './record.js';
 import { type Session } from './tree.js';
-
-/** What is found by the id of a user message; without a place while it is queued. */
-interface Accepted {
-  hash: string;
-  row?: number;
-  turn?: number;
-}
-
-export function readAccepted(session: Session, id: string): Accepted | undefined {
-  const text = session.index.get(`m:${id}`);
-  return text === undefined ? undefined : (JSON.parse(text) as Accepted);
-}
-
-function note(session: Session, id: string, accepted: Accepted): void {
-  session.index.set(`m:${id}`, JSON.stringify(accepted));
-}
 
 /** True for a message that a rewind has dropped: its id is free. */
 export function isDropped(session: Session, id: string, { row }: Accepted): boolean {
@@ -27,16 +12,12 @@ export function isDropped(session: Session, id: string, { row }: Accepted): bool
 
 /** Hash of a message that is in the transcript or queued. */
 export function acceptedHash(session: Session, id: string): string | undefined {
-  const accepted = readAccepted(session, id);
+  const accepted = session.messages.get(id);
   return accepted === undefined || isDropped(session, id, accepted) ? undefined : accepted.hash;
 }
 
 export function accept(session: Session, messages: readonly Pick<Message, 'id' | 'hash'>[]): void {
-  for (const { id, hash } of messages) note(session, id, { hash });
-}
-
-export function forgetMessages(session: Session, ids: readonly string[]): void {
-  session.index.unset(...ids.map((id) => `m:${id}`));
+  for (const { id, hash } of messages) session.messages.set(id, { hash });
 }
 
 /** Adds user messages to the transcript. @returns index of the first row, and how many messages are visible then */
@@ -49,7 +30,7 @@ export function storeMessages(
   const row = session.rows.push(...messages.map((message) => message.row));
   countStored(session, ...messages.map((message) => message.row));
   messages.forEach(({ id, hash }, at) => {
-    note(session, id, { hash, row: row + at, turn });
+    session.messages.set(id, { hash, row: row + at, turn });
   });
   if (messages.some(({ hidden }) => hidden)) session.existing.hasHidden = true;
   return { row, visible: visible + messages.filter(({ hidden }) => !hidden).length };

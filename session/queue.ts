@@ -6,7 +6,7 @@ import type { QueueEntry } from './record.js';
 import { isTerminal } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
 import { say, speakerOf, type Speaker } from './say.js';
-import { joinAskers, noteTurn, toAsker } from './turns.js';
+import { joinAskers, toAsker } from './turns.js';
 import { type Session } from './tree.js';
 
 /** An entry with its rows, which stand beside the record. */
@@ -99,7 +99,7 @@ export function takeSteering(session: Session, speaker: Speaker): void {
     askers,
     controls: record.sizes.controls,
   };
-  noteTurn(session, turn, { row, sequence, messageId, askers, run: record.run.id });
+  session.turns.set(turn, { row, sequence, messageId, askers, run: record.run.id });
   const messageIds = messages.map(({ id }) => id);
   say(session, speaker, 'turn_started', {
     runId: record.run.id,
@@ -174,7 +174,7 @@ export function removeQueued(
   if (record === undefined || meant.length === 0) return { kind: 'removed', count: 0 };
   record.queue = record.queue.filter((entry) => !isMeant(entry));
   const ids = meant.flatMap((entry) => takeRows(session, entry).messages.map(({ id }) => id));
-  session.index.unset(...ids.map((id) => `m:${id}`));
+  session.messages.unset(...ids);
   noteQueue(session, speakerOf(session, now), ids);
   session.tree.tell({ kind: 'charge_changed' });
   // An ended session did not expire while messages waited.

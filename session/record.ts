@@ -87,6 +87,29 @@ export interface Turn {
   stateVersion?: number;
 }
 
+/** Where a turn is, found by its number. */
+export type TurnPlace = Pick<Turn, 'row' | 'sequence' | 'messageId' | 'askers'> & { run?: string };
+
+/** What is found by the id of a user message; without a place while it is queued. */
+export interface Accepted {
+  hash: string;
+  row?: number;
+  turn?: number;
+}
+
+/** What a committed step has left. */
+export interface Checkpoint {
+  id: string;
+  runId: string;
+  stepCount: number;
+  /** Number of rows in the transcript at that moment. */
+  messageCount: number;
+  streamSequence: number;
+  timestamp: number;
+  /** Version of the custom state at that moment. */
+  stateVersion: number;
+}
+
 /** The newest run. */
 export interface Run {
   id: string;
@@ -256,6 +279,16 @@ export interface Call {
   /** What the address of its webhook holds, and whether that was called. */
   hook?: string;
   isCalled?: true;
+}
+
+/** What is known of a call whose result is in the transcript. */
+export interface Past {
+  kind?: CallKind;
+  name?: string;
+  row?: number;
+  hook?: string;
+  /** The model was told of a late answer, or the webhook was called. */
+  told?: true;
 }
 
 /** Who appends: the model of a step, or a call. */

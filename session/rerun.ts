@@ -8,16 +8,14 @@ import {
   acceptedHash,
   countBytes,
   countDropped,
-  forgetMessages,
   headOf,
-  readAccepted,
   storeMessages,
 } from './messages.js';
 import { say, speakerOf, isControl } from './say.js';
 import { dropStates } from './state.js';
 import { noteAct } from './stop.js';
-import { findTarget, type Checkpoint, type Target } from './target.js';
-import { joinAskers, nextRunId, toAsker, noteTurn, startRun, turnAt } from './turns.js';
+import { checkpointAt, findTarget, type Target } from './target.js';
+import { joinAskers, nextRunId, toAsker, startRun } from './turns.js';
 import { type Session } from './tree.js';
 
 export interface ResumeRun {
@@ -102,9 +100,9 @@ function lastStep(session: Session): number {
 
 /** The newest run that replies to the messages of the newest turn, and who asks by it. */
 function noteRunOf(session: Session, turn: number, run: string): void {
-  const place = turnAt(session, turn);
+  const place = session.turns.get(turn);
   const { askers } = session.existing.turn;
-  if (place !== undefined) noteTurn(session, turn, { ...place, askers, run });
+  if (place !== undefined) session.turns.set(turn, { ...place, askers, run });
 }
 
 /** A log that has expired has no control messages. */
@@ -191,8 +189,7 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   session.runs.set(`rewind ${run.id}`, JSON.stringify({ n: run.n, row: target.turn.row, mode }));
   restoreState(session, target);
   dropRows(session, target.rows);
-  for (let at = target.checkpoints; at < record.checkpoints; at += 1)
-    session.index.unset(`cp:${String(at)}`);
+  for (let at = target.checkpoints; at < record.checkpoints; at += 1) session.checkpoints.unset(at);
   record.checkpoints = target.checkpoints;
   const last = checkpointAt(session, target.checkpoints - 1);
   if (last === undefined) delete record.checkpoint;
@@ -202,15 +199,10 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   return { kind: 'rewound', run: newestRun(session) };
 }
 
-export function checkpointAt(session: Session, index: number): Checkpoint | undefined {
-  const text = index < 0 ? undefined : session.index.get(`cp:${String(index)}`);
-  return text === undefined ? undefined : (JSON.parse(text) as Checkpoint);
-}
-
 /** True for a message that stays in the transcript or is queued. */
 function stays(session: Session, id: string, rows: number): boolean {
   if (acceptedHash(session, id) === undefined) return false;
-  const row = readAccepted(session, id)?.row;
+  const row = session.messages.get(id)?.row;
   return row === undefined || row < rows;
 }
 
@@ -285,7 +277,7 @@ function dropRows(session: Session, keep: number): void {
   if (from > keep) session.existing.sizes.isComplete = false;
   for (const row of rows) {
     const { role, id, toolCallId } = headOf(row);
-    if (role === 'user' && id !== undefined) forgetMessages(session, [id]);
+    if (role === 'user' && id !== undefined) session.messages.unset(id);
     if (role === 'tool' && toolCallId !== undefined) forgetResult(session, toolCallId);
   }
   session.rows.trim(keep);
@@ -294,8 +286,7 @@ function dropRows(session: Session, keep: number): void {
 /** Forgets a call: its large result, a note about it that waits, and what a late answer would be checked against. */
 function forgetResult(session: Session, id: string): void {
   const { existing: record } = session;
-  const past = session.index.get(`s:${id}`);
-  if (past !== undefined && past !== '{}') session.index.set(`s:${id}`, '{}');
+  if (session.past.get(id) !== undefined) session.past.set(id, {});
   const notice = `late-${id}`;
   if (record.notices.includes(notice)) {
     record.notices = record.notices.filter((each) => each !== notice);
@@ -317,7 +308,7 @@ function startAgain(session: Session, input: Stored<Rewind>, target: Target): st
   const { log } = session.tree;
   const { id, n } = nextRunId(session, nonce);
   const { turn, step } = target;
-  const before = turnAt(session, turn.n)?.askers ?? [];
+  const before = session.turns.get(turn.n)?.askers ?? [];
   const askers = messages.length > 0 ? joinAskers(asker, before) : joinAskers(before, asker);
   let visible = target.visible;
   if (messages.length > 0) {
@@ -352,7 +343,7 @@ function startAgain(session: Session, input: Stored<Rewind>, target: Target): st
     askers,
     ...(target.stateVersion !== undefined && { stateVersion: target.stateVersion }),
   };
-  noteTurn(session, turn.n, { row: turn.row, sequence: began, messageId, askers, run: id });
+  session.turns.set(turn.n, { row: turn.row, sequence: began, messageId, askers, run: id });
   startRun(session, { id, n, mode, by, sequence, step }, now);
   return id;
 }

@@ -1,6 +1,5 @@
-import type { CallKind } from '../protocol/run.js';
 import type { AnswerFacts, RunPart, WaitEnd } from './events.js';
-import { type Call, sumOf } from './record.js';
+import { type Call, type Past, sumOf } from './record.js';
 import { countStored } from './messages.js';
 import { say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
@@ -153,16 +152,6 @@ export function closeCalls(session: Session, speaker: Speaker, code: SettlingCod
   }
 }
 
-/** What is known of a call whose result is in the transcript. */
-export interface Past {
-  kind?: CallKind;
-  name?: string;
-  row?: number;
-  hook?: string;
-  /** The model was told of a late answer, or the webhook was called. */
-  told?: true;
-}
-
 /**
  * Moves the results of settled calls into the transcript, in the order of the calls. Results that people gave to a
  * sub-agent are also kept in the conversation's history.
@@ -179,7 +168,7 @@ export function addResults(session: Session): void {
       ...(hook !== undefined && { hook }),
       ...(call.isCalled === true && { told: true }),
     };
-    session.index.set(`s:${id}`, JSON.stringify(past));
+    session.past.set(id, past);
     if (!session.isConversation && asked !== undefined) {
       const shown = row.replace(/^\{("role":"tool",)?/, '{$1"display":true,');
       conversation.rows.push(shown);

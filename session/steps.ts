@@ -317,7 +317,7 @@ function noteCheckpoint(session: Session, { writer, checkpointId, now }: Stored<
     timestamp: now,
     stateVersion,
   };
-  session.index.set(`cp:${String(record.checkpoints)}`, JSON.stringify(checkpoint));
+  session.checkpoints.set(record.checkpoints, checkpoint);
   session.index.set(`c:${checkpointId}`, String(record.checkpoints));
   record.checkpoints += 1;
   record.checkpoint = { id: checkpointId, stateVersion };

@@ -1,21 +1,8 @@
-import { headOf, readAccepted, type RowHead } from './messages.js';
-import { turnAt } from './turns.js';
+import { headOf, type RowHead } from './messages.js';
+import type { Checkpoint, Turn as NewestTurn } from './record.js';
 import type { Session } from './tree.js';
 
-export interface Checkpoint {
-  id: string;
-  stepCount: number;
-  messageCount: number;
-  streamSequence: number;
-  stateVersion: number;
-}
-
-interface Turn {
-  n: number;
-  row: number;
-  sequence: number;
-  messageId: string;
-}
+type Turn = Pick<NewestTurn, 'n' | 'row' | 'sequence' | 'messageId'>;
 
 /** How much of a session stays, and where it continues. */
 export interface Target {
@@ -79,7 +66,7 @@ function rowInTurn(session: Session, turn: Turn, id: string): number | undefined
 
 /** Row of a message: a user's own row, or for a reply a row of its turn. */
 function rowOfMessage(session: Session, newest: Turn, id: string): number | undefined {
-  const row = readAccepted(session, id)?.row;
+  const row = session.messages.get(id)?.row;
   if (row !== undefined) return headAt(session, row)?.id === id ? row : undefined;
   if (!id.startsWith('msg-')) return undefined;
   const wanted = numberOf(id);
@@ -101,7 +88,7 @@ function lastTurn(
   let found: Turn | undefined;
   while (high - low > 1) {
     const n = Math.floor((low + high) / 2);
-    const place = turnAt(session, n);
+    const place = session.turns.get(n);
     const turn = place && { n, ...place };
     if (turn === undefined || isEarly(turn)) {
       low = n;
@@ -129,7 +116,7 @@ function toTurn(
   const turn = turnOfRow(session, row);
   const newest = session.existing.turn;
   const ends =
-    (turn.n < newest.n ? turnAt(session, turn.n + 1)?.row : undefined) ?? session.rows.count;
+    (turn.n < newest.n ? session.turns.get(turn.n + 1)?.row : undefined) ?? session.rows.count;
   // The user messages of a turn precede its reply.
   let at = turn.row;
   let visible = 0;
@@ -155,9 +142,8 @@ function toTurn(
   };
 }
 
-function readCheckpoint(session: Session, index: number): Checkpoint | undefined {
-  const text = index < 0 ? undefined : session.index.get(`cp:${String(index)}`);
-  return text === undefined ? undefined : (JSON.parse(text) as Checkpoint);
+export function checkpointAt(session: Session, index: number): Checkpoint | undefined {
+  return index < 0 ? undefined : session.checkpoints.get(index);
 }
 
 /** Number of checkpoints that were made while the transcript had at most this many rows. */
@@ -165,7 +151,7 @@ function countCheckpoints(session: Session, rows: number): number {
   let [low, high] = [0, session.existing.checkpoints];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((readCheckpoint(session, middle)?.messageCount ?? 0) <= rows) low = middle + 1;
+    if ((checkpointAt(session, middle)?.messageCount ?? 0) <= rows) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -174,7 +160,7 @@ function countCheckpoints(session: Session, rows: number): number {
 function toCheckpoint(session: Session, id: string): Target | 'checkpoint_not_found' {
   const index = Number(session.index.get(`c:${id}`) ?? -1);
   const checkpoint =
-    index < session.existing.checkpoints ? readCheckpoint(session, index) : undefined;
+    index < session.existing.checkpoints ? checkpointAt(session, index) : undefined;
   if (checkpoint?.id !== id) return 'checkpoint_not_found';
   const turn = turnOfRow(session, checkpoint.messageCount - 1);
   let rows = checkpoint.messageCount;

@@ -1,6 +1,15 @@
 import { Fields, Log, Rows, Values, type Place, type Source, type Write } from './fields.js';
 import type { Event } from './events.js';
-import { newRecord, type Call, type SessionRecord, type Writer } from './record.js';
+import {
+  newRecord,
+  type Accepted,
+  type Call,
+  type Checkpoint,
+  type Past,
+  type SessionRecord,
+  type TurnPlace,
+  type Writer,
+} from './record.js';
 import { isTerminal } from '../protocol/run.js';
 
 /** A conversation and the sessions of its sub-agents, as one change reads and writes them. */
@@ -85,7 +94,7 @@ export class Tree {
 export class Session {
   readonly tree: Tree;
   readonly part: string;
-  /** What is found by id: messages, turns, checkpoints, calls that are over. */
+  /** What else is found by id. */
   readonly index: Fields;
   /** Texts that are never decoded: inputs, results, states, queued messages. */
   readonly content: Fields;
@@ -95,6 +104,12 @@ export class Session {
   readonly files: Fields;
   readonly results: Fields;
   readonly calls: Values<Call>;
+  /** Found by id: user messages, and calls whose results are in the transcript. */
+  readonly messages: Values<Accepted>;
+  readonly past: Values<Past>;
+  /** By number, from 1 and from 0. */
+  readonly turns: Values<TurnPlace>;
+  readonly checkpoints: Values<Checkpoint>;
   readonly rows: Rows;
   private readonly own: Fields;
   private readonly writerFields: Fields;
@@ -117,6 +132,10 @@ export class Session {
     this.records = new Values(this.own, 'record');
     this.orders = new Values(this.own, 'order');
     this.calls = new Values(this.own, 'call:');
+    this.messages = new Values(this.index, 'm:');
+    this.past = new Values(this.index, 's:');
+    this.turns = new Values(this.index, 't:');
+    this.checkpoints = new Values(this.index, 'cp:');
     this.writerValues = new Values(this.writerFields, 'w:');
     this.rows = new Rows(source, part);
   }
@@ -230,6 +249,10 @@ export class Session {
     this.records.flush();
     this.orders.flush();
     this.calls.flush();
+    this.messages.flush();
+    this.past.flush();
+    this.turns.flush();
+    this.checkpoints.flush();
     this.writerValues.flush();
     this.flushLive();
     const places = [

@@ -1,8 +1,8 @@
 import { toPerson, type KnownPerson } from '../protocol/responder.js';
 import type { RunMode } from '../protocol/run.js';
-import { acceptedHash, addNotices, readAccepted, storeMessages } from './messages.js';
+import { acceptedHash, addNotices, storeMessages } from './messages.js';
 import type { Message } from './input.js';
-import { newRecord, LAYOUT, type Run, type Turn } from './record.js';
+import { newRecord, LAYOUT, type Run } from './record.js';
 import { say, speakerOf, isControl } from './say.js';
 import type { Session } from './tree.js';
 
@@ -39,29 +39,17 @@ export function toAsker(
   return [isAuthor && roles !== undefined ? { ...person, roles } : person];
 }
 
-/** Where a turn is, found by its number. */
-export type TurnPlace = Pick<Turn, 'row' | 'sequence' | 'messageId' | 'askers'> & { run?: string };
-
-export function noteTurn(session: Session, turn: number, place: TurnPlace): void {
-  session.index.set(`t:${String(turn)}`, JSON.stringify(place));
-}
-
-export function turnAt(session: Session, turn: number): TurnPlace | undefined {
-  const text = session.index.get(`t:${String(turn)}`);
-  return text === undefined ? undefined : (JSON.parse(text) as TurnPlace);
-}
-
 /** The newest run of the turn of an accepted message; undefined while it waits, and for one that was copied. */
 export function runOf(session: Session, messageId: string): string | undefined {
   if (acceptedHash(session, messageId) === undefined) return undefined;
-  const turn = readAccepted(session, messageId)?.turn;
-  return turn === undefined ? undefined : turnAt(session, turn)?.run;
+  const turn = session.messages.get(messageId)?.turn;
+  return turn === undefined ? undefined : session.turns.get(turn)?.run;
 }
 
 /** Who asks by the turn of an accepted message. */
 export function askersOf(session: Session, messageId: string): readonly KnownPerson[] {
-  const turn = readAccepted(session, messageId)?.turn;
-  return (turn === undefined ? undefined : turnAt(session, turn)?.askers) ?? [];
+  const turn = session.messages.get(messageId)?.turn;
+  return (turn === undefined ? undefined : session.turns.get(turn)?.askers) ?? [];
 }
 
 /** Id of the session's next run. */
@@ -94,7 +82,7 @@ export function makeTurn(session: Session, made: NewTurn): void {
     askers,
     controls: record.sizes.controls,
   };
-  noteTurn(session, turn, { row, sequence, messageId, askers, run: id });
+  session.turns.set(turn, { row, sequence, messageId, askers, run: id });
   if (made.waited) {
     const messageIds = messages.map((message) => message.id);
     say(session, speaker, 'turn_started', { runId: id, messageId, messageIds, reason: 'queue' });

@@ -1,11 +1,13 @@
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
 import type { CustomState } from '../../session/input.js';
+import type { Checkpoint } from '../../session/record.js';
 import type { PendingCall, SuspensionContext } from './calls.js';
 import type { InterruptRecord } from './runs.js';
 import type { SessionRecord } from './sessions.js';
 
 export type { CustomState } from '../../session/input.js';
+export type { Checkpoint } from '../../session/record.js';
 
 export interface VersionedState {
   customState: CustomState;
@@ -69,18 +71,6 @@ export interface Checkpoints {
   latest: (sessionId: string) => Promise<Checkpoint | null>;
   /** Newest first; `limit` defaults to 50. */
   list: (sessionId: string, page?: { limit?: number; cursor?: string }) => Promise<CheckpointPage>;
-}
-
-export interface Checkpoint {
-  id: string;
-  runId: string;
-  stepCount: number;
-  /** Number of rows in the transcript at that moment. */
-  messageCount: number;
-  streamSequence: number;
-  timestamp: number;
-  /** Version of the custom state at that moment. */
-  stateVersion: number;
 }
 
 export interface CheckpointPage {

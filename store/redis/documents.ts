@@ -131,12 +131,11 @@ export function createDocuments(
     from: number,
     to: number,
   ): Promise<Checkpoint[]> {
-    const found = await look(sessionId, ({ record, index }) =>
+    return look(sessionId, ({ record, checkpoints }) =>
       Array.from({ length: Math.max(0, Math.min(to, record?.checkpoints ?? 0) - from) }).flatMap(
-        (_, at) => index.get(`cp:${String(from + at)}`) ?? [],
+        (_, at) => checkpoints.get(from + at) ?? [],
       ),
     );
-    return found.map((checkpoint) => parseStored(checkpoint, 'checkpoint') as Checkpoint);
   }
 
   const countCheckpoints = (sessionId: string): Promise<number> =>

@@ -12,7 +12,6 @@ interface Asking {
   /** Of a claim. */
   wants?: object;
   toolCallId?: string;
-  calls?: readonly { id: string }[];
   messages?: readonly { id: string }[];
 }
 
@@ -50,7 +49,7 @@ export function newerLayout(): HelixError {
 
 /** What most changes ask for, by what they are given, so that it is read at once. */
 function wantsOf(decide: unknown, part: string, input: object): Want[] {
-  const { writer, wants: asked, toolCallId: id, calls = [], messages = [] } = input as Asking;
+  const { writer, wants: asked, toolCallId: id, messages = [] } = input as Asking;
   // A step takes in the results of the calls before it.
   const contents = asked === undefined ? [] : ['row'];
   const wants: Want[] = [
@@ -69,7 +68,6 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
     const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
     for (const what of given) wants.push(['field', 'content', part, `${what}:${id}`]);
   }
-  for (const call of calls) wants.push(['field', 'record', part, `call:${call.id}`]);
   for (const message of messages) wants.push(['field', 'index', part, `m:${message.id}`]);
   if (decide === begin) wants.push(['field', 'files', '', 'whose'], ['entryCount']);
   return wants;
