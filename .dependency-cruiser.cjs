@@ -19,7 +19,7 @@ const NEVER_LOAD = [
   ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids)'],
   ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|stream-end-sentinel|errors|wire-names|ids|provider-result)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(wire-names|shown-call|time)'],
-  ['store/memory', 'store/redis/(clients|connection|evaluate|open-stores|helix-classes|index)'],
+  ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],
   ['extensions/one-process', 'runs/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity)'],
   ['testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe', '', LAZY],

@@ -1,5 +1,4 @@
-import { closeClient } from '../store/redis/clients.js';
-import { connectCommands } from '../store/redis/connection.js';
+import { closeClient, connectCommands } from '../store/redis/clients.js';
 import { callRedis } from '../store/redis/errors.js';
 import type { CountCharge, FindCharge } from './lab/tools.js';
 

@@ -2,21 +2,17 @@ import { readFileSync } from 'node:fs';
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { retryDelay } from '../../protocol/time.js';
 import { HelixError } from '../../protocol/errors.js';
+import { startPulse } from './pulse.js';
 import { parseRedisAddress, type RedisAddress, type TlsFiles } from './addresses.js';
 
 /** A connection to a Redis of any kind. A `Redis` may find its server through Sentinels. */
 export type RedisConnection = Redis | Cluster;
 
-/** Every master of a cluster, or the one server. */
-export function mastersOf(redis: RedisConnection): Redis[] {
-  return 'nodes' in redis ? redis.nodes('master') : [redis];
-}
-
 /**
  * Subscriptions are renewed by our own code: ioredis renews them in unobserved promises, which end
  * the process if the client is closed at that moment.
  */
-export const OWN_RENEWAL = { autoResubscribe: false } as const;
+const OWN_RENEWAL = { autoResubscribe: false } as const;
 
 /**
  * A connection that leaves a command unanswered for this long is replaced, and so is one that is
@@ -24,10 +20,10 @@ export const OWN_RENEWAL = { autoResubscribe: false } as const;
  * loss of a host.
  */
 const SILENCE_MS = 2_500;
-export const SILENCE = { socketTimeout: SILENCE_MS, connectTimeout: SILENCE_MS } as const;
+const SILENCE = { socketTimeout: SILENCE_MS, connectTimeout: SILENCE_MS } as const;
 
 /** How often and for how long a client retries. */
-export interface RetryPolicy {
+interface RetryPolicy {
   /** Commands are queued in the process while there is no connection. */
   waits: boolean;
   /** Retries of a command after its connection broke; null: no limit. */
@@ -53,10 +49,77 @@ const SLOTS_REFRESH_MS = 5_000;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
+ * What a command does while Redis is away. `wait`: waits without limit and resends what was in flight
+ * (transitions recognise repeated requests), as workers and programs do. `refuse`: fails with
+ * `unavailable` at once, so that a person gets an answer, as web servers do.
+ */
+export type WhenAway = 'refuse' | 'wait';
+
+/** A command of a connection that refuses fails after this long. */
+const REFUSED_MS = 1_500;
+
+const POLICIES: Record<WhenAway, RetryPolicy> = {
+  refuse: { waits: false, retries: 0, timeoutMs: REFUSED_MS, maxBackoffMs: 500 },
+  wait: { waits: true, retries: null, timeoutMs: undefined, maxBackoffMs: 5_000 },
+};
+
+/** @throws HelixError `validation_error` if the URL is not the address of a Redis */
+export function connectCommands(url: string, whenAway: WhenAway): RedisConnection {
+  return createClient(url, POLICIES[whenAway], 'commands');
+}
+
+/** Subscriptions are renewed after a broken connection; what was missed is read from the log. */
+export function connectSubscriber(url: string, whenAway: WhenAway): RedisConnection {
+  const { maxBackoffMs } = POLICIES[whenAway];
+  return createClient(url, { ...POLICIES.wait, maxBackoffMs }, 'subscriptions');
+}
+
+/**
+ * Resolves when a new connection is first ready, or was not within the time-out of a command: what is
+ * sent before would fail although Redis runs. Afterwards commands are sent, or refused, at once.
+ */
+export function firstConnection(redis: RedisConnection): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      for (const event of ['ready', 'end']) redis.removeListener(event, done);
+      resolve();
+    };
+    const timer = setTimeout(done, REFUSED_MS);
+    for (const event of ['ready', 'end']) redis.on(event, done);
+  });
+}
+
+/**
+ * A connection for subscriptions to the same Redis as the caller's connection; it connects when
+ * used.
+ */
+export function duplicateForSubscriptions(redis: RedisConnection): RedisConnection {
+  const subscriber =
+    'nodes' in redis
+      ? redis.duplicate([], {
+          shardedSubscribers: true,
+          lazyConnect: true,
+          enableOfflineQueue: true,
+        })
+      : redis.duplicate({
+          lazyConnect: true,
+          enableOfflineQueue: true,
+          maxRetriesPerRequest: null,
+          commandTimeout: undefined,
+          ...SILENCE,
+          ...OWN_RENEWAL,
+        });
+  subscriber.on('error', () => undefined);
+  startPulse(subscriber);
+  return subscriber;
+}
+
+/**
  * Creates a client that connects on request. Connection errors are reported to the callers of its
  * commands.
  */
-export function createClient(
+function createClient(
   url: string,
   policy: RetryPolicy,
   use: 'commands' | 'subscriptions',
@@ -71,6 +134,7 @@ export function createClient(
       : createRedis(address, policy, use);
   // An unobserved 'error' event would end the process.
   client.on('error', () => undefined);
+  startPulse(client);
   return client;
 }
 

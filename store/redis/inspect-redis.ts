@@ -1,7 +1,7 @@
 import { HelixError, toReason } from '../../protocol/errors.js';
 import { withTimeout, type ClockReading } from '../../protocol/time.js';
-import { closeClient, mastersOf, type RedisConnection } from './clients.js';
-import { connectCommands } from './connection.js';
+import { closeClient, type RedisConnection, connectCommands } from './clients.js';
+import { mastersOf } from './pulse.js';
 import { createConversations } from './context.js';
 import { callRedis } from './errors.js';
 import { createKeySpace } from './keys.js';

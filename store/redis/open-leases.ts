@@ -1,7 +1,6 @@
 import type { OpenedLeases } from '../contract/leases.js';
-import { closeClient } from './clients.js';
+import { closeClient, connectCommands } from './clients.js';
 import { commandsOf } from './commands.js';
-import { connectCommands } from './connection.js';
 import { createKeySpace } from './keys.js';
 import { createLeases } from './leases.js';
 import { sendOnce } from './send.js';

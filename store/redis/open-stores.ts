@@ -2,13 +2,13 @@ import { extname } from 'node:path';
 import { createStreamManager } from '../log/create-stream-manager.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import type { Store } from '../contract/store.js';
-import { closeClient } from './clients.js';
 import {
+  closeClient,
   connectCommands,
   connectSubscriber,
   firstConnection,
   type WhenAway,
-} from './connection.js';
+} from './clients.js';
 import { callRedis } from './errors.js';
 import { createContext, type RedisStoreOptions } from './context.js';
 import { createRedisSessionStore } from './session-store.js';

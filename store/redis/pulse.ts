@@ -1,5 +1,4 @@
-import type { Cluster } from 'ioredis';
-import { mastersOf, type RedisConnection } from './clients.js';
+import type { Cluster, Redis } from 'ioredis';
 
 /** Interval between pings on each connection. */
 const PULSE_MS = 1_500;
@@ -9,11 +8,16 @@ const PULSE_MS = 1_500;
  */
 const CHANNELS_AT_ONCE = 16;
 
+/** Every master of a cluster, or the one server. */
+export function mastersOf(redis: Redis | Cluster): Redis[] {
+  return 'nodes' in redis ? redis.nodes('master') : [redis];
+}
+
 /**
  * Pings until the connection is closed. A client notices vanishing packets only by an unanswered
  * command, and a subscriber or an idle process sends no other.
  */
-export function startPulse(connection: RedisConnection): void {
+export function startPulse(connection: Redis | Cluster): void {
   every(PULSE_MS, connection, () => {
     for (const node of mastersOf(connection)) {
       if (node.status === 'ready') node.ping().catch(() => undefined);
@@ -37,7 +41,7 @@ export function startChannelPulse(connection: Cluster, channels: () => string[])
   });
 }
 
-function every(ms: number, connection: RedisConnection, act: () => void): void {
+function every(ms: number, connection: Redis | Cluster, act: () => void): void {
   const timer = setInterval(act, ms);
   timer.unref();
   connection.once('end', () => {

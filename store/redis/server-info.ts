@@ -1,5 +1,6 @@
 import { parseOwner } from './charged.js';
-import { mastersOf, type RedisConnection } from './clients.js';
+import { type RedisConnection } from './clients.js';
+import { mastersOf } from './pulse.js';
 import type { RedisContext } from './context.js';
 
 /** What durability depends on, of one server. */

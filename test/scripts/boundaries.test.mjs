@@ -81,7 +81,7 @@ const ALLOWED = [
   ['api/main.ts', '../examples/any.js'],
   ['worker/one/main.ts', '../../extensions/index.js'],
   ['extensions/audit/c.ts', '../../api/extension.js'],
-  ['store/memory/b.ts', '../redis/connection.js', 'type'],
+  ['store/memory/b.ts', '../redis/open-stores.js', 'type'],
   ['ai-sdk/client/d.ts', '../../runs/any.js', 'type'],
   ['extensions/one-process/c.ts', '../../runs/agent-executor.js', 'type'],
   ['testing/temporal/a.ts', '../../worker/any.js'],
