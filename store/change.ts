@@ -2,6 +2,8 @@ import type { Event } from '../session/events.js';
 import type { Read, Source, Want, Write } from '../session/fields.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HelixError } from '../protocol/errors.js';
+import { begin } from '../session/begin.js';
+import { LAYOUT } from '../session/record.js';
 import { Tree, type Session } from '../session/tree.js';
 
 /** What a store brings so that changes can be made on it. */
@@ -40,7 +42,7 @@ export type Listener = (sessionId: string, events: readonly Event[]) => void;
 
 export interface ChangeOptions {
   listener?: Listener | undefined;
-  /** What this change is going to ask for. */
+  /** What this change is going to ask for. Default: what most changes with such an input ask for. */
   wants?: readonly Want[];
   isFreeing?: boolean;
   /** The log may grow meanwhile: nothing is decided by its end, and nothing written there. */
@@ -62,10 +64,15 @@ export interface Loaded {
   replies: readonly unknown[];
 }
 
-/** Makes a change of a session; `decide` may be called more than once. */
-export type Change = <Reply>(
+/**
+ * Makes a change of a session with its input; `decide` may be called more than once.
+ *
+ * @throws HelixError `unavailable` for a record that a newer build has laid out
+ */
+export type Change = <Input extends object, Reply>(
   sessionId: string,
-  decide: (session: Session) => Reply,
+  decide: (session: Session, input: Input) => Reply,
+  input: Input,
   options?: ChangeOptions,
 ) => Promise<Reply>;
 
@@ -178,9 +185,13 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   }
 
   return {
-    change: async (sessionId, decide, options = {}) => {
+    change: async (sessionId, decide, input, options = {}) => {
       const at = addressOf(sessionId);
-      const { reply, tree } = await queued(at[0], () => decideUntilStored(at, decide, options));
+      const given = wellFormed(input);
+      const { wants = wantsOf(decide, at[1], given) } = options;
+      const { reply, tree } = await queued(at[0], () =>
+        decideUntilStored(at, (session) => decide(checked(session), given), { ...options, wants }),
+      );
       if (tree.events.length > 0) options.listener?.(sessionId, tree.events);
       return reply;
     },
@@ -275,4 +286,67 @@ function tryTo<Result>(work: () => Result): Result | { error: unknown } {
   } catch (error) {
     return { error };
   }
+}
+
+/** @throws HelixError `unavailable` if a newer build has laid out the record, which sub-agents' sessions share */
+export function checked(session: Session): Session {
+  if ((session.tree.conversation.record?.layout ?? 0) <= LAYOUT) return session;
+  throw newerLayout();
+}
+
+export function newerLayout(): HelixError {
+  return new HelixError(
+    'unavailable',
+    'This conversation was written by a newer build; only servers of that build can continue it.',
+  );
+}
+
+/** Half characters are stored as U+FFFD, and compared as such. */
+function wellFormed<Value>(value: Value): Value {
+  if (typeof value === 'string')
+    return (value.isWellFormed() ? value : value.toWellFormed()) as Value;
+  if (Array.isArray(value)) {
+    const items = value.map(wellFormed);
+    return (items.every((item, at) => item === value[at]) ? value : items) as Value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(
+    ([name, each]) => [wellFormed(name), wellFormed(each)] as const,
+  );
+  const isSame = entries.every(([name, each]) => (value as Record<string, unknown>)[name] === each);
+  return isSame ? value : (Object.fromEntries(entries) as Value);
+}
+
+interface Asking {
+  writer?: { name: string };
+  /** Of a claim. */
+  wants?: object;
+  toolCallId?: string;
+  messages?: readonly { id: string }[];
+}
+
+/** What most changes ask for, by what they are given, so that it is read at once. */
+function wantsOf(decide: unknown, part: string, input: object): Want[] {
+  const { writer, wants: asked, toolCallId: id, messages = [] } = input as Asking;
+  // A step takes in the results of the calls before it.
+  const contents = asked === undefined ? [] : ['row'];
+  const wants: Want[] = [
+    ['rowCount', part],
+    ['calls', part, ...contents],
+  ];
+  const name = writer?.name;
+  if (name !== undefined) {
+    for (const kind of ['w', 'b', 'e', 't'])
+      wants.push(['field', 'writers', part, `${kind}:${name}`]);
+  }
+  if (id !== undefined) {
+    wants.push(['field', 'record', part, `call:${id}`], ['field', 'index', part, `s:${id}`]);
+    wants.push(['field', 'index', '', `o:${id}`]);
+    // What an execution is given.
+    const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
+    for (const what of given) wants.push(['field', 'content', part, `${what}:${id}`]);
+  }
+  for (const message of messages) wants.push(['field', 'index', part, `m:${message.id}`]);
+  if (decide === begin) wants.push(['field', 'files', '', 'whose'], ['entryCount']);
+  return wants;
 }

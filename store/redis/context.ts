@@ -10,7 +10,6 @@ import type { RedisConnection } from './clients.js';
 import { commandsOf, type Commands } from './commands.js';
 import { createRedisFileStore } from './file-store.js';
 import { createKeySpace, DEFAULT_PREFIX, type KeySpace } from './keys.js';
-import { createMake, type Make } from './make-change.js';
 import { rightsFor } from './rights.js';
 import {
   corkWrites,
@@ -83,7 +82,6 @@ export interface RedisContext {
   evaluate: Evaluate;
   change: Change;
   look: Look;
-  make: Make;
   /** Changes of what is in other slots than conversations. */
   writeIf: WriteIf;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */
@@ -111,17 +109,14 @@ export function createConversations(
     sessionTtlSeconds = 0,
     maxChunks = LIMITS.streamEntries,
   }: Expiry = {},
-): Pick<RedisContext, 'change' | 'look' | 'make'> {
+): Pick<RedisContext, 'change' | 'look'> {
   const keep = {
     streamMs: streamTtlSeconds * 1000,
     sessionMs: sessionTtlSeconds * 1000,
     entries: maxChunks,
   };
   const newVersion = (): string => randomBytes(9).toString('base64url');
-  const { change, look } = createChange(
-    createBackend({ evaluate, evaluateLarge, prefix, keep, newVersion }),
-  );
-  return { change, look, make: createMake(change) };
+  return createChange(createBackend({ evaluate, evaluateLarge, prefix, keep, newVersion }));
 }
 
 const SHORTEST_KEY = 32;

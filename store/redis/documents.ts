@@ -23,7 +23,6 @@ import { checkCount, checkStreamId } from '../record/checked-ids.js';
 import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summaries.js';
 import { toStoredChanges, toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
-import { checked } from './make-change.js';
 import { stateAt, toStateRead } from './stored-session.js';
 
 /** The session may change between two reads, a few times under load. */
@@ -43,7 +42,7 @@ export interface DocumentNouns {
 
 /** Runs, checkpoints, the transcript, the agent's own state and its staged changes. */
 export function createDocuments(
-  { redis, keys, change, look, make, now }: RedisContext,
+  { redis, keys, change, look, now }: RedisContext,
   sessions: Pick<Sessions, 'read' | 'view' | 'rows'>,
 ): DocumentNouns {
   async function existing(sessionId: string): Promise<SessionRecord> {
@@ -93,7 +92,7 @@ export function createDocuments(
       name,
     ]);
     const promoteStaged = (session: Session): PromotedState => {
-      const { record } = checked(session);
+      const { record } = session;
       if (record?.agent === undefined) return notFound();
       const { version, customState: before, staged } = toStateRead(session);
       const changes = staged.filter((each) => step === undefined || each.stepId === step);
@@ -103,7 +102,7 @@ export function createDocuments(
       record.updated = now();
       return { customState, version: putState(session, toStoredJson(customState)), toolCallIds };
     };
-    return change(sessionId, promoteStaged, { wants });
+    return change(sessionId, promoteStaged, {}, { wants });
   }
 
   /** Runs that have ended, in any order. */
@@ -168,7 +167,7 @@ export function createDocuments(
       save: async (sessionId, { customState, version: before }) => {
         checkStreamId(sessionId);
         checkCount('version', before);
-        const saved = await make(sessionId, saveState, {
+        const saved = await change(sessionId, saveState, {
           ...{ expectedVersion: before, state: toStoredJson(customState) },
           ...{ nonce: randomUUID(), now: now() },
         });
@@ -221,7 +220,7 @@ export function createDocuments(
     staging: {
       stage: async (sessionId, stepId, changes) => {
         checkStreamId(sessionId);
-        const isStaged = await make(sessionId, stage, {
+        const isStaged = await change(sessionId, stage, {
           step: toStoredStep(stepId),
           call: changes.toolCallId,
           changes: toStoredChanges({ ...changes, timestamp: Date.now() }),
@@ -233,7 +232,7 @@ export function createDocuments(
       discard: async (sessionId, stepId) => {
         checkStreamId(sessionId);
         const step = toStoredStep(stepId).toWellFormed();
-        return change(sessionId, (session) => dropStaged(session, step));
+        return change(sessionId, (session) => dropStaged(session, step), {}, { wants: [] });
       },
     },
     runs: {

@@ -11,7 +11,7 @@ import { toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 import { REWIND } from './documents.js';
 
-type Context = Pick<RedisContext, 'redis' | 'keys' | 'make' | 'look' | 'now'>;
+type Context = Pick<RedisContext, 'redis' | 'keys' | 'change' | 'look' | 'now'>;
 
 /** Each try that fails means that a run or a sub-agent has begun meanwhile. */
 const MOST_TRIES = 20;
@@ -31,7 +31,7 @@ export async function eraseSession(
   act: Act | undefined,
   leftovers = false,
 ): Promise<void> {
-  const { redis, keys, make, now } = context;
+  const { redis, keys, change, now } = context;
   const end = { type: 'stream_end', streamId: sessionId, timestamp: now(), status: 'aborted' };
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const rest = act === undefined ? undefined : await readRest(context, sessionId);
@@ -42,7 +42,7 @@ export async function eraseSession(
     }
     const { kind } = leftovers
       ? { kind: 'not_found' }
-      : await make(
+      : await change(
           sessionId,
           erase,
           { message: toStoredJson(end), noted: notedOf(rest, act) },

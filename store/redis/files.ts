@@ -9,12 +9,12 @@ import type { RedisContext } from './context.js';
 
 type Context = Pick<
   RedisContext,
-  'redis' | 'keys' | 'make' | 'now' | 'fileStore' | 'keepsFilesElsewhere'
+  'redis' | 'keys' | 'change' | 'now' | 'fileStore' | 'keepsFilesElsewhere'
 >;
 
 /** Files of conversations: noted in the record first, so that no bytes are stored beyond its limits. */
 export function createFiles(context: Context): Files {
-  const { redis, keys, make, now, fileStore, keepsFilesElsewhere } = context;
+  const { redis, keys, change, now, fileStore, keepsFilesElsewhere } = context;
   const keyOf = (sessionId: string): string => keys.session(rootOf(sessionId)).files;
   const placeOf = (sessionId: string, fileId: string) => ({
     sessionId: rootOf(sessionId),
@@ -46,7 +46,12 @@ export function createFiles(context: Context): Files {
   const remove: Files['remove'] = async (sessionId, fileId) => {
     // First: without a record, bytes whose removal failed could not be found again.
     await fileStore.remove(placeOf(sessionId, fileId));
-    const { kind } = await make(rootOf(sessionId), removeFile, { id: fileId }, { isFreeing: true });
+    const { kind } = await change(
+      rootOf(sessionId),
+      removeFile,
+      { id: fileId },
+      { isFreeing: true },
+    );
     return kind === 'removed';
   };
 
@@ -57,7 +62,7 @@ export function createFiles(context: Context): Files {
       const file: StoredFile = { ...about, bytes, owner, ...(tenant !== '' && { tenant }) };
       const { id } = file;
       await note(sessionId, { owner, tenant });
-      const result = await make(sessionId, addFile, {
+      const result = await change(sessionId, addFile, {
         ...{ id, bytes, owner, tenant, limits },
         file: toStoredJson(file),
         unclaimedMs: LIMITS.unclaimedFilesMs,

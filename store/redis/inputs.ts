@@ -23,22 +23,6 @@ import { keepApart } from './large-results.js';
 
 /** What callers give, as changes take it: content as JSON, checked. Pure. */
 
-/** Half characters are stored as U+FFFD, and compared as such. */
-export function wellFormed<Value>(value: Value): Value {
-  if (typeof value === 'string')
-    return (value.isWellFormed() ? value : value.toWellFormed()) as Value;
-  if (Array.isArray(value)) {
-    const items = value.map(wellFormed);
-    return (items.every((item, at) => item === value[at]) ? value : items) as Value;
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(
-    ([name, each]) => [wellFormed(name), wellFormed(each)] as const,
-  );
-  const isSame = entries.every(([name, each]) => (value as Record<string, unknown>)[name] === each);
-  return isSame ? value : (Object.fromEntries(entries) as Value);
-}
-
 /** What an input says of its fields' context. */
 interface Around {
   writer: WriterInput;

@@ -7,6 +7,7 @@ import type {
   Owners,
   QuotaExceeded,
 } from '../contract/owners.js';
+import type { Session } from '../../session/tree.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { COUNTED, createCharge, NO_COUNTS, parseEntry } from './charge.js';
@@ -270,7 +271,7 @@ async function recount(
     if (page.length < ROWS_AT_ONCE) break;
   }
   add(await redis.hvals(results));
-  await change(sessionId, (session) => {
+  const correct = (session: Session): void => {
     const { record, content } = session;
     if (record?.agent === undefined) return;
     const queued = record.queue.flatMap(({ messages }) =>
@@ -281,5 +282,6 @@ async function recount(
     // What was stored during the measurement stays counted.
     record.sizes.stored += found + more - counted;
     record.sizes.isComplete = true;
-  });
+  };
+  await change(sessionId, correct, {});
 }

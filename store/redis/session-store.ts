@@ -1,4 +1,5 @@
 import { childPartOf } from '../../protocol/ids.js';
+import { LAYOUT } from '../../session/record.js';
 import { settleCall } from '../../session/answers.js';
 import { begin, beginQueued } from '../../session/begin.js';
 import {
@@ -25,6 +26,7 @@ import { fitChanges } from '../record/apply-changes.js';
 import { isQuestion } from '../record/questions.js';
 import type { StartCallInput } from '../contract/calls.js';
 import type { ClaimInput } from '../contract/steps.js';
+import { checked, type Change, type Listener } from '../change.js';
 import { onData } from '../contract/shared-data.js';
 import type { Noted } from '../contract/due.js';
 import type { Changes, Store } from '../contract/store.js';
@@ -36,7 +38,6 @@ import { sessionOf, toSettle, toStored } from './inputs.js';
 import { createErasures, eraseSession } from './erasures.js';
 import { createFiles } from './files.js';
 import { createLeases } from './leases.js';
-import { checked, createMake, type Make } from './make-change.js';
 import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
 import { createPauses } from './pauses.js';
@@ -61,10 +62,10 @@ export function createRedisSessionStore(context: RedisContext): Store {
     if (childPartOf(sessionId) === '') await eraseSession(context, sessionId, act);
     if (owner !== undefined) await owners.fold(sessionId, owner);
   };
-  const changes = changesOf(context, context.make, noteAsking);
+  const changes = changesOf(context, noteAsking);
 
   const store: Store = {
-    listening: (listener) => changesOf(context, createMake(context.change, listener), noteAsking),
+    listening: (listener) => changesOf(context, noteAsking, listener),
     sessions: {
       ...sessions,
       noteActiveSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, true),
@@ -112,22 +113,19 @@ async function noteSnapshot(
 ): Promise<void> {
   const at = now();
   const isNoted = ({ record }: Session): boolean => {
-    if (record === undefined) return true;
+    if (record === undefined || record.layout > LAYOUT) return true;
     const { snapshot } = record;
     if (!isActive) return snapshot?.turn !== turn;
     return snapshot?.turn === turn && at - snapshot.at < NOTED_AGAIN_MS;
   };
   // Pages that are loaded by many do not stand in the way of the run.
   if (await look(sessionId, isNoted)) return;
-  await change(
-    sessionId,
-    (session) => {
-      if (isNoted(session)) return;
-      if (isActive) session.existing.snapshot = { turn, at };
-      else delete session.existing.snapshot;
-    },
-    { isFreeing: true, mayGrow: true },
-  );
+  const note = (session: Session): void => {
+    if (isNoted(session)) return;
+    if (isActive) session.existing.snapshot = { turn, at };
+    else delete session.existing.snapshot;
+  };
+  await change(sessionId, note, {}, { isFreeing: true, mayGrow: true, wants: [] });
 }
 
 /** More rows or bytes than this are read by the caller. */
@@ -165,10 +163,12 @@ const FREEING = { isFreeing: true };
 /** The changes of each noun: what callers give goes to the change, content as JSON, and its reply to them. */
 function changesOf(
   context: RedisContext,
-  make: Make,
   noteAsking: (sessionId: string) => Promise<void>,
+  listener?: Listener,
 ): Changes {
   const { toRows } = createStoredRows(context);
+  const make: Change = (sessionId, decide, input, options) =>
+    context.change(sessionId, decide, input, { listener, ...options });
 
   const change =
     <Input extends Addressed, Reply extends object>(

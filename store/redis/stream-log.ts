@@ -18,7 +18,7 @@ import { closeWriter, mark as changeMark, openWriter, truncate } from '../../ses
 import { createChannels, type Subscriber } from './tail/channels.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
-import { newerLayout } from './make-change.js';
+import { newerLayout } from '../change.js';
 import { createKeptPages, PAGE_END } from './tail/kept-pages.js';
 import { createReadLog, createReadRange, type ReadLog } from './tail/pages.js';
 import { createReadResults } from './stored-rows.js';
@@ -26,7 +26,7 @@ import { createTail } from './tail/tail.js';
 
 /** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
-  const { keys, evaluate, look, make, now: clock } = context;
+  const { keys, evaluate, look, change, now: clock } = context;
 
   const readResults = createReadResults(context);
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
@@ -69,11 +69,11 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
       const sessionId = rootOf(id);
       const writer = { sessionId, name, token, agentId: agentId ?? id, agentType, step };
-      return make(sessionId, openWriter, { writer, nonce, now });
+      return change(sessionId, openWriter, { writer, nonce, now });
     },
     closeWriter: async ({ sessionId, name, token }) => {
       const request = { name, token };
-      return make(rootOf(sessionId), closeWriter, request);
+      return change(rootOf(sessionId), closeWriter, request);
     },
     append: async (writer, batch, messages, known = 0) => {
       const { conversation, appendKeys, names } = targetOf(writer);
@@ -104,7 +104,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     },
     mark: async (streamId, mark, now) => {
       const conversation = rootOf(streamId);
-      return make(conversation, changeMark, {
+      return change(conversation, changeMark, {
         status: mark.status,
         message: toStoredJson(toControlMessage(conversation, mark, now)),
         error: mark.status === 'failed' ? mark.error : undefined,
@@ -112,7 +112,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       });
     },
     truncate: async (streamId, step, { minSequence = 0, agentId }, now) => {
-      return make(rootOf(streamId), truncate, { step, after: minSequence, agentId, now });
+      return change(rootOf(streamId), truncate, { step, after: minSequence, agentId, now });
     },
     onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
   };

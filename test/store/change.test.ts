@@ -22,7 +22,7 @@ async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise
     newVersion: () => String((versions += 1)),
   });
   const { change } = createChange(backend);
-  await change('s', (session) => openWriter(session, OPEN as never));
+  await change('s', openWriter, OPEN);
   let batch = 0;
   const append = (): Promise<unknown> => {
     batch += 1;
@@ -51,7 +51,7 @@ it.each([
     await append();
   });
   const tries: number[] = [];
-  await change('s', note(tries), options);
+  await change('s', note(tries), {}, options);
   expect(tries).toEqual(decided);
   const found = await look('s', ({ tree, record }) => [tree.log.sequence, record?.owner]);
   expect(found).toEqual([1, 'ann']);
@@ -62,7 +62,7 @@ it('a look waits for no change of its conversation', async () => {
   const { change, look } = await openStream(async () => {
     looked = await look('s', ({ record }) => record?.owner);
   });
-  await change('s', note([]));
+  await change('s', note([]), {});
   expect(looked).toBe('');
 });
 
@@ -74,7 +74,7 @@ it('a change is decided beside a note, and stored once that stands', async () =>
   const noted = new Promise<void>((resolve) => {
     stand = resolve;
   });
-  const changed = change('s', note(tries), { noted });
+  const changed = change('s', note(tries), {}, { noted });
   while (tries.length === 0) await look('s', () => undefined);
   await look('s', () => undefined);
   expect(await owner()).not.toBe('ann');
@@ -86,7 +86,7 @@ it('a change is decided beside a note, and stored once that stands', async () =>
 it('a change whose note fails is not stored', async () => {
   const { change, look } = await openStream(() => Promise.resolve());
   const noted = Promise.reject(new Error('the other node is away'));
-  await expect(change('s', note([]), { noted })).rejects.toThrow('the other node is away');
+  await expect(change('s', note([]), {}, { noted })).rejects.toThrow('the other node is away');
   expect(await look('s', ({ record }) => record?.owner)).not.toBe('ann');
 });
 

@@ -27,8 +27,8 @@ export function createKeptPages({
   redis,
   reads,
   keys,
-  make,
-}: Pick<RedisContext, 'redis' | 'reads' | 'keys' | 'make'>) {
+  change,
+}: Pick<RedisContext, 'redis' | 'reads' | 'keys' | 'change'>) {
   const readRange = createReadRange({ redis: reads, keys });
   return {
     /** Keeps what the writer has appended up to a sequence without others in between. */
@@ -42,7 +42,7 @@ export function createKeptPages({
       if (own.length < LEAST || joined.length * GAIN > own.length) return undefined;
       if (entries.length > LONGEST) return undefined;
       const page = { writer: { runId, name, token }, from, to, entries };
-      return make(sessionId, keepPage, page, { mayGrow: true });
+      return change(sessionId, keepPage, page, { mayGrow: true });
     },
     /** Pages behind a sequence whose first and last entries the log still has. */
     read: async (streamId: string, fromSequence: number): Promise<KeptPage[]> => {

@@ -6,7 +6,6 @@ import type { Evaluate } from '../../../store/redis/scripts.js';
 import { createKeyspace } from '../../../store/memory/keyspace.js';
 import { evaluateOn } from '../../../store/memory/local-redis.js';
 import { createKeySpace } from '../../../store/redis/keys.js';
-import { createMake } from '../../../store/redis/make-change.js';
 import { createEvaluate } from '../../../store/redis/send.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
 import { randomPath } from './random-path.js';
@@ -97,7 +96,7 @@ async function playOn(
     ...(await backend.load(...reads)),
     now: clock,
   });
-  const make = createMake(createChange({ ...backend, load }).change);
+  const { change } = createChange({ ...backend, load });
   const keys = createKeySpace(prefix);
   const replies: unknown[] = [];
   for (const { sent, now } of requests) {
@@ -105,7 +104,7 @@ async function playOn(
     const replied =
       sent.what === 'append'
         ? evaluate(APPEND, keys.append(sent.sessionId), sent.args)
-        : make(sent.sessionId, CHANGES[sent.what] as Decide, sent.input);
+        : change(sent.sessionId, CHANGES[sent.what] as Decide, sent.input);
     replies.push(await replied);
   }
   const { sequence, logBytes, replies: read } = await load(SESSION, READS, false);
