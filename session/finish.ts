@@ -2,7 +2,7 @@ import type { RunError, TerminalStatus } from '../protocol/run.js';
 import { addResults, closeCalls, partOf, type SettlingCode } from './settling.js';
 import { pushReply, countStored } from './messages.js';
 import { noteDeadline, sessionsBelow } from './pause.js';
-import { dropWake, isResting, sumOf } from './record.js';
+import { dropWake, isResting, sumOf, type SessionRecord } from './record.js';
 import { control, say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
@@ -152,7 +152,7 @@ function sayEnd(
 /** Stores how the run of this session has ended and clears what belonged to its active state. */
 export function closeRun(session: Session, now: number, { status, error, reason }: Ending): void {
   const { existing: record } = session;
-  const { run, turn, checkpoint } = record;
+  const { run, checkpoint } = record;
   // It ends while it waits for its time: that was no work.
   if (run.status === 'starting' && run.waitsUntil !== undefined) run.started = now;
   run.status = status;
@@ -190,27 +190,27 @@ export function closeRun(session: Session, now: number, { status, error, reason 
   run.hasModel = false;
   session.dropWriters();
   session.tree.log.write('drop', 'pages', '');
-  session.runs.set(
-    run.id,
-    JSON.stringify({
-      runId: run.id,
-      turn: turn.n,
-      status,
-      stepCount: run.committed,
-      startSequence: turn.sequence,
-      startedAt: run.started,
-      endedAt: now,
-      startRow: turn.row,
-      messageId: turn.messageId,
-      mode: run.mode,
-      usage: run.usage,
-      finishReason: run.finishReason,
-      by: run.by === '' ? undefined : run.by,
-      reason: status === 'interrupted' ? reason : undefined,
-      outputRef: run.outputRef,
-      error,
-    }),
-  );
+  const ended = { endedAt: now, reason: status === 'interrupted' ? reason : undefined, error };
+  session.runs.set(run.id, JSON.stringify({ ...summaryOf(record), ...ended }));
+}
+
+/** The newest run, as lists of runs show it. */
+export function summaryOf({ run, turn }: Pick<SessionRecord, 'run' | 'turn'>) {
+  return {
+    runId: run.id,
+    turn: turn.n,
+    status: run.status,
+    stepCount: run.committed,
+    startSequence: turn.sequence,
+    startedAt: run.started,
+    startRow: turn.row,
+    messageId: turn.messageId,
+    mode: run.mode,
+    usage: run.usage,
+    finishReason: run.finishReason,
+    by: run.by === '' ? undefined : run.by,
+    outputRef: run.outputRef,
+  };
 }
 
 /**

@@ -5,30 +5,9 @@ import type { ToolRow } from '../../protocol/rows.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { PendingCall, SuspensionContext } from '../contract/calls.js';
-import type { RunInfo } from '../contract/runs.js';
-import type { SessionRecord, SessionView } from '../contract/sessions.js';
+import type { SessionView } from '../contract/sessions.js';
 
 /** What the session's record and calls say, in the forms of the Helix state store. Pure. */
-
-export function toRunInfo(record: SessionRecord, ended: readonly RunInfo[]): RunInfo {
-  return (
-    ended.find(({ runId }) => runId === record.runId) ?? {
-      runId: record.runId,
-      turn: record.turn,
-      status: record.status,
-      stepCount: record.committedStep,
-      startSequence: record.turnStartSequence,
-      startedAt: record.runStartedAt,
-      ...(record.usage !== undefined && { usage: record.usage }),
-      ...(record.finishReason !== undefined && { finishReason: record.finishReason }),
-      ...(record.output !== undefined && { output: record.output }),
-      mode: record.runMode,
-      startRow: record.turnStartRow,
-      messageId: record.messageId,
-      ...(record.runBy !== undefined && { by: record.runBy }),
-    }
-  );
-}
 
 /** The calls of the newest step that people or clients answer, by id. */
 export function toPendingCalls(openCalls: readonly OpenCall[]): Record<string, PendingCall> {

@@ -3,6 +3,7 @@ import { HelixError, StaleStateError } from '../../protocol/errors.js';
 import { childPartOf, runNumberOf } from '../../protocol/ids.js';
 import { type Usage, fromUsage } from '../../session/record.js';
 import type { Want } from '../../session/fields.js';
+import { summaryOf } from '../../session/finish.js';
 import { dropStaged, putState, saveState, stage } from '../../session/state.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
@@ -20,7 +21,7 @@ import type { RunInfo, Runs } from '../contract/runs.js';
 import type { SessionRecord, Sessions, SessionView } from '../contract/sessions.js';
 import { applyChanges, fitChanges } from '../record/apply-changes.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
-import { toPendingCalls, toRunInfo, toSuspension } from '../record/session-summaries.js';
+import { toPendingCalls, toSuspension } from '../record/session-summaries.js';
 import { toStoredChanges, toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 import { stateAt, toStateRead } from './stored-session.js';
@@ -105,23 +106,27 @@ export function createDocuments(
     return change(sessionId, promoteStaged, {}, { wants });
   }
 
-  /** Runs that have ended, in any order. */
-  async function readEndedRuns(sessionId: string): Promise<RunInfo[]> {
-    const stored = await look(sessionId, ({ runs, tree }) =>
-      [...runs.all()].map(([name, text]) => {
+  /** Every run of the session, the newest last; empty if it does not exist. */
+  async function readRuns(sessionId: string): Promise<RunInfo[]> {
+    checkStreamId(sessionId);
+    const stored = await look(sessionId, ({ record, runs, tree }) => {
+      if (record?.agent === undefined) return [];
+      const newest = [record.run.id, JSON.stringify(summaryOf(record))] as const;
+      return [...new Map([newest, ...runs.all()])].map(([name, text]) => {
         const { outputRef = '' } = JSON.parse(text) as { outputRef?: string };
         const output = outputRef === '' ? undefined : tree.conversation.results.get(outputRef);
         return { isRewind: name.startsWith(REWIND), text, output };
-      }),
-    );
+      });
+    });
     const isRewound = createRewindCheck(
       stored.filter(({ isRewind }) => isRewind).map(({ text }) => text),
     );
     return stored
       .filter(({ isRewind }) => !isRewind)
       .map(({ text, output }) =>
-        toEndedRun(parseStored(text, 'run') as StoredRun, isRewound, output),
-      );
+        toRunInfo(parseStored(text, 'run') as StoredRun, isRewound, output),
+      )
+      .sort((a, b) => runNumberOf(a.runId) - runNumberOf(b.runId));
   }
 
   /** Checkpoints by index, oldest first; `to` is exclusive. */
@@ -236,18 +241,10 @@ export function createDocuments(
       },
     },
     runs: {
-      current: async (sessionId) => {
-        checkStreamId(sessionId);
-        const record = await sessions.read(sessionId);
-        return record === undefined ? null : toRunInfo(record, await readEndedRuns(sessionId));
-      },
+      current: async (sessionId) => (await readRuns(sessionId)).at(-1) ?? null,
       list: async (sessionId) => {
-        const record = await existing(sessionId);
-        const ended = await readEndedRuns(sessionId);
-        const older = ended.filter(({ runId }) => runId !== record.runId);
-        return [...older, toRunInfo(record, ended)].sort(
-          (a, b) => runNumberOf(a.runId) - runNumberOf(b.runId),
-        );
+        const runs = await readRuns(sessionId);
+        return runs.length > 0 ? runs : notFound();
       },
       interruption: async (sessionId) => (await existing(sessionId)).interrupted ?? null,
     },
@@ -277,7 +274,7 @@ export const REWIND = 'rewind ';
 /** A run as stored: usage as numbers, its result apart. */
 type StoredRun = Omit<RunInfo, 'usage'> & { usage?: Usage; outputRef?: string };
 
-function toEndedRun(
+function toRunInfo(
   { usage, outputRef: _outputRef, ...run }: StoredRun,
   isRewound: (run: StoredRun) => boolean,
   output: string | undefined,
