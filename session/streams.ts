@@ -2,7 +2,7 @@ import { type Entry } from './fields.js';
 import { type StreamStatus, isTerminal } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
 import { newRecord } from './record.js';
-import { control } from './say.js';
+import { control, withRaw } from './say.js';
 import { persist } from './turns.js';
 import type { Session } from './tree.js';
 import { isActive, own, sayDiscarded, withdraw } from './writers.js';
@@ -57,25 +57,31 @@ export function closeWriter(
   return { kind: 'closed' };
 }
 
-/** Pauses, resumes or ends a stream that belongs to no run. The first end counts. @param message for the log, as JSON */
+/** Pauses, resumes or ends a stream that belongs to no run. The first end counts. @param finalOutput as JSON */
 export function mark(
   session: Session,
   {
     status,
-    message,
     error,
+    finalOutput,
     now,
-  }: { status: StreamStatus; message: string; error?: string; now: number },
+  }: { status: StreamStatus; error?: string; finalOutput?: string; now: number },
 ): { kind: 'marked' | 'unchanged' | 'owned' | 'not_found' } {
   const { record } = session;
   if (record?.stream === undefined) return { kind: 'not_found' };
   if (record.agent !== undefined && !isTerminal(record.run.status)) return { kind: 'owned' };
   const isOver = record.stream === 'ended' || record.stream === 'failed';
   if (isOver || record.stream === status) return { kind: 'unchanged' };
+  const ends = status === 'ended' || status === 'failed';
+  const about = { streamId: session.tree.conversationId, timestamp: now };
+  const end = { ...about, status: status === 'ended' ? 'completed' : status, error };
+  const message = ends
+    ? withRaw(JSON.stringify({ type: 'stream_end', ...end }), { finalOutput })
+    : JSON.stringify({ type: 'stream_status', ...about, status });
   control(session, message);
   record.stream = status;
   record.updated = now;
-  if (status === 'ended' || status === 'failed') {
+  if (ends) {
     if (error !== undefined) record.streamError = error;
     session.dropWriters();
     armExpiry(session);

@@ -1,4 +1,4 @@
-import type { ControlMessage, LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { Session } from '../../session/tree.js';
 import { APPEND } from './backend.js';
@@ -11,7 +11,6 @@ import {
   type AppendResult,
   type LogPosition,
   type StreamLog,
-  type StreamMark,
   type Writer,
 } from '../contract/log.js';
 import { closeWriter, mark as changeMark, openWriter, truncate } from '../../session/streams.js';
@@ -103,11 +102,11 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       return look(rootOf(streamId), toPosition);
     },
     mark: async (streamId, mark, now) => {
-      const conversation = rootOf(streamId);
-      return change(conversation, changeMark, {
+      const output = mark.status === 'ended' ? mark.finalOutput : undefined;
+      return change(rootOf(streamId), changeMark, {
         status: mark.status,
-        message: toStoredJson(toControlMessage(conversation, mark, now)),
         error: mark.status === 'failed' ? mark.error : undefined,
+        finalOutput: output === undefined ? undefined : toStoredJson(output),
         now,
       });
     },
@@ -166,22 +165,4 @@ function toPosition(session: Session): LogPosition | undefined {
     turnStartSequence: turn.sequence,
     error: run.error?.message ?? record.streamError,
   };
-}
-
-/** The control message that readers get when the status of a stream changes. */
-function toControlMessage(streamId: string, mark: StreamMark, now: number): ControlMessage {
-  const base = { streamId, timestamp: now };
-  switch (mark.status) {
-    case 'ended':
-      return {
-        type: 'stream_end',
-        ...base,
-        status: 'completed',
-        finalOutput: mark.finalOutput,
-      };
-    case 'failed':
-      return { type: 'stream_end', ...base, status: 'failed', error: mark.error };
-    default:
-      return { type: 'stream_status', ...base, status: mark.status };
-  }
 }
