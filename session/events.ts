@@ -1,21 +1,27 @@
 import type { AttemptEnd } from '../protocol/telemetry.js';
-import type { TerminalStatus } from '../protocol/run.js';
-import type { Call, Usage } from './record.js';
+import type { RunUsage, TerminalStatus } from '../protocol/run.js';
+import type { Call } from './record.js';
 
-/** What a run has to do from begin or resume of its conversation to the next pause or end. */
+/**
+ * What one run has to do in a leg of its conversation, which is from begin or resume to the next
+ * pause or end. A sub-agent's run takes part in the legs of the conversation's own run.
+ */
 export interface RunPart {
   sessionId: string;
   runId: string;
   agent: string;
   turn: number;
-  /** The conversation's own run, and the number of its leg, from 1. */
+  /** The conversation's own run. */
   rootRunId: string;
+  /** Of the leg, from 1 in each run of the conversation. */
   number: number;
+  /** When this run began to take part, ms since the epoch. */
   beganAt: number;
   /** What the run has used, and had used before. */
-  used?: Usage | undefined;
-  usedBefore?: Usage | undefined;
-  parent?: { part: string; runId: string; toolCallId: string } | undefined;
+  used?: RunUsage | undefined;
+  usedBefore?: RunUsage | undefined;
+  /** The call that a sub-agent's run answers. */
+  parent?: { sessionId: string; runId: string; toolCallId: string } | undefined;
 }
 
 /** How a wait ended: `lost` with a run whose workflow is gone. */

@@ -1,5 +1,5 @@
 import type { AnswerFacts, RunPart, WaitEnd } from './events.js';
-import { type Call, type Past, sumOf } from './record.js';
+import { fromUsage, sumOf, type Call, type Past } from './record.js';
 import { countStored } from './messages.js';
 import { say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
@@ -110,9 +110,13 @@ export function partOf({ id, existing, tree }: Session): RunPart {
     number: (root.run.leg?.n ?? 0) + 1,
     // A sub-agent begins within a leg.
     beganAt: Math.max(run.leg?.at ?? run.started, root.run.leg?.at ?? 0),
-    used: run.usage,
-    usedBefore: run.leg?.used,
-    parent,
+    used: run.usage && fromUsage(run.usage),
+    usedBefore: run.leg?.used && fromUsage(run.leg.used),
+    parent: parent && {
+      sessionId: tree.idOf(parent.part),
+      runId: parent.runId,
+      toolCallId: parent.toolCallId,
+    },
   };
 }
 

@@ -53,6 +53,10 @@ export class Tree {
     return session;
   }
 
+  idOf(part: string): string {
+    return part === '' ? this.conversationId : `${this.conversationId}.${part}`;
+  }
+
   /** What is written after the end expires with everything else. */
   private expiry(): Write[] {
     const expires = this.conversation.record?.expires;
@@ -145,7 +149,7 @@ export class Session {
   }
 
   get id(): string {
-    return this.part === '' ? this.tree.conversationId : `${this.tree.conversationId}.${this.part}`;
+    return this.tree.idOf(this.part);
   }
 
   get record(): SessionRecord | undefined {

@@ -1,13 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isTerminal } from '../../protocol/run.js';
 import type { FinishedSpan, Tracer } from '../../protocol/telemetry.js';
-import { rootOf } from '../../protocol/ids.js';
-import type { RunPart } from '../../session/events.js';
 import type { Listener } from '../../store/change.js';
 import type { Store } from '../../store/contract/store.js';
 import { legSpan, toDelegateSpan, toLegSpan, toWaitSpan, type LegEnd } from './leg-spans.js';
 import { isLeft, legNumberOf, readLegRecords, toLeg, type Leg, type RunOfSession } from './legs.js';
-import { fromUsage } from '../../session/record.js';
 
 /** The legs of runs as traces. What only serves tracing delays and refuses nothing. */
 export interface LegTraces {
@@ -109,25 +106,11 @@ export function createLegTraces(
       for (const event of events) {
         if (event.kind === 'wait_ended') tracer.write(toWaitSpan(event));
         else if (event.kind === 'work_over') over.add(legs.getStore());
-        else if (event.kind === 'part_left') over.add(known(event.part.runId) ?? legOf(event.part));
+        else if (event.kind === 'part_left') over.add(known(event.part.runId) ?? event.part);
       }
       for (const leg of over)
         if (leg !== undefined) writeIfOver(leg, Date.now()).catch(() => undefined);
     },
     write: tracer.write,
-  };
-}
-
-function legOf({ parent, used, usedBefore, ...part }: RunPart): Leg {
-  const root = rootOf(part.sessionId);
-  return {
-    ...part,
-    used: used && fromUsage(used),
-    usedBefore: usedBefore && fromUsage(usedBefore),
-    wasLeft: false,
-    parent: parent && {
-      ...parent,
-      sessionId: parent.part === '' ? root : `${root}.${parent.part}`,
-    },
   };
 }

@@ -1,32 +1,12 @@
 import { rootOf } from '../../protocol/ids.js';
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
+import type { RunPart } from '../../session/events.js';
 import { isResting } from '../../session/record.js';
 import type { RunUsage } from '../../store/contract/runs.js';
 import type { SessionRecord, Sessions } from '../../store/contract/sessions.js';
 
-/**
- * What one run has to do in a leg of its conversation, which is from begin or resume to the next
- * pause or end. A sub-agent's run takes part in the legs of the conversation's own run.
- */
-export interface Leg {
-  sessionId: string;
-  runId: string;
-  agent: string;
-  turn: number;
-  /** The conversation's own run. */
-  rootRunId: string;
-  /** From 1 in each run of the conversation. */
-  number: number;
-  /** When this run began to take part, ms since the epoch. */
-  beganAt: number;
-  /** What the run had used before. */
-  usedBefore: RunUsage | undefined;
-  /** What it had used when it was read. */
-  used: RunUsage | undefined;
-  /** True if it was left when it was read: the process that ended it has written its span. */
-  wasLeft: boolean;
-  /** The call that a sub-agent's run answers. */
-  parent?: { sessionId: string; runId: string; toolCallId: string } | undefined;
+/** A run's part in a leg, with what only the process that carries it out knows. */
+export interface Leg extends RunPart {
   /** The part that the run above it has in this leg. */
   above?: Leg | undefined;
   /** `traceparent` of the request that began the leg, if it is known. */
@@ -89,7 +69,6 @@ export function toLeg(
     beganAt: Math.max(began, root.leg?.at ?? 0),
     usedBefore: own?.leg?.used,
     used: own?.usage,
-    wasLeft: own !== undefined && isLeft(own.status),
     parent: own?.parent ?? parent,
   };
 }
