@@ -4,7 +4,7 @@ import type { OwnerCounts } from '../contract/owners.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Charged, Standing } from './charged.js';
 import type { RedisContext } from './context.js';
-import { addUsage, usedBy } from './used-by.js';
+import { addUsage, usedBy } from './usage.js';
 
 /** What is counted: the fields of a user's and a tenant's sums, and the names of limits. */
 export const COUNTED = ['runs', 'queued', 'sessions', 'bytes'] as const;
