@@ -1,10 +1,9 @@
 import { EventEmitter } from 'node:events';
-import { createWriteIf } from '../redis/write-if.js';
 import type { FilePlace, FileStore } from '../contract/files.js';
 import type { Store } from '../contract/store.js';
 import { createStreamManager } from '../log/create-stream-manager.js';
 import type { StreamManager } from '../log/stream-manager.js';
-import { toKeptMs, createConversations, type Expiry, type RedisContext } from '../redis/context.js';
+import { completeContext, type Expiry } from '../redis/context.js';
 import { createKeySpace } from '../redis/keys.js';
 import { createRedisSessionStore } from '../redis/session-store.js';
 import { createRedisStreamLog } from '../redis/stream-log.js';
@@ -100,6 +99,18 @@ export interface MemoryStores {
 }
 
 /**
+ * Both stores in this process's memory, for tests and for programs of one process.
+ *
+ * @example
+ * import { createMemoryStores } from 'helix-temporal/store-memory';
+ *
+ * const { store, streamManager } = createMemoryStores({ sessionTtlSeconds: 3600 });
+ */
+export function createMemoryStores(options: MemoryOptions = {}): MemoryStores {
+  return createStoresOn(createMemoryData(options));
+}
+
+/**
  * Both stores on data that may be shared with other stores.
  *
  * @example
@@ -109,32 +120,19 @@ export interface MemoryStores {
  * const { store, streamManager } = createStoresOn(data);
  */
 export function createStoresOn(data: MemoryData): MemoryStores {
-  const context = createMemoryContext(data);
-  return {
-    store: createRedisSessionStore(context),
-    streamManager: createStreamManager(createRedisStreamLog(context, data.channels.subscriber())),
-  };
-}
-
-/** Runs the scripts' work directly on an in-process keyspace. */
-function createMemoryContext(data: MemoryData): RedisContext {
-  const { keyspace, options, now, files } = data;
-  const { auditKeys = [], auditTtlSeconds = 0 } = options;
-  const keys = createKeySpace();
-  const evaluate = evaluateOn(keyspace);
+  const { keyspace, options, now, files, channels } = data;
   const redis = createLocalCommands(keyspace);
-  return {
-    data,
-    redis,
-    reads: redis,
-    keys,
-    evaluate,
-    ...createConversations({ evaluate }, keys, options),
-    writeIf: createWriteIf(evaluate),
-    now,
-    audit: { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) },
+  const own = {
+    ...{ data, redis, reads: redis, now },
+    keys: createKeySpace(),
+    evaluate: evaluateOn(keyspace),
     fileStore: files,
     keepsFilesElsewhere: true,
     corkWrites: () => undefined,
+  };
+  const context = completeContext(own, options);
+  return {
+    store: createRedisSessionStore(context),
+    streamManager: createStreamManager(createRedisStreamLog(context, channels.subscriber())),
   };
 }

@@ -5,7 +5,7 @@ import type { ToolRow } from '../../protocol/rows.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { PendingCall, SuspensionContext } from '../contract/calls.js';
-import type { SessionView } from '../contract/sessions.js';
+import type { SessionCalls } from '../contract/sessions.js';
 
 /** What the session's record and calls say, in the forms of the Helix state store. Pure. */
 
@@ -54,7 +54,7 @@ function toPendingCall({
 }
 
 /** What a paused run waits for; null while it is not paused. */
-export function toSuspension({ record, openCalls }: SessionView): SuspensionContext | null {
+export function toSuspension({ record, openCalls }: SessionCalls): SuspensionContext | null {
   if (record.stream !== 'paused') return null;
   const asked = openCalls.filter(({ state }) => state === 'waiting');
   const own = openCalls.filter(({ spec }) => spec.runId === record.runId);

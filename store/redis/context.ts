@@ -119,6 +119,19 @@ export function createConversations(
   return createChange(createBackend({ evaluate, evaluateLarge, prefix, keep, newVersion }));
 }
 
+/** What is the same on a Redis and in memory. */
+export function completeContext(
+  own: Omit<RedisContext, 'change' | 'look' | 'writeIf' | 'audit'> & { evaluateLarge?: Evaluate },
+  { auditKeys = [], auditTtlSeconds = 0, ...expiry }: Pick<RedisStoreOptions, 'auditKeys'> & Expiry,
+): RedisContext {
+  return {
+    ...own,
+    ...createConversations(own, own.keys, expiry),
+    writeIf: createWriteIf(own.evaluate),
+    audit: { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) },
+  };
+}
+
 const SHORTEST_KEY = 32;
 
 /** Keys, scripts and limits on one connection. @throws Error for a key of signatures that could be guessed */
@@ -127,8 +140,7 @@ export function createContext(
   options: RedisStoreOptions = {},
   { retriesRefusals = false, reads = redis, connected }: ContextOptions = {},
 ): RedisContext & { unanswered: Unanswered } {
-  const { auditKeys = [], auditTtlSeconds = 0 } = options;
-  if (auditKeys.some((key) => key.length < SHORTEST_KEY)) {
+  if (options.auditKeys?.some((key) => key.length < SHORTEST_KEY) === true) {
     throw new Error(`auditKeys: a key has at least ${String(SHORTEST_KEY)} characters.`);
   }
   const keys = createKeySpace(options.prefix);
@@ -136,23 +148,19 @@ export function createContext(
   const repeat = retriesRefusals ? waitOutRefusals(() => redis.status === 'end') : sendOnce;
   const send = sendCounted(repeat, unanswered, connected);
   const rights = rightsFor(keys);
-  const evaluate = createEvaluate(redis, { send, rights });
-  const evaluateLarge = createEvaluate(reads, { send, rights });
-  return {
+  const own = {
     data: nameData(redis, options.prefix),
     redis: commandsOf(redis, send),
     reads: commandsOf(reads, send),
     keys,
-    evaluate,
-    ...createConversations({ evaluate, evaluateLarge }, keys, options),
-    writeIf: createWriteIf(evaluate),
-    unanswered,
+    evaluate: createEvaluate(redis, { send, rights }),
+    evaluateLarge: createEvaluate(reads, { send, rights }),
     now: Date.now,
-    audit: { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) },
     keepsFilesElsewhere: options.files !== undefined,
     fileStore: options.files ?? createRedisFileStore(reads, keys, send),
     corkWrites: corkWrites(redis),
   };
+  return { ...completeContext(own, options), unanswered };
 }
 
 /** Servers have several addresses, so only database and prefix are compared. */

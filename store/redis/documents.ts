@@ -18,7 +18,7 @@ import type {
   Staging,
 } from '../contract/documents.js';
 import type { RunInfo, Runs } from '../contract/runs.js';
-import type { SessionRecord, Sessions, SessionView } from '../contract/sessions.js';
+import type { SessionCalls, Sessions } from '../contract/sessions.js';
 import { applyChanges, fitChanges } from '../record/apply-changes.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
 import { toPendingCalls, toSuspension } from '../record/session-summaries.js';
@@ -44,16 +44,11 @@ export interface DocumentNouns {
 /** Runs, checkpoints, the transcript, the agent's own state and its staged changes. */
 export function createDocuments(
   { redis, keys, change, look, now }: RedisContext,
-  sessions: Pick<Sessions, 'read' | 'view' | 'rows'>,
+  sessions: Pick<Sessions, 'view' | 'withCalls' | 'rows'>,
 ): DocumentNouns {
-  async function existing(sessionId: string): Promise<SessionRecord> {
+  async function callsOf(sessionId: string): Promise<SessionCalls> {
     checkStreamId(sessionId);
-    return (await sessions.read(sessionId)) ?? notFound();
-  }
-
-  async function viewOf(sessionId: string): Promise<SessionView> {
-    checkStreamId(sessionId);
-    return (await sessions.view(sessionId)) ?? notFound();
+    return (await sessions.withCalls(sessionId)) ?? notFound();
   }
 
   /** What a look finds at a session that exists. */
@@ -69,9 +64,8 @@ export function createDocuments(
   }
 
   /** The state of a version that is current or named by a checkpoint; undefined if it is no longer kept. */
-  async function stateOf(sessionId: string, version: number): Promise<CustomState | undefined> {
-    return version === 0 ? {} : look(sessionId, (session) => stateAt(session, version));
-  }
+  const stateOf = (sessionId: string, version: number): Promise<CustomState | undefined> =>
+    look(sessionId, (session) => stateAt(session, version));
 
   /** Applies staged changes, of one step or of all. */
   async function promote(
@@ -246,11 +240,12 @@ export function createDocuments(
         const runs = await readRuns(sessionId);
         return runs.length > 0 ? runs : notFound();
       },
-      interruption: async (sessionId) => (await existing(sessionId)).interrupted ?? null,
+      interruption: (sessionId) =>
+        readOf(sessionId, ({ existing: { run } }) => run.interrupted ?? null),
     },
     calls: {
-      pending: async (sessionId) => toPendingCalls((await viewOf(sessionId)).openCalls),
-      suspension: async (sessionId) => toSuspension(await viewOf(sessionId)),
+      pending: async (sessionId) => toPendingCalls((await callsOf(sessionId)).openCalls),
+      suspension: async (sessionId) => toSuspension(await callsOf(sessionId)),
     },
   };
 

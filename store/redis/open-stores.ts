@@ -39,8 +39,20 @@ export interface ConnectionOptions extends RedisStoreOptions {
   whenAway?: WhenAway;
 }
 
-/** Opens both stores on one Redis. */
-export function openRedisStores(options: ConnectionOptions): RedisStores {
+/**
+ * Both stores on one Redis, with one connection for commands and one for subscriptions. Connects in
+ * the background; `ping` resolves once Redis answers. The process announces itself in Redis until
+ * `close`.
+ *
+ * @example
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
+ * await stores.ping();
+ * const runs = await stores.store.runs.list('session-1');
+ * await stores.close();
+ */
+export function createRedisStores(options: ConnectionOptions): RedisStores {
   const { url, whenAway = 'wait' } = options;
   const commands = connectCommands(url, whenAway);
   const reads = connectCommands(url, whenAway);

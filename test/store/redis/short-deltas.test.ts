@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { StreamMessageSchema, type StreamMessage } from '../../../protocol/chunk.js';
 import { toMessage, toShortDelta } from '../../../store/redis/entries.js';
-import { openRedisStores } from '../../../store/redis/open-stores.js';
+import { createRedisStores } from '../../../store/redis/index.js';
 import { answers } from '../../support/open-stores.js';
 import { drive, newNonce } from '../../support/session-driver.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.js';
 const url = sharedRedisUrl();
 const prefix = `t${newNonce()}`;
 const redis = new Redis(url);
-const stores = openRedisStores({ url, whenAway: 'wait', prefix });
+const stores = createRedisStores({ url, whenAway: 'wait', prefix });
 
 afterAll(async () => {
   await stores.close();
