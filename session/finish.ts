@@ -3,7 +3,7 @@ import { addResults, closeCalls, partOf, type SettlingCode } from './settling.js
 import { pushReply, countStored } from './messages.js';
 import { noteDeadline, sessionsBelow } from './pause.js';
 import { dropWake, isResting, sumOf, type SessionRecord } from './record.js';
-import { control, say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
+import { control, say, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
 /** How a run ends. */
@@ -63,7 +63,7 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
   });
   const result = outputOf(session);
   if (result !== undefined) {
-    sayRaw(session, speaker, 'output', {}, result);
+    say(session, speaker, 'output', {}, result);
     const row = withRaw(place, result);
     session.rows.push(row);
     countStored(session, row);

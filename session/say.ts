@@ -17,23 +17,13 @@ export function speakerOf(
   return { agentId: session.id, agentType: session.existing.agent ?? '', step, timestamp: now };
 }
 
-/** Adds a chunk of the store itself to the log. */
+/** Adds a chunk of the store itself to the log. @param raw texts of JSON that are never decoded */
 export function say(
   session: Session,
   speaker: Speaker,
   type: string,
   fields: Record<string, unknown>,
-): void {
-  session.tree.log.add(JSON.stringify({ type, ...fields, ...speaker }));
-}
-
-/** As `say`, with texts of JSON that are never decoded. */
-export function sayRaw(
-  session: Session,
-  speaker: Speaker,
-  type: string,
-  fields: Record<string, unknown>,
-  raw: Record<string, string | undefined>,
+  raw: Record<string, string | undefined> = {},
 ): void {
   session.tree.log.add(withRaw(JSON.stringify({ type, ...fields, ...speaker }), raw));
 }

@@ -1,7 +1,7 @@
 import type { AnswerFacts, RunPart, WaitEnd } from './events.js';
 import { fromUsage, sumOf, type Call, type Past } from './record.js';
 import { countStored } from './messages.js';
-import { say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
+import { say, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
 /** What the model is told of calls that were never carried out, by code. */
@@ -207,7 +207,7 @@ function eventsOf(
 function undoPatches(session: Session, speaker: Speaker, id: string): void {
   for (const { json } of eventsOf(session, id, 'p').reverse()) {
     const { undo } = JSON.parse(json) as { undo?: string };
-    if (undo !== undefined) sayRaw(session, speaker, 'state_patch', {}, { patches: undo });
+    if (undo !== undefined) say(session, speaker, 'state_patch', {}, { patches: undo });
   }
 }
 
