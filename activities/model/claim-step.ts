@@ -6,7 +6,7 @@ import { ToolError } from '../../agents/tool-error.js';
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { StaleStateError } from '../../protocol/errors.js';
 import type { StepOutcome } from '../../protocol/run.js';
-import type { StateRead } from '../../store/contract/staging.js';
+import type { StateRead } from '../../store/contract/documents.js';
 import type { Store } from '../../store/contract/store.js';
 import { cutOf } from '../attempt.js';
 import { createChunkWriter } from '../chunk-writer.js';
