@@ -1,5 +1,6 @@
 import { LAYOUT } from '../../session/record.js';
 import { APPEND, LOAD } from '../redis/backend.js';
+import { fieldsOf } from '../redis/entries.js';
 import type { Evaluate } from '../redis/scripts.js';
 import { WRITE_IF, WRITE_IF_FREEING } from '../redis/write-if.js';
 import { SINGLE, type Commands } from '../redis/commands.js';
@@ -106,8 +107,7 @@ function append(
   for (const message of messages) {
     at += 1;
     bytes += Buffer.byteLength(message);
-    const fields = message.startsWith('[') ? [writer, message] : ['w', writer, 'c', message];
-    call('XADD', log, `${String(at)}-0`, ...fields);
+    call('XADD', log, `${String(at)}-0`, ...fieldsOf(writer, message));
   }
   call('HSET', root, 'seq', String(at), 'logBytes', String(bytes), 'appended', now);
   call('HSET', writers, `b:${writer}`, `${String(batch)} ${String(at)}`);

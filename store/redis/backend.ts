@@ -2,6 +2,7 @@ import type { Entry, Read, Want, Write } from '../../session/fields.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LAYOUT } from '../../session/record.js';
 import type { Backend, Commit } from '../change.js';
+import { fieldsOf, jsonOf, writerOf, type StreamEntry } from './entries.js';
 import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 
 /**
@@ -261,7 +262,7 @@ function toReads(
     }
     const at = commands.push(toCommand(keys, read)) - 1;
     return read[0] === 'entries' || read[0] === 'entriesBefore'
-      ? (replies) => (replies[at] as [string, string[]][]).map(toEntry)
+      ? (replies) => (replies[at] as StreamEntry[]).map(toEntry)
       : (replies) => replies[at];
   });
   return { commands, pick: (replies) => picks.map((pick) => pick(replies)) };
@@ -308,10 +309,8 @@ function toCommand(keys: Keys, read: Exclude<Read, readonly ['field', ...unknown
   }
 }
 
-/** An entry has its writer and its message; a delta in its short form only one field, named by the writer. */
-function toEntry([id, fields]: [string, string[]]): Entry {
-  const [writer, message] = fields.length === 2 ? fields : [fields[1], fields[3]];
-  return [Number.parseInt(id, 10), writer ?? '', message ?? ''];
+function toEntry([id, fields]: StreamEntry): Entry {
+  return [Number.parseInt(id, 10), writerOf(fields), jsonOf(fields)];
 }
 
 function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
@@ -359,8 +358,7 @@ function toWrites(keys: Keys, write: Write): string[][] {
       ];
     case 'add': {
       const [, sequence, writer, message] = write;
-      const fields = message.startsWith('[') ? [writer, message] : ['w', writer, 'c', message];
-      return [['XADD', keys('', 'log'), `${String(sequence)}-0`, ...fields]];
+      return [['XADD', keys('', 'log'), `${String(sequence)}-0`, ...fieldsOf(writer, message)]];
     }
     case 'remove': {
       const ids = write.slice(1).map((sequence) => `${String(sequence)}-0`);

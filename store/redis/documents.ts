@@ -112,14 +112,12 @@ export function createDocuments(
         return { isRewind: name.startsWith(REWIND), text, output };
       });
     });
-    const isRewound = createRewindCheck(
-      stored.filter(({ isRewind }) => isRewind).map(({ text }) => text),
+    const rewinds = stored.flatMap(({ isRewind, text }) =>
+      isRewind ? (JSON.parse(text) as Dropped) : [],
     );
     return stored
       .filter(({ isRewind }) => !isRewind)
-      .map(({ text, output }) =>
-        toRunInfo(parseStored(text, 'run') as StoredRun, isRewound, output),
-      )
+      .map(({ text, output }) => toRunInfo(parseStored(text, 'run') as StoredRun, rewinds, output))
       .sort((a, b) => runNumberOf(a.runId) - runNumberOf(b.runId));
   }
 
@@ -271,27 +269,26 @@ type StoredRun = Omit<RunInfo, 'usage'> & { usage?: Usage; outputRef?: string };
 
 function toRunInfo(
   { usage, outputRef: _outputRef, ...run }: StoredRun,
-  isRewound: (run: StoredRun) => boolean,
+  rewinds: readonly Dropped[],
   output: string | undefined,
 ): RunInfo {
   return {
     ...run,
     usage: usage === undefined ? undefined : fromUsage(usage),
     ...(output !== undefined && { output: parseStored(output, 'output') }),
-    ...(isRewound(run) && { rewound: true }),
+    ...(rewinds.some((rewind) => isDropped(run, rewind)) && { rewound: true }),
   };
 }
 
-/** Tells which runs were rewound: those that began at or after a turn that a later rewind dropped. */
-function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => boolean {
-  const dropped = rewinds.map(
-    (text) => JSON.parse(text) as { n: number; row: number; mode: string },
-  );
-  return ({ runId, startRow }) =>
-    dropped.some(
-      ({ n, row, mode }) =>
-        runNumberOf(runId) <= n && (startRow > row || (startRow === row && mode === 'retry')),
-    );
+/** What a rewind dropped: the runs of turns that began at its row, or later. */
+interface Dropped {
+  n: number;
+  row: number;
+  mode: string;
+}
+
+function isDropped({ runId, startRow }: StoredRun, { n, row, mode }: Dropped): boolean {
+  return runNumberOf(runId) <= n && (startRow > row || (startRow === row && mode === 'retry'));
 }
 
 /** A step id as stored: the first slash ends it, whatever the call id contains. */

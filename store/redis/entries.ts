@@ -17,6 +17,11 @@ export function writerOf(fields: readonly string[]): string {
   return (fields.length === 2 ? fields[0] : fields[1]) ?? '';
 }
 
+/** An entry as it is stored; a message that begins as a list is the short form of a delta. */
+export function fieldsOf(writer: string, message: string): string[] {
+  return message.startsWith('[') ? [writer, message] : ['w', writer, 'c', message];
+}
+
 /** The message of an entry as JSON, or the short form of a delta. */
 export function jsonOf(fields: readonly string[]): string {
   return (fields.length === 2 ? fields[1] : fields[3]) ?? '';

@@ -20,8 +20,7 @@ export const SHARED_KEYS = [
 ] as const;
 export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 
-/** `all`: the conversation's keys, its root first, and those of a sub-agent's session. */
-export type SessionKeys = Record<KeyName, string> & { all: string[] };
+export type SessionKeys = Record<KeyName, string>;
 
 /**
  * What is stored about the conversations of one user, in the slot of the tenant, or of the user if
@@ -76,9 +75,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
         ...SHARED_KEYS.map((name) => [name, common + name] as const),
         ...OWN_KEYS.map((name) => [name, own + name] as const),
       ];
-      const all = [...OWN_KEYS, ...SHARED_KEYS].map((name) => common + name);
-      if (own !== common) all.push(...OWN_KEYS.map((name) => own + name));
-      return { ...(Object.fromEntries(names) as Record<KeyName, string>), all };
+      return Object.fromEntries(names) as SessionKeys;
     },
     /** The keys of the script that appends; separate because they are needed for every token. */
     append: (sessionId: string): string[] => {

@@ -17,7 +17,7 @@ describe('keys of a session', () => {
     for (const id of ['a', 'x_-9', newSessionId()]) {
       const children = [1, 2, 31].map((n) => formatChildSessionId(id, n, 'n0nce'));
       const names = [id, ...children].flatMap((each) => [
-        ...keys.session(each).all,
+        ...Object.values(keys.session(each)),
         ...keys.append(each),
         keys.channel(each),
       ]);
@@ -29,10 +29,7 @@ describe('keys of a session', () => {
   it('the keys of a session differ from those of other sessions and prefixes', () => {
     const spaces = ['hx', 'other'].map((prefix) => createKeySpace(prefix));
     const namesOf = (id: string): string[] =>
-      spaces.flatMap((keys) => {
-        const { all: _all, ...names } = keys.session(id);
-        return Object.values(names);
-      });
+      spaces.flatMap((keys) => Object.values(keys.session(id)));
     const conversations = [...namesOf('a'), ...namesOf('b')];
     expect(new Set(conversations).size).toBe(conversations.length);
     // Sub-agents share a stream with their conversation, and what answers are found by.
