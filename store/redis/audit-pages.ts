@@ -30,9 +30,9 @@ export function createAuditPages(
       let isOver = false;
       for (let looks = 0; looks < MOST_LOOKS && !isOver;) {
         const from = at === undefined ? '+' : `(${String(at)}-0`;
-        const page = (await isForward)
+        const page = await (isForward
           ? redis.xrange(chain, from, '+', 'COUNT', READ_AT_ONCE)
-          : redis.xrevrange(chain, from, '-', 'COUNT', READ_AT_ONCE);
+          : redis.xrevrange(chain, from, '-', 'COUNT', READ_AT_ONCE));
         looks += page.length;
         isOver = page.length < READ_AT_ONCE;
         for (const [id, fields] of page) {
