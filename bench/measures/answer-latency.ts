@@ -11,7 +11,7 @@ const WARM_UP = 3;
 /** The reader has read what there is, and waits. */
 const SETTLE_MS = 30;
 
-export interface Question {
+interface Question {
   what: string;
   call: NonNullable<LabEntry['calls']>[number];
   answer: unknown;
@@ -89,15 +89,10 @@ async function measure(
   ];
 }
 
-/**
- * Asks, and answers once the reader has read what there is.
- *
- * @param beforeAnswer called when the run waits
- */
-export async function timeAnswer(
+/** Asks, and answers once the reader has read what there is. */
+async function timeAnswer(
   { chat, port }: { chat: ChatClient; port: number },
   { call, answer }: Pick<Question, 'call' | 'answer'>,
-  beforeAnswer: (sessionId: string) => Promise<void> = () => sleep(SETTLE_MS),
 ): Promise<number> {
   const sessionId = newSessionId();
   await chat.say(sessionId, toLabText({ calls: [call] }, { say: 'thanks' }));
@@ -114,7 +109,7 @@ export async function timeAnswer(
     }),
     signal: leave.signal,
   });
-  await beforeAnswer(sessionId);
+  await sleep(SETTLE_MS);
   answeredAt = wallClock();
   await chat.answer(sessionId, call.id, answer);
   await reader;

@@ -6,7 +6,7 @@ import { sayRaw } from '../client/raw-stream.js';
 import { StreamTally } from '../client/stamped-streams.js';
 import { sleep, wallClock } from '../clock.js';
 import { formatShares, residentMegabytes, startCpuMeter } from '../processes/usage.js';
-import { summarize, type Report } from '../report.js';
+import { summarize, type Report, type Row } from '../report.js';
 
 /** Until a refused message is sent again. */
 const AGAIN_MS = 250;
@@ -68,47 +68,37 @@ export const concurrentRuns: Measurement = {
     bench.say(`concurrent-runs: ${String(runs)} bare workflows at once`);
     const floor = await performBare(bench, runs);
     const what = `${String(runs)} bare workflows`;
+    const toFirst = (name: string, { firsts }: Performed): Row => ({
+      what: `${name}: first token`,
+      unit: 'ms',
+      value: summarize(firsts),
+      beside: { what: `${what}: first activity`, value: summarize(floor.firsts) },
+      aim: { ratio: 1.3 },
+    });
+    const toRate = (name: string, { ms }: Performed, ratioAtLeast: number): Row => ({
+      what: name,
+      unit: '1/s',
+      value: { p50: (1000 * runs) / ms },
+      beside: { what, value: { p50: (1000 * runs) / floor.ms } },
+      aim: { ratioAtLeast },
+    });
     const report: Report = {
       rows: [
-        {
-          what: `${all}: first token`,
-          unit: 'ms',
-          value: summarize(product.firsts),
-          beside: { what: `${what}: first activity`, value: summarize(floor.firsts) },
-          aim: { ratio: 1.3 },
-        },
+        toFirst(all, product),
         {
           what: '  token of the model → its reader',
           unit: 'ms',
           value: summarize(product.latencies),
         },
-        {
-          what: '  runs per second',
-          unit: '1/s',
-          value: { p50: (1000 * runs) / product.ms },
-          beside: { what, value: { p50: (1000 * runs) / floor.ms } },
-          aim: { ratioAtLeast: 0.8 },
-        },
+        toRate('  runs per second', product, 0.8),
         {
           what: '  messages refused',
           unit: 'times',
           value: { p50: product.refused },
           aim: { p50: 0 },
         },
-        {
-          what: `${all}, in legs: first token`,
-          unit: 'ms',
-          value: summarize(legs.firsts),
-          beside: { what: `${what}: first activity`, value: summarize(floor.firsts) },
-          aim: { ratio: 1.3 },
-        },
-        {
-          what: '  runs per second, in legs',
-          unit: '1/s',
-          value: { p50: (1000 * runs) / legs.ms },
-          beside: { what, value: { p50: (1000 * runs) / floor.ms } },
-          aim: { ratioAtLeast: 2 },
-        },
+        toFirst(`${all}, in legs`, legs),
+        toRate('  runs per second, in legs', legs, 2),
         {
           what: '  memory of the worker, most',
           unit: 'MB',

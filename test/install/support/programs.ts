@@ -27,7 +27,8 @@ export async function startGroup(
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const closed = once(child, 'close');
+  // Also where it could not be started at all.
+  const closed = once(child, 'close').catch(() => undefined);
   let printed = '';
   const stop = async (): Promise<void> => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
