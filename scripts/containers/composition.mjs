@@ -75,11 +75,8 @@ const WORDS = Array.from({ length: 80 }, (_, n) => `word${n}`);
 
 /** @param options.headers sent along, as a token is */
 export async function createTalk(url, { agent, headers = {} }) {
-  const fromBuild = (name) =>
-    import(pathToFileURL(join(projectRoot, 'dist/bench/soak', name)).href);
-  const [{ createReader }, { createRequests, json }, { tally, toWords }] = await Promise.all(
-    ['reader.js', 'requests.js', 'tally.js'].map(fromBuild),
-  );
+  const page = pathToFileURL(join(projectRoot, 'dist/bench/soak/page.js')).href;
+  const { createReader, createRequests, json, tally, toWords } = await import(page);
   const requests = createRequests(() => url);
   const send = (path, init = {}) =>
     requests.send(path, { ...init, headers: { ...init.headers, ...headers } });
