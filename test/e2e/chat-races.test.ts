@@ -56,21 +56,6 @@ it('the server accepts one of two different messages that arrive at once', async
   expect(retry.text()).toBe('Sent once and only once.');
 });
 
-it('the server refuses a message whose id was used for another text', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  await (
-    await postMessage(url, sessionId, { id: 'u1', text: slowly })
-  ).done;
-  const response = await fetch(`${url}/api/chat/${sessionId}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message: { id: 'u1', role: 'user', content: 'other' } }),
-  });
-  expect(response.status).toBe(409);
-  expect(await response.json()).toMatchObject({ code: 'message_conflict' });
-});
-
 it('twenty viewers of one reply, which connect and disconnect, are served', async () => {
   const { url } = product;
   const sessionId = newSessionId();
@@ -96,25 +81,6 @@ it('twenty viewers of one reply, which connect and disconnect, are served', asyn
   expect(new Set(stay.map((reader) => reader.text()))).toEqual(new Set([reply]));
   expect(await owner.done).toBe('ended');
   expect(owner.text()).toBe(reply);
-});
-
-it('a run is stopped once, from any side, and a run at rest not at all', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  const stop = (): Promise<number> =>
-    fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' }).then(({ status }) => status);
-  expect(await stop()).toBe(404);
-  const client = openChat(CLIENT_7, { url, sessionId });
-  const reply = client.chat.sendMessage(toScript({ say: 'Too long.', hangMs: 60_000 }));
-  await until('the run is active', async () => {
-    const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
-    return snapshot?.run?.status === 'running';
-  });
-  expect(await Promise.all([stop(), stop(), stop()])).toEqual([202, 202, 202]);
-  await reply;
-  expect(client.posts()).toBe(1);
-  expect((await loadSnapshot(url, sessionId)).run?.status).toBe('interrupted');
-  expect(await stop()).toBe(202);
 });
 
 it('a message that is sent again behind hidden context of another id is a repetition', async () => {

@@ -10,7 +10,6 @@ import { until } from '../support/until.js';
 
 const product = useProduct();
 
-const locate = { tool: 'locate', id: 'c1', args: {} };
 const slow = { say: 'one two three four five six seven', deltas: 14, everyMs: 100 };
 
 describe('a chat on the agent server', () => {
@@ -65,36 +64,6 @@ describe('a chat on the agent server', () => {
     await expectStored(opened);
   });
 
-  it('a stream ends where only a person can continue, and each answer is posted once', async () => {
-    const opened = open();
-    const { chat, requests } = opened;
-    const charge = { tool: 'charge', id: 'c2', args: { amount: 5 } };
-    await chat.sendMessage(toScript({ calls: [locate, charge] }, { say: 'Charged.' }));
-    expect(chat.status).toBe('ready');
-    await chat.addToolOutput({ tool: 'locate', toolCallId: 'c1', output: 'here' });
-    const part = callsOf(chat.lastMessage).find(({ state }) => state === 'approval-requested');
-    const id = part?.approval?.id ?? '';
-    await chat.addToolApprovalResponse({ id, approved: true });
-    await until('it is charged', () => opened.reply() === 'Charged.' && chat.status === 'ready');
-    expect(requests.filter((path) => path === 'submit-tool-result')).toHaveLength(2);
-    await expectStored(opened);
-  });
-
-  it('a page that is loaded follows the active turn, and nothing else', async () => {
-    const first = open();
-    const sent = first.chat.sendMessage(toScript(slow));
-    await until('it talks', () => first.reply().includes('one'));
-    const { sessionId } = first;
-    const { messages } = await loadSnapshot(product.url, sessionId);
-    const second = open({ sessionId, messages });
-    await Promise.all([second.chat.resumeStream(), sent]);
-    await expectStored(first);
-    await expectStored(second);
-    const before = second.requests.length;
-    await second.chat.resumeStream();
-    expect(second.requests.slice(before)).toEqual(['status']);
-  });
-
   it('a chat on the agent server waits while only sub-agents write', async () => {
     const opened = open();
     const { chat, requests, reply } = opened;
@@ -128,29 +97,6 @@ describe('a chat on the agent server', () => {
     await expectStored(opened);
   });
 
-  it('a chat on the agent server reports a failed run, and a stopped one', async () => {
-    const failed = open();
-    await failed.chat.sendMessage(toScript({ say: 'half', fail: { status: 400, afterDeltas: 1 } }));
-    expect(failed.chat.error?.message).toBe('The model provider refused the request.');
-    expect(failed.reply()).toBe('half');
-    const silent = open();
-    await silent.chat.sendMessage(toScript({ fail: { status: 400 } }));
-    silent.chat.clearError();
-    await silent.chat.sendMessage(toScript({ say: 'Now.' }));
-    await expectStored(silent);
-
-    const stopped = open();
-    const sent = stopped.chat.sendMessage(toScript(slow));
-    await until('it talks', () => stopped.reply().includes('one'));
-    await fetch(`${product.url}/api/agent/interrupt`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ sessionId: stopped.sessionId }),
-    });
-    await sent;
-    await expectStored(stopped);
-  });
-
   it('a repeated turn whose message never arrived sends it', async () => {
     const opened = open();
     const { chat } = opened;
@@ -165,15 +111,5 @@ describe('a chat on the agent server', () => {
     await chat.regenerate();
     expect(chat.messages).toHaveLength(6);
     await expectStored(opened);
-  });
-
-  it('a chat that is stopped closes its stream', async () => {
-    const { chat, reply, requests } = open();
-    const sent = chat.sendMessage(toScript(slow));
-    await until('it talks', () => reply().includes('one'));
-    await chat.stop();
-    await sent;
-    expect(chat.status).toBe('ready');
-    expect(requests.filter((path) => path === 'sse')).toHaveLength(1);
   });
 });

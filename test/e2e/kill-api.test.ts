@@ -1,3 +1,4 @@
+import type { OperatorForkReply } from '../../protocol/operator.js';
 import { openAsked } from '../support/asked-chat.js';
 import {
   CLIENT_7,
@@ -5,12 +6,14 @@ import {
   loadChat,
   loadSnapshot,
   openChat,
+  textOf,
   toScript,
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { storedRecord } from '../support/stored-record.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
@@ -130,5 +133,45 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     await expectReply(sessionId, 'Once. ');
     await expectReply(asked.sessionId, 'done');
     expect(await countCharges(asked.sessionId)).toEqual(['1']);
+  });
+
+  it('a fork whose copy is stored is continued, once, and found by its key', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const echo = { tool: 'echo', id: 'e1', args: { value: 1 } };
+    await client.chat.sendMessage(toScript({ say: 'One. ', calls: [echo] }, { say: 'Two.' }));
+    await untilRests(client, url);
+    const { run } = await loadSnapshot(url, sessionId);
+    const wire = await startTcpProxy(product.redisServer.port);
+    await product.kill9Api();
+    await product.startApi({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
+    const copyId = newSessionId();
+    const fork = (): Promise<Response> =>
+      fetch(`${url}/api/operator/runs/${encodeURIComponent(run?.runId ?? '')}/fork`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': copyId },
+        body: JSON.stringify({ step: 1, sessionId: copyId }),
+      });
+    // The copy is stored, and the reply never arrives.
+    const copied = wire.holdAt('"mode":"branch"', 'after');
+    const lost = fork().catch(() => undefined);
+    await copied;
+    await until('the copy', async () => (await product.redis.exists(`hx:{${copyId}}:root`)) === 1);
+    await product.kill9Api();
+    await lost;
+    await wire.close();
+    await product.startApi();
+    const isContinued = async (): Promise<boolean> => {
+      const { status, messages } = await loadSnapshot(url, copyId);
+      return status === 'ended' && messages.some((each) => textOf(each).startsWith('One. Two.'));
+    };
+    await until('the copy is continued', isContinued, 40_000);
+    expect((await storedRecord(product.redis, copyId))?.run.n).toBe(1);
+    // A claim of a request that died lasts a minute.
+    await product.redis.del(await product.redis.keys('hx:request:*'));
+    const again = await fork();
+    expect(again.status).toBe(201);
+    expect((await again.json()) as OperatorForkReply).toMatchObject({ sessionId: copyId });
   });
 });

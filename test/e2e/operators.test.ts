@@ -151,33 +151,6 @@ describe('a refund that a colleague has to approve', () => {
       expect(await outcome(lea.post(to, { approved: true }))).toEqual([403, 'not_allowed']);
     }
   });
-
-  it('another tenant learns nothing and changes nothing', async () => {
-    const { id, snapshot, question } = await askForRefund('acme');
-    const runId = (await snapshot()).run?.runId ?? '';
-    const free = newSessionId();
-    for (const tenant of ['other', undefined]) {
-      const stranger = await signIn('eve', tenant, 'operator', 'approver', 'viewer');
-      expect(await json(stranger.get('operator/waiting'))).toEqual({ sessions: [] });
-      for (const { about, run } of [
-        { about: id, run: runId },
-        { about: free, run: `${free}:1-abcdef` },
-      ]) {
-        const call = `operator/waiting/${about}/${question.toolCallId}`;
-        const replies = [
-          stranger.get(`operator/sessions/${about}`),
-          stranger.post(call, { approved: true }),
-          stranger.post(`${call}/extend`, { byMs: 1_000 }),
-          stranger.get(`operator/runs/${encodeURIComponent(run)}`),
-          ...['stop', 'resume', 'retry'].map((act) =>
-            stranger.post(`operator/runs/${encodeURIComponent(run)}/${act}`),
-          ),
-        ];
-        for (const reply of replies) expect(await outcome(reply)).toEqual([404, 'not_found']);
-      }
-    }
-    expect(await snapshot()).toMatchObject({ status: 'paused', run: { runId } });
-  });
 });
 
 describe('the runs of a tenant', () => {

@@ -94,11 +94,6 @@ describe('GET /chat/:sessionId/events', () => {
     await queued.text();
     page.leave();
   });
-
-  it('session events of an unknown conversation get 404', async () => {
-    const response = await fetch(`${product.url}/api/chat/${newSessionId()}/events`);
-    expect([response.status, await response.json()]).toMatchObject([404, { code: 'not_found' }]);
-  });
 });
 
 describe('DELETE /chat/:sessionId', () => {

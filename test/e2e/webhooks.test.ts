@@ -9,13 +9,34 @@ import {
   toScript,
   untilAsked,
   untilRests,
+  type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
-import { callHook, untilSent, waits } from '../support/webhooks.js';
 import { until } from '../support/until.js';
+
+/** A call of the lab agent's tool that a webhook answers. */
+function waits(tool: 'wait' | 'waitBriefly' = 'wait'): object {
+  return { tool, id: 'w1', args: {} };
+}
+
+/** The address that a tool has given out, as an event. */
+async function untilSent(client: ChatClient, origin: string): Promise<string> {
+  const path = await until(
+    'the address',
+    () => /\/api\/hooks\/[\w-]+/.exec(JSON.stringify(client.messages()))?.[0],
+  );
+  return origin + path;
+}
+
+/** Sends a request to it. */
+async function callHook(url: string, body: string): Promise<[status: number, code: unknown]> {
+  const response = await fetch(url, { method: 'POST', body });
+  const { code, status } = (await response.json()) as { code?: string; status?: string };
+  return [response.status, code ?? status];
+}
 
 const product = useProduct();
 
