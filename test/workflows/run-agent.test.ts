@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import type { WorkflowHandle } from '@temporalio/client';
 import { createReporter } from '../../examples/own-workflow/agent.js';
 import { limits, toQuotas } from '../../extensions/limits/index.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -15,8 +16,37 @@ import {
   type RunHarness,
 } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
-import { untilEvent, untilTaskAfter } from '../support/until-event.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
+import type { HistoryEvent } from '../support/history-of.js';
+import { until } from '../support/until.js';
+
+/** The events of a workflow from the first with these attributes on, once it is there. */
+function untilEvent(
+  handle: WorkflowHandle,
+  attributes: keyof HistoryEvent,
+): Promise<HistoryEvent[]> {
+  return until(attributes, () => eventsSince(handle, attributes));
+}
+
+/** The same, once the workflow has handled that event. */
+function untilTaskAfter(
+  handle: WorkflowHandle,
+  attributes: keyof HistoryEvent,
+): Promise<HistoryEvent[]> {
+  return until(`a workflow task after ${attributes}`, async () => {
+    const since = await eventsSince(handle, attributes);
+    return since?.some((event) => event.workflowTaskCompletedEventAttributes != null) && since;
+  });
+}
+
+async function eventsSince(
+  handle: WorkflowHandle,
+  attributes: keyof HistoryEvent,
+): Promise<HistoryEvent[] | undefined> {
+  const { events } = await handle.fetchHistory();
+  const at = events?.findIndex((event) => event[attributes] != null) ?? -1;
+  return at < 0 ? undefined : events?.slice(at);
+}
 
 let stores: TestStores;
 let connection: NativeConnection;

@@ -3,8 +3,23 @@ import { createLocalCommands, evaluateOn } from '../../../store/memory/local-red
 import { createKeySpace } from '../../../store/redis/keys.js';
 import { createPauses } from '../../../store/redis/pauses.js';
 import { createWriteIf } from '../../../store/redis/write-if.js';
-import { dyingAfter } from '../../support/dying-commands.js';
 import { slotOf } from '../../support/redis-slots.js';
+
+type Methods<Of> = { [Name in keyof Of]: (...args: never[]) => unknown };
+
+/** The commands of a process that dies after so many of them. */
+function dyingAfter<Of extends Methods<Of>>(count: number, commands: Of): Of {
+  let left = count;
+  return new Proxy(commands, {
+    get:
+      (of, name) =>
+      (...args: never[]) => {
+        left -= 1;
+        if (left < 0) return Promise.reject(new Error('it has died'));
+        return of[name as keyof Of](...args);
+      },
+  });
+}
 
 const keys = createKeySpace();
 const RUN = { runId: 's-1:1-a', agent: 'guide', startedAt: 1 };
