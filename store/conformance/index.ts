@@ -4,101 +4,51 @@
  */
 import { badInputCases } from './bad-input.js';
 import { auditCases } from './documents/audit.js';
-import { checkpointCases } from './documents/checkpoints.js';
-import { deletionCases } from './documents/deletion.js';
-import { dueSessionCases } from './documents/due-sessions.js';
 import { fileCases } from './documents/files.js';
-import { ownerConversationCases } from './documents/owner-conversations.js';
-import { ownerAdmissionCases } from './documents/owner-admissions.js';
-import { ownerUsageCases } from './documents/owner-usage.js';
+import { fleetCases } from './documents/fleet.js';
+import { ownerCases } from './documents/owners.js';
+import { sessionCases } from './documents/sessions.js';
+import { stateAndChangeCases } from './documents/state.js';
 import { usageCases } from './documents/usage.js';
-import { workerLeaseCases } from './documents/leases.js';
 import { waitingSessionCases } from './documents/waiting-sessions.js';
-import { pauseCases } from './documents/pauses.js';
-import { requestCases } from './documents/requests.js';
-import { pendingCallCases } from './documents/pending-calls.js';
-import { runCases } from './documents/runs.js';
-import { concurrentChangeCases } from './documents/concurrent-changes.js';
-import { settledChangeCases } from './documents/settled-changes.js';
-import { stagingCases } from './documents/staging.js';
-import { stateCases } from './documents/state.js';
 import { streamProperties } from './properties/streams.js';
-import { appendCases } from './session/append.js';
 import { atOnceCases } from './session/at-once.js';
-import { beginCases } from './session/begin.js';
-import { claimCases } from './session/claim.js';
-import { valueCases } from './session/values.js';
-import { expiryCases } from './session/expiry.js';
-import { largeSessionCases } from './session/large-sessions.js';
-import { keptPageCases } from './session/kept-pages.js';
-import { oddCallIdCases } from './session/odd-call-ids.js';
-import { oddNameCases } from './session/odd-names.js';
 import { branchCases } from './session/branch.js';
-import { queueCases } from './session/queue.js';
-import { rewindCases } from './session/rewind.js';
-import { callEventCases } from './session/call-events.js';
+import { keptPageCases } from './session/kept-pages.js';
+import { largeSessionCases } from './session/large-sessions.js';
+import { oddNamesCases } from './session/odd-names.js';
 import { readAlongCases } from './session/read-along.js';
+import { runCases } from './session/runs.js';
 import { subAgentCases } from './session/sub-agents.js';
-import { appendsAtOnceCases } from './stream/appends-at-once.js';
-import { deltaCases } from './stream/deltas.js';
-import { readerCases } from './stream/readers.js';
-import { resumableReaderCases } from './stream/resumable-readers.js';
-import { streamInfoCases } from './stream/stream-info.js';
-import { truncationCases } from './stream/truncation.js';
-import { writerCases } from './stream/writers.js';
+import { valueCases } from './session/values.js';
+import { streamReaderCases } from './stream/readers.js';
+import { streamWriterCases } from './stream/writers.js';
 import { createSuite, type ConformanceOptions } from './suite.js';
 
 export type { ConformanceOptions, StoresUnderTest } from './suite.js';
 
-const SESSION = [
-  beginCases,
-  rewindCases,
+const CASES = [
+  runCases,
   branchCases,
-  queueCases,
-  claimCases,
   atOnceCases,
-  appendCases,
   readAlongCases,
-  callEventCases,
-  expiryCases,
   keptPageCases,
   valueCases,
-  oddCallIdCases,
-  oddNameCases,
+  oddNamesCases,
   subAgentCases,
   largeSessionCases,
-];
-
-const STREAM = [
-  writerCases,
-  appendsAtOnceCases,
-  deltaCases,
-  readerCases,
-  resumableReaderCases,
-  truncationCases,
-  streamInfoCases,
-];
-
-const DOCUMENTS = [
-  stateCases,
-  runCases,
-  checkpointCases,
-  stagingCases,
-  settledChangeCases,
-  concurrentChangeCases,
-  pendingCallCases,
-  deletionCases,
-  dueSessionCases,
+  streamWriterCases,
+  streamReaderCases,
+  stateAndChangeCases,
+  sessionCases,
+  fleetCases,
   waitingSessionCases,
-  ownerConversationCases,
-  ownerUsageCases,
+  ownerCases,
   usageCases,
-  ownerAdmissionCases,
-  workerLeaseCases,
   auditCases,
-  pauseCases,
-  requestCases,
   fileCases,
+  badInputCases,
+  streamProperties,
 ];
 
 /**
@@ -117,6 +67,5 @@ const DOCUMENTS = [
  */
 export function storeConformance(options: ConformanceOptions): void {
   const suite = createSuite(options);
-  for (const cases of [...SESSION, ...STREAM, ...DOCUMENTS, badInputCases, streamProperties])
-    cases(suite);
+  for (const cases of CASES) cases(suite);
 }

@@ -1,4 +1,4 @@
-import { equal, eventually, includes } from '../../store/conformance/assertions.js';
+import { equal, eventually, includes, refuses } from '../../store/conformance/assertions.js';
 import { approval, client, server } from '../../store/conformance/fixtures.js';
 import { it } from './rules.js';
 
@@ -21,22 +21,6 @@ describe('settle call, an approval', () => {
       stream: 'active',
       resume,
     });
-  });
-
-  it('a batch of denials resumes the run with nothing to execute', async ({ session }) => {
-    const { runId } = await session.asked(approval('a'));
-    includes(await session.decide(runId, 'a', false), { resume: { step: 1, approved: [] } });
-    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
-  });
-
-  it('an answer while siblings are running causes no pause', async ({ session }) => {
-    const { runId } = await session.asked(server('s'), approval('a'));
-    await session.start(runId, 1, 's');
-    includes(await session.decide(runId, 'a', true), { resume: { approved: ['a'] } });
-    await session.finishCall(runId, 1, 's', 1);
-    includes(await session.record(), { stream: 'active' });
-    equal(await session.messages('run_paused'), []);
-    equal(await session.messages('run_resumed'), []);
   });
 
   it('a call that demands an approver takes an answer only with the mark of a permission', async (setup) => {
@@ -102,15 +86,6 @@ describe('settle call, an approval', () => {
     });
   });
 
-  it('kind and run of the pending record are checked', async ({ session }) => {
-    const { runId } = await session.asked(approval('a'), client('c'), server('s'));
-    equal(await session.decide(runId, 'c', true), { kind: 'kind_mismatch' });
-    equal(await session.decide(runId, 's', true), { kind: 'kind_mismatch' });
-    equal(await session.decide(`${session.id}:9-x`, 'a', true), { kind: 'stale_run' });
-    equal(await session.decide(runId, 'nothing', true), { kind: 'not_pending' });
-    includes(await session.decide(runId, 'a', true), { kind: 'stored' });
-  });
-
   it('late duplicates get already_completed, also in later steps and turns', async (setup) => {
     const { session } = setup;
     const { runId } = await session.asked(approval('a'));
@@ -128,6 +103,28 @@ describe('settle call, an approval', () => {
     equal(await duplicates(), [already, already]);
     await session.newRun();
     equal(await duplicates(), [already, already]);
+  });
+
+  it('it describes what a paused run waits for', async ({ store, session }) => {
+    await refuses(store.calls.suspension(session.id), 'not_found');
+    const { runId } = await session.newRun();
+    equal(await store.calls.suspension(session.id), null);
+    await session.ask(runId, 1, [client('c'), client('d')]);
+    const { sequence } = (await session.record()) ?? {};
+    const waits = { runId, stepId: 's1', sequence };
+    equal(await store.calls.suspension(session.id), {
+      ...waits,
+      kind: 'suspended_client_tool',
+      toolCallIds: ['c', 'd'],
+    });
+    await session.answer(runId, 'c', { output: 1 });
+    equal(await store.calls.suspension(session.id), {
+      ...waits,
+      kind: 'suspended_step_partial',
+      toolCallIds: ['d'],
+    });
+    await session.answer(runId, 'd', { output: 1 });
+    equal(await store.calls.suspension(session.id), null);
   });
 });
 
@@ -197,20 +194,5 @@ describe('settle call, a tool', () => {
     includes(await session.call('s'), { row: { output } });
     await session.claim(session.writer(runId, 2, 1));
     includes(await session.rows(2), [{ toolCallId: 's', output }]);
-  });
-
-  it('nothing is created for a session that does not exist', async ({ store, session }) => {
-    const lost = session.writer('r', 1, 1);
-    equal(await session.decide(`${session.id}:1-x`, 'a', true), { kind: 'not_pending' });
-    equal(await session.claim(lost), { kind: 'superseded' });
-    equal(await session.say(lost, 1, 'x'), { kind: 'superseded' });
-    equal(await session.start('r', 1, 'a'), { kind: 'superseded' });
-    equal(await session.commit(lost), { kind: 'superseded' });
-    equal(await session.end('r', 'failed'), { kind: 'superseded' });
-    equal(await session.stop({ mode: 'abort' }), { kind: 'nothing' });
-    await store.sessions.noteActiveSnapshot(session.id, 1);
-    equal(await session.record(), undefined);
-    equal(await session.load(), null);
-    equal(await session.log(), []);
   });
 });

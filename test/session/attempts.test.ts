@@ -145,6 +145,67 @@ describe('attempts', () => {
     await store.steps.handOver({ writer: retried, toolCallId: 's', how: 'retry' });
     includes(await session.start(runId, 1, 's', 10), { kind: 'execute', execution: 2 });
   });
+
+  it('a higher token keeps what the same step of an earlier turn wrote', async ({ session }) => {
+    for (const [messageId, text] of [
+      ['u1', 'first turn, '],
+      ['u2', 'second turn'],
+    ] as const) {
+      const { runId } = await session.newRun(messageId);
+      await session.claim(session.writer(runId, 1, 1));
+      await session.say(session.writer(runId, 1, 1), 1, 'gone');
+      const writer = session.writer(runId, 1, 2);
+      await session.claim(writer);
+      await session.say(writer, 1, text);
+      await session.commit(writer);
+    }
+    equal(textIn(await session.log()), 'first turn, second turn');
+  });
+
+  it('a higher token emits no resync if there was nothing to withdraw', async ({ session }) => {
+    const { runId } = await session.newRun();
+    await session.claim(session.writer(runId, 1, 5));
+    await session.claim(session.writer(runId, 1, 6));
+    equal(
+      (await session.log()).map(({ message }) => message.type),
+      ['step_discarded'],
+    );
+  });
+
+  it('a repeated claim changes nothing after the writer has written', async ({ session }) => {
+    const { runId } = await session.newRun();
+    const writer = session.writer(runId, 1, 5);
+    const first = await session.claim(writer);
+    await session.say(writer, 1, 'kept');
+    includes(await session.claim(writer), { ...first, sequence: 1 });
+    includes(await session.say(writer, 2, ' and more'), { kind: 'appended' });
+    equal(textIn(await session.log()), 'kept and more');
+    equal(await session.messages('step_discarded'), []);
+  });
+
+  it('a step cannot be claimed while a call of the step before waits', async ({ session }) => {
+    const { runId } = await session.asked(approval('a'));
+    equal(await session.claim(session.writer(runId, 2, 1)), { kind: 'not_ready' });
+    await session.decide(runId, 'a', true);
+    equal(await session.claim(session.writer(runId, 2, 1)), { kind: 'not_ready' });
+    await session.carryOut(runId, 1, 'a', 1);
+    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', rowCount: 3 });
+  });
+
+  it('results enter the transcript once, in the order of the calls', async ({ session }) => {
+    const { runId } = await session.asked(server('x'), server('y'));
+    for (const id of ['y', 'x']) {
+      await session.start(runId, 1, id);
+      await session.finishCall(runId, 1, id, `result of ${id}`);
+    }
+    await session.claim(session.writer(runId, 2, 1));
+    await session.claim(session.writer(runId, 2, 2));
+    includes(await session.rows(2), [
+      { toolCallId: 'x', output: 'result of x' },
+      { toolCallId: 'y', output: 'result of y' },
+    ]);
+    equal(await session.call('x'), undefined);
+  });
 });
 
 /**
@@ -182,15 +243,6 @@ describe('order of checks', () => {
     includes(await session.claim(session.writer(runId, 1, 9), 999), { kind: 'done' });
   });
 
-  it('a claim checks a stop before the fence', async ({ session }) => {
-    const { runId } = await session.newRun();
-    await session.claim(session.writer(runId, 1, 5));
-    await session.stop({ mode: 'abort', reason: 'enough' });
-    const stopped = { kind: 'stopped', stop: { mode: 'abort', reason: 'enough' } };
-    equal(await session.claim(session.writer(runId, 1, 4)), stopped);
-    equal(await session.claim(session.writer(runId, 1, 6)), stopped);
-  });
-
   it('a claim checks a missing step before waiting calls', async ({ session }) => {
     const { runId } = await session.asked(approval('a'));
     equal(await session.claim(session.writer(runId, 3, 1)), { kind: 'rewound' });
@@ -213,13 +265,6 @@ describe('order of checks', () => {
     await session.stop();
     includes(await session.commit(session.writer(runId, 1, 1)), { kind: 'done' });
     includes(await session.commit(session.writer(runId, 1, 0), { known: 999 }), { kind: 'done' });
-  });
-
-  it('a commit checks a stop before the fence', async ({ session }) => {
-    const { runId } = await session.newRun();
-    await session.claim(session.writer(runId, 1, 5));
-    await session.stop();
-    includes(await session.commit(session.writer(runId, 1, 4)), { kind: 'stopped' });
   });
 
   it('append: a stored batch comes before everything but the fence', async ({ session }) => {

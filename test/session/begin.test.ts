@@ -4,6 +4,7 @@ import { equal, eventually, includes } from '../../store/conformance/assertions.
 import { approval, client, server, userMessage } from '../../store/conformance/fixtures.js';
 import { drive } from '../../store/conformance/session-driver.js';
 import { playTurn } from '../../store/conformance/session/played-turns.js';
+import type { UserMessage } from '../../store/contract/runs.js';
 import { it } from './rules.js';
 
 const person = (userId: string, extra: Partial<KnownPerson> = {}): KnownPerson => ({
@@ -62,6 +63,174 @@ describe('begin', () => {
     includes(await session.begin({ ...later, startAt: 1 }), { kind: 'begun' });
     equal((await session.record())?.waitsUntil, undefined);
   });
+
+  it('who asks for a run in place of the owner is its requester', async ({ session }) => {
+    const run = await session.newRun({ by: 'bob' });
+    equal((await session.record())?.runBy, 'bob');
+    await session.end(run.runId, 'completed');
+    await session.begin({ by: 'ann', messages: [userMessage('u2')] });
+    equal((await session.record())?.runBy, undefined);
+  });
+
+  it('a message leads to the newest run of its turn, and to none while it waits', async (setup) => {
+    const { store, session } = setup;
+    const runOf = (id: string) => store.sessions.runOf(session.id, id);
+    const first = await session.newRun('u1');
+    await session.enqueue('u2');
+    equal(
+      [await runOf('u1'), await runOf('u2'), await runOf('u3')],
+      [first.runId, undefined, undefined],
+    );
+    await session.end(first.runId, 'failed');
+    const second = await session.beginNext();
+    ok(second.kind === 'begun');
+    equal([await runOf('u1'), await runOf('u2')], [first.runId, second.run.runId]);
+    await session.end(second.run.runId, 'interrupted');
+    const resumed = await session.resume();
+    ok(resumed.kind === 'resumed');
+    equal([await runOf('u1'), await runOf('u2')], [first.runId, resumed.run.runId]);
+    await session.end(resumed.run.runId, 'completed');
+    const again = await session.retry();
+    ok(again.kind === 'rewound');
+    equal(await runOf('u2'), again.run.runId);
+  });
+
+  it('a message that keeps questions is refused while people are asked', async ({ session }) => {
+    const { runId } = await session.asked(approval('c1'));
+    const messages = [userMessage('u2')];
+    equal(await session.begin({ messages, keepsQuestions: true }), { kind: 'busy' });
+    equal((await session.record())?.runId, runId);
+    includes(await session.begin({ messages }), {
+      kind: 'begun',
+      run: { supersededRunId: runId },
+    });
+  });
+
+  it('a hidden message before a visible accepted one counts as accepted', async ({ session }) => {
+    const hidden = (id: string): UserMessage => ({ ...userMessage(id), hidden: true });
+    const ids = async (): Promise<unknown[]> =>
+      (await session.rows()).flatMap((row) => (row.role === 'user' ? [row.id] : []));
+    includes(await session.begin({ messages: [hidden('h1'), userMessage('u1')] }), {
+      kind: 'begun',
+    });
+    const again = [hidden('h2'), userMessage('u1')];
+    equal(await session.begin({ messages: again }), { kind: 'accepted' });
+    await session.stop();
+    equal(await session.begin({ messages: again }), { kind: 'accepted' });
+    equal(await ids(), ['h1', 'u1']);
+    // What follows it is new, with or without a visible message.
+    const more = [...again, hidden('h3'), userMessage('u2'), hidden('h4')];
+    includes(await session.begin({ messages: more }), { kind: 'begun' });
+    equal(await ids(), ['h1', 'u1', 'h3', 'u2', 'h4']);
+  });
+
+  it('a state is replaced only if the run begins', async ({ session }) => {
+    const { runId } = await session.newRun('u1');
+    await session.begin({ messages: [userMessage('u2')], state: { n: 'busy' } });
+    await session.begin({ messages: [userMessage('u1')], state: { n: 'accepted' } });
+    includes(await session.load(), { customState: {}, version: 0 });
+    await session.end(runId, 'completed');
+    await session.begin({ messages: [userMessage('u3')], state: { n: 1, list: [] } });
+    includes(await session.load(), {
+      customState: { n: 1, list: [] },
+      version: 1,
+    });
+  });
+
+  it('an accepted id with other content is a conflict, and nothing is stored', async (setup) => {
+    const { session } = setup;
+    const { runId } = await session.newRun('u1');
+    await session.end(runId, 'completed');
+    const other = { ...userMessage('u1'), hash: 'changed' };
+    equal(await session.begin({ messages: [userMessage('u2'), other] }), {
+      kind: 'conflict',
+      messageId: 'u1',
+    });
+    equal(await session.accepted(['u2']), []);
+  });
+
+  it('reply ids count the visible messages before them, not steps', async ({ session }) => {
+    const ids: string[] = [];
+    for (const turn of [1, 2, 3]) {
+      const run = await session.newRun();
+      ids.push(run.messageId);
+      equal(run.turn, turn);
+      const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
+      await session.ask(run.runId, 1, [server(`c${run.runId}`, { row })]);
+      await session.ask(run.runId, 2, []);
+    }
+    equal(ids, ['msg-1', 'msg-3', 'msg-5']);
+  });
+
+  it('a stopped turn without text counts as a visible message, a hidden message does not', async (setup) => {
+    const { session } = setup;
+    await session.newRun();
+    await session.stop();
+    const hidden = { ...userMessage('h'), hidden: true };
+    includes(await session.begin({ messages: [hidden, userMessage('u2')] }), {
+      run: { messageId: 'msg-3' },
+    });
+    includes(await session.rows(1), [
+      { role: 'assistant', messageId: 'msg-1', display: true, parts: [] },
+      { id: 'h' },
+      { id: 'u2' },
+    ]);
+  });
+
+  it('a run may be marked as the continuation of an ended one', async ({ session }) => {
+    await session.newRun('u0');
+    await session.stop();
+    const sequence = (await session.record())?.sequence ?? 0;
+    const resumed = { by: 'ann' };
+    const result = await session.begin({ messages: [userMessage('u1')], nonce: 'n', resumed });
+    includes(result, { run: { startSequence: sequence, turn: 2 } });
+    const runId = `${session.id}:2-n`;
+    includes(await session.messages('run_resumed'), [{ runId, step: 0, mode: 'with_message' }]);
+    includes(await session.record(), {
+      runMode: 'with_message',
+      runBy: 'ann',
+      runStartSequence: sequence,
+      turnStartSequence: sequence,
+      sequence: sequence + 1,
+      pauseSequence: sequence,
+    });
+  });
+
+  it('fields of the previous run are cleared', async ({ session }) => {
+    const { runId } = await session.newRun();
+    await session.end(runId, 'failed', {
+      error: { code: 'x', message: 'y', retryable: false },
+    });
+    ok((await session.record())?.error);
+    await session.newRun();
+    const record = await session.record();
+    equal([record?.error, record?.interrupted, record?.stop], [undefined, undefined, undefined]);
+    includes(record, { committedStep: 0, claimedStep: 0, status: 'starting', stream: 'active' });
+  });
+
+  it('the turn of an active snapshot is remembered until the next turn begins', async (setup) => {
+    const { store, session } = setup;
+    await session.newRun();
+    await store.sessions.noteActiveSnapshot(session.id, 1);
+    equal((await session.record())?.activeSnapshotTurn, 1);
+    await session.stop();
+    await session.newRun();
+    equal((await session.record())?.activeSnapshotTurn, undefined);
+  });
+
+  it('a later snapshot of the idle turn clears it, one of another turn does not', async (setup) => {
+    const { store, session } = setup;
+    const seen = async (): Promise<number | undefined> =>
+      (await session.record())?.activeSnapshotTurn;
+    await session.newRun();
+    await store.sessions.noteActiveSnapshot(session.id, 1);
+    await store.sessions.noteRestingSnapshot(session.id, 2);
+    equal(await seen(), 1);
+    await store.sessions.noteRestingSnapshot(session.id, 1);
+    equal(await seen(), undefined);
+    await store.sessions.noteActiveSnapshot(session.id, 1);
+    equal(await seen(), 1);
+  });
 });
 
 describe('a message while a person is asked', () => {
@@ -104,20 +273,6 @@ describe('a message while a person is asked', () => {
       { toolCallId: 'd', errorCode: 'client_tool_abandoned' },
       { role: 'user', id: 'u2' },
     ]);
-  });
-
-  it('a message is refused while a tool of the same step is running', async ({ session }) => {
-    const { runId } = await session.asked(approval('a'), server('s'));
-    equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
-    await session.carryOut(runId, 1, 's', 1);
-    includes(await session.begin({ messages: [userMessage('u2')] }), { kind: 'begun' });
-  });
-
-  it('a message is refused once the batch is answered, because the run continues', async (setup) => {
-    const { session } = setup;
-    const { runId } = await session.asked(approval('a'));
-    await session.decide(runId, 'a', true);
-    equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
   });
 });
 

@@ -5,21 +5,6 @@ import { AGENT, approval, client, server } from '../../store/conformance/fixture
 import { it } from './rules.js';
 
 describe('start call', () => {
-  it('a committed call may be executed, with the committed input', async ({ session }) => {
-    const { runId } = await session.asked(server('s'));
-    includes(await session.start(runId, 1, 's'), {
-      kind: 'execute',
-      execution: 1,
-      call: { toolCallId: 's', input: { of: 's' }, runId, step: 1 },
-    });
-  });
-
-  it('a repeated request of the same attempt gets the same permission', async ({ session }) => {
-    const { runId } = await session.asked(server('s'));
-    const first = await session.start(runId, 1, 's', 7);
-    equal(await session.start(runId, 1, 's', 7), first);
-  });
-
   it('a started call is never permitted again: its outcome is unknown, and written once', async (setup) => {
     const { session } = setup;
     const { runId } = await session.asked(server('s'));
@@ -193,21 +178,6 @@ describe('start call', () => {
     });
     includes(await session.record(), { resumeTaken: true });
     equal(await session.start(runId, 1, 'a', 2), { kind: 'settled' });
-  });
-
-  it('an approved call is refused until the last answer of its batch', async ({ session }) => {
-    const { runId } = await session.asked(approval('a'), client('c'));
-    await session.decide(runId, 'a', true);
-    equal(await session.start(runId, 1, 'a'), { kind: 'refused' });
-    includes(await session.record(), { stream: 'paused' });
-    await session.answer(runId, 'c', { output: 1 });
-    includes(await session.start(runId, 1, 'a'), { kind: 'execute' });
-  });
-
-  it('a denied call is already settled', async ({ session }) => {
-    const { runId } = await session.asked(approval('a'));
-    await session.decide(runId, 'a', false);
-    equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
   });
 
   it('the run pauses if the last busy call turns out to have an unknown outcome', async (setup) => {

@@ -1,6 +1,6 @@
 import { equal, includes } from '../../store/conformance/assertions.js';
 import { approval, client, server, textIn, userMessage } from '../../store/conformance/fixtures.js';
-import { type SessionDriver } from '../../store/conformance/session-driver.js';
+import type { SessionDriver } from '../../store/conformance/session-driver.js';
 import { conclude, playTurn } from '../../store/conformance/session/played-turns.js';
 import { it } from './rules.js';
 

@@ -1,4 +1,4 @@
-import { equal, eventually, includes } from '../../store/conformance/assertions.js';
+import { equal, eventually, includes, refuses } from '../../store/conformance/assertions.js';
 import {
   approval,
   assistantRow,
@@ -137,10 +137,6 @@ describe('steer', () => {
     includes(await session.commit(again, { row: assistantRow(again, []) }), { kind: 'steered' });
     includes(await session.record(), { queued: 1 });
   });
-
-  it('a steering message starts a run if none is active', async ({ session }) => {
-    includes(await session.steer('u1'), { kind: 'begun' });
-  });
 });
 
 describe('legs', () => {
@@ -196,13 +192,6 @@ describe('stop', () => {
     equal((await session.log()).at(-1)?.message.type, 'stream_end');
   });
 
-  it('a run whose model has not begun to stream ends at once', async ({ session }) => {
-    const { runId } = await session.newRun();
-    equal(await session.stop({ mode: 'abort' }), { kind: 'ended', runId });
-    includes(await session.record(), { status: 'aborted', stream: 'failed' });
-    equal(await session.claim(session.writer(runId, 1, 1)), { kind: 'superseded' });
-  });
-
   it('a run between steps ends at once: started calls are unknown, others not executed', async (setup) => {
     const { session } = setup;
     const { runId } = await session.asked(server('s'), server('t'));
@@ -250,5 +239,28 @@ describe('stop', () => {
     const before = await session.log();
     equal(await session.stop(), { kind: 'nothing' });
     equal(await session.log(), before);
+  });
+
+  it('it describes how the newest run was stopped, until the next run begins', async (setup) => {
+    const { store, session } = setup;
+    await refuses(store.runs.interruption(session.id), 'not_found');
+    const { runId } = await session.newRun();
+    equal(await store.runs.interruption(session.id), null);
+    await session.stop({ mode: 'abort', reason: 'enough', by: 'ann' });
+    includes(await store.runs.interruption(session.id), {
+      runId,
+      mode: 'abort',
+      reason: 'enough',
+      checkpointId: null,
+    });
+    await session.newRun();
+    equal(await store.runs.interruption(session.id), null);
+  });
+
+  it('it names the checkpoint that the run keeps', async ({ store, session }) => {
+    await session.asked(server('s'));
+    await session.stop();
+    const { checkpointId } = (await store.runs.interruption(session.id)) ?? {};
+    equal(checkpointId, (await store.checkpoints.latest(session.id))?.id);
   });
 });

@@ -51,12 +51,6 @@ describe('commit', () => {
     ]);
   });
 
-  it('a run that waits for client tools has its own status', async ({ session }) => {
-    await session.asked(client('c'));
-    includes(await session.record(), { status: 'waiting_tool' });
-    includes(await session.messages('run_paused'), [{ reason: 'client_tool' }]);
-  });
-
   it('the run does not pause while a server tool must run, but with its result', async (setup) => {
     const { session } = setup;
     const { runId } = await session.newRun();

@@ -1,10 +1,10 @@
-import type { Act, AuditAction, AuditEntry } from '../../contract/audit.js';
 import { equal, eventually, includes } from '../assertions.js';
 import { AGENT, client, newCall, newNonce, newSessionId, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
+import type { Act, AuditAction, AuditEntry } from '../../contract/audit.js';
 
-export function actOf(action: AuditAction, extra: Partial<Act> = {}): Act {
+function actOf(action: AuditAction, extra: Partial<Act> = {}): Act {
   return { id: newNonce() + newNonce(), at: 5, by: 'ann', via: 'api', action, ...extra };
 }
 

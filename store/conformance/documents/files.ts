@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { AddFileInput, AddFileResult, Files, StoredFile } from '../../contract/files.js';
 import { equal, includes } from '../assertions.js';
+import { newOwner } from './owners.js';
 import type { Case, Suite } from '../suite.js';
-import { newOwner } from './owner-fixtures.js';
+import type { AddFileInput, AddFileResult, Files, StoredFile } from '../../contract/files.js';
 
 const LIMITS = { files: 3, bytes: 2_000_000 };
 const ANN = { owner: 'ann', tenant: 'acme' };

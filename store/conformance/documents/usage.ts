@@ -1,12 +1,12 @@
-import type { RunUsage } from '../../contract/runs.js';
-import type { UsageSum } from '../../contract/usage.js';
-import type { SessionOwner } from '../../contract/waiting.js';
 import { equal } from '../assertions.js';
+import { newMember, newOwner, newSession, runOf } from './owners.js';
 import { server, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 import { begin, newSubAgent } from '../tree.js';
-import { newMember, newOwner, newSession, runOf } from './owner-fixtures.js';
+import type { RunUsage } from '../../contract/runs.js';
+import type { UsageSum } from '../../contract/usage.js';
+import type { SessionOwner } from '../../contract/waiting.js';
 
 const USED: RunUsage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 700 };
 const today = (): string => new Date().toISOString().slice(0, 10);

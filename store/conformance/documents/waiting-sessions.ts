@@ -1,9 +1,9 @@
-import type { Store } from '../../contract/store.js';
-import type { WaitingPageOptions } from '../../contract/waiting.js';
 import { equal, refuses } from '../assertions.js';
 import { approval, client, newSessionId, server } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
+import type { Store } from '../../contract/store.js';
+import type { WaitingPageOptions } from '../../contract/waiting.js';
 
 /** A name of an owner or a tenant that only this case uses. */
 const newName = (): string => `owner-${newSessionId()}`;

@@ -1,5 +1,5 @@
-import type { AppendResult, MarkResult, OpenWriterResult } from '../../contract/log.js';
 import type { StreamStatus } from '../../../protocol/run.js';
+import type { AppendResult, MarkResult, OpenWriterResult } from '../../contract/log.js';
 
 /** An entry that must be readable. */
 export interface ModelEntry {

@@ -1,8 +1,8 @@
 import { equal, includes } from '../assertions.js';
 import { approval, client, newNonce, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
-import type { Suite } from '../suite.js';
 import { playTurn } from './played-turns.js';
+import type { Suite } from '../suite.js';
 
 /** A request that many send at once; `prepare` brings the session there and returns its run. */
 interface Race {

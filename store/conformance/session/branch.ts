@@ -1,10 +1,10 @@
 import { rejects } from 'node:assert/strict';
 import type { Row } from '../../../protocol/rows.js';
-import type { BranchInput } from '../../contract/sessions.js';
 import { equal, includes } from '../assertions.js';
 import { AGENT, newNonce, newSessionId, userMessage } from '../fixtures.js';
 import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
+import type { BranchInput } from '../../contract/sessions.js';
 
 const big = 'x'.repeat(100_000);
 

@@ -1,10 +1,10 @@
 import { ok } from 'node:assert/strict';
 import type { StreamMessage } from '../../../protocol/chunk.js';
-import type { KeptPage, Writer } from '../../contract/log.js';
-import type { StreamManager } from '../../log/stream-manager.js';
 import { equal, eventually } from '../assertions.js';
 import { server, textChunk, textIn } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
+import type { KeptPage, Writer } from '../../contract/log.js';
+import type { StreamManager } from '../../log/stream-manager.js';
 
 const LENGTH = 1_200;
 const AT_ONCE = 100;

@@ -1,11 +1,11 @@
 import { HelixError } from '../../../protocol/errors.js';
 import { equal, includes, refuses } from '../assertions.js';
 import { AGENT, client, server, textChunk, textIn, userMessage } from '../fixtures.js';
-import type { Writer } from '../../contract/log.js';
 import type { SessionDriver } from '../session-driver.js';
+import { conclude, playTurn } from './played-turns.js';
 import type { Case, Suite } from '../suite.js';
 import { childAt, grow } from '../tree.js';
-import { conclude, playTurn } from './played-turns.js';
+import type { Writer } from '../../contract/log.js';
 
 /** More entries than one request handles. */
 const ENTRIES = 9_000;

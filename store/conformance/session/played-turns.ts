@@ -48,3 +48,10 @@ export async function playTurn(session: SessionDriver, messageId: string): Promi
   await conclude(session, run, 3);
   return run;
 }
+
+/** Id of the run that a reply has begun. */
+export function runOf(result: unknown): string {
+  const { run } = result as { run?: { runId: string } };
+  if (run === undefined) throw new Error(`no run was begun: ${JSON.stringify(result)}`);
+  return run.runId;
+}

@@ -1,6 +1,6 @@
 import { equal, includes } from '../assertions.js';
+import { set } from '../documents/state.js';
 import { server } from '../fixtures.js';
-import { set } from '../documents/staged.js';
 import type { Case, Suite } from '../suite.js';
 
 /** What claim and start call read for the step or call that follows, in the same moment. */

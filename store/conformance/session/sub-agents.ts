@@ -1,6 +1,5 @@
-import { deepStrictEqual, ok } from 'node:assert/strict';
+import { deepStrictEqual } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
-import { server } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 import { begin, childAt, grow, newSubAgent, settleChild, type Tree } from '../tree.js';
 
@@ -35,38 +34,6 @@ export function subAgentCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('a sub-agent is refused for any other call, run or name', async (setup) => {
-      const { session } = setup;
-      const { runId } = await session.newRun();
-      const { call, child } = newSubAgent(session.id, 'd1');
-      const other = newSubAgent(session.id, 'd1').child;
-      await session.ask(runId, 1, [call, server('s')]);
-      equal(await settleChild(setup, session, runId, 's'), { kind: 'kind_mismatch' });
-      const refused = { kind: 'refused' };
-      equal(await begin(setup, session, runId, 's', child), refused);
-      equal(await begin(setup, session, runId, 'none', child), refused);
-      equal(await begin(setup, session, runId, 'd1', other), refused);
-      equal(await begin(setup, session, runId, 'd1', { ...child, agent: 'x' }), refused);
-      equal(
-        await begin(setup, session, runId, 'd1', { ...child, runId: `${child.runId}x` }),
-        refused,
-      );
-      const superseded = { kind: 'superseded' };
-      equal(await begin(setup, session, `${session.id}:9-x`, 'd1', child), superseded);
-      await session.end(runId, 'failed');
-      equal(await begin(setup, session, runId, 'd1', child), superseded);
-    });
-
-    it('a sub-agent is refused once its call is settled', async (setup) => {
-      const { store, session } = setup;
-      const { runId } = await session.newRun();
-      const { call, child } = newSubAgent(session.id, 'd1');
-      await session.ask(runId, 1, [call]);
-      includes(await settleChild(setup, session, runId, 'd1'), { kind: 'stored' });
-      equal(await begin(setup, session, runId, 'd1', child), { kind: 'refused' });
-      equal(await store.sessions.read(child.sessionId), undefined);
-    });
-
     it('a sub-agent writes into the stream of its conversation, with shared sequences', async (setup) => {
       const tree = await grow(setup, 2, () => []);
       const before = await setup.streamManager.inspect(tree.root.id);
@@ -94,29 +61,6 @@ export function subAgentCases({ describe, it }: Suite): void {
         left.map(({ delta }) => delta),
         [`I am ${childAt(tree, 1).driver.id}`],
       );
-    });
-
-    it('a sub-agent is one of at most a hundred in a run', async (setup) => {
-      const { session, store } = setup;
-      const { runId } = await session.newRun();
-      const made = Array.from({ length: 101 }, (_, n) => newSubAgent(session.id, `d${String(n)}`));
-      await session.ask(
-        runId,
-        1,
-        made.map(({ call }) => call),
-      );
-      const kinds: string[] = [];
-      for (const { call, child } of made) {
-        kinds.push((await begin(setup, session, runId, call.toolCallId, child)).kind);
-      }
-      equal(kinds, [...Array<string>(100).fill('begun'), 'limit']);
-      const last = made.at(-1);
-      ok(last !== undefined);
-      equal(await begin(setup, session, runId, 'd100', last.child), { kind: 'limit' });
-      includes(await store.sessions.read(last.child.sessionId), {
-        status: 'failed',
-        error: { code: 'subagent_limit' },
-      });
     });
 
     it('a sub-agent is found by the call that it carries out, also once that is settled', async (setup) => {
@@ -160,15 +104,6 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await store.calls.takeId({ ...own, runId: `${root.id}:9-x` }), { kind: 'superseded' });
       await store.sessions.erase(root.id);
       equal(await take(one, '3 c', 'c'), { kind: 'superseded' });
-    });
-
-    it('a sub-agent gets no call id that its conversation has used', async ({ store, session }) => {
-      const { runId } = await session.newRun();
-      const row = { role: 'tool' as const, toolCallId: 'old', toolName: 't', error: 'x' };
-      await session.ask(runId, 1, [server('old', { row })]);
-      await session.ask(runId, 2, [newSubAgent(session.id, 'd1').call]);
-      const own = { sessionId: session.id, runId, call: '3 old', wanted: 'old' };
-      equal(await store.calls.takeId(own), { kind: 'taken', id: 'old_1' });
     });
 
     it('a sub-agent is erased with its conversation', async (setup) => {

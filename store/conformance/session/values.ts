@@ -1,8 +1,7 @@
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import type { ErrorCode } from '../../../protocol/errors.js';
+import { LIMITS } from '../../../protocol/limits.js';
 import type { AssistantRow, Row, ToolRow, UserRow } from '../../../protocol/rows.js';
-import type { NewCall } from '../../contract/call-record.js';
-import type { UserMessage } from '../../contract/runs.js';
 import { equal, includes, refuses } from '../assertions.js';
 import {
   AGENT,
@@ -15,8 +14,9 @@ import {
   userMessage,
 } from '../fixtures.js';
 import { asStored, EXACT, HALF, nested, TOO_DEEP } from '../hostile.js';
-import { LIMITS } from '../../../protocol/limits.js';
 import type { Case, Suite } from '../suite.js';
+import type { NewCall } from '../../contract/call-record.js';
+import type { UserMessage } from '../../contract/runs.js';
 
 type Value = Record<string, unknown>;
 

@@ -1,11 +1,16 @@
-import { equal, includes, refuses, eventually } from '../assertions.js';
-import { AGENT, textChunk, textOf } from '../fixtures.js';
+import type { StreamChunk } from '../../../protocol/chunk.js';
+import { equal, eventually, includes, refuses } from '../assertions.js';
+import { AGENT, server, textChunk, textIn, textOf } from '../fixtures.js';
+import { HALF } from '../hostile.js';
+import { drive, type SessionDriver } from '../session-driver.js';
+import { followLog } from './collect.js';
 import type { Case, Suite } from '../suite.js';
+import { NO_RUN, type Writer } from '../../contract/log.js';
 
 const say = async (setup: Case): Promise<string> =>
   textOf(await setup.streamManager.getAllChunks(setup.streamId));
 
-export function writerCases({ describe, it }: Suite): void {
+function writerCases({ describe, it }: Suite): void {
   describe('stream writers', () => {
     it('writes keep their order, also those that were not awaited', async (setup) => {
       const { streamManager, streamId } = setup;
@@ -128,4 +133,308 @@ export function writerCases({ describe, it }: Suite): void {
       await refuses(open, 'stream_ended');
     });
   });
+}
+
+function appendCases({ describe, it }: Suite): void {
+  describe('append', () => {
+    it('entries are numbered from 1 without gaps, and the reply has the last number', async (setup) => {
+      const { session, streamManager } = setup;
+      const { writer } = await session.speaking();
+      equal(await session.say(writer, 1, 'a'), {
+        kind: 'appended',
+        sequence: 1,
+        stopRequested: false,
+      });
+      const chunks = ['b', 'c', 'd'].map((text) => textChunk(text));
+      includes(await streamManager.append(writer, 2, chunks), { sequence: 4 });
+      equal(
+        (await session.log()).map(({ sequence, writer: name }) => [sequence, name]),
+        [1, 2, 3, 4].map((n) => [n, 'm1']),
+      );
+    });
+
+    it('a batch that was stored before gets its first reply and writes nothing', async (setup) => {
+      const { session } = setup;
+      const { writer } = await session.speaking();
+      const first = await session.say(writer, 1, 'once');
+      equal(await session.say(writer, 1, 'once'), first);
+      await session.say(writer, 2, ', twice');
+      includes(await session.say(writer, 2, ', twice', 2), { sequence: 2 });
+      equal(textIn(await session.log()), 'once, twice');
+    });
+
+    it('many concurrent copies of a batch are stored once', async (setup) => {
+      const { session, another } = setup;
+      const { writer } = await session.speaking();
+      const other = (await another()).streamManager;
+      const chunk = [textChunk('once')];
+      const replies = await Promise.all(
+        Array.from({ length: 8 }, (_, n) =>
+          (n % 2 === 0 ? setup.streamManager : other).append(writer, 1, chunk),
+        ),
+      );
+      equal(new Set(replies.map((reply) => JSON.stringify(reply))).size, 1);
+      equal(textIn(await session.log()), 'once');
+    });
+
+    it('even a repeated batch is superseded once the run was ended elsewhere', async (setup) => {
+      const { session } = setup;
+      const { runId, writer } = await session.speaking();
+      await session.say(writer, 1, 'x');
+      await session.end(runId, 'interrupted');
+      // The claim was deleted with the run, so the store can only refuse.
+      equal(await session.say(writer, 1, 'x'), { kind: 'superseded' });
+      equal(textIn(await session.log()), 'x');
+    });
+
+    it('an append without a claim, or after the commit, is refused', async ({ session }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      equal(await session.say(writer, 1, 'x'), { kind: 'fenced' });
+      await session.claim(writer);
+      await session.commit(writer, { calls: [], final: undefined });
+      equal(await session.say(writer, 1, 'x'), { kind: 'fenced' });
+    });
+
+    it('a writer that has seen more than the store holds gets rewound, and nothing is written', async (setup) => {
+      const { session } = setup;
+      const { writer } = await session.speaking();
+      await session.say(writer, 1, 'x');
+      equal(await session.say(writer, 2, 'y', 9), { kind: 'rewound' });
+      // A batch between them was lost by the store.
+      equal(await session.say(writer, 3, 'z', 1), { kind: 'rewound' });
+      equal(textIn(await session.log()), 'x');
+    });
+
+    it('sequences continue over turns', async ({ session }) => {
+      for (let turn = 1; turn <= 3; turn += 1) {
+        const { runId, startSequence } = await session.newRun();
+        const writer = session.writer(runId, 1, 1);
+        await session.claim(writer);
+        includes(await session.say(writer, 1, 'x'), { sequence: startSequence + 1 });
+        await session.commit(writer);
+      }
+      const sequences = (await session.log()).map(({ sequence }) => sequence);
+      equal(
+        sequences,
+        sequences.map((_, n) => n + 1),
+      );
+    });
+
+    it('entries of a tool are stored beside those of others, under its writer name', async (setup) => {
+      const { session } = setup;
+      const { runId } = await session.asked(server('s'));
+      const tool = session.callWriter(runId, 1, 's', 1);
+      equal(await session.say(tool, 1, 'early'), { kind: 'fenced' });
+      await session.start(runId, 1, 's');
+      includes(await session.say(tool, 1, 'working'), { kind: 'appended' });
+      equal((await session.log()).at(-1)?.writer, 't:s');
+    });
+  });
+}
+
+interface Opened {
+  session: SessionDriver;
+  writer: Writer;
+}
+
+/** A store may send appends of several sessions together; each keeps its own outcome. */
+function appendsAtOnceCases({ describe, it }: Suite): void {
+  describe('appends of several sessions at once', () => {
+    it('each has an outcome of its own', async (stores) => {
+      const [fine, stopped, fenced, superseded, repeated, tooLarge] = await Promise.all([
+        ...([open(stores), open(stores), open(stores)] as const),
+        ...([open(stores), open(stores), open(stores)] as const),
+      ]);
+      const first = await sayTo(repeated, 1, 'once');
+      await stopped.session.stop();
+      await fenced.session.claim({ ...fenced.writer, token: 2 });
+      await superseded.session.end(superseded.writer.runId, 'failed');
+      const long = textChunk('x'.repeat(300_000), 1, tooLarge.session.id);
+
+      const [ofFine, ofStopped, ofFenced, ofSuperseded, ofRepeated] = await Promise.all([
+        ...([sayTo(fine, 1, 'a'), sayTo(stopped, 1, 'b'), sayTo(fenced, 1, 'c')] as const),
+        ...([sayTo(superseded, 1, 'd'), sayTo(repeated, 1, 'once')] as const),
+        refuses(stores.streamManager.append(tooLarge.writer, 1, [long]), 'chunk_too_large'),
+      ]);
+      includes(ofFine, { kind: 'appended', stopRequested: false });
+      includes(ofStopped, { kind: 'appended', stopRequested: true });
+      equal(ofFenced, { kind: 'fenced' });
+      equal(ofSuperseded, { kind: 'superseded' });
+      equal(ofRepeated, first);
+
+      // What was refused took no number, and what was stored is continued.
+      await Promise.all([
+        sayTo(fine, 2, 'e'),
+        sayTo(repeated, 2, ' more'),
+        sayTo(tooLarge, 1, 'f'),
+      ]);
+      const texts = [fine, stopped, fenced, superseded, repeated, tooLarge].map(textOfLog);
+      equal(await Promise.all(texts), ['ae', 'b', '', '', 'once more', 'f']);
+    });
+
+    it('batches of one writer are stored in their order', async (stores) => {
+      const both = await Promise.all([open(stores), open(stores)]);
+      const batches = Array.from({ length: 50 }, (_, at) => at + 1);
+      const replies = await Promise.all(
+        batches.flatMap((batch) => both.map((each) => sayTo(each, batch, `${String(batch)} `))),
+      );
+      equal(new Set(replies.map(({ kind }) => kind)).size, 1);
+      const text = batches.map((batch) => `${String(batch)} `).join('');
+      equal(await Promise.all(both.map(textOfLog)), [text, text]);
+    });
+  });
+}
+
+async function open(stores: Case): Promise<Opened> {
+  const session = drive(stores);
+  const { writer } = await session.speaking();
+  return { session, writer };
+}
+
+function sayTo({ session, writer }: Opened, batch: number, text: string) {
+  return session.say(writer, batch, text);
+}
+
+async function textOfLog({ session }: Opened): Promise<string> {
+  return textOf((await session.log()).map(({ message }) => message));
+}
+
+const TEXTS = [
+  '',
+  'word ',
+  'two\nlines',
+  '\r\n',
+  '["a"]',
+  '"',
+  '\\n',
+  '\u0000',
+  '\u2028',
+  '🙂',
+  '{}',
+];
+
+/** Deltas of every kind, by the stream's own agent, by sub-agents of it and by others. */
+function deltasOf(streamId: string): StreamChunk[] {
+  const agents = [
+    streamId,
+    `${streamId}.1a`,
+    `${streamId}.`,
+    `${streamId}x`,
+    'agent',
+    'another '.repeat(9),
+  ];
+  return agents.flatMap((agentId) =>
+    TEXTS.flatMap((text, n): StreamChunk[] => {
+      const base = { agentId, agentType: 'a "b"\n', step: n, timestamp: n + 0.5 };
+      return [
+        { type: 'text_delta', ...base, delta: text },
+        { type: 'thinking', ...base, content: text, isComplete: n % 2 === 0 },
+        { type: 'tool_arg_stream_delta', ...base, toolCallId: `c${text}`, delta: text },
+      ];
+    }),
+  );
+}
+
+/** Most entries of a log are deltas, so a store may keep them in a form of its own. */
+function deltaCases({ describe, it }: Suite): void {
+  describe('deltas', () => {
+    it('each is read and followed as it was written', async ({ streamManager, streamId }) => {
+      const writer = writerOf(streamId, 1, 'w');
+      await streamManager.openWriter(writer, 'n', 1);
+      const early = followLog(streamManager, streamId);
+      const deltas = deltasOf(streamId);
+      await streamManager.append(writer, 1, deltas);
+      const expected = deltas.map((message, n) => ({
+        sequence: n + 1,
+        writer: writer.name,
+        message,
+      }));
+      equal(await streamManager.read(streamId, 0, deltas.length + 1), expected);
+      await eventually('they were followed', () => early.entries.length === deltas.length);
+      equal(early.entries, expected);
+      await early.stop();
+    });
+
+    it('a replay reads adjacent ones as one, up to a sequence and no further', async (setup) => {
+      const { streamManager, streamId } = setup;
+      const writer = writerOf(streamId, 1, 'w');
+      await streamManager.openWriter(writer, 'n', 1);
+      const base = { ...textChunk('', 1, streamId), timestamp: 1_763_841_234_567 };
+      const deltas = TEXTS.map((delta) => ({ ...base, delta }));
+      await streamManager.append(writer, 1, deltas);
+      const upTo = deltas.length - 1;
+      const joined = await streamManager.read(streamId, 1, deltas.length, upTo);
+      equal(textIn(joined), TEXTS.slice(1, upTo).join(''));
+      equal(joined.at(-1)?.sequence, upTo);
+    });
+
+    it('what the protocol does not know of a delta is kept', async (setup) => {
+      const { streamManager, streamId } = setup;
+      const writer = writerOf(streamId, 1);
+      await streamManager.openWriter(writer, 'n', 1);
+      const delta = { ...textChunk('a', 1, streamId), language: 'en' };
+      await streamManager.append(writer, 1, [delta]);
+      equal((await streamManager.read(streamId, 0, 1))[0]?.message, delta);
+    });
+
+    it('half a character becomes U+FFFD', async ({ streamManager, streamId }) => {
+      const writer = writerOf(streamId, 1);
+      await streamManager.openWriter(writer, 'n', 1);
+      await streamManager.append(writer, 1, [textChunk(`a${HALF}`, 1, streamId)]);
+      equal(textIn(await streamManager.read(streamId, 0, 1)), 'a\ufffd');
+    });
+
+    it('those of later steps are removed, of one agent if it is named', async (setup) => {
+      const { streamManager, streamId } = setup;
+      const child = `${streamId}.1a`;
+      const writer = writerOf(streamId, 1);
+      await streamManager.openWriter(writer, 'n', 1);
+      const chunks = [streamId, child].flatMap((agent) =>
+        [1, 2].map((step) => textChunk(`${String(step)} of ${agent} `, step, agent)),
+      );
+      await streamManager.append(writer, 1, chunks);
+      const text = async (): Promise<string> =>
+        textIn(await streamManager.read(streamId, 0, 10)).replaceAll(streamId, 's');
+      equal(await streamManager.cleanupToStep(streamId, 1, { agentId: child }), 1);
+      equal(await text(), '1 of s 2 of s 1 of s.1a ');
+      equal(await streamManager.cleanupToStep(streamId, 1), 1);
+      equal(await text(), '1 of s 1 of s.1a ');
+    });
+  });
+
+  describe('deltas of a lost attempt', () => {
+    it('are withdrawn, and charged by their bytes', async ({ store, session, streamManager }) => {
+      const { runId, writer: lost } = await session.speaking();
+      const base = { agentId: session.id, agentType: AGENT, step: 1, timestamp: 1 };
+      await streamManager.append(lost, 1, [
+        { type: 'thinking', ...base, content: 'äöü', isComplete: false },
+        { type: 'tool_arg_stream_delta', ...base, toolCallId: 'c1', delta: '{"a":1}' },
+        { type: 'text_delta', ...base, delta: 'hello, ' },
+      ]);
+      const writer = session.writer(runId, 1, 2);
+      // Four bytes a token.
+      includes(await store.steps.claim({ writer, known: 0, now: 1, perToken: 2 }), {
+        usage: { inputTokens: 0, outputTokens: 5, costMicroUsd: 10 },
+      });
+      equal(textIn(await session.log()), '');
+    });
+  });
+}
+
+/** A writer of a stream that belongs to no run. */
+const writerOf = (sessionId: string, token: number, name = 'w:one'): Writer => ({
+  sessionId,
+  runId: NO_RUN,
+  name,
+  token,
+  agentType: AGENT,
+  step: 1,
+});
+
+export function streamWriterCases(suite: Suite): void {
+  writerCases(suite);
+  appendCases(suite);
+  appendsAtOnceCases(suite);
+  deltaCases(suite);
 }

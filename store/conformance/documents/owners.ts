@@ -1,0 +1,441 @@
+import { equal, includes, refuses } from '../assertions.js';
+import {
+  approval,
+  assistantRow,
+  newNonce,
+  newSessionId,
+  server,
+  userMessage,
+} from '../fixtures.js';
+import { drive, type SessionDriver } from '../session-driver.js';
+import type { Case, Suite } from '../suite.js';
+import type { AdmitInput, AdmitResult, OwnerCounts } from '../../contract/owners.js';
+import type { SessionOwner } from '../../contract/waiting.js';
+
+function ownerConversationCases({ describe, it }: Suite): void {
+  describe('conversations of an owner', () => {
+    it('conversations are listed with title and status, most recently changed first', async (setup) => {
+      const owner = newOwner();
+      const first = await newSession(setup, owner, 'the first');
+      const second = await newSession(setup, owner, 'the second');
+      await first.end(await runOf(setup, first), 'completed', { now: Date.now() + 1_000 });
+      await setup.store.owners.fold(first.id);
+      const { conversations, cursor } = await setup.store.owners.page(owner, { limit: 50 });
+      equal(cursor, undefined);
+      equal(
+        conversations.map(({ sessionId, title, agent, status }) => [
+          sessionId,
+          title,
+          agent,
+          status,
+        ]),
+        [
+          [first.id, 'the first', 'tester', 'completed'],
+          [second.id, 'the second', 'tester', 'starting'],
+        ],
+      );
+      const record = await setup.store.sessions.read(first.id);
+      equal(conversations[0]?.updatedAt, record?.updatedAt);
+    });
+
+    it('a list contains only the owner’s conversations, within one tenant', async (setup) => {
+      const { owner } = newOwner();
+      const plain = await newSession(setup, { owner });
+      const tenants = await newSession(setup, { owner, tenant: 'acme' });
+      const nested = await newSession(setup, { owner: `acme:${owner}` });
+      equal(await listed(setup, { owner }), [plain.id]);
+      equal(await listed(setup, { owner, tenant: 'acme' }), [tenants.id]);
+      equal(await listed(setup, { owner: `acme:${owner}` }), [nested.id]);
+      equal(await listed(setup, newOwner()), []);
+    });
+
+    it('pages leave out no conversation', async (setup) => {
+      const owner = newOwner();
+      const ids = new Set<string>();
+      for (let n = 0; n < 5; n += 1) ids.add((await newSession(setup, owner)).id);
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const at = cursor === undefined ? {} : { cursor };
+        const page = await setup.store.owners.page(owner, { limit: 2, ...at });
+        equal(page.conversations.length > 2, false, 'a page has no more than was asked for');
+        seen.push(...page.conversations.map(({ sessionId }) => sessionId));
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      equal([...seen].sort(), [...ids].sort());
+    });
+
+    it('a search finds titles in upper and lower case, page by page', async (setup) => {
+      const owner = newOwner();
+      const titles = ['Refund of order 7', 'The weather', 'a refund again', 'REFUND?', 'refun'];
+      for (const title of titles) await newSession(setup, owner, title);
+      const found = async (search: string): Promise<string[]> => {
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const options = { limit: 2, search, ...(cursor !== undefined && { cursor }) };
+          const page = await setup.store.owners.page(owner, options);
+          equal(page.conversations.length > 2, false, 'a page has no more than was asked for');
+          seen.push(...page.conversations.map(({ title }) => title));
+          cursor = page.cursor;
+        } while (cursor !== undefined);
+        return seen.sort();
+      };
+      equal(await found('refund'), ['REFUND?', 'Refund of order 7', 'a refund again']);
+      equal(await found('weather'), ['The weather']);
+      equal(await found('.*'), []);
+      equal(await found(''), [...titles].sort());
+    });
+
+    it('an erased conversation is neither listed nor counted', async (setup) => {
+      const owner = newOwner();
+      const [erased, stays] = [await newSession(setup, owner), await newSession(setup, owner)];
+      await setup.store.sessions.erase(erased.id);
+      equal(await listed(setup, owner), [stays.id]);
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      await setup.store.sessions.erase(stays.id);
+      equal(await setup.store.owners.usage(owner), { runs: 0, queued: 0, sessions: 0, bytes: 0 });
+    });
+
+    it('a conversation without a title is called by its first message', async (setup) => {
+      const owner = newOwner();
+      const session = drive(setup);
+      await session.begin({
+        ...owner,
+        messages: [
+          {
+            ...userMessage('h'),
+            hidden: true,
+            row: { role: 'user', id: 'h', parts: [], hidden: true },
+          },
+          userMessage('u1', '  What is\nthe   weather? '),
+        ],
+      });
+      await setup.store.owners.fold(session.id);
+      const { conversations } = await setup.store.owners.page(owner, { limit: 1 });
+      equal(conversations[0]?.title, 'What is the weather?');
+    });
+
+    it('a malformed cursor is refused', async ({ store }) => {
+      for (const cursor of ['', 'x', '1', '1.', '-1.s', '1.a b']) {
+        await refuses(store.owners.page({ owner: 'a' }, { limit: 1, cursor }), 'validation_error');
+      }
+    });
+  });
+}
+
+/** A user that only this case uses. */
+export function newOwner(): SessionOwner {
+  return { owner: `owner-${newSessionId()}` };
+}
+
+/** A user of a tenant that only this case uses. */
+export function newMember(): SessionOwner & { tenant: string } {
+  return { ...newOwner(), tenant: `tenant-${newSessionId()}` };
+}
+
+const MANY: OwnerCounts = { runs: 1_000, queued: 1_000, sessions: 1_000, bytes: 1_000_000_000 };
+
+function limits(
+  user: Partial<OwnerCounts>,
+  tenant: Partial<OwnerCounts> = {},
+): Required<AdmitInput>['limits'] {
+  return { user: { ...MANY, ...user }, tenant: { ...MANY, ...tenant } };
+}
+
+function admit(
+  { store }: Case,
+  owner: SessionOwner,
+  input: Partial<AdmitInput> = {},
+): Promise<AdmitResult> {
+  return store.owners.admit({
+    ...owner,
+    sessionId: newSessionId(),
+    purpose: 'run',
+    bytes: 0,
+    ...input,
+  });
+}
+
+/** A session with an active run, charged to its owner. */
+export async function newSession(
+  setup: Case,
+  owner: SessionOwner,
+  title = '',
+): Promise<SessionDriver> {
+  const session = drive(setup);
+  await session.newRun(owner);
+  await setup.store.owners.fold(session.id, owner, title);
+  return session;
+}
+
+export async function runOf({ store }: Case, { id }: SessionDriver): Promise<string> {
+  return (await store.sessions.read(id))?.runId ?? '';
+}
+
+async function counts({ store }: Case, owner: SessionOwner): Promise<Omit<OwnerCounts, 'bytes'>> {
+  const { runs, queued, sessions } = await store.owners.usage(owner);
+  return { runs, queued, sessions };
+}
+
+async function listed({ store }: Case, owner: SessionOwner): Promise<string[]> {
+  const { conversations } = await store.owners.page(owner, { limit: 50 });
+  return conversations.map(({ sessionId }) => sessionId);
+}
+
+function ownerUsageCases({ describe, it }: Suite): void {
+  describe('what an owner has', () => {
+    it('a run counts as active except while people are asked', async (setup) => {
+      const owner = newOwner();
+      const session = await newSession(setup, owner);
+      const { fold } = setup.store.owners;
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      const runId = await runOf(setup, session);
+      await session.ask(runId, 1, [approval('c1')]);
+      await fold(session.id);
+      equal(await counts(setup, owner), { runs: 0, queued: 0, sessions: 1 });
+      await session.decide(runId, 'c1', false);
+      await fold(session.id);
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      await session.begin({ ...owner, messages: [userMessage('u2')], policy: 'queue' });
+      await fold(session.id);
+      equal(await counts(setup, owner), { runs: 1, queued: 1, sessions: 1 });
+      await session.stop({ mode: 'abort' });
+      await session.end(runId, 'aborted');
+      await fold(session.id);
+      equal(await counts(setup, owner), { runs: 0, queued: 1, sessions: 1 });
+    });
+
+    it('repeated and concurrent folds count a session once', async (setup) => {
+      const owner = newOwner();
+      const session = await newSession(setup, owner);
+      const other = (await setup.another()).store;
+      await Promise.all(
+        Array.from({ length: 12 }, (_, n) =>
+          (n % 2 === 0 ? setup.store : other).owners.fold(session.id),
+        ),
+      );
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+    });
+
+    it('a conversation that is erased while it is charged counts for nobody', async (setup) => {
+      const owner = newOwner();
+      const other = (await setup.another()).store;
+      const begun = Array.from({ length: 20 }, async () => {
+        const session = drive(setup);
+        await session.begin(owner);
+        await Promise.all([
+          setup.store.owners.fold(session.id, owner),
+          other.owners.fold(session.id, owner),
+          setup.store.sessions.erase(session.id),
+        ]);
+      });
+      await Promise.all(begun);
+      equal(await setup.store.owners.usage(owner), { runs: 0, queued: 0, sessions: 0, bytes: 0 });
+    });
+
+    it('bytes grow with stored messages, results and entries, and shrink when these are removed', async (setup) => {
+      const owner = newOwner();
+      const session = drive(setup);
+      const bytes = async (): Promise<number> => {
+        await setup.store.owners.fold(session.id);
+        return (await setup.store.owners.usage(owner)).bytes;
+      };
+      const near = (value: number, expected: number): void => {
+        equal(
+          Math.abs(value - expected) < 2_000,
+          true,
+          `${String(value)} is about ${String(expected)}`,
+        );
+      };
+      const run = await session.newRun({
+        ...owner,
+        messages: [userMessage('u1', 'ä'.repeat(10_000))],
+      });
+      near(await bytes(), 20_000);
+      const writer = session.writer(run.runId, 1, 1);
+      await session.claim(writer);
+      await session.say(writer, 1, 'x'.repeat(30_000));
+      near(await bytes(), 50_000);
+      const part = { type: 'text', text: 'y'.repeat(5_000) } as const;
+      await session.commit(writer, { row: { ...assistantRow(writer, []), parts: [part] } });
+      near(await bytes(), 55_000);
+      await setup.store.documents.save(session.id, {
+        customState: { note: 'z'.repeat(7_000) },
+        version: 0,
+      });
+      near(await bytes(), 62_000);
+      await session.save({ note: 1 }, 1);
+      near(await bytes(), 55_000);
+      await session.retry();
+      near(await bytes(), 20_000);
+      await session.begin({
+        ...owner,
+        messages: [{ ...userMessage('u2', 'w'.repeat(9_000)), hash: 'h' }],
+        policy: 'queue',
+      });
+      near(await bytes(), 29_000);
+      await setup.store.queue.remove({ sessionId: session.id, now: Date.now() });
+      near(await bytes(), 20_000);
+    });
+
+    it('copies and large results of calls are counted', async (setup) => {
+      const owner = newOwner();
+      const session = await newSession(setup, owner);
+      const runId = await runOf(setup, session);
+      await session.ask(runId, 1, [server('c1')]);
+      await session.carryOut(runId, 1, 'c1', 'r'.repeat(100_000));
+      await setup.store.owners.fold(session.id);
+      const before = (await setup.store.owners.usage(owner)).bytes;
+      equal(before > 100_000, true, 'a result counts');
+      const rows = [assistantRow(session.writer(runId, 1, 1), [])];
+      const copy = newSessionId();
+      const messages: never[] = [];
+      const turn = { turn: 1, row: 0, messageId: 'msg-1', step: 1, hasReplied: true };
+      const part = { type: 'text', text: 'y'.repeat(50_000) } as const;
+      await setup.store.sessions.branch({
+        ...{ ...owner, sessionId: copy, agent: 'tester', nonce: newNonce(), messages, turn },
+        ...{ rows: rows.map((row) => ({ ...row, parts: [part] })) },
+        ...{ visibleMessages: 1, now: Date.now() },
+      });
+      await setup.store.owners.fold(copy);
+      const copied = (await setup.store.owners.usage(owner)).bytes - before;
+      equal(copied > 50_000 && copied < 52_000, true, String(copied));
+    });
+
+    it('a repair corrects figures whose folds were lost', async (setup) => {
+      const owner = newOwner();
+      const session = await newSession(setup, owner);
+      await session.end(await runOf(setup, session), 'completed');
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      await setup.store.owners.repair(owner);
+      equal(await counts(setup, owner), { runs: 0, queued: 0, sessions: 1 });
+    });
+  });
+}
+
+function ownerAdmissionCases({ describe, it }: Suite): void {
+  describe('admit', () => {
+    it('what goes beyond a limit of the user is refused with that limit', async (setup) => {
+      const owner = newOwner();
+      await newSession(setup, owner);
+      includes(await admit(setup, owner, { limits: limits({ runs: 1 }) }), {
+        kind: 'exceeded',
+        what: 'runs',
+        of: 'user',
+        limit: 1,
+        used: 1,
+      });
+      includes(await admit(setup, owner, { limits: limits({ sessions: 1 }) }), {
+        what: 'sessions',
+      });
+      includes(await admit(setup, owner, { bytes: 500, limits: limits({ bytes: 499 }) }), {
+        what: 'bytes',
+        limit: 499,
+      });
+      includes(await admit(setup, owner, { limits: limits({ runs: 2, sessions: 2 }) }), {
+        kind: 'admitted',
+      });
+    });
+
+    it('what goes beyond a limit of the tenant is refused for all its users', async (setup) => {
+      const one = newMember();
+      const two = { ...newOwner(), tenant: one.tenant };
+      await newSession(setup, one);
+      includes(await admit(setup, two, { limits: limits({ runs: 1 }, { runs: 1 }) }), {
+        kind: 'exceeded',
+        what: 'runs',
+        of: 'tenant',
+        limit: 1,
+      });
+      // Users without a tenant are counted separately.
+      const { owner } = two;
+      includes(await admit(setup, { owner }, { limits: limits({ runs: 1 }, { runs: 1 }) }), {
+        kind: 'admitted',
+      });
+    });
+
+    it('of requests at once, those up to the limit begin, and no further', async (setup) => {
+      const owner = newMember();
+      const limit = { limits: limits({ runs: 3 }) };
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const session = drive(setup);
+          const admitted = await admit(setup, owner, { ...limit, sessionId: session.id });
+          if (admitted.kind === 'exceeded') return admitted.what;
+          await session.begin(owner);
+          await setup.store.owners.fold(session.id, owner);
+          admitted.done();
+          return 'begun';
+        }),
+      );
+      equal(outcomes.filter((outcome) => outcome === 'begun').length, 3);
+      equal(outcomes.filter((outcome) => outcome === 'runs').length, 17);
+      equal(await counts(setup, owner), { runs: 3, queued: 0, sessions: 3 });
+    });
+
+    it('who would exceed a limit with what another may begin waits, and is admitted if it begins nothing', async (setup) => {
+      const owner = newMember();
+      const limit = { limits: limits({ runs: 1 }) };
+      const first = await admit(setup, owner, limit);
+      const second = admit(setup, owner, limit);
+      if (first.kind === 'admitted') first.done();
+      includes(await second, { kind: 'admitted' });
+    });
+
+    it('another process admits no more once what was begun is charged', async (setup) => {
+      const owner = newMember();
+      const other = { ...setup, store: (await setup.another()).store };
+      await newSession(setup, owner);
+      includes(await admit(other, owner, { limits: limits({ runs: 1 }) }), {
+        kind: 'exceeded',
+        what: 'runs',
+      });
+    });
+
+    it('who asks for a session of another owner is not charged, and names it not', async (setup) => {
+      const [owner, stranger] = [newOwner(), newOwner()];
+      const session = await newSession(setup, owner, 'mine');
+      includes(await session.begin({ ...stranger, nonce: newNonce() }), { kind: 'foreign' });
+      await setup.store.owners.fold(session.id, stranger, 'yours');
+      equal(await counts(setup, stranger), { runs: 0, queued: 0, sessions: 0 });
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      equal(await listed(setup, stranger), []);
+    });
+
+    it('what comes behind a run counts as a queued message, or as nothing if queueing is not allowed', async (setup) => {
+      const owner = newOwner();
+      const session = await newSession(setup, owner);
+      const tight = { sessionId: session.id, limits: limits({ runs: 1, queued: 1 }) };
+      for (const purpose of ['alone', 'run'] as const) {
+        const admitted = await admit(setup, owner, { ...tight, purpose });
+        includes(admitted, { kind: 'admitted' });
+        if (admitted.kind === 'admitted') admitted.done();
+      }
+      await session.begin({ ...owner, messages: [userMessage('u2')], policy: 'queue' });
+      await setup.store.owners.fold(session.id);
+      includes(await admit(setup, owner, { ...tight, purpose: 'alone' }), { kind: 'admitted' });
+      includes(await admit(setup, owner, tight), { kind: 'exceeded', what: 'queued' });
+    });
+
+    it('ended runs that still count are found before a run is refused', async (setup) => {
+      const owner = newOwner();
+      const session = await newSession(setup, owner);
+      await session.end(await runOf(setup, session), 'completed');
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      includes(await admit(setup, owner, { limits: limits({ runs: 1 }) }), { kind: 'admitted' });
+    });
+
+    it('an owner at the storage limit is refused however little is added', async (setup) => {
+      const owner = newOwner();
+      const full = { limits: limits({ bytes: 0 }) };
+      includes(await admit(setup, owner, full), { kind: 'exceeded', what: 'bytes' });
+    });
+  });
+}
+
+export function ownerCases(suite: Suite): void {
+  ownerConversationCases(suite);
+  ownerUsageCases(suite);
+  ownerAdmissionCases(suite);
+}

@@ -1,0 +1,141 @@
+import { equal, includes } from '../../store/conformance/assertions.js';
+import { approval, client, textIn } from '../../store/conformance/fixtures.js';
+import {
+  conclude,
+  nameOf,
+  playTurn,
+  takeStep,
+} from '../../store/conformance/session/played-turns.js';
+import { it } from './rules.js';
+
+describe('rewind', () => {
+  it('the newest turn is repeated from its beginning', async ({ session }) => {
+    const first = await playTurn(session, 'u1');
+    const second = await playTurn(session, 'u2');
+    const before = await session.record();
+    const result = await session.retry({ nonce: 'again', now: 77, by: 'ann' });
+    includes(result, {
+      kind: 'rewound',
+      run: {
+        runId: `${session.id}:3-again`,
+        turn: 2,
+        messageId: second.messageId,
+        startedAt: 77,
+      },
+    });
+    const record = await session.record();
+    includes(record, {
+      status: 'starting',
+      stream: 'active',
+      runMode: 'retry',
+      runBy: 'ann',
+      runFromStep: 0,
+      committedStep: 0,
+      turnStartRow: 6,
+      checkpointId: `cpv1-${session.id}-s3-${first.runId.split(':')[1] ?? ''}`,
+    });
+    equal((record?.turnStartSequence ?? 0) > (before?.sequence ?? Infinity), true);
+    includes((await session.rows()).slice(5), [
+      { role: 'assistant', step: 3 },
+      { role: 'user', id: 'u2' },
+    ]);
+    includes(await session.runs(), [
+      { turn: 1, status: 'completed' },
+      { turn: 2, status: 'completed', rewound: true },
+      { turn: 2, mode: 'retry', by: 'ann' },
+    ]);
+    equal((await session.runs())[0]?.rewound, undefined);
+    const text = textIn(await session.log());
+    equal([text.includes(nameOf(first)), text.includes(nameOf(second))], [true, false]);
+    includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 7 }]);
+    // A page that got the earlier reply gets another one in its place.
+    if (result.kind !== 'rewound') throw new Error(result.kind);
+    await conclude(session, result.run, 1);
+    includes(await session.newRun('u3'), { turn: 3, messageId: 'msg-5' });
+  });
+
+  it('a turn is found by its user message, also one that steering closed', async (setup) => {
+    const { session } = setup;
+    await playTurn(session, 'u1');
+    const run = await session.newRun('u2');
+    await takeStep(session, run, 1);
+    await session.steer('u3');
+    await takeStep(session, { ...run, messageId: 'msg-5', turn: 3 }, 2);
+    await conclude(session, { ...run, messageId: 'msg-5' }, 3);
+    includes(await session.record(), { turn: 3, messageId: 'msg-5' });
+    includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
+    includes((await session.rows()).slice(6), [{ role: 'user', id: 'u2' }]);
+    equal((await session.rows()).length, 7);
+    equal(await session.messages('turn_started'), []);
+  });
+
+  it('a turn that steering began is found, also after later turns', async (setup) => {
+    const { store, session } = setup;
+    const run = await session.newRun('u1');
+    await takeStep(session, run, 1);
+    await session.steer('u2');
+    await takeStep(session, { ...run, messageId: 'msg-3', turn: 2 }, 2);
+    await conclude(session, { ...run, messageId: 'msg-3' }, 3);
+    await playTurn(session, 'u3');
+    includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
+    equal(await store.sessions.runOf(session.id, 'u1'), run.runId);
+    includes((await session.rows()).slice(2), [{ role: 'tool' }, { role: 'user', id: 'u2' }]);
+    equal(textIn(await session.log()).split('>').length, 2);
+  });
+
+  it('a state that did not change is not restored', async ({ session }) => {
+    await playTurn(session, 'u1');
+    await session.save({ a: 1 }, 0);
+    await playTurn(session, 'u2');
+    await session.retry();
+    includes(await session.load(), { customState: { a: 1 }, version: 1 });
+  });
+
+  it('staged changes stay if their calls stay', async ({ store, session }) => {
+    const run = await session.newRun('u1');
+    await takeStep(session, run, 1);
+    const changes = { toolCallId: 'c1-1', patches: [], mergeChanges: { by: 'c1-1' } };
+    await store.staging.stage(session.id, 's1', changes);
+    await session.stop();
+    const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};
+    includes(await session.rewindTo(id), { kind: 'rewound' });
+    includes(await store.documents.readState(session.id), { customState: { by: 'c1-1' } });
+    await session.stop();
+    includes(await session.retry(), { kind: 'rewound' });
+    equal((await store.documents.readState(session.id)).customState, {});
+  });
+
+  it('an impossible rewind is refused and changes nothing', async ({ session }) => {
+    equal(await session.retry(), { kind: 'not_found' });
+    const { runId } = await session.newRun();
+    equal(await session.retry(), { kind: 'busy', runId });
+    await session.ask(runId, 1, [approval('a')]);
+    equal(await session.retry(), { kind: 'busy', runId });
+    await session.stop();
+    const before = await session.view();
+    equal(await session.retry({ messageId: 'unknown' }), { kind: 'message_not_found' });
+    equal(await session.rewindTo('cpv1-other'), { kind: 'checkpoint_not_found' });
+    equal(await session.view(), before);
+  });
+
+  it('queued messages stay', async ({ session }) => {
+    const { runId } = await session.newRun();
+    await session.enqueue('u2');
+    await session.end(runId, 'completed');
+    includes(await session.retry(), { kind: 'rewound' });
+    includes(await session.queue(), [{ id: 'u2' }]);
+    includes(await session.beginNext(), { kind: 'busy' });
+  });
+
+  it('a note about a late answer is dropped with its call', async ({ session }) => {
+    const run = await session.newRun();
+    await session.ask(run.runId, 1, [client('p', { deadlineMs: 0 })]);
+    await session.expire(run.runId, 'p');
+    await conclude(session, run, 2);
+    equal(await session.answer(run.runId, 'p', { output: 'at last' }), { kind: 'late' });
+    const result = await session.retry();
+    if (result.kind !== 'rewound') throw new Error(result.kind);
+    await session.claim(session.writer(result.run.runId, 1, 1));
+    equal((await session.rows()).length, 1);
+  });
+});
