@@ -1,8 +1,12 @@
+import { setFlagsFromString } from 'node:v8';
 import { checkAll } from './invariants/index.js';
 import { play } from './record/play.js';
 import { createRecords } from './record/records.js';
 import { BUDGETS, DEEP_BUDGETS } from './search/budgets.js';
 import { explore } from './search/explore.js';
+
+// The one long loop of all tests: here it pays to optimise what is executed (see scripts/test.mjs).
+setFlagsFromString('--interrupt-budget=132000');
 
 const isDeep = process.env['EXPLORE'] === 'deep';
 

@@ -16,7 +16,7 @@ import { CHANGES, type Decide, type Sent } from './record/play.js';
 
 /** A database of its own. */
 const DATABASE = 7;
-const PATHS = 200;
+const PATHS = 100;
 /** Paths that are played at the same time, each under a prefix of its own. */
 const TOGETHER = 50;
 const SEED = Number(process.env['MODEL_SEED'] ?? 1);

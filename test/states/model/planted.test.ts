@@ -1,5 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import {
   checkInvariants,
   findAccepted,
@@ -12,9 +10,7 @@ import { createRecords, type Check } from './record/records.js';
 import { ONE_MESSAGE } from './search/budgets.js';
 import { explore, type Violation } from './search/explore.js';
 
-const file = fileURLToPath(new URL('planted/traces.txt', import.meta.url));
-
-/** The shortest trace to a planted bug, by the rule that it breaks alone. */
+/** What the explorer finds of a planted bug, by the rule that it breaks alone. */
 function findBug({ rule, play, budget }: PlantedBug): Violation | undefined {
   const check: Check = (played) => {
     if (rule.endsWith('a stale request is refused')) {
@@ -27,21 +23,11 @@ function findBug({ rule, play, budget }: PlantedBug): Violation | undefined {
   return explore(records, { ...ONE_MESSAGE, ...budget }).violation;
 }
 
-it('each rule finds a planted bug, with its shortest trace', async () => {
-  const missed: string[] = [];
-  const found = PLANTED_BUGS.map((planted) => {
-    const violation = findBug(planted);
-
-    const { rule = 'nothing', trace = [] } = violation ?? {};
-    if (!rule.startsWith(planted.rule))
-      missed.push(`${planted.bug}: found ${rule}, not ${planted.rule}`);
-    return [`${planted.bug}\n  breaks ${rule}`, ...trace.map((each) => `    ${each}`)].join('\n');
-  });
-  expect(missed).toEqual([]);
-  const text = `${found.join('\n\n')}\n`;
-  if (process.env['UPDATE_STATES'] !== undefined) await writeFile(file, text);
-  expect(text).toBe(await readFile(file, 'utf8'));
-}, 120_000);
+it.each(PLANTED_BUGS)('$rule: finds that $bug', (planted) => {
+  const violation = findBug(planted);
+  expect(violation?.rule.slice(0, planted.rule.length)).toBe(planted.rule);
+  expect(violation?.trace).not.toHaveLength(0);
+});
 
 it('each invariant has a planted bug', () => {
   const rules = new Set(PLANTED_BUGS.map(({ rule }) => rule));
