@@ -56,16 +56,4 @@ describe('a wire that is cut between a request and its reply', () => {
     expect(await committed).toMatchObject({ kind: 'committed', paused: true });
     expect(await session.messages('run_paused')).toHaveLength(1);
   });
-
-  it('a decision whose reply is cut off is sent again and counted once', async () => {
-    const { session, remote, runId, writer } = await openBoth();
-    await session.commit(writer, { calls: [newCall('the-call', 'approval')] });
-    const held = wire.holdAt('run_resumed', 'after');
-    const decided = remote.decide(runId, 'the-call', true);
-    await held;
-    await until('it is stored', async () => (await session.messages('run_resumed')).length === 1);
-    wire.cut();
-    expect(await decided).toMatchObject({ kind: 'stored' });
-    expect(await session.messages('run_resumed')).toHaveLength(1);
-  });
 });

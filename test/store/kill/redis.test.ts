@@ -66,27 +66,6 @@ describe('processes that die, sleep and wake up late', () => {
     }
   });
 
-  it('attempts that overlap fence each other: only the newest one continues', async () => {
-    const scene = await openScene();
-    try {
-      const attempts: Child<WriterMessage>[] = [];
-      for (let token = 1; token <= 4; token += 1) {
-        const writer = scene.attempt(token, REST);
-        attempts.push(writer);
-        await writer.sends('some words', ({ did }) => did === 'append', REST);
-      }
-      for (const writer of attempts) writer.proceed();
-      await attempts.at(-1)?.sends('that it finished', ({ did }) => did === 'finish');
-      await expectEachWordOnce(scene);
-      for (const zombie of attempts.slice(0, -1)) {
-        await zombie.sends('that it is refused', ({ did }) => did === 'stop');
-      }
-      await expectEachWordOnce(scene);
-    } finally {
-      await scene.close();
-    }
-  });
-
   it('a zombie that wakes up late is refused, and nothing of it is readable', async () => {
     const scene = await openScene();
     try {
@@ -102,26 +81,6 @@ describe('processes that die, sleep and wake up late', () => {
       next.proceed();
       await next.sends('that it finished', ({ did }) => did === 'finish');
       await expectEachWordOnce(scene);
-    } finally {
-      await scene.close();
-    }
-  });
-
-  it('a zombie of a run that is over is refused as superseded', async () => {
-    const scene = await openScene();
-    try {
-      const zombie = scene.attempt(1, REST);
-      await zombie.sends('some words', ({ did }) => did === 'append', REST);
-      zombie.signal('SIGSTOP');
-      zombie.proceed();
-      await scene.attempt(2).sends('that it finished', ({ did }) => did === 'finish');
-      const { session } = scene;
-      await session.newRun('u2');
-      const before = await session.log();
-      zombie.signal('SIGCONT');
-      await zombie.sends('that it is refused', ({ did }) => did === 'stop');
-      expect(zombie.messages.at(-1)).toEqual({ did: 'stop', refusal: 'superseded' });
-      expect(await session.log()).toEqual(before);
     } finally {
       await scene.close();
     }

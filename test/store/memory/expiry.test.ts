@@ -41,6 +41,18 @@ describe('expiry in memory', () => {
     expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
   });
 
+  it('expiry removes nothing while messages wait, and the stream a day after they are removed', async () => {
+    const { session, store, pass } = storesWithClock();
+    const { runId } = await session.newRun();
+    await session.enqueue('later');
+    await session.end(runId, 'failed');
+    pass(5_000 * HOUR);
+    expect(await session.log()).not.toEqual([]);
+    await store.queue.remove({ sessionId: session.id, messageId: 'later', now: 1 });
+    pass(25 * HOUR);
+    expect(await session.log()).toEqual([]);
+  });
+
   it('expiry keeps a session that is still used', async () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     await session.asked();

@@ -52,16 +52,6 @@ describe('a kept page', () => {
     expect(await kept(speaker)).toHaveLength(1);
   });
 
-  it('of an attempt that was fenced off is not kept', async () => {
-    const speaker = await openWithPage();
-    const { session, runId } = speaker;
-    await session.claim(session.writer(runId, 1, 2));
-    expect(await redis.exists(keys.session(session.id).joined)).toBe(0);
-    const result = await stores.streamManager.append(speaker.writer, 2, words(speaker, 500));
-    expect(result).toEqual({ kind: 'fenced' });
-    expect(await kept(speaker)).toEqual([]);
-  });
-
   it('is none where joining saves too little, or the words are too long', async () => {
     const speaker = await openSpeaker(stores);
     const { streamManager } = stores;

@@ -144,9 +144,15 @@ it.each(STAGES)(
     };
     await stores.store.queue.remove({ sessionId: id, now: Date.now() });
     await session.end(runId, 'failed');
-    const after = await lifetimes();
-    const kept = Object.entries(after).filter(([, seconds]) => seconds < 0 || seconds > TTL);
-    expect(kept).toEqual([]);
+    const kept = async (): Promise<[string, number][]> =>
+      Object.entries(await lifetimes()).filter(([, seconds]) => seconds < 0 || seconds > TTL);
+    expect(await kept()).toEqual([]);
+    // What is written after the end expires with the rest.
+    const { sessions, staging, documents } = stores.store;
+    await sessions.noteActiveSnapshot(id, 1);
+    await staging.stage(id, 's3', { toolCallId: 'late', patches: [] });
+    await documents.save(id, { customState: { note: 'late' }, version: 1 });
+    expect(await kept()).toEqual([]);
     await session.begin({ ...who, messages: [userMessage('u3')] });
     const again = Object.entries(await lifetimes()).filter(([, seconds]) => seconds >= 0);
     // A sub-agent whose call is settled is needed no more.

@@ -9,6 +9,7 @@ import { createTail, type TailedLog } from '../../../store/redis/tail/tail.js';
 import { startFollower } from '../../support/follower.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall, textIn, userMessage } from '../../support/session-driver.js';
+import { openSpeaker, words } from '../../support/speaker.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
@@ -59,6 +60,32 @@ describe('a Redis that restarts', () => {
       status: 'waiting_approval',
     });
     expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
+  });
+
+  it('a Redis that is killed and restarted with its file leaves readers and a writer without gap or duplicate', async () => {
+    const [worker, api] = [await open('wait'), await open('refuse')];
+    const { session, say } = await openSpeaker(worker);
+    const early = startFollower(api.streamManager, session.id, 0);
+    const other = startFollower(worker.streamManager, session.id, 0);
+    const sent = words(600);
+    const speaking = say(...sent);
+    for (const moment of [100, 250, 400]) {
+      await until('the writer has come so far', () => early.entries.length > moment);
+      await server.kill9();
+      await server.restart();
+    }
+    const late = startFollower(api.streamManager, session.id, 300);
+    await speaking;
+    const all = [early, other, late];
+    await until('all have all', () =>
+      all.every(({ entries }) => textIn(entries).endsWith(sent.at(-1) ?? '')),
+    );
+    await Promise.all(all.map((follower) => follower.stop()));
+    const log = await session.log();
+    expect(textIn(log)).toBe(sent.join(''));
+    expect(early.entries).toEqual(log);
+    expect(other.entries).toEqual(log);
+    expect(late.entries).toEqual(log.slice(300));
   });
 
   it('a write that was in flight when Redis restarts is repeated and stored once', async () => {

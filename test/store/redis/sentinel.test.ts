@@ -62,20 +62,6 @@ describe('behind Sentinels, when the master is killed', () => {
     if (outcome === 'appended') expect(textIn(log)).toBe(words(2_100).join(''));
   });
 
-  it('nothing is cut after a failover if the replica had everything', async () => {
-    const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
-    const { session, say } = await openSpeaker(worker);
-    const follower = startFollower(api.streamManager, session.id, 0);
-    await say(...words(50));
-    await until('the follower has them', () => follower.entries.length === 50);
-    await untilReplicated(session.id, 50);
-    await pair.master.kill9();
-    await say(...words(50, 50));
-    await until('the rest has come', () => follower.entries.length === 100);
-    await follower.stop();
-    expect(textIn(follower.entries)).toBe(words(100).join(''));
-  });
-
   it('what the replica had not got is noticed by the writer and by the follower', async () => {
     const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
     const { session, say, writer } = await openSpeaker(worker);

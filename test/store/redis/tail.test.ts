@@ -16,8 +16,6 @@ async function openSpeaker() {
   return { stores, session, runId, say };
 }
 
-const sequences = (entries: readonly LogEntry[]): number[] => entries.map((e) => e.sequence);
-
 describe('follow', () => {
   it('a follower reads a long log in pages and parses nothing twice', async () => {
     const { stores, session, say } = await openSpeaker();
@@ -31,18 +29,6 @@ describe('follow', () => {
     expect(sizes).toEqual([200, 200, 50]);
   });
 
-  it('a follower repairs a lost publish when the next one arrives', async () => {
-    const { stores, session, say } = await openSpeaker();
-    const follower = startFollower(stores.streamManager, session.id, 0);
-    await say('a');
-    await until('it is live', () => follower.entries.length === 1);
-    await writeWithoutPublish(stores.redis, session.id, 2, 'b');
-    await say('c');
-    await until('both came', () => follower.entries.length === 3);
-    await follower.stop();
-    expect(textIn(follower.entries)).toBe('abc');
-  });
-
   it('a follower repairs a lost publish even if nothing follows', async () => {
     const { stores, session, say } = await openSpeaker();
     const follower = startFollower(stores.streamManager, session.id, 0);
@@ -52,26 +38,6 @@ describe('follow', () => {
     await until('the idle check found it', () => follower.entries.length === 2);
     await follower.stop();
     expect(textIn(follower.entries)).toBe('ab');
-  });
-
-  it('a follower loses nothing when its subscriber connection is killed again and again', async () => {
-    const { stores, session, say } = await openSpeaker();
-    const other = await openTestStores('api');
-    const follower = startFollower(other.streamManager, session.id, 0);
-    const words = Array.from({ length: 300 }, (_, n) => `${String(n)} `);
-    await until('it is subscribed', () => isSubscribed(stores.redis, session.id));
-    for (const [n, word] of words.entries()) {
-      await say(word);
-      if (n % 100 === 50) {
-        await stores.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-      }
-    }
-    await until('all has come', () => follower.entries.length >= words.length);
-    await say('end');
-    await until('it is live again', () => textIn(follower.entries).endsWith('end'));
-    await follower.stop();
-    expect(textIn(follower.entries)).toBe([...words, 'end'].join(''));
-    expect(new Set(sequences(follower.entries)).size).toBe(words.length + 1);
   });
 
   it('a follower reads the log as soon as its connection is back, without waiting for the idle check', async () => {
