@@ -5,5 +5,5 @@ storeConformance({
   open: () => Promise.resolve({ ...createMemoryStores(), close: () => Promise.resolve() }),
   describe,
   it,
-  runs: 300,
+  runs: 100,
 });
