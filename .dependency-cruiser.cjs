@@ -5,13 +5,13 @@ const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
   'extensions/one-process': 'protocol|run|agents|store|activities|runs',
-  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|remote|mcp|notify|leases|schedules|service|index|[\\w/-]*workflows).*': ENTRIES,
+  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|doctor|remote|mcp|notify|leases|schedules|service|index|[\\w/-]*workflows).*': ENTRIES,
   store: 'protocol|session', 'store/[\\w-]+\\.ts': 'protocol|session', 'store/contract': 'protocol|session|store/[\\w-]+\\.ts', 'store/(record|log)': 'protocol|session|store/(contract|[\\w-]+\\.ts)',
   activities: 'protocol|run|agents|store|runs/record', runs: 'protocol|agents|session|store', 'runs/record': 'protocol|session|store', testing: 'protocol|agents|session|store|runs|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|store|runs', 'ai-sdk/parts': 'protocol|store', 'ai-sdk/turns': 'protocol|store|ai-sdk/parts',
   'ai-sdk/reply': 'protocol|store|runs|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
   api: `${COMPOSED}|ai-sdk`, 'worker/(?!main).*': `${COMPOSED}|activities|worker`,
-  worker: `${COMPOSED}|activities`, cli: 'protocol|config|agents|runs|store|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|config/own-extensions',
+  worker: `${COMPOSED}|activities`, cli: 'protocol|config|agents|runs|store|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|extensions/own-files/index',
   examples: 'agents|ai-sdk|api/index|extensions|protocol|store|worker|workflows', 'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
@@ -29,7 +29,7 @@ const NEVER_LOAD = [
 const PACKAGES = {
   'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'store/redis',
   '@opentelemetry/[^/]+': 'extensions/observe', commander: 'cli', nodemailer: 'extensions/notify|examples',
-  'express|express-rate-limit|cors|helmet': 'api|extensions', 'prom-client': 'extensions/metrics', jose: 'api|extensions/notify',
+  'express|express-rate-limit|cors|helmet': 'api|extensions', 'prom-client': 'extensions/metrics', jose: 'extensions/(jwt|notify)',
   '@temporalio/[^/]+': 'workflows|extensions|activities|runs(?!/record)|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
 };
@@ -48,7 +48,7 @@ module.exports = {
     never('(?!test/|bench/).*', 'test|bench'),
     never('(?!examples/|test/|bench/|scripts/|[\\w/-]*main\\.).*', 'examples'),
     never('(activities|runs|extensions/one-process|ai-sdk|api|worker)/(?![\\w/-]*main\\.|ai-sdk/tool-loop-agent).*', 'store/(redis|memory)'),
-    never('(?!index\\.|extensions/|testing/|cli/doctor/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
+    never('(?!index\\.|extensions/|testing/|cli/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
     never('workflows|extensions/[\\w/-]*workflows', '.*node_modules', '.*node_modules/@temporalio'),
     never('ai-sdk/(client|react)', '.*node_modules/(ai|zod)'),
     { name: 'an extension imports no other', severity: 'error', from: { path: '^extensions/([^/]+)/' }, to: { path: '^extensions/', pathNot: '^extensions/$1/' } },

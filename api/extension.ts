@@ -29,7 +29,9 @@ export type { ProblemShape } from './middleware/refusals.js';
 export { toAgentCards } from './agent-cards.js';
 export type { RouteDeps } from './deps.js';
 export type { ApiMetrics, StreamMeter } from './metrics.js';
-export type { Identity } from './identity.js';
+export { readCookie } from './cookies.js';
+export { personIdOf, toActor } from './identity.js';
+export type { Authenticate, Identity } from './identity.js';
 export type { Frames } from './pipe-to-express.js';
 export { SESSION, SESSION_AND_RUN, defineRoute, inJson } from './routes/route.js';
 export type { Call, Route } from './routes/route.js';
@@ -44,8 +46,6 @@ export {
   toAnswer,
   toAnswerReply,
 } from './acts.js';
-export { toActor } from './identity.js';
-export { personIdOf } from './jwt-authenticator.js';
 export { fileTooLarge, readBody } from './middleware/read-body.js';
 export { isTakenType, maxFileBytes } from './file-settings.js';
 export type { FileSettings } from './file-settings.js';

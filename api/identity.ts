@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
@@ -139,4 +140,17 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Of a hash: 128 bits and more. */
+const PERSON_CHARS = 22;
+
+/**
+ * A hash, since it is kept with conversations of other people, and the claim may be an address.
+ *
+ * @param issuer whose name it is; absent for a claim that names people for all issuers
+ */
+export function personIdOf(person: string, issuer?: string): string {
+  const name = JSON.stringify([person, issuer]);
+  return createHash('sha256').update(name).digest('base64url').slice(0, PERSON_CHARS);
 }

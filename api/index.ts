@@ -13,8 +13,6 @@ export { authorizeByRole } from '../ai-sdk/index.js';
 export type { Action, Authorize, Subject } from '../ai-sdk/index.js';
 export { createMetricsApp } from './create-metrics-app.js';
 export type { ApiMetrics, StreamMeter } from './metrics.js';
-export { createJwtAuthenticator } from './jwt-authenticator.js';
-export type { JwtOptions } from './jwt-authenticator.js';
 export { pipeToExpress } from './pipe-to-express.js';
 export type { PipeOptions } from './pipe-to-express.js';
 export type { ApiLogger } from './middleware/refusals.js';

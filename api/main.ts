@@ -5,9 +5,6 @@ import { AgentRegistry } from '../agents/index.js';
 import { readAuditTtl } from '../config/audit-ttl.js';
 import { consoleUrlOf } from '../config/console-url.js';
 import { ConfigError, parseEnv, withoutBlank, type Config } from '../config/env.js';
-import { readNotify } from '../config/notify.js';
-import { loadExtensions } from '../config/own-extensions.js';
-import { readPayloadKeys } from '../config/payload-keys.js';
 import {
   closeOnSignal,
   endWithParent,
@@ -19,13 +16,16 @@ import { readTemporal } from '../config/temporal.js';
 import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../runs/agent-executor.js';
 import { untilCallsEnd } from '../runs/temporal-calls.js';
-import { explainTemporal, inUsableNamespace } from '../runs/explain-temporal.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
+import { readPayloadKeys } from '../extensions/codec/settings.js';
+import { explainTemporal, inUsableNamespace } from '../extensions/doctor/index.js';
+import { readAccess, warnOfAccess } from '../extensions/jwt/settings.js';
 import { createApiMetrics } from '../extensions/metrics/index.js';
+import { readNotify } from '../extensions/notify/settings.js';
+import { loadAgentsFile, loadExtensions } from '../extensions/own-files/index.js';
 import { withTimeout } from '../protocol/time.js';
 import { explainRedis } from '../store/redis/inspect-redis.js';
 import { createRedisStores } from '../store/redis/index.js';
-import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
 import { listen } from './listen.js';
 import { createMetricsApp } from './create-metrics-app.js';
@@ -161,7 +161,6 @@ async function main(): Promise<void> {
 /** The agents by name: this process checks names and starts runs; workers execute them. */
 async function createAgents(config: Config, hasAccounts: boolean): Promise<AgentRegistry> {
   if (config.AGENTS !== undefined) {
-    const { loadAgentsFile } = await import('../agents/agents-file.js');
     return loadAgentsFile(config.AGENTS, { env: withoutBlank(process.env) });
   }
   const { createExampleAgents, isLabServed } = await import('../examples/index.js');

@@ -53,7 +53,7 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
     const own = env['EXTENSIONS']?.trim();
     const extensions = own
       ? await (
-          await import('../config/own-extensions.js')
+          await import('../extensions/own-files/index.js')
         )
           .loadExtensions(own)
           .catch((error: unknown) => {

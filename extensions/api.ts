@@ -1,4 +1,14 @@
-/** The entry `helix-temporal/api`: the web server, and what extensions add to it. */
+/** The entry `helix-temporal/api`: the web server, with what every one has. */
+import type { Express } from 'express';
+import { createApi as createServer, type ApiOptions } from '../api/index.js';
+import { metrics } from './metrics/index.js';
+
 // oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
 export * from '../api/index.js';
+export { createJwtAuthenticator, type JwtOptions } from './jwt/index.js';
 export { createApiMetrics } from './metrics/index.js';
+
+/** The HTTP API as an Express app that does not listen yet, with `/metrics`. */
+export function createApi(options: ApiOptions): Express {
+  return createServer({ ...options, extensions: [metrics(), ...(options.extensions ?? [])] });
+}

@@ -1,5 +1,5 @@
 import type { MetricMeter } from '@temporalio/common';
-import type { RuntimeOptions, WorkerOptions } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import type { RunMeter } from '../protocol/telemetry.js';
 import type { RunsExtension, RunsHost } from '../runs/extension.js';
 import type { PreparedRuns } from '../runs/run-start.js';
@@ -43,15 +43,4 @@ export interface WorkerExtension extends RunsExtension {
    * @param findTenant if tenants are to be counted
    */
   meter?: (meter: MetricMeter, findTenant: FindTenant | undefined) => RunMeter;
-}
-/** How the metrics of a worker's process leave it. */
-export interface WorkerMetrics {
-  /** With the log of Temporal's SDK. */
-  runtime: RuntimeOptions;
-  /** Once the runtime is installed. Default: that of the runtime. */
-  meter?: () => MetricMeter;
-  /** Serves them at the port for operators, with the state of this process. Absent: there is no such port. */
-  serve?: (
-    checks: Readonly<Record<string, () => Promise<void>>>,
-  ) => Promise<{ port: number; close: () => Promise<void> }>;
 }

@@ -1,14 +1,9 @@
 import type { AgentRegistry } from '../agents/index.js';
 import { readAuditTtl } from '../config/audit-ttl.js';
 import { parseEnv, withoutBlank, type Config } from '../config/env.js';
-import { readNotify } from '../config/notify.js';
 import { endWithParent, startProcess } from '../config/startup.js';
-import { loadExtensions } from '../config/own-extensions.js';
-import type { WorkerExtension } from './extension.js';
 import { startLogging } from '../config/traces.js';
-import { readPayloadKeys } from '../config/payload-keys.js';
 import { readTemporal } from '../config/temporal.js';
-import { explainRedis } from '../store/redis/inspect-redis.js';
 import { createRedisStores } from '../store/redis/index.js';
 import { beginLease } from '../extensions/leases/index.js';
 
@@ -43,41 +38,13 @@ async function main(): Promise<void> {
   lease?.lease.load();
   try {
     // The packages of Temporal take most of the time that it takes to start.
-    const [
-      { runWorker },
-      { allExtensions, limitsOfSettings },
-      { startWorkerMetrics },
-      { agents, close },
-    ] = await Promise.all([
-      import('./run-worker.js'),
-      import('../extensions/index.js'),
-      import('../extensions/metrics/worker-process.js'),
+    const [{ runWorker }, { agents, close }] = await Promise.all([
+      import('./run-main.js'),
       loadAgents(config),
     ]);
-    const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
+    const onReady = () => process.send?.('ready');
     try {
-      await runWorker({
-        config,
-        temporal,
-        logger,
-        redis,
-        extensions: [
-          ...allExtensions({
-            limits: limitsOfSettings(config),
-            notify: readNotify(config),
-            codec: keys,
-            leases: lease,
-            tracing,
-          }),
-          ...(await loadExtensions<WorkerExtension>(config.EXTENSIONS)),
-        ],
-        agents,
-        explainRedis: (address) => explainRedis(config.REDIS_URL, address),
-        keyIds: (keys ?? []).map(({ id }) => id),
-        metrics: await startWorkerMetrics(config, logger),
-        onReady: () => process.send?.('ready'),
-        onFailed: () => lease?.lease.close(),
-      });
+      await runWorker({ config, temporal, logger, tracing, redis, lease, agents, onReady });
     } finally {
       close();
       await tracing?.close();
@@ -94,7 +61,7 @@ async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; clos
   // The keys of models have names that only their packages know.
   const env = withoutBlank(process.env);
   if (config.AGENTS !== undefined) {
-    const { loadAgentsFile } = await import('../agents/agents-file.js');
+    const { loadAgentsFile } = await import('../extensions/own-files/index.js');
     return { agents: await loadAgentsFile(config.AGENTS, { env }), close: () => undefined };
   }
   const [{ AgentRegistry, modelsFromSpec }, { createExampleAgents }, { createChargeCounter }] =

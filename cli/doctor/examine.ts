@@ -1,10 +1,10 @@
-import { AgentsFileError, loadAgentsFile } from '../../agents/agents-file.js';
+import { AgentsFileError, loadAgentsFile } from '../../extensions/own-files/index.js';
 import { ModelConfigurationError, modelsFromSpec } from '../../agents/index.js';
 import { ConfigError, parseEnv, withoutBlank, type Config } from '../../config/env.js';
-import { readPayloadKeys } from '../../config/payload-keys.js';
+import { readPayloadKeys } from '../../extensions/codec/settings.js';
 import { withoutSecrets } from '../../config/startup.js';
 import { readTemporal, type TemporalSettings } from '../../config/temporal.js';
-import { inspectTemporal } from '../../runs/inspect-temporal.js';
+import { inspectTemporal } from '../../extensions/doctor/index.js';
 import { budgetsOfSettings, unpricedAgents } from '../../extensions/limits/index.js';
 import type { ReadinessReply } from '../../protocol/replies.js';
 import { toReason } from '../../protocol/errors.js';

@@ -1,10 +1,11 @@
-import type { Finding, TemporalFacts } from '../../runs/inspect-temporal.js';
 import {
   toConnectionFault,
   toKeysFault,
   toNamespaceFault,
   toUndescribedFault,
-} from '../../runs/temporal-faults.js';
+  type Finding,
+  type TemporalFacts,
+} from '../../extensions/doctor/index.js';
 import { POLL_MS } from '../../runs/workers.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
 import { verdictsOn, type Verdict } from './verdict.js';

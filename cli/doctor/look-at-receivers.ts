@@ -2,8 +2,11 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
 import type { Config } from '../../config/env.js';
-import { readNotify } from '../../config/notify.js';
-import { toNotifySettings, type NotifySettings } from '../../extensions/notify/settings.js';
+import {
+  readNotify,
+  toNotifySettings,
+  type NotifySettings,
+} from '../../extensions/notify/settings.js';
 
 /** How the host of a receiver answers; `fault` says why it does not. */
 export interface ReceiverLook {

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { AgentsFileError, loadAgentsFile } from '../../agents/agents-file.js';
+import { AgentsFileError, loadAgentsFile } from '../../extensions/own-files/index.js';
 import { modelFromSpec, type AgentDefinition } from '../../agents/index.js';
 import {
   CaseError,

@@ -1,11 +1,23 @@
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import type { MetricMeter } from '@temporalio/common';
+import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
 import { createCollectorLines, type CollectorLines } from '../../config/collector-lines.js';
 import type { Config } from '../../config/env.js';
 import type { Logger } from '../../config/logger.js';
 import { isLoopback } from '../../config/loopback.js';
-import type { WorkerMetrics } from '../../worker/extension.js';
 import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress, metricsFrom } from './exporter.js';
 import { withDots } from './with-dots.js';
+
+/** How the metrics of a worker's process leave it. */
+export interface WorkerMetrics {
+  /** With the log of Temporal's SDK. */
+  runtime: RuntimeOptions;
+  /** Once the runtime is installed. Default: that of the runtime. */
+  meter?: () => MetricMeter;
+  /** Serves them at the port for operators, with the state of this process. Absent: there is no such port. */
+  serve?: (
+    checks: Readonly<Record<string, () => Promise<void>>>,
+  ) => Promise<{ port: number; close: () => Promise<void> }>;
+}
 
 /** Metrics of a worker's process: served at a port, sent to a collector, or neither. */
 export async function startWorkerMetrics(config: Config, logger: Logger): Promise<WorkerMetrics> {

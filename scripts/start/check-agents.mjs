@@ -33,7 +33,7 @@ export function checkAgents(file, { folder, env = process.env, signal } = {}) {
 }
 
 async function load(file) {
-  const loader = pathToFileURL(join(projectRoot, 'dist/agents/agents-file.js')).href;
+  const loader = pathToFileURL(join(projectRoot, 'dist/extensions/own-files/index.js')).href;
   const { loadAgentsFile } = await import(loader);
   const agents = await loadAgentsFile(file, { env: process.env });
   return agents.getRegisteredTypes().filter((name) => agents.isPublic(name));

@@ -1,5 +1,5 @@
 import { generateKeyPair, SignJWT, type CryptoKey } from 'jose';
-import { createJwtAuthenticator, type JwtOptions } from '../../api/index.js';
+import { createJwtAuthenticator, type JwtOptions } from '../../extensions/jwt/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer } from './api-server.js';
 

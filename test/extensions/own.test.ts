@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import { AgentRegistry } from '../../agents/index.js';
 import { createProgram } from '../../cli/program.js';
 import type { Cli } from '../../cli/cli.js';
-import { loadExtensions } from '../../config/own-extensions.js';
+import { loadExtensions } from '../../extensions/own-files/index.js';
 import { answered } from '../../examples/extension/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import type { Extension } from '../../extensions/index.js';

@@ -16,16 +16,32 @@ const LISTS = new Set(
 /** Programs that begin one before all else, commands that look at settings, and what is made of one. */
 const KNOWN_BY: Record<string, string[]> = {
   compaction: ['examples/long-conversation/agent.ts'],
-  leases: ['worker/main.ts'],
+  codec: ['api/main.ts', 'cli/doctor/examine.ts', 'worker/run-main.ts'],
+  doctor: [
+    'api/main.ts',
+    'cli/doctor/examine.ts',
+    'cli/doctor/judge-temporal.ts',
+    'worker/run-main.ts',
+  ],
+  jwt: ['api/main.ts'],
+  leases: ['worker/main.ts', 'worker/run-main.ts'],
   limits: ['cli/doctor/examine.ts'],
   mcp: ['examples/mcp/agent.ts'],
-  metrics: ['api/main.ts', 'worker/main.ts'],
-  notify: ['cli/doctor/look-at-receivers.ts'],
+  metrics: ['api/main.ts', 'worker/run-main.ts'],
+  notify: ['api/main.ts', 'cli/doctor/look-at-receivers.ts', 'worker/run-main.ts'],
   observe: ['api/main.ts', 'worker/main.ts'],
   'one-process': [
     'testing/create-test-runtime.ts',
     'testing/eval/run-lane.ts',
     'testing/test-clock.ts',
+  ],
+  'own-files': [
+    'api/main.ts',
+    'cli/doctor/examine.ts',
+    'cli/eval/run-cases.ts',
+    'cli/run.ts',
+    'worker/main.ts',
+    'worker/run-main.ts',
   ],
   'temporal-tools': ['examples/own-workflow/warehouse.ts'],
 };

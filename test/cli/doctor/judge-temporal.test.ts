@@ -1,5 +1,5 @@
 import { judgeTemporal, type TemporalLook } from '../../../cli/doctor/judge-temporal.js';
-import type { TemporalFacts } from '../../../runs/inspect-temporal.js';
+import type { TemporalFacts } from '../../../extensions/doctor/index.js';
 
 const NOW = 1_000_000_000;
 const refused = (status: number, message = 'no') => ({ refusal: { status, message } });

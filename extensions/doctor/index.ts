@@ -1,5 +1,5 @@
 import type { Connection } from '@temporalio/client';
-import { codeOf } from './temporal-calls.js';
+import { codeOf } from '../../runs/temporal-calls.js';
 import { inspectTemporal, type InspectTemporalOptions } from './inspect-temporal.js';
 import {
   toConnectionFault,
@@ -8,6 +8,14 @@ import {
   GRPC,
   toUndescribedFault,
   type TemporalFault,
+} from './temporal-faults.js';
+
+export { inspectTemporal, type Finding, type TemporalFacts } from './inspect-temporal.js';
+export {
+  toConnectionFault,
+  toKeysFault,
+  toNamespaceFault,
+  toUndescribedFault,
 } from './temporal-faults.js';
 
 export interface TemporalSettings extends InspectTemporalOptions {

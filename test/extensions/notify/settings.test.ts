@@ -1,5 +1,5 @@
-import { parseEnv } from '../../config/env.js';
-import { readNotify } from '../../config/notify.js';
+import { parseEnv } from '../../../config/env.js';
+import { readNotify } from '../../../extensions/notify/settings.js';
 
 it('links are not signed with the key of sign-in', () => {
   const read = (linkKeys: string): unknown =>

@@ -5,16 +5,16 @@ import {
   createScriptedModel,
   createSubAgentTool,
   defineAgent,
-} from '../../agents/index.js';
-import { readAccess, warnOfAccess } from '../../api/access-from-config.js';
-import { createApi } from '../../api/index.js';
-import { parseEnv } from '../../config/env.js';
-import { HelixError } from '../../protocol/errors.js';
-import { SECRET, signToken } from '../support/people.js';
-import { connectRaw } from '../support/raw-http.js';
-import { FakeSession } from '../support/fake-session.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
+} from '../../../agents/index.js';
+import { readAccess, warnOfAccess } from '../../../extensions/jwt/settings.js';
+import { createApi } from '../../../api/index.js';
+import { parseEnv } from '../../../config/env.js';
+import { HelixError } from '../../../protocol/errors.js';
+import { SECRET, signToken } from '../../support/people.js';
+import { connectRaw } from '../../support/raw-http.js';
+import { FakeSession } from '../../support/fake-session.js';
+import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { createGreeter, say, startApi, type ApiServer } from '../../api/api-server.js';
 
 let api: ApiServer;
 

@@ -1,5 +1,5 @@
-import { createJwtAuthenticator, type JwtOptions } from '../../api/index.js';
-import { type ApiServer } from './api-server.js';
+import { createJwtAuthenticator, type JwtOptions } from '../../../extensions/jwt/index.js';
+import { type ApiServer } from '../../api/api-server.js';
 import {
   ask,
   bearer,
@@ -9,8 +9,8 @@ import {
   SIGNED_IN,
   startWith,
   type KeyPair,
-} from './signed-tokens.js';
-import { startIssuer, type Issuer } from './token-issuer.js';
+} from '../../api/signed-tokens.js';
+import { startIssuer, type Issuer } from '../../api/token-issuer.js';
 
 let first: KeyPair;
 let second: KeyPair;

@@ -1,10 +1,5 @@
-import { ConfigError } from './env.js';
-
-/** A key of payloads, by the id that stands beside each payload. */
-interface PayloadKey {
-  id: string;
-  key: Uint8Array;
-}
+import { ConfigError } from '../../config/env.js';
+import type { PayloadKey } from './index.js';
 
 /**
  * Reads `TEMPORAL_CODEC_KEYS`: `<id>:<32 bytes in base64>`, separated by commas, the one that encrypts

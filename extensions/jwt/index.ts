@@ -1,4 +1,4 @@
-import { createHash, createPublicKey } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import type { Request } from 'express';
 import {
   createRemoteJWKSet,
@@ -9,11 +9,10 @@ import {
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
-import { ROLES, type Role } from '../protocol/actor.js';
-import { HelixError } from '../protocol/errors.js';
-import { LIMITS } from '../protocol/limits.js';
-import type { Authenticate, Identity } from './identity.js';
-import { readCookie } from './cookies.js';
+import { personIdOf, readCookie, type Authenticate, type Identity } from '../../api/extension.js';
+import { ROLES, type Role } from '../../protocol/actor.js';
+import { HelixError } from '../../protocol/errors.js';
+import { LIMITS } from '../../protocol/limits.js';
 
 export interface JwtOptions {
   /** Shared secret of at least 32 bytes, for HMAC. Exactly one of `secret`, `publicKey`, `jwksUrl`. */
@@ -77,8 +76,6 @@ const SIGNATURES = [
   'Ed25519',
 ];
 const SECRET_BYTES = 32;
-/** Of a hash: 128 bits and more. */
-const PERSON_CHARS = 22;
 const KEY_SET_BYTES = 1024 * 1024;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
@@ -221,16 +218,6 @@ function toPersonId(payload: JWTPayload, claim: string | undefined, user: string
   const person = payload[claim] ?? at(payload, claim.split('.'));
   if (!isName(person)) throw new HelixError('unauthorized', 'The token does not name its person.');
   return personIdOf(person);
-}
-
-/**
- * A hash, since it is kept with conversations of other people, and the claim may be an address.
- *
- * @param issuer whose name it is; absent for a claim that names people for all issuers
- */
-export function personIdOf(person: string, issuer?: string): string {
-  const name = JSON.stringify([person, issuer]);
-  return createHash('sha256').update(name).digest('base64url').slice(0, PERSON_CHARS);
 }
 
 function isName(value: unknown): value is string {

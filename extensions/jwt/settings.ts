@@ -1,7 +1,6 @@
-import { ConfigError, type Config } from '../config/env.js';
-import type { ApiDeps } from './deps.js';
-import type { Authenticate } from './identity.js';
-import { createJwtAuthenticator } from './jwt-authenticator.js';
+import { ConfigError, type Config } from '../../config/env.js';
+import type { ApiDeps, Authenticate } from '../../api/index.js';
+import { createJwtAuthenticator } from './index.js';
 
 type Access = Pick<
   ApiDeps,

@@ -1,8 +1,9 @@
 import { exportPKCS8, exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
-import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { createJwtAuthenticator, type Identity, type JwtOptions } from '../../api/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { toStoredSessionId } from '../../../ai-sdk/index.js';
+import type { Identity } from '../../../api/index.js';
+import { createJwtAuthenticator, type JwtOptions } from '../../../extensions/jwt/index.js';
+import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { say, startApi, type ApiServer } from '../../api/api-server.js';
 import {
   ask,
   bearer,
@@ -14,7 +15,7 @@ import {
   SIGNED_IN,
   startWith,
   type KeyPair,
-} from './signed-tokens.js';
+} from '../../api/signed-tokens.js';
 
 let first: KeyPair;
 let second: KeyPair;

@@ -1,10 +1,10 @@
 import { Connection, isGrpcServiceError, type ConnectionOptions } from '@temporalio/client';
-import { type ClockReading, sleep } from '../protocol/time.js';
-import { toReason } from '../protocol/errors.js';
-import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { lastPoll } from './workers.js';
-import { toMs } from './temporal-calls.js';
-import { INDEXED_VALUE_TYPE, routeTo } from './search-attributes.js';
+import { type ClockReading, sleep } from '../../protocol/time.js';
+import { toReason } from '../../protocol/errors.js';
+import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { lastPoll } from '../../runs/workers.js';
+import { toMs } from '../../runs/temporal-calls.js';
+import { INDEXED_VALUE_TYPE, routeTo } from '../../runs/search-attributes.js';
 
 /** A fact, or why it could not be found. */
 export type Finding<T> = { value: T } | { refusal: Refusal };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError } from '../../config/env.js';
-import { readPayloadKeys } from '../../config/payload-keys.js';
+import { ConfigError } from '../../../config/env.js';
+import { readPayloadKeys } from '../../../extensions/codec/settings.js';
 
 const bytes = randomBytes(32);
 const secret = bytes.toString('base64');

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
-import { explainTemporal, inNamespace, inUsableNamespace } from '../../runs/explain-temporal.js';
-import { CERTIFICATES } from '../support/secured-temporal.js';
+import {
+  explainTemporal,
+  inNamespace,
+  inUsableNamespace,
+} from '../../../extensions/doctor/index.js';
+import { CERTIFICATES } from '../../support/secured-temporal.js';
 import { Connection } from '@temporalio/client';
 
 /** Servers of gRPC over TLS that demand certificates. */
@@ -12,7 +16,7 @@ afterAll(() => {
 });
 
 const read = (name: string): Buffer =>
-  readFileSync(new URL(`../support/certificates/${name}`, import.meta.url));
+  readFileSync(new URL(`../../support/certificates/${name}`, import.meta.url));
 
 interface Replies {
   /** Status of every call. */

@@ -3,52 +3,61 @@ import type { AgentRegistry } from '../agents/index.js';
 import { consoleUrlOf } from '../config/console-url.js';
 import type { Config } from '../config/env.js';
 import type { Logger } from '../config/logger.js';
-import { explainTemporal, inNamespace } from '../runs/explain-temporal.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
-import type { AgentPluginOptions } from './agent-plugin.js';
+import { readPayloadKeys } from '../extensions/codec/settings.js';
+import { explainTemporal, inNamespace } from '../extensions/doctor/index.js';
+import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
+import type { BegunLease } from '../extensions/leases/index.js';
+import { startWorkerMetrics, type WorkerMetrics } from '../extensions/metrics/worker-process.js';
+import { readNotify } from '../extensions/notify/settings.js';
+import { loadExtensions } from '../extensions/own-files/index.js';
+import type { RedisStores } from '../store/redis/index.js';
+import { explainRedis } from '../store/redis/inspect-redis.js';
 import { createAgentWorker } from './create-worker.js';
-import type { WorkerMetrics } from './extension.js';
 
 /** What a worker's process has begun before this is loaded. */
 export interface WorkerProcess {
   config: Config;
   temporal: TemporalSettings;
   logger: Logger;
-  redis: AgentPluginOptions['stores'] & {
-    ping: () => Promise<void>;
-    settings: () => Promise<{ warnings: string[] }>;
-    close: () => Promise<void>;
-  };
-  /** Why this Redis, at an address as it is shown, cannot be used; undefined if it can. */
-  explainRedis: (address: string) => Promise<string | undefined>;
-  extensions: AgentPluginOptions['extensions'];
+  tracing: Extension | undefined;
+  redis: RedisStores;
+  lease: BegunLease | undefined;
   agents: AgentRegistry;
-  /** Ids of the keys that encrypt what Temporal stores. */
-  keyIds: string[];
-  metrics: WorkerMetrics;
   /** Called once the worker takes work. */
   onReady: () => void;
-  /** Called if it fails, while the store is open: the worker may never have run. */
-  onFailed: () => Promise<void> | undefined;
 }
 
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
-  const { config, temporal, logger, redis, extensions, agents, keyIds, metrics, onReady } = begun;
+  const { config, temporal, logger, tracing, redis, lease, agents, onReady } = begun;
+  const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
+  const extensions = [
+    ...allExtensions({
+      limits: limitsOfSettings(config),
+      notify: readNotify(config),
+      codec: keys,
+      leases: lease,
+      tracing,
+    }),
+    ...(await loadExtensions<Extension>(config.EXTENSIONS)),
+  ];
+  const metrics = await startWorkerMetrics(config, logger);
   Runtime.install(metrics.runtime);
 
   const redisAddress = withoutSecrets(config.REDIS_URL);
   await untilReachable(`Redis at ${redisAddress}`, redis.ping, () =>
-    begun.explainRedis(redisAddress),
+    explainRedis(config.REDIS_URL, redisAddress),
   );
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
   // It can be reached; a right may be missing.
-  void begun.explainRedis(redisAddress).then((fault) => {
+  void explainRedis(config.REDIS_URL, redisAddress).then((fault) => {
     if (fault !== undefined) logger.warn({}, fault);
   });
   const { namespace } = temporal;
   const { TASK_QUEUE: taskQueue } = config;
+  const keyIds = (keys ?? []).map(({ id }) => id);
   const explain = () => explainTemporal({ ...temporal, taskQueue, keyIds, isWorker: true });
   const connection = await untilReachable(
     `Temporal at ${temporal.address}`,
@@ -109,7 +118,8 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     onReady();
     await running;
   } catch (error) {
-    await begun.onFailed();
+    // While the store is open: the worker may never have run.
+    await lease?.lease.close();
     throw error;
   } finally {
     await server?.close();

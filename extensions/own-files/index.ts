@@ -1,14 +1,18 @@
 import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { createJiti } from 'jiti';
-import type { AiSdkTool } from './ai-sdk/ai-sdk-tool.js';
-import { fromAgent } from './ai-sdk/from-agent.js';
-import { defineAgent } from './define-agent.js';
-import { DefinitionError } from './definition-error.js';
-import type { AgentDefinition, ToolDefinition } from './definitions.js';
-import { modelsFromSpec } from './model-spec.js';
-import type { ModelEnvironment } from './providers/configuration-error.js';
-import { AgentRegistry, defaultAgentRegistry } from './registry.js';
+import {
+  AgentRegistry,
+  defaultAgentRegistry,
+  defineAgent,
+  DefinitionError,
+  fromAgent,
+  modelsFromSpec,
+  type AgentDefinition,
+  type AiSdkTool,
+  type ModelEnvironment,
+  type ToolDefinition,
+} from '../../agents/index.js';
+import { ConfigError } from '../../config/env.js';
 
 /** The file of agents cannot be used. The message is one sentence that names the file. */
 export class AgentsFileError extends Error {
@@ -41,9 +45,7 @@ export async function loadAgentsFile(
   if (stats === undefined) throw new AgentsFileError(`There is no file ${name} in ${folder}.`);
   if (!stats.isFile())
     throw new AgentsFileError(`${name} is a folder; name the file of your agents.`);
-  // A module that both sides import is one module: packages are left to Node.
-  const jiti = createJiti(import.meta.url, { fsCache: false, interopDefault: false });
-  const loaded = await jiti.import<Record<string, unknown>>(file).catch((error: unknown) => {
+  const loaded = await load<Record<string, unknown>>(file).catch((error: unknown) => {
     throw new AgentsFileError(`${name} cannot be loaded: ${toReason(error, folder)}`, {
       cause: error,
     });
@@ -152,4 +154,38 @@ function isTool(value: unknown): value is ToolDefinition | AiSdkTool {
 
 function nameOf(tool: ToolDefinition | AiSdkTool, exported: string): string {
   return 'name' in tool ? tool.name : exported;
+}
+
+/**
+ * Loads a person's own extensions from the file that `EXTENSIONS` names, TypeScript or JavaScript: what it exports, one by
+ * one or in lists.
+ *
+ * @throws ConfigError if the file cannot be loaded or has none
+ */
+export async function loadExtensions<E extends { readonly name: string }>(
+  path: string | undefined,
+): Promise<E[]> {
+  if (path === undefined) return [];
+  const loaded = await load<object>(resolve(path)).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    throw new ConfigError(`Bad configuration: EXTENSIONS cannot be loaded: ${reason ?? ''}`);
+  });
+  const values = new Set(Object.values(loaded).flat());
+  const found = [...values].filter((value): value is E => isNamed(value));
+  if (found.length === 0) {
+    throw new ConfigError(`Bad configuration: EXTENSIONS: ${path} exports no extension.`);
+  }
+  return found;
+}
+
+function isNamed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'name' in value;
+}
+
+/** Loads TypeScript or JavaScript. */
+async function load<Module>(file: string): Promise<Module> {
+  const { createJiti } = await import('jiti');
+  // A module that both sides import is one module: packages are left to Node.
+  const jiti = createJiti(import.meta.url, { fsCache: false, interopDefault: false });
+  return jiti.import<Module>(file);
 }
