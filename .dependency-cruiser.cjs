@@ -5,7 +5,7 @@ const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
   'extensions/one-process': 'protocol|run|agents|store|activities|runs',
-  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|doctor|remote|mcp|notify|leases|schedules|service|index|[\\w/-]*workflows).*': ENTRIES,
+  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|agent-server|doctor|remote|mcp|notify|leases|schedules|service|index|api|worker|[\\w/-]*workflows).*': ENTRIES,
   store: 'protocol|session', 'store/[\\w-]+\\.ts': 'protocol|session', 'store/contract': 'protocol|session|store/[\\w-]+\\.ts', 'store/(record|log)': 'protocol|session|store/(contract|[\\w-]+\\.ts)',
   activities: 'protocol|run|agents|store|runs/record', runs: 'protocol|agents|session|store', 'runs/record': 'protocol|session|store', testing: 'protocol|agents|session|store|runs|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|store|runs', 'ai-sdk/parts': 'protocol|store', 'ai-sdk/turns': 'protocol|store|ai-sdk/parts',
@@ -22,7 +22,7 @@ const NEVER_LOAD = [
   ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],
   ['extensions/one-process', 'runs/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity)'],
   ['testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)'],
-  ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe', '', LAZY],
+  ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe/(?!logging)[\\w-]+', '', LAZY],
   ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(act-on-each|audit-fault|ids|run|time)', LAZY],
 ];
 /** Packages that stand for one side, and where they are imported. */

@@ -23,7 +23,6 @@ import {
   type ProblemShape,
   type SendRefusal,
 } from './middleware/refusals.js';
-import { createOpenApi } from './openapi.js';
 import { createReadiness } from './readiness.js';
 import { routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route } from './routes/route.js';
@@ -163,7 +162,14 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
     readReadiness: createReadiness(deps.checks),
     countRead: (read) => read(),
     takesFiles: routesOf(options).some(({ upload }) => upload !== undefined),
-    readOpenApi: () => (openApi ??= JSON.stringify(createOpenApiOf(options.extensions))),
+    readOpenApi: () => {
+      const { extensions = [] } = options;
+      const describing = extensions.find((each) => each.openApi !== undefined);
+      openApi ??= JSON.stringify(
+        describing?.openApi?.(routesOf({ extensions }), problemsOf(extensions)),
+      );
+      return openApi;
+    },
   };
 }
 
@@ -191,13 +197,6 @@ function countRuns(executor: ApiRuns, metrics: ApiMetrics): ApiRuns {
 
 function problemsOf(extensions: readonly ApiExtension[]): ProblemShape[] {
   return extensions.flatMap(({ problems }) => problems ?? []);
-}
-
-/** The OpenAPI document of an API with these extensions. */
-export function createOpenApiOf(
-  extensions: readonly ApiExtension[] = [],
-): ReturnType<typeof createOpenApi> {
-  return createOpenApi(routesOf({ extensions }), problemsOf(extensions));
 }
 
 /** Paths below which callers are known, and guarded against forged requests. */

@@ -21,6 +21,8 @@ export interface ApiExtension {
   pages?: (deps: RouteDeps) => readonly RequestHandler[];
   /** Counts what the app does, unless `createApi` has metrics; of one extension of a process. */
   metrics?: () => ApiMetrics;
+  /** Describes all routes of the app, and the refusals in other shapes; of one extension. */
+  openApi?: (routes: readonly Route[], problems: readonly ProblemShape[]) => object;
   /** Gives requests their traces; of one extension of a process. */
   tracer?: Tracer;
 }
@@ -33,12 +35,13 @@ export { readCookie } from './cookies.js';
 export { personIdOf, toActor } from './identity.js';
 export type { Authenticate, Identity } from './identity.js';
 export type { Frames } from './pipe-to-express.js';
-export { SESSION, SESSION_AND_RUN, defineRoute, inJson } from './routes/route.js';
-export type { Call, Route } from './routes/route.js';
+export { SESSION, SESSION_AND_RUN, defineRoute, inJson, mayStream } from './routes/route.js';
+export type { Call, Reply, Route } from './routes/route.js';
 export { sendLines, streamReply, untilExpiry } from './stream-reply.js';
 export {
   answerCall,
   extendDeadline,
+  NOT_TAKEN,
   resumeRun,
   retryRun,
   sendRun,

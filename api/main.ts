@@ -13,7 +13,6 @@ import {
   withoutSecrets,
 } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
-import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../runs/agent-executor.js';
 import { untilCallsEnd } from '../runs/temporal-calls.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
@@ -22,6 +21,7 @@ import { explainTemporal, inUsableNamespace } from '../extensions/doctor/index.j
 import { readAccess, warnOfAccess } from '../extensions/jwt/settings.js';
 import { createApiMetrics } from '../extensions/metrics/index.js';
 import { readNotify } from '../extensions/notify/settings.js';
+import { startLogging } from '../extensions/observe/logging.js';
 import { loadAgentsFile, loadExtensions } from '../extensions/own-files/index.js';
 import { withTimeout } from '../protocol/time.js';
 import { explainRedis } from '../store/redis/inspect-redis.js';
@@ -38,11 +38,7 @@ const STARTS_MS = 1_000;
 async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
-  const { logger, tracing } = await startLogging(
-    config,
-    () => import('../extensions/observe/start-tracing.js'),
-    'api',
-  );
+  const { logger, tracing } = await startLogging(config, 'api');
   const access = readAccess(config);
   const hasAccounts = access.authenticate !== undefined;
   const agents = await createAgents(config, hasAccounts);

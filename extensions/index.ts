@@ -1,5 +1,6 @@
 /** The optional capabilities of this package, each a folder of its own; docs/extensions.md. */
 import type { Extension } from '../extension.js';
+import { agentServer } from './agent-server/index.js';
 import { audit } from './audit/index.js';
 import { codec, type PayloadKey } from './codec/index.js';
 import { operatorConsole } from './console/index.js';
@@ -9,12 +10,24 @@ import { leases, type BegunLease, type LeaseOptions } from './leases/index.js';
 import { limits, limitsOfSettings, toQuotas, type LimitOptions } from './limits/index.js';
 import { metrics } from './metrics/index.js';
 import { notices, type NotifyOptions } from './notify/index.js';
+import { openApi } from './openapi/index.js';
 import { people } from './people/index.js';
 import { schedules } from './schedules/index.js';
 
 export type { Extension } from '../extension.js';
 export type { Budget, Budgets, LimitOptions, Quotas } from './limits/index.js';
-export { audit, files, fronts, limits, limitsOfSettings, metrics, operatorConsole, people };
+export {
+  agentServer,
+  openApi,
+  audit,
+  files,
+  fronts,
+  limits,
+  limitsOfSettings,
+  metrics,
+  operatorConsole,
+  people,
+};
 export { schedules, toQuotas };
 
 /** Options by extension. */
@@ -31,6 +44,8 @@ export interface ExtensionOptions {
 /** All of them, as the programs `api` and `worker` compose them. */
 export function allExtensions(options: ExtensionOptions = {}): Extension[] {
   return [
+    agentServer(),
+    openApi(),
     metrics(),
     files(),
     fronts(),

@@ -2,20 +2,16 @@ import type { AgentRegistry } from '../agents/index.js';
 import { readAuditTtl } from '../config/audit-ttl.js';
 import { parseEnv, withoutBlank, type Config } from '../config/env.js';
 import { endWithParent, startProcess } from '../config/startup.js';
-import { startLogging } from '../config/traces.js';
 import { readTemporal } from '../config/temporal.js';
 import { createRedisStores } from '../store/redis/index.js';
 import { beginLease } from '../extensions/leases/index.js';
+import { startLogging } from '../extensions/observe/logging.js';
 
 async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
   const temporal = readTemporal(process.env);
-  const { logger, tracing } = await startLogging(
-    config,
-    () => import('../extensions/observe/start-tracing.js'),
-    'worker',
-  );
+  const { logger, tracing } = await startLogging(config, 'worker');
   const redis = createRedisStores({
     url: config.REDIS_URL,
     whenAway: 'wait',

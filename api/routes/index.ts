@@ -1,4 +1,3 @@
-import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { CHAT_ROUTES } from './chat.js';
 import { QUEUE_ROUTES } from './queue.js';
@@ -21,7 +20,6 @@ const CORE: readonly Route[] = [
   ...QUEUE_ROUTES,
   ...RERUN_ROUTES,
   ...SESSIONS_ROUTES,
-  ...AGENT_ROUTES,
   ...WEBHOOK_ROUTES,
   ...SERVICE_ROUTES,
 ].map(asServed);

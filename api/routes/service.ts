@@ -33,18 +33,6 @@ export const SERVICE_ROUTES: readonly Route[] = [
   }),
   defineRoute({
     method: 'get',
-    path: '/api/openapi.json',
-    id: 'getOpenApi',
-    audits: 'none',
-    summary: 'Get this document',
-    access: 'everyone',
-    replies: inJson(200, 'An OpenAPI 3.1 document.', z.record(z.string(), z.unknown())),
-    handle: ({ deps, response }) => {
-      response.type('application/json').send(deps.readOpenApi());
-    },
-  }),
-  defineRoute({
-    method: 'get',
     path: '/healthz',
     id: 'getHealth',
     audits: 'none',

@@ -1,5 +1,5 @@
 import { defineAgent } from '../../agents/index.js';
-import { createApi, type ApiOptions } from '../../api/index.js';
+import { createApi, type ApiOptions } from '../../extensions/api.js';
 import { listen } from '../../api/listen.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { fakeModel, parts } from '../support/fake-model.js';
@@ -69,4 +69,13 @@ it('links into the Temporal UI use the namespace of the executor', async () => {
   const url = await startApi([helper], () => Promise.resolve());
   const config: unknown = await (await fetch(`${url}/api/config`)).json();
   expect(config).toMatchObject({ namespace: 'ours', defaultAgent: 'helper' });
+});
+
+it('metrics, the OpenAPI document and the routes for programs are there without extensions', async () => {
+  const url = await startApi([helper], () => Promise.resolve());
+  const { paths } = (await (await fetch(`${url}/api/openapi.json`)).json()) as { paths: object };
+  expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/metrics', '/api/agent/start']));
+  // For callers with a role.
+  expect((await fetch(`${url}/metrics`)).status).toBe(403);
+  expect((await fetch(`${url}/api/agent/start`, { method: 'POST' })).status).toBe(415);
 });

@@ -8,7 +8,7 @@ import type { Cli } from '../../cli/cli.js';
 import { loadExtensions } from '../../extensions/own-files/index.js';
 import { answered } from '../../examples/extension/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
-import type { Extension } from '../../extensions/index.js';
+import { openApi, type Extension } from '../../extensions/index.js';
 import { createInProcessExecutor } from '../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { startApi } from '../api/api-server.js';
@@ -22,7 +22,7 @@ it('the example logs and counts what people answer, over HTTP and on the command
     info: (_: object, line: string) => void lines.push(line),
     warn: () => undefined,
   };
-  const extensions = [answered()];
+  const extensions = [openApi(), answered()];
   const executor = createInProcessExecutor({ agents, stores, extensions, logger });
   const script = [{ calls: [{ tool: 'locate', id: 'c1', args: {} }] }];
   const handle = await executor.execute('lab', JSON.stringify({ script }));

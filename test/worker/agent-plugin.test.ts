@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { createAgentPlugin } from '../../worker/index.js';
 import { toCachedRuns } from '../../worker/worker-settings.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import {
@@ -16,6 +15,7 @@ import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { leases } from '../../extensions/leases/index.js';
+import { createAgentPlugin } from '../../extensions/worker.js';
 
 /** Sweeps look after every session that they find: a Redis of its own. */
 let redis: RedisServer;
@@ -47,18 +47,34 @@ describe('runs that a process keeps in memory', () => {
     expect(toCachedRuns(heap)).toBe(kept);
   });
 
-  it('the owner chooses how many runs are kept, also none', async () => {
+  it('the owner chooses how many runs are kept, also none, and with which meter they are counted', async () => {
+    const counted: string[] = [];
+    const make = (name: string) => ({
+      add: (n: number) => n > 0 && counted.push(name),
+      record: () => undefined,
+      set: () => undefined,
+    });
+    const meter = { createCounter: make, createHistogram: make, createGauge: make };
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
       workflowBundle,
-      plugins: [createAgentPlugin({ agents: [agent], stores, sweep: false, cachedRuns: 0 })],
+      plugins: [
+        createAgentPlugin({
+          agents: [agent],
+          stores,
+          sweep: false,
+          cachedRuns: 0,
+          meter: meter as unknown as MetricMeter,
+        }),
+      ],
     });
     expect(worker.options).toMatchObject({ maxCachedWorkflows: 0 });
     await worker.runUntil(async () => {
       const run = await runs.begin(runs.newSessionId(), agent.name, 'hello');
       expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     });
+    expect(counted).toContain('helix_runs_ended');
   });
 });
 

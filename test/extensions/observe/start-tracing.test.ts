@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCollectorLines } from '../../../config/collector-lines.js';
 import { parseEnv } from '../../../config/env.js';
-import { startLogging } from '../../../config/traces.js';
+import { startLogging } from '../../../extensions/observe/logging.js';
 import type { Tracing } from '../../../extensions/observe/index.js';
-import * as tracingModule from '../../../extensions/observe/start-tracing.js';
+import { startTracing } from '../../../extensions/observe/start-tracing.js';
 import { startSpanReceiver } from '../../support/span-receiver.js';
 import { until } from '../../support/until.js';
 
@@ -35,7 +35,7 @@ async function start(url: string, settings: Record<string, string> = {}): Promis
   // The exporter reads OpenTelemetry's own variables.
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = url;
   const config = parseEnv({ OTEL_EXPORTER_OTLP_ENDPOINT: url, LOG_LEVEL: 'silent', ...settings });
-  const { tracing } = await startLogging(config, () => Promise.resolve(tracingModule), 'test');
+  const { tracing } = await startLogging(config, 'test');
   if (tracing === undefined) throw new Error('there are no traces');
   return tracing;
 }
@@ -79,7 +79,7 @@ it('a collector that is away is one line, and one when it is back', async () => 
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = `http://127.0.0.1:${String(port)}`;
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
   const others: string[] = [];
-  const tracing = tracingModule.startTracing({
+  const tracing = startTracing({
     role: 'test',
     captureContent: false,
     latestNames: false,

@@ -2,6 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { judged, notFound, toReplyHeaders, toViewer } from '../../ai-sdk/index.js';
 import {
+  answerCall,
+  defineRoute,
+  inJson,
+  NOT_TAKEN,
+  resumeRun,
+  retryRun,
+  SESSION_AND_RUN,
+  stopRun,
+  streamReply,
+  type Route,
+} from '../../api/extension.js';
+import {
   AgentEventsQuery,
   AgentStarted,
   AgentStatus,
@@ -16,11 +28,8 @@ import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import { StopReply } from '../../protocol/replies.js';
 import type { StopMode } from '../../protocol/run.js';
-import { answerCall, NOT_TAKEN, resumeRun, retryRun, stopRun } from '../acts.js';
-import { createAgentEvents } from '../agent-events.js';
-import { startAgent, toStarted, toAgentStatus } from '../agent-server.js';
-import { streamReply } from '../stream-reply.js';
-import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
+import { createAgentEvents } from './events.js';
+import { startAgent, toStarted, toAgentStatus } from './start-agent.js';
 
 const STARTED = {
   202: {

@@ -1,18 +1,8 @@
-import { createCollectorLines, type CollectorLines } from './collector-lines.js';
-import { ConfigError, type Config } from './env.js';
-import { createLogger, type Logger } from './logger.js';
+import { createCollectorLines } from '../../config/collector-lines.js';
+import { ConfigError, type Config } from '../../config/env.js';
+import { createLogger, type Logger } from '../../config/logger.js';
 
-/** What `extensions/observe` starts traces with. */
-export interface TraceSettings {
-  role: string;
-  captureContent: boolean;
-  latestNames: boolean;
-  traceUrl: string | undefined;
-  exportEveryMs: number | undefined;
-  redact: ((attribute: string, value: unknown) => unknown) | undefined;
-  collector: CollectorLines;
-  logger: Logger;
-}
+import type { Tracing } from './create-tracing.js';
 
 const PACKAGES =
   '@opentelemetry/api@1 @opentelemetry/resources@2 @opentelemetry/sdk-trace-node@2 ' +
@@ -24,12 +14,8 @@ const PACKAGES =
  *
  * @throws ConfigError if they are not installed, or `TRACE_REDACT` cannot be used
  */
-export async function startLogging<Tracing extends { logFields: () => object }>(
+export async function startLogging(
   config: Config,
-  load: () => Promise<{
-    startTracing: (settings: TraceSettings) => Tracing;
-    loadRedact: (file: string) => Promise<NonNullable<TraceSettings['redact']>>;
-  }>,
   role: string,
 ): Promise<{ logger: Logger; tracing: Tracing | undefined }> {
   const started: { tracing?: Tracing } = {};
@@ -41,7 +27,7 @@ export async function startLogging<Tracing extends { logFields: () => object }>(
       : 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
   const at = config[setting];
   if (at === undefined || config.OTEL_SDK_DISABLED) return { logger, tracing: undefined };
-  const { startTracing, loadRedact } = await load().catch(toSentence);
+  const { startTracing, loadRedact } = await import('./start-tracing.js').catch(toSentence);
   const file = config.TRACE_REDACT;
   const redact = file === undefined ? undefined : await loadRedact(file).catch(toRedactFault(file));
   const latest = config.OTEL_SEMCONV_STABILITY_OPT_IN?.includes('gen_ai_latest_experimental');

@@ -1,10 +1,35 @@
 import { z } from 'zod';
 import { createDocument, type oas31 } from 'zod-openapi';
-import { HTTP_STATUS, type ErrorCode } from '../protocol/errors.js';
-import { HEADERS } from '../protocol/http.js';
-import { ProblemBody } from '../protocol/replies.js';
-import type { ProblemShape } from './middleware/refusals.js';
-import { mayStream, type Reply, type Route } from './routes/route.js';
+import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
+import { HEADERS } from '../../protocol/http.js';
+import { ProblemBody } from '../../protocol/replies.js';
+import {
+  defineRoute,
+  inJson,
+  mayStream,
+  type ProblemShape,
+  type Reply,
+  type Route,
+} from '../../api/extension.js';
+import type { Extension } from '../../extension.js';
+
+/** Describes all routes of the API, those of extensions included, at `/api/openapi.json`. */
+export function openApi(): Extension {
+  return { name: 'openapi', routes: [OPENAPI_ROUTE], openApi: createOpenApi };
+}
+
+const OPENAPI_ROUTE: Route = defineRoute({
+  method: 'get',
+  path: '/api/openapi.json',
+  id: 'getOpenApi',
+  audits: 'none',
+  summary: 'Get this document',
+  access: 'everyone',
+  replies: inJson(200, 'An OpenAPI 3.1 document.', z.record(z.string(), z.unknown())),
+  handle: ({ deps, response }) => {
+    response.type('application/json').send(deps.readOpenApi());
+  },
+});
 
 /** The OpenAPI document of routes, made of the schemas that they parse. */
 export function createOpenApi(

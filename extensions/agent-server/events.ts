@@ -1,11 +1,11 @@
-import { toJudged, type Viewer } from '../ai-sdk/index.js';
-import type { LogEntry, StreamMessage } from '../protocol/chunk.js';
-import { toShownSessionId } from '../protocol/ids.js';
-import { LIMITS } from '../protocol/limits.js';
-import { isTerminal } from '../protocol/run.js';
-import { formatWireEvent, toWireEvents, type StreamEvent } from '../protocol/wire-events.js';
-import type { SessionRecord } from '../store/contract/sessions.js';
-import type { StreamManager } from '../store/log/stream-manager.js';
+import { toJudged, type Viewer } from '../../ai-sdk/index.js';
+import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { isTerminal } from '../../protocol/run.js';
+import { formatWireEvent, toWireEvents, type StreamEvent } from '../../protocol/wire-events.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 
 type Log = Pick<StreamManager, 'read' | 'follow'>;
 

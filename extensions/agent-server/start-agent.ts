@@ -9,23 +9,23 @@ import {
   toReplyHeaders,
   toUserMessages,
   type Caller,
-} from '../ai-sdk/index.js';
-import { readState } from '../runs/agent-input.js';
-import { toBeginRefusal, runOfMessage, noSuchAgent } from '../runs/refusals.js';
+} from '../../ai-sdk/index.js';
+import { readState } from '../../runs/agent-input.js';
+import { toBeginRefusal, runOfMessage, noSuchAgent } from '../../runs/refusals.js';
 import type {
   AgentStarted,
   StartAgentBody,
   UserInputMessage,
   AgentStatus,
-} from '../protocol/agent-server.js';
-import { HelixError } from '../protocol/errors.js';
-import type { PostedMessage } from '../protocol/http.js';
-import { toShownSessionId } from '../protocol/ids.js';
-import { toPerson } from '../protocol/responder.js';
-import type { RouteDeps } from './deps.js';
-import type { SessionView } from '../store/contract/sessions.js';
-import { toRunStanding } from '../runs/record/run-standing.js';
-import { toPendingCalls } from '../store/record/session-summaries.js';
+} from '../../protocol/agent-server.js';
+import { HelixError } from '../../protocol/errors.js';
+import type { PostedMessage } from '../../protocol/http.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import { toPerson } from '../../protocol/responder.js';
+import type { RouteDeps } from '../../api/extension.js';
+import type { SessionView } from '../../store/contract/sessions.js';
+import { toRunStanding } from '../../runs/record/run-standing.js';
+import { toPendingCalls } from '../../store/record/session-summaries.js';
 
 interface StartParams {
   sessionId: string;

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { refusalsOf } from '../../api/openapi.js';
+import { refusalsOf } from '../../extensions/openapi/index.js';
 import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
-import { startApi } from './api-server.js';
+import { startApi } from '../api/api-server.js';
 
 /** The document as clients read it. */
 const document = JSON.parse(JSON.stringify(OPEN_API)) as Json;
