@@ -29,7 +29,7 @@ const NEVER_LOAD = [
 const PACKAGES = {
   'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'store/redis',
   '@opentelemetry/[^/]+': 'extensions/observe', commander: 'cli', nodemailer: 'extensions/notify|examples',
-  'express|express-rate-limit|cors|helmet': 'api|extensions', 'prom-client': 'extensions/metrics', jose: 'extensions/(jwt|notify)',
+  'express|express-rate-limit|cors|helmet': 'api|extensions', jose: 'extensions/(jwt|notify)', 'prom-client': 'extensions/metrics', '@fastify/busboy': 'extensions/files', 'zod-openapi': 'extensions/openapi', jiti: 'extensions/(own-files|observe)',
   '@temporalio/[^/]+': 'workflows|extensions|activities|runs(?!/record)|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
 };

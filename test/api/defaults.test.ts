@@ -77,5 +77,5 @@ it('metrics, the OpenAPI document and the routes for programs are there without 
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/metrics', '/api/agent/start']));
   // For callers with a role.
   expect((await fetch(`${url}/metrics`)).status).toBe(403);
-  expect((await fetch(`${url}/api/agent/start`, { method: 'POST' })).status).toBe(415);
+  expect((await fetch(`${url}/api/agent/start`, { method: 'POST' })).status).toBe(400);
 });
