@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
 import { LIMITS } from '../protocol/limits.js';
 import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
-import { type Attempt, AttemptCancelled, AttemptFailure, type CutReason } from './attempt.js';
+import { type Attempt, AttemptCancelled, AttemptFailure, createCut } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
 import { holdAttempt, numberOf, tokenOf } from './lease.js';
 
@@ -92,20 +92,13 @@ function openAttempt(
     if (canWrite()) context.heartbeat(details());
   };
   const timer = setInterval(beat, beatEvery(heartbeatTimeoutMs));
-  const controller = new AbortController();
-  let reason: CutReason | undefined;
   const held = holdAttempt(lease, ref, context.info);
   let progress: unknown;
   let isUnbegun = false;
   return {
     number: numberOf(context.info, ref),
     token: tokenOf(context.info, ref),
-    signal: AbortSignal.any([controller.signal, cancellationSignal]),
-    cut: (cause) => {
-      reason ??= cause;
-      controller.abort(new Error(`cut: ${cause}`));
-    },
-    cutReason: () => reason,
+    ...createCut(cancellationSignal),
     cancelled: () => cancellationSignal.aborted,
     ageMs: () => Date.now() - scheduledTimestampMs,
     outlived: () => performance.now() - startedMs >= startToCloseTimeoutMs,

@@ -86,6 +86,22 @@ export class AttemptCancelled extends Error {
   override readonly name = 'AttemptCancelled';
 }
 
+/** The signal of an attempt, which fires with the others as well, and what cuts it. */
+export function createCut(
+  ...signals: AbortSignal[]
+): Pick<Attempt, 'signal' | 'cut' | 'cutReason'> {
+  const controller = new AbortController();
+  let reason: CutReason | undefined;
+  return {
+    signal: AbortSignal.any([controller.signal, ...signals]),
+    cut: (cause) => {
+      reason ??= cause;
+      controller.abort(new Error(`cut: ${cause}`));
+    },
+    cutReason: () => reason,
+  };
+}
+
 /** Writer of a step's model call. */
 export function modelWriter(
   ref: { sessionId: string; runId: string; agent: string; step: number },

@@ -6,7 +6,7 @@ import {
   type StepOutcome,
   type StopRequest,
 } from '../protocol/run.js';
-import { forceEnd } from '../runs/record/force-end.js';
+import { forceEnd, type ForcedEnd } from '../runs/record/force-end.js';
 import { type Attempt, AttemptFailure } from './attempt.js';
 import type { WriterLoss } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
@@ -22,12 +22,14 @@ import { leaveToNewerWorker, type AgentRef } from './run-agent.js';
  * - `stopped`: the claim found a stop.
  * - `exhausted`: too many attempts were lost.
  * - `unknown_agent`: this worker does not know the agent.
+ * - `failed`: the step cannot be carried out.
  */
 export type Over =
   | { kind: WriterLoss; known?: number }
   | { kind: 'stopped'; stop: StopRequest }
   | { kind: 'exhausted' }
-  | { kind: 'unknown_agent' };
+  | { kind: 'unknown_agent' }
+  | { kind: 'failed'; error: RunError };
 
 /** The store has lost what a run did. */
 export const STATE_LOST: RunError = {
@@ -98,18 +100,16 @@ export interface StepEndings {
     work: () => Promise<StepOutcome>,
   ) => Promise<StepOutcome>;
   /** The code, or what it depends on, has a fault that repeating the step does not mend. */
-  poisoned: (
-    ref: StepRef,
-    code: string,
-    shown?: Pick<RunError, 'message' | 'retryable'>,
-  ) => Promise<StepOutcome>;
+  poisoned: (ref: StepRef, code: string) => Promise<StepOutcome>;
 }
+
+const POISONED = { message: 'The agent could not continue.', retryable: false };
 
 export function createStepEndings(deps: ActivityDeps): StepEndings {
   const { store, logger } = deps;
 
   return {
-    poisoned,
+    poisoned: (ref, code) => failed(ref, { code, ...POISONED }),
     orEnded: async (ref, attempt, work) => {
       try {
         return await work();
@@ -131,19 +131,28 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
       case 'stopped':
         return stopped(ref, over.stop);
       case 'exhausted':
-        return exhausted(ref);
+        logger.warn(
+          { runId: ref.runId, step: ref.step },
+          'the step has lost as many attempts as it may',
+        );
+        return forced(ref, { status: 'failed', error: ATTEMPTS_EXHAUSTED });
       case 'unknown_agent':
         return unknownAgent(ref, attempt);
+      case 'failed':
+        return failed(ref, over.error);
     }
   }
 
   /** No model call follows. The partial reply of an earlier attempt stays, since people saw it. */
-  async function stopped(ref: StepRef, { mode }: StopRequest): Promise<StepOutcome> {
+  async function forced(ref: StepRef, end: Omit<ForcedEnd, 'now'>): Promise<StepOutcome> {
     const record = await store.sessions.read(ref.sessionId);
     if (record?.runId !== ref.runId) return { kind: 'superseded' };
-    const status = mode === 'abort' ? 'aborted' : 'interrupted';
-    await forceEnd(deps, record, { status, now: Date.now() });
+    await forceEnd(deps, record, { ...end, now: Date.now() });
     return elsewhere(ref);
+  }
+
+  function stopped(ref: StepRef, { mode }: StopRequest): Promise<StepOutcome> {
+    return forced(ref, { status: mode === 'abort' ? 'aborted' : 'interrupted' });
   }
 
   /** The store has lost what this run did, unless it was erased. */
@@ -159,26 +168,10 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
     if (record?.runId !== ref.runId || isTerminal(record.status)) return elsewhere(ref);
     if (record.stop !== undefined) return stopped(ref, record.stop);
     leaveToNewerWorker(attempt, `an agent "${ref.agent}"`);
-    return poisoned(ref, 'unknown_agent');
+    return failed(ref, { code: 'unknown_agent', ...POISONED });
   }
 
-  /** The partial reply of the last attempt stays, since people saw it. */
-  async function exhausted(ref: StepRef): Promise<StepOutcome> {
-    const record = await store.sessions.read(ref.sessionId);
-    if (record?.runId !== ref.runId) return { kind: 'superseded' };
-    const { runId, step } = ref;
-    logger.warn({ runId, step }, 'the step has lost as many attempts as it may');
-    const error = ATTEMPTS_EXHAUSTED;
-    await forceEnd(deps, record, { status: 'failed', error, now: Date.now() });
-    return elsewhere(ref);
-  }
-
-  async function poisoned(
-    ref: StepRef,
-    code: string,
-    shown = { message: 'The agent could not continue.', retryable: false },
-  ): Promise<StepOutcome> {
-    const error: RunError = { code, ...shown };
+  async function failed(ref: StepRef, error: RunError): Promise<StepOutcome> {
     const { sessionId, runId, agent: agentType, step } = ref;
     const end = { sessionId, runId, agentType, step, now: Date.now() };
     await store.runs.end({ ...end, status: 'failed', error });

@@ -100,8 +100,8 @@ export interface StepSaid extends Said {
 }
 
 export interface ToolCallOutcome {
-  /** `at_work`: the sub-agent has not ended · `suspended`: the tool waits and has left its process. */
-  kind: 'settled' | 'stopped' | 'superseded' | 'at_work' | 'suspended';
+  /** `suspended`: the tool waits and has left its process. */
+  kind: 'settled' | 'stopped' | 'superseded' | 'suspended';
   /** Sequence of the result, if this attempt settled the call. */
   sequence?: number;
   /** Code of the error that the model gets as the result, if this attempt settled the call. */

@@ -16,6 +16,7 @@ import {
   type Attempt,
   AttemptCancelled,
   AttemptFailure,
+  createCut,
   TOOL_RETRY,
   TOOLS_BUSY,
 } from '../attempt.js';
@@ -238,17 +239,12 @@ type Own = Partial<Pick<Attempt, 'number' | 'token' | 'ageMs'>>;
  * alone if it has lost its own writer.
  */
 function innerAttempt(leg: Attempt, own: Own = {}): Attempt {
-  const controller = new AbortController();
-  let reason: ReturnType<Attempt['cutReason']>;
+  const cut = createCut(leg.signal);
   return {
     ...leg,
     ...own,
-    signal: AbortSignal.any([leg.signal, controller.signal]),
-    cut: (cause) => {
-      reason ??= cause;
-      controller.abort(new Error(`cut: ${cause}`));
-    },
-    cutReason: () => leg.cutReason() ?? reason,
+    ...cut,
+    cutReason: () => leg.cutReason() ?? cut.cutReason(),
     // Not so for the leg, whose other calls and steps have begun.
     noteUnbegun: () => undefined,
     close: () => undefined,

@@ -23,17 +23,10 @@ export type Claimed =
   | { kind: 'done'; agent: AgentDefinition; outcome: StepOutcome }
   | { kind: 'not_ready' };
 
-/** A source of tools cannot be used. */
-export class ToolsAway extends Error {
-  override readonly name = 'ToolsAway';
-  declare readonly cause: ToolError;
+/** The sources of tools may be there again for the next run. */
+const TOOLS_AWAY = { message: 'Tools of the agent are not available.', retryable: true };
 
-  constructor(cause: ToolError) {
-    super(cause.message, { cause });
-  }
-}
-
-/** Claims a step, and loads what its model is asked about. @throws AttemptOver, ToolsAway, StateError */
+/** Claims a step, and loads what its model is asked about. @throws AttemptOver, StateError */
 export function createClaimStep(
   deps: ActivityDeps,
   runAgents: RunAgents,
@@ -93,7 +86,12 @@ export function createClaimStep(
       chosen = await runAgents.chooseTools(agent, ref, attempt.signal);
     } catch (error) {
       const reason = cutOf(attempt);
-      if (reason === undefined) throw ToolError.isInstance(error) ? new ToolsAway(error) : error;
+      if (reason === undefined) {
+        if (!ToolError.isInstance(error)) throw error;
+        const { code, message } = error;
+        logger.warn({ code, runId: ref.runId, step: ref.step }, message);
+        throw new AttemptOver({ kind: 'failed', error: { code, ...TOOLS_AWAY } });
+      }
       if (reason !== 'stop') throw new AttemptOver({ kind: reason });
       const { stop = { mode: 'interrupt' } } = (await store.sessions.read(ref.sessionId)) ?? {};
       throw new AttemptOver({ kind: 'stopped', stop });

@@ -8,7 +8,7 @@ import { createStepEndings } from '../endings.js';
 import type { RunAgents } from '../run-agent.js';
 import { prompts } from './call-options.js';
 import { callModel, failures } from './call-model.js';
-import { createClaimStep, ToolsAway } from './claim-step.js';
+import { createClaimStep } from './claim-step.js';
 import { compaction } from './compaction.js';
 import { easing } from './eased-prompt.js';
 import { fallback, toRequest } from './fallback.js';
@@ -34,9 +34,6 @@ export type ModelStep = (
   attempt: Attempt,
   progress: StepProgress,
 ) => Promise<StepOutcome>;
-
-/** The sources may be there again for the next run. */
-const TOOLS_AWAY = { message: 'Tools of the agent are not available.', retryable: true };
 
 /** What stands around each request to a model, the first outermost. */
 function middlewareOf(deps: TracedDeps): StepMiddleware[] {
@@ -75,11 +72,6 @@ export function createModelStep(deps: TracedDeps, runAgents: RunAgents): ModelSt
       return await endings.orEnded(ref, attempt, () => runStep(current));
     } catch (error) {
       const { runId, step } = ref;
-      if (error instanceof ToolsAway) {
-        const { code, message } = error.cause;
-        logger.warn({ code, runId, step }, message);
-        return await endings.poisoned(ref, code, TOOLS_AWAY);
-      }
       const isState = error instanceof StateError;
       if (!isState && !(await handOver(deps, attempt, writer, error))) throw error;
       logger.warn({ err: error, runId, step }, 'the step cannot be carried out');

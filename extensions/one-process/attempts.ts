@@ -1,4 +1,4 @@
-import { type Attempt, AttemptFailure } from '../../activities/attempt.js';
+import { type Attempt, AttemptFailure, createCut } from '../../activities/attempt.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { retryDelay } from '../../protocol/time.js';
 import { pause, type Clock } from './clock.js';
@@ -108,23 +108,16 @@ function isOutage(error: unknown): boolean {
 }
 
 /** Creates an attempt of this process, which no engine counts and no lease registers. */
-function openLocalAttempt(
+export function openLocalAttempt(
   number: number,
   token: number,
   beganMs: number,
   leaving: AbortSignal,
 ): Attempt {
-  const controller = new AbortController();
-  let reason: ReturnType<Attempt['cutReason']>;
   return {
     number,
     token,
-    signal: AbortSignal.any([controller.signal, leaving]),
-    cut: (cause) => {
-      reason ??= cause;
-      controller.abort(new Error(`cut: ${cause}`));
-    },
-    cutReason: () => reason,
+    ...createCut(leaving),
     cancelled: () => leaving.aborted,
     ageMs: () => Date.now() - beganMs,
     outlived: () => false,

@@ -15,6 +15,7 @@ import {
   type ToolSource,
   type ToolDefinition,
 } from '../../agents/index.js';
+import { openLocalAttempt } from '../../extensions/one-process/attempts.js';
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { createMemoryStores } from '../../store/memory/index.js';
@@ -31,35 +32,12 @@ export interface Process {
 
 /** An attempt outside of Temporal; later ones have higher tokens. */
 export function openProcess(number = 1): Process {
-  const controller = new AbortController();
-  let reason: ReturnType<Attempt['cutReason']>;
-  let isCancelled = false;
+  const leaving = new AbortController();
+  const token = (1_700_000_000_000 + number * 1_000) * 1_000 + number;
   return {
-    attempt: {
-      number,
-      token: (1_700_000_000_000 + number * 1_000) * 1_000 + number,
-      signal: controller.signal,
-      cut: (cause) => {
-        reason ??= cause;
-        controller.abort(new Error(`cut: ${cause}`));
-      },
-      cutReason: () => reason,
-      cancelled: () => isCancelled,
-      ageMs: () => 0,
-      outlived: () => false,
-      budget: { most: 5, withinMs: 3_600_000 },
-      registered: Promise.resolve(),
-      becomePatient: () => Promise.resolve(() => undefined),
-      executing: () => () => undefined,
-      leaveProgress: () => undefined,
-      progress: () => undefined,
-      noteUnbegun: () => undefined,
-      begun: () => true,
-      close: () => undefined,
-    },
+    attempt: openLocalAttempt(number, token, Date.now(), leaving.signal),
     cancel: () => {
-      isCancelled = true;
-      controller.abort(new Error('the worker shuts down'));
+      leaving.abort(new Error('the worker shuts down'));
     },
   };
 }
