@@ -4,7 +4,6 @@ import { dynamicTool, isStepCount, tool, ToolLoopAgent, type ModelMessage } from
 import { z } from 'zod';
 import { toolContextOf, type PrepareStepOptions } from '../../agents/index.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
 import { expectSameOnPages } from './same-on-pages.js';
 import { serve, SHAPES, tools } from './serve-agent.js';
 
@@ -268,11 +267,10 @@ it('a call that pages carry out has the name of its tool on pages, also if its i
     asks(written('l1', 'locate', '{"q":', '3}')),
     asks(written('l2', 'locate', '{"q":', '"x"}'), call('a1', 'any', {})),
   ];
-  const stores = await openTestStores();
   const agent = { model: fakeModel(sayInTurn(...replies)), tools: { locate, any } };
-  const harness = await serve(agent, {}, stores);
+  const harness = await serve(agent);
   await harness.play(await harness.begin());
-  const { parts: shown } = await expectSameOnPages(harness, stores);
+  const { parts: shown } = await expectSameOnPages(harness);
   expect(shown.filter(({ type }) => type !== 'step-start')).toMatchObject([
     { type: 'tool-locate', state: 'output-error', input: { q: 3 } },
     { type: 'tool-locate', state: 'input-available', input: { q: 'x' } },

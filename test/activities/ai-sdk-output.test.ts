@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { fromAgent } from '../../agents/index.js';
 import { attemptOf } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
 import { serve } from './serve-agent.js';
 
 const { call, says, asks } = parts;
@@ -27,11 +26,10 @@ describe('the output of an agent of the AI SDK', () => {
         }),
     ],
   ])('is the result of the run, as its schema gives it: AI SDK %s', async (_version, make) => {
-    const stores = await openTestStores();
     const model = fakeModel(
       sayInTurn(handsIn('c1', { answer: 'one' }), handsIn('c2', { answer: 1 })),
     );
-    const harness = await serve(make(model), {}, stores);
+    const harness = await serve(make(model));
     const run = await harness.begin();
     expect(await harness.play(run)).toMatchObject({ status: 'completed' });
     // As there, a model without tools of its own is asked for the format, and has no tool.
@@ -42,7 +40,7 @@ describe('the output of an agent of the AI SDK', () => {
     // What does not fit is named to the model.
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain('answer');
     const output = { answer: 1, unit: 'm' };
-    expect(await stores.store.sessions.read(harness.session.id)).toMatchObject({ output });
+    expect(await harness.record()).toMatchObject({ output });
   });
 
   it('may be a list or a choice', async () => {
@@ -50,11 +48,10 @@ describe('the output of an agent of the AI SDK', () => {
       [Output.array({ element: z.number() }), { elements: [1, 2] }, [1, 2]],
       [Output.choice({ options: ['yes', 'no'] }), { result: 'yes' }, 'yes'],
     ] as const) {
-      const stores = await openTestStores();
       const model = fakeModel(sayInTurn(handsIn('c1', input)));
-      const harness = await serve({ model, output }, {}, stores);
+      const harness = await serve({ model, output });
       await harness.play(await harness.begin());
-      expect(await stores.store.sessions.read(harness.session.id)).toMatchObject({
+      expect(await harness.record()).toMatchObject({
         output: result,
       });
     }
@@ -68,11 +65,10 @@ describe('the output of an agent of the AI SDK', () => {
   ])(
     'may be written, in the format that the model is asked for: %#',
     async (output, text, result) => {
-      const stores = await openTestStores();
       const model = fakeModel(sayInTurn(says(text)));
-      const harness = await serve({ model, output }, {}, stores);
+      const harness = await serve({ model, output });
       expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
-      expect(await stores.store.sessions.read(harness.session.id)).toMatchObject({
+      expect(await harness.record()).toMatchObject({
         output: result,
       });
       expect(model.doStreamCalls[0]?.responseFormat).toEqual(await output.responseFormat);
@@ -83,12 +79,11 @@ describe('the output of an agent of the AI SDK', () => {
     ['v4', { type: 'json' }],
     ['v3', undefined],
   ])('may be handed in beside tools: a model of %s', async (version, format) => {
-    const stores = await openTestStores();
     const model = fakeModel(sayInTurn(handsIn('c1', { answer: 1 })));
     const older = Object.assign(Object.create(model) as object, { specificationVersion: version });
     const look = tool({ inputSchema: z.object({}), execute: () => 1 });
     const settings = { model: older, tools: { look }, output: Output.object({ schema }) };
-    const harness = await serve(settings, {}, stores);
+    const harness = await serve(settings);
     await harness.play(await harness.begin());
     const [asked] = model.doStreamCalls;
     expect(asked?.tools?.map(({ name }) => name)).toEqual(['look', '__finish__']);
@@ -98,9 +93,8 @@ describe('the output of an agent of the AI SDK', () => {
   });
 
   it('is asked for by a call alone where the text does not fit', async () => {
-    const stores = await openTestStores();
     const model = fakeModel(sayInTurn(says('{"answer":"one"}'), handsIn('c1', { answer: 1 })));
-    const harness = await serve({ model, output: Output.object({ schema }) }, {}, stores);
+    const harness = await serve({ model, output: Output.object({ schema }) });
     const run = await harness.begin();
     expect(await harness.step(run, 1)).toMatchObject({ kind: 'calls', finish: 'missing' });
     await harness.step(run, 2, 1, attemptOf(1), { forceFinish: true });

@@ -1,14 +1,16 @@
 import { APICallError } from '@ai-sdk/provider';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
-import { defineTool } from '../../agents/index.js';
+import { defineTool, type AgentScope } from '../../agents/index.js';
 import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 import type { RunRecord } from '../../store/contract/runs.js';
-import { openTestStores } from '../support/test-stores.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { userMessage } from '../support/session-driver.js';
 
-const { call, finish, asks } = parts;
+const { call, finish, says, asks } = parts;
 
 /** Says something and then nothing more, until it is cut. */
 const endless: Script = async function* () {
@@ -198,4 +200,84 @@ describe('a worker of another build', () => {
     const late = new MockActivityEnvironment({ attempt: 9, scheduledTimestampMs: 1 });
     expect(await given.step(run, 1, 9, late)).toMatchObject({ error: { code: 'unknown_agent' } });
   });
+});
+
+it('a worker that shuts down says whether a call that it hands over had begun', async () => {
+  let isExecuted = false;
+  const hold = defineTool({
+    name: 'hold',
+    description: 'Lasts.',
+    inputSchema: z.object({}),
+    execute: (_, { abortSignal }) => {
+      isExecuted = true;
+      return new Promise((_resolve, reject) => {
+        abortSignal.addEventListener('abort', () => {
+          reject(new Error('cut'));
+        });
+      });
+    },
+  });
+  const calls = [...parts.call('c1', 'hold', {}), ...parts.call('c2', 'hold', {})];
+  const { begin, step, outcome } = createHarness(createMemoryStores() as unknown as TestStores, {
+    model: fakeModel(() => [...calls, ...parts.finish('tool-calls')]),
+    tools: [hold],
+    toolSlots: { total: 1, perUser: 1 },
+  });
+  const run = await begin();
+  await step(run, 1);
+  const attempt = (toolCallId: string) => {
+    const environment = attemptOf(1);
+    const lost = outcome(run, 1, toolCallId, 1, { environment, isLeased: true });
+    const shutDown = (): void => {
+      environment.cancel('WORKER_SHUTDOWN');
+    };
+    return { lost, shutDown };
+  };
+  const first = attempt('c1');
+  await until('it is executed', () => isExecuted);
+  const second = attempt('c2');
+  second.shutDown();
+  expect(await second.lost).toMatchObject({ kind: 'lost', number: 1, begun: false });
+  first.shutDown();
+  expect(await first.lost).toEqual({ kind: 'lost', number: 1, token: expect.any(Number) });
+});
+
+it('a factory is given the session, the run and the user whose agent it makes, in steps and in calls', async () => {
+  const stores = await openTestStores();
+  const scopes: AgentScope[] = [];
+  const tool = defineTool({
+    name: 'echo',
+    description: 'Says it again.',
+    inputSchema: z.object({}),
+    execute: () => 'again',
+  });
+  const given = createHarness(stores, {
+    model: fakeModel(sayInTurn(asks(call('c1', 'echo', {})))),
+    tools: [tool],
+    onScope: (scope) => scopes.push(scope),
+  });
+  const run = await given.begin();
+  const record = await stores.store.sessions.read(given.session.id);
+  const scope = { sessionId: given.session.id, runId: run.runId, userId: record?.owner };
+  await given.step(run, 1);
+  expect(scopes).toMatchObject([scope]);
+  expect(await given.tool(run, 1, 'c1')).toBe('settled');
+  expect(scopes).toMatchObject([scope, scope]);
+});
+
+it('the user is the one of this run, also where another one had a session of this id before', async () => {
+  const stores = await openTestStores();
+  const users: (string | undefined)[] = [];
+  const say = says('hi');
+  const given = createHarness(stores, {
+    model: fakeModel(sayInTurn(say, say)),
+    onScope: ({ userId }) => users.push(userId),
+  });
+  const { session } = given;
+  for (const owner of ['ann', 'bob']) {
+    const begun = await session.newRun({ owner, messages: [userMessage(`of-${owner}`)] });
+    await given.step(begun, 1);
+    await stores.store.sessions.erase(session.id);
+  }
+  expect([...new Set(users)]).toEqual(['ann', 'bob']);
 });

@@ -136,10 +136,10 @@ describe.each(SHAPES)('tools that Google executes%s', (_suffix, shape) => {
         llmConfig: { model: ours.model },
         tools: ours.tools,
       });
-      const stores = await openTestStores();
-      const harness = createHarness(stores, { model: ours.model, tools, more: shape });
+      const agent = { model: ours.model, tools, more: shape };
+      const harness = createHarness(await openTestStores(), agent);
       await harness.play(await harness.begin());
-      const shown = await expectSameOnPages(harness, stores);
+      const shown = await expectSameOnPages(harness);
       const types = shown.parts.map(({ type }) => type).filter((type) => type !== 'step-start');
       expect(types).toEqual(kinds);
       await harness.play(await harness.begin({ type: 'text', text: 'more' }));

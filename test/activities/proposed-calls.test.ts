@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { isTooDeep, openCall } from '../../activities/model/proposed-calls.js';
 import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
-import { createHarness } from '../support/activity-harness.js';
+import { openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
 
 const { call, finish, asks } = parts;
 
@@ -32,7 +31,6 @@ describe('what a model asks for', () => {
   });
 
   it('the calls of a model reach the run by name and kind, and impossible ones are settled', async () => {
-    const stores = await openTestStores();
     const make = (name: string, extra: object): ReturnType<typeof defineTool> =>
       defineTool({
         name,
@@ -57,23 +55,21 @@ describe('what a model asks for', () => {
         }),
       }),
     ];
-    const model = fakeModel(
-      sayInTurn(
-        asks(
-          call('c1', 'server', {}),
-          call('c2', 'client', {}),
-          call('c3', 'approval', {}),
-          call('c4', 'rule', { n: 1 }),
-          call('c5', 'rule', { n: 2 }),
-          call('c6', 'unknown', {}),
-          call('c7', 'server', { n: 'x' }),
-          call('c8', 'server', '{"n":'),
-          call('c9', 'broken', {}),
-          call('c10', 'strict', {}),
-        ),
+    const script = sayInTurn(
+      asks(
+        call('c1', 'server', {}),
+        call('c2', 'client', {}),
+        call('c3', 'approval', {}),
+        call('c4', 'rule', { n: 1 }),
+        call('c5', 'rule', { n: 2 }),
+        call('c6', 'unknown', {}),
+        call('c7', 'server', { n: 'x' }),
+        call('c8', 'server', '{"n":'),
+        call('c9', 'broken', {}),
+        call('c10', 'strict', {}),
       ),
     );
-    const { session, begin, step } = createHarness(stores, { model, tools });
+    const { session, begin, step } = await openHarness(script, { tools });
     const outcome = await step(await begin(), 1);
     expect(outcome).toMatchObject({ kind: 'calls' });
     const kinds = outcome.kind === 'calls' ? outcome.calls.map((c) => [c.toolCallId, c.kind]) : [];
@@ -100,7 +96,6 @@ describe('what a model asks for', () => {
   });
 
   it('a call is decided without a question where the rule of its tool does so', async () => {
-    const stores = await openTestStores();
     const executed: unknown[] = [];
     const tool = defineTool({
       name: 'pay',
@@ -114,11 +109,11 @@ describe('what a model asks for', () => {
             ? true
             : { approve: true, reason: 'small' },
     });
-    const model = fakeModel(
-      sayInTurn(asks(call('low', 'pay', { amount: 1 }), call('high', 'pay', { amount: 1000 }))),
+    const script = sayInTurn(
+      asks(call('low', 'pay', { amount: 1 }), call('high', 'pay', { amount: 1000 })),
     );
-    const harness = createHarness(stores, { model, tools: [tool] });
-    const { session, begin, step } = harness;
+    const harness = await openHarness(script, { tools: [tool] });
+    const { session, begin, step, stores } = harness;
     const run = await begin();
     const outcome = await step(run, 1);
     expect(outcome).toMatchObject({ calls: [{ toolCallId: 'low', kind: 'server' }] });
@@ -148,7 +143,6 @@ describe('what a model asks for', () => {
   });
 
   it('a call carries the time that people have, and what follows when they do not answer', async () => {
-    const stores = await openTestStores();
     const asked = defineTool({
       name: 'ask',
       description: 'Asks.',
@@ -157,8 +151,8 @@ describe('what a model asks for', () => {
       deadlineMs: 2_000,
       onExpiry: { result: 'no answer' },
     });
-    const model = fakeModel(sayInTurn(asks(call('c1', 'ask', {}))));
-    const { session, begin, step } = createHarness(stores, { model, tools: [asked] });
+    const script = sayInTurn(asks(call('c1', 'ask', {})));
+    const { session, begin, step, stores } = await openHarness(script, { tools: [asked] });
     expect(await step(await begin(), 1)).toMatchObject({ calls: [{ deadlineMs: 2_000 }] });
     expect((await stores.store.calls.read(session.id, 'c1'))?.spec).toMatchObject({
       deadlineMs: 2_000,

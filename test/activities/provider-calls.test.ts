@@ -1,10 +1,12 @@
-import { openai } from '@ai-sdk/openai';
+import { openai, createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { defineAgent } from '../../agents/index.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { openHarness } from '../support/activity-harness.js';
+import { parts, sayInTurn } from '../support/fake-model.js';
 import { expectSameOnPages } from './same-on-pages.js';
+import { createAnswerNotes } from '../../activities/model/timing.js';
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { serverOf } from '../../activities/model/spans.js';
 
 const { text, finish } = parts;
 type Part = LanguageModelV4StreamPart;
@@ -17,15 +19,10 @@ const made: Extract<Part, { type: 'tool-call' }> = {
 };
 const result: Part = { type: 'tool-result', toolCallId: 'ws1', toolName: 'web_search', result: 1 };
 
-async function serve(model: ReturnType<typeof fakeModel>) {
-  const stores = await openTestStores();
-  return { harness: createHarness(stores, { model }), stores };
-}
-
 describe('calls of a provider', () => {
   it('that ask for an approval are denied, and the conversation continues', async () => {
     const asked: Part = { type: 'tool-approval-request', approvalId: 'mcpr_1', toolCallId: 'm1' };
-    const model = fakeModel(
+    const harness = await openHarness(
       sayInTurn([
         ...text('Wait.'),
         { ...made, toolCallId: 'm1', toolName: 'mcp.pay' },
@@ -34,9 +31,8 @@ describe('calls of a provider', () => {
         ...finish('tool-calls'),
       ]),
     );
-    const { harness, stores } = await serve(model);
     expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
-    expect((await expectSameOnPages(harness, stores)).parts).toMatchObject([
+    expect((await expectSameOnPages(harness)).parts).toMatchObject([
       { type: 'step-start' },
       { type: 'text' },
       {
@@ -47,7 +43,7 @@ describe('calls of a provider', () => {
       { type: 'step-start' },
     ]);
     await harness.play(await harness.begin());
-    const sent = model.doStreamCalls[1]?.prompt.find(({ role }) => role === 'assistant');
+    const sent = harness.model.doStreamCalls[1]?.prompt.find(({ role }) => role === 'assistant');
     expect(sent?.content).toMatchObject([
       { type: 'text' },
       { type: 'tool-call', toolCallId: 'm1' },
@@ -77,11 +73,59 @@ describe('calls of a provider', () => {
 
   it('take arguments that no chunk can hold, which are not shown', async () => {
     const input = JSON.stringify({ query: 'é'.repeat(140_000) });
-    const model = fakeModel(sayInTurn([{ ...made, input }, result, ...text('Fine.'), ...finish()]));
-    const { harness, stores } = await serve(model);
+    const harness = await openHarness(
+      sayInTurn([{ ...made, input }, result, ...text('Fine.'), ...finish()]),
+    );
     expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
-    expect(model.doStreamCalls).toHaveLength(1);
+    expect(harness.model.doStreamCalls).toHaveLength(1);
     expect(await harness.session.messages('tool_start')).toMatchObject([{ arguments: {} }]);
-    await expectSameOnPages(harness, stores);
+    await expectSameOnPages(harness);
   });
+});
+
+it('of what a provider reports beyond its reply, only what is small is kept', () => {
+  const notes = createAnswerNotes();
+  expect(notes.read()).toBeUndefined();
+  notes.begins({ provider: 'p', modelId: 'm' });
+  notes.hear({ type: 'response-metadata', id: 'x'.repeat(2_000) });
+  const logprobs = 'x'.repeat(20_000);
+  const usage = { inputTokens: {}, outputTokens: {} } as never;
+  notes.hear({
+    type: 'finish',
+    usage,
+    finishReason: { unified: 'stop', raw: 'x'.repeat(2_000) },
+    providerMetadata: { p: { logprobs } },
+  });
+  expect(notes.read()).toEqual({
+    provider: 'p',
+    modelId: 'm',
+    at: expect.any(Number),
+    ms: expect.any(Number),
+  });
+});
+
+it('what a model reports in forms of its own is left out', () => {
+  const notes = createAnswerNotes();
+  notes.begins({ provider: 'p', modelId: 'm' });
+  for (const part of [
+    { type: 'stream-start' },
+    { type: 'stream-start', warnings: 'none' },
+    { type: 'response-metadata', id: 7, timestamp: '2026-01-01' },
+    { type: 'response-metadata', timestamp: new Date(NaN) },
+  ]) {
+    notes.hear(part as never);
+  }
+  expect(notes.read()).toEqual({ provider: 'p', modelId: 'm', at: expect.any(Number) });
+  expect(notes.read()?.at).toBeGreaterThan(0);
+});
+
+it('a model names the server that it calls, if it knows one', () => {
+  const openai = createOpenAI({ apiKey: 'k', baseURL: 'http://proxy.test:8080/v1' });
+  expect(serverOf(openai('m'))).toEqual({ address: 'proxy.test', port: 8080 });
+  expect(serverOf(createAnthropic({ apiKey: 'k' })('m'))).toEqual({
+    address: 'api.anthropic.com',
+    port: 443,
+  });
+  expect(serverOf({})).toBeUndefined();
+  expect(serverOf({ config: { url: () => 'nowhere' } })).toBeUndefined();
 });

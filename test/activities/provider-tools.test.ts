@@ -4,9 +4,8 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { stepCountIs, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
 import { z } from 'zod';
 import { defineAgent } from '../../agents/index.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { openHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 import { until } from '../support/until.js';
 import { plain } from './compare-prompts.js';
 import { expectSameOnPages } from './same-on-pages.js';
@@ -64,18 +63,14 @@ const tools = {
 
 type Shape = (typeof SHAPES)[number][1];
 
-async function serve(model: ReturnType<typeof fakeModel>, shape: Shape, stores?: TestStores) {
+function serve(script: Script, shape: Shape) {
   const { tools: own } = defineAgent({
     name: 'searches',
     systemPrompt: '',
-    tools: tools,
-    llmConfig: { model },
+    tools,
+    llmConfig: { model: 'm' },
   });
-  const opened = stores ?? (await openTestStores());
-  return {
-    harness: createHarness(opened, { model, tools: own, more: shape }),
-    stores: opened,
-  };
+  return openHarness(script, { tools: own, more: shape });
 }
 
 const conversations: [string, Part[][]][] = [
@@ -139,14 +134,13 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
     const messages = [user('hi'), ...spoken, user('more')];
     await streamText({ ...ask, messages, stopWhen }).consumeStream();
 
-    const model = fakeModel(sayInTurn(...replies));
-    const { harness, stores } = await serve(model, shape);
+    const harness = await serve(sayInTurn(...replies), shape);
     await harness.play(await harness.begin());
-    await expectSameOnPages(harness, stores);
+    await expectSameOnPages(harness);
     await harness.play(await harness.begin({ type: 'text', text: 'more' }));
-    const toAsked = ({ prompt, tools: given }: (typeof model.doStreamCalls)[number]): unknown =>
+    const toAsked = ({ prompt, tools: given }: (typeof theirs.doStreamCalls)[number]): unknown =>
       plain({ prompt, given });
-    expect(model.doStreamCalls.map(toAsked)).toEqual(theirs.doStreamCalls.map(toAsked));
+    expect(harness.model.doStreamCalls.map(toAsked)).toEqual(theirs.doStreamCalls.map(toAsked));
   });
 
   it('differ from those of a provider that the application executes', () => {
@@ -176,7 +170,7 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
   });
 
   it('are shown while they run, with their sources, and stored once', async () => {
-    const model = fakeModel(
+    const harness = await serve(
       sayInTurn([
         ...search('ws1').slice(0, 4),
         ...search('ws1', { result: { partial: 1 }, preliminary: true }).slice(4),
@@ -185,8 +179,8 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
         ...text('It rains.'),
         ...finish(),
       ]),
+      shape,
     );
-    const { harness, stores } = await serve(model, shape);
     await harness.play(await harness.begin());
     const types = (await harness.session.log()).map(({ message }) => message.type);
     const tool = types.filter((type) => type.startsWith('tool_'));
@@ -198,7 +192,7 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
       'tool_end',
     ]);
     expect(types.indexOf('tool_end')).toBeLessThan(types.indexOf('text_delta'));
-    expect((await expectSameOnPages(harness, stores)).parts).toMatchObject([
+    expect((await expectSameOnPages(harness)).parts).toMatchObject([
       { type: 'step-start' },
       { type: 'dynamic-tool', state: 'output-available', providerExecuted: true },
       { type: 'source-url', url: 'https://a.example' },
@@ -208,8 +202,7 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
   });
 
   it('a call of ours to one of them is refused, and never executed here', async () => {
-    const model = fakeModel(sayInTurn(asks(call('c1', 'web_search', {}))));
-    const { harness } = await serve(model, shape);
+    const harness = await serve(sayInTurn(asks(call('c1', 'web_search', {}))), shape);
     await harness.play(await harness.begin());
     expect(await harness.session.messages('tool_input_error')).toMatchObject([
       { error: expect.stringContaining('by the provider') },
@@ -217,7 +210,7 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
   });
 
   it('a result without a call, too large, or no JSON harms nothing', async () => {
-    const model = fakeModel(
+    const harness = await serve(
       sayInTurn([
         ...search('ws0').slice(4),
         ...search('ws1', { result: 'x'.repeat(2_000_000) }),
@@ -226,26 +219,25 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
         ...text('Fine.'),
         ...finish(),
       ]),
+      shape,
     );
-    const { harness, stores } = await serve(model, shape);
     expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
-    await expectSameOnPages(harness, stores);
+    await expectSameOnPages(harness);
     expect(await harness.session.messages('tool_end')).toMatchObject([
       { toolCallId: 'ws1', error: 'The result is too large.' },
       { toolCallId: 'ws2', error: expect.stringContaining('cannot be kept') },
       { toolCallId: 'ws3', result: null },
     ]);
     await harness.play(await harness.begin());
-    expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('y'.repeat(400_000));
+    expect(JSON.stringify(harness.model.doStreamCalls[1]?.prompt)).toContain('y'.repeat(400_000));
   });
 
   it('a stop in the middle settles what the provider has not finished, and sends none of it back', async () => {
-    const model = fakeModel(async function* (n) {
+    const harness = await serve(async function* (n) {
       if (n > 0) return yield* says('done');
       yield* [...search('ws1'), ...search('ws2').slice(0, 4)];
       await new Promise(() => undefined);
-    });
-    const { harness, stores } = await serve(model, shape);
+    }, shape);
     const run = await harness.begin();
     const step = harness.step(run, 1);
     await until(
@@ -254,13 +246,13 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
     );
     await harness.session.stop();
     expect(await step).toMatchObject({ status: 'interrupted' });
-    const shown = await expectSameOnPages(harness, stores);
+    const shown = await expectSameOnPages(harness);
     expect(shown.parts.filter(({ type }) => type === 'dynamic-tool')).toMatchObject([
       { toolCallId: 'ws1', state: 'output-available' },
       { toolCallId: 'ws2', state: 'output-error' },
     ]);
     await harness.play(await harness.begin());
-    const sent = JSON.stringify(model.doStreamCalls[1]?.prompt);
+    const sent = JSON.stringify(harness.model.doStreamCalls[1]?.prompt);
     expect(sent).not.toContain('ws1');
     expect(sent).not.toContain('providerExecuted');
   });

@@ -3,16 +3,12 @@ import { readUIMessageStream as readOfSix } from 'ai-v6';
 import { StreamTransformer } from '../../ai-sdk/index.js';
 import { toAllMessages } from '../../ai-sdk/turns/ui-history.js';
 import type { ActivityHarness } from '../support/activity-harness.js';
-import type { TestStores } from '../support/test-stores.js';
 import { plain } from './compare-prompts.js';
 
 /** What a page has at the end, live and after a reload, in both versions. */
-export async function expectSameOnPages(
-  harness: ActivityHarness,
-  { store }: TestStores,
-): Promise<UIMessage> {
+export async function expectSameOnPages(harness: ActivityHarness): Promise<UIMessage> {
   const { id } = harness.session;
-  const view = await store.sessions.view(id);
+  const view = await harness.stores.store.sessions.view(id);
   if (view === undefined) throw new Error('no session');
   const [, stored] = toAllMessages(view);
   const transformer = new StreamTransformer({

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { defineTool, type ToolContext } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { openHarness } from '../support/activity-harness.js';
+import { parts, sayInTurn, type Script } from '../support/fake-model.js';
 
 type Part = LanguageModelV4StreamPart;
 type Execute = (context: ToolContext) => unknown;
@@ -19,20 +18,19 @@ const State = z.object({ kept: z.unknown().optional() });
 
 /** A run whose only tool was carried out, and the step behind it. */
 async function play(execute: Execute) {
-  const stores = await openTestStores();
   const tool = defineTool({
     name: 'tool',
     description: 'A tool.',
     inputSchema: z.object({}),
     execute: (_, context) => execute(context),
   });
-  const model = fakeModel(sayInTurn(parts.asks(parts.call('c', 'tool', {})), parts.says('done')));
-  const harness = createHarness(stores, { model, tools: [tool], more: { stateSchema: State } });
+  const script = sayInTurn(parts.asks(parts.call('c', 'tool', {})), parts.says('done'));
+  const harness = await openHarness(script, { tools: [tool], more: { stateSchema: State } });
   const run = await harness.begin();
   expect(await harness.play(run)).toMatchObject({ status: 'completed' });
-  const rows = await stores.store.sessions.rows(harness.session.id, 0);
+  const rows = await harness.rows(0);
   const row = rows.find(({ role }) => role === 'tool');
-  const { customState } = await stores.store.documents.readState(harness.session.id);
+  const { customState } = await harness.stores.store.documents.readState(harness.session.id);
   return { ...harness, row, customState };
 }
 
@@ -115,7 +113,6 @@ describe('a tool', () => {
 
 describe('a model', () => {
   it('a model that fails within endlessly nested arguments fails the run by its own error', async () => {
-    const stores = await openTestStores();
     const stream: Part[] = [
       { type: 'tool-input-start', id: 'c', toolName: 'tool' },
       { type: 'tool-input-delta', id: 'c', delta: '['.repeat(50_000) + ']'.repeat(50_000) },
@@ -127,20 +124,18 @@ describe('a model', () => {
       statusCode: 400,
       isRetryable: false,
     });
-    const model = fakeModel(() => [...stream, { type: 'error', error }]);
-    const { begin, step, session } = createHarness(stores, { model });
+    const { begin, step, rows } = await openHarness(() => [...stream, { type: 'error', error }]);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'failed' });
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+    expect(await rows(1)).toMatchObject([
       { interrupted: 'failure', parts: [{ type: 'tool-call', input: {} }] },
       { role: 'tool', toolCallId: 'c' },
     ]);
   });
 
   it('whose metadata cannot be stored loses that, and nothing else', async () => {
-    const stores = await openTestStores();
     const metadata = (value: unknown) => ({ model: { value } }) as never;
     const fits = nested(LIMITS.jsonDepth - 2);
-    const model = fakeModel(
+    const { begin, step, rows } = await openHarness(
       sayInTurn([
         { type: 'text-start', id: 't', providerMetadata: metadata(fits) },
         { type: 'text-delta', id: 't', delta: 'well', providerMetadata: metadata(DEEP) },
@@ -148,9 +143,8 @@ describe('a model', () => {
         ...parts.finish(),
       ]),
     );
-    const { begin, step, session } = createHarness(stores, { model });
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
-    expect(await stores.store.sessions.rows(session.id, 1)).toEqual([
+    expect(await rows(1)).toEqual([
       expect.objectContaining({
         parts: [{ type: 'text', text: 'well', providerMetadata: { model: { value: fits } } }],
       }),
@@ -158,21 +152,14 @@ describe('a model', () => {
   });
 
   it('a model that submits a result that its schema makes too deep gets an error', async () => {
-    const stores = await openTestStores();
     const outputSchema = z.object({ n: z.number() }).transform(({ n }) => nested(n));
-    const model = fakeModel((n) =>
-      parts.asks(parts.call(`f${String(n)}`, '__finish__', { n: n === 0 ? 501 : 500 })),
+    const script: Script = (n) =>
+      parts.asks(parts.call(`f${String(n)}`, '__finish__', { n: n === 0 ? 501 : 500 }));
+    const harness = await openHarness(script, { more: { outputSchema } });
+    await harness.play(await harness.begin());
+    expect(JSON.stringify(harness.model.doStreamCalls[1]?.prompt.at(-1))).toContain(
+      'nested too deeply',
     );
-    const {
-      begin,
-      play: playOn,
-      session,
-    } = createHarness(stores, {
-      model,
-      more: { outputSchema },
-    });
-    await playOn(await begin());
-    expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain('nested too deeply');
-    expect(await stores.store.sessions.read(session.id)).toMatchObject({ output: DEEP });
+    expect(await harness.record()).toMatchObject({ output: DEEP });
   });
 });

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { defineTool, type ToolContext } from '../../agents/index.js';
-import { toRetryDelay } from '../../activities/tool/execute-tool.js';
+import { toRetryDelay, executeTool } from '../../activities/tool/execute-tool.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { createPreliminary } from '../../activities/tool/call-context.js';
+import { LIMITS } from '../../protocol/limits.js';
 
 type Execute = (input: unknown, context: ToolContext) => unknown;
 
@@ -15,7 +17,6 @@ async function openCall(
   outputSchema?: z.ZodType,
   opened?: TestStores,
 ) {
-  const stores = opened ?? (await openTestStores());
   const tool = defineTool({
     name: 'tool',
     description: 'A tool.',
@@ -24,7 +25,7 @@ async function openCall(
     ...extra,
   });
   const model = fakeModel(sayInTurn(parts.asks(parts.call('c1', 'tool', {}))));
-  const harness = createHarness(stores, {
+  const harness = createHarness(opened ?? (await openTestStores()), {
     model,
     tools: [tool],
     ...(outputSchema !== undefined && { more: { outputSchema } }),
@@ -32,10 +33,10 @@ async function openCall(
   const run = await harness.begin();
   await harness.step(run, 1);
   const result = async (): Promise<unknown> => {
-    const call = await stores.store.calls.read(harness.session.id, 'c1');
+    const call = await harness.stores.store.calls.read(harness.session.id, 'c1');
     return call?.row;
   };
-  return { ...harness, stores, run, result };
+  return { ...harness, run, result };
 }
 
 function trap(): never {
@@ -127,7 +128,7 @@ describe('tool call', () => {
   it('is carried out again when it is idempotent, and the first try is refused', async () => {
     let times = 0;
     let release: (() => void) | undefined;
-    const { tool, run, result, stores, session } = await openCall(
+    const { tool, run, result, session, rows } = await openCall(
       async () => {
         times += 1;
         const mine = times;
@@ -144,7 +145,7 @@ describe('tool call', () => {
     expect(await first).toBe('settled');
     expect(await result()).toMatchObject({ output: 'try 2' });
     expect(await session.messages('tool_end')).toHaveLength(1);
-    expect(await stores.store.sessions.rows(session.id, 0)).toHaveLength(2);
+    expect(await rows(0)).toHaveLength(2);
   });
 
   it('that has held up a worker is not carried out again, although it is idempotent', async () => {
@@ -310,5 +311,102 @@ describe('tool call', () => {
       await tool(run, 1, 'c1');
       expect(await result()).toMatchObject({ ...expected, decision: { by: 'ann', input } });
     }
+  });
+});
+
+async function logOf(thrown: unknown): Promise<{ logged: string; outcome: unknown }> {
+  const lines: unknown[] = [];
+  const outcome = await executeTool({
+    tool: defineTool({
+      name: 'tool',
+      description: 'A tool.',
+      inputSchema: z.object({}),
+      execute: () => Promise.reject(thrown as Error),
+    }),
+    input: {},
+    number: 1,
+    attempt: {
+      cancelled: () => false,
+      cutReason: () => undefined,
+      executing: () => () => undefined,
+    } as never,
+    signal: new AbortController().signal,
+    context: { runId: 'r', toolCallId: 'c' } as ToolContext,
+    webhookUrl: '',
+    logger: { info: (...line) => void lines.push(line), warn: () => undefined },
+  });
+  return { logged: JSON.stringify(lines), outcome };
+}
+
+describe('the log of a tool that throws', () => {
+  it('the log of a tool that throws names the call, the error and its place, and none of its text', async () => {
+    const secret = 'alice@example.com\n    at home she is not';
+    const { logged, outcome } = await logOf(new TypeError(`no account for ${secret}`));
+    expect(logged).toContain('"runId":"r","toolCallId":"c"');
+    expect(logged).toContain('"name":"TypeError"');
+    expect(logged).toContain('tool-call.test');
+    expect(logged).not.toMatch(/alice|at home/);
+    expect(JSON.stringify(outcome)).toContain('alice@example.com');
+  });
+
+  it.each([['alice@example.com'], [{ toString: (): string => 'alice' }], [undefined]])(
+    'the log leaves out the thrown value %j, which is no error',
+    async (thrown) => {
+      expect((await logOf(thrown)).logged).not.toContain('alice');
+    },
+  );
+});
+
+/** Shows values with the clock in the test's hands. */
+function withClock(play: (shown: unknown[], show: (value: unknown) => void) => void): void {
+  jest.useFakeTimers();
+  try {
+    const shown: unknown[] = [];
+    const preliminary = createPreliminary((value) => shown.push(value));
+    play(shown, preliminary.show);
+    preliminary.close();
+    preliminary.show('late');
+    const { length } = shown;
+    jest.advanceTimersByTime(10_000);
+    expect(shown).toHaveLength(length);
+  } finally {
+    jest.useRealTimers();
+  }
+}
+
+describe('preliminary results', () => {
+  it('the first is shown at once, and later ones at a pace, the newest each time', () => {
+    withClock((shown, show) => {
+      for (let n = 0; n < 50; n += 1) show(n);
+      expect(shown).toEqual([0]);
+      jest.advanceTimersByTime(LIMITS.preliminaryEveryMs);
+      expect(shown).toEqual([0, 49]);
+      jest.advanceTimersByTime(LIMITS.preliminaryEveryMs);
+      show('after a pause');
+      expect(shown).toEqual([0, 49, 'after a pause']);
+    });
+  });
+
+  it('what is shown does not change when the tool changes its value', () => {
+    withClock((shown, show) => {
+      const value = { list: [1] };
+      show(value);
+      value.list.push(2);
+      expect(shown).toEqual([{ list: [1] }]);
+    });
+  });
+
+  it('what is no JSON or too large is left out, and one call may show so much in all', () => {
+    withClock((shown, show) => {
+      const cycle: { own?: object } = {};
+      cycle.own = cycle;
+      for (const value of [undefined, 1n, cycle, 'x'.repeat(LIMITS.preliminaryBytes)]) show(value);
+      expect(shown).toEqual([]);
+      for (let n = 0; n < 100; n += 1) {
+        show('y'.repeat(LIMITS.preliminaryBytes - 2));
+        jest.advanceTimersByTime(LIMITS.preliminaryEveryMs);
+      }
+      expect(shown).toHaveLength(LIMITS.callPreliminaryBytes / LIMITS.preliminaryBytes);
+    });
   });
 });

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { defineTool, type ToolContext } from '../../agents/index.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { openHarness } from '../support/activity-harness.js';
+import { parts, sayInTurn } from '../support/fake-model.js';
 import { until } from '../support/until.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 
@@ -15,7 +14,6 @@ type Execute = (id: string, context: ToolContext) => unknown;
 
 /** A run whose first step has asked for calls `a` and `b` of the tool. */
 async function openCalls(execute: Execute, extra: object = {}) {
-  const stores = await openTestStores();
   const tool = defineTool({
     name: 'tool',
     description: 'A tool.',
@@ -23,14 +21,11 @@ async function openCalls(execute: Execute, extra: object = {}) {
     execute: (_, context) => execute(context.toolCallId, context),
     ...extra,
   });
-  const model = fakeModel(
-    sayInTurn(
-      parts.asks(parts.call('a', 'tool', {}), parts.call('b', 'tool', {})),
-      parts.says('done'),
-    ),
+  const script = sayInTurn(
+    parts.asks(parts.call('a', 'tool', {}), parts.call('b', 'tool', {})),
+    parts.says('done'),
   );
-  const harness = createHarness(stores, {
-    model,
+  const harness = await openHarness(script, {
     tools: [tool],
     more: {
       stateSchema: Memory,
@@ -39,12 +34,12 @@ async function openCalls(execute: Execute, extra: object = {}) {
   });
   const run = await harness.begin();
   await harness.step(run, 1);
-  const { session } = harness;
+  const { session, stores } = harness;
   const state = async (): Promise<unknown> =>
     (await stores.store.documents.readState(session.id)).customState;
   const promoted = async (): Promise<unknown> =>
     (await stores.store.documents.load(session.id))?.customState;
-  return { ...harness, stores, model, run, state, promoted };
+  return { ...harness, run, state, promoted };
 }
 
 const remember =

@@ -66,6 +66,7 @@ export interface CallMore {
 
 /** The real activities over a real store, run as a worker would run them. */
 export interface ActivityHarness {
+  stores: TestStores;
   session: SessionDriver;
   /** The stored rows from an index on. */
   rows: (from: number, to?: number) => Promise<Row[]>;
@@ -113,10 +114,9 @@ export function attemptOf(attempt: number, more: Partial<Info> = {}): MockActivi
 export async function openHarness(
   script: Script,
   agent: Omit<AgentUnderTest, 'model'> = {},
-): Promise<ActivityHarness & { model: ReturnType<typeof fakeModel>; stores: TestStores }> {
-  const stores = await openTestStores();
+): Promise<ActivityHarness & { model: ReturnType<typeof fakeModel> }> {
   const model = fakeModel(script);
-  return { ...createHarness(stores, { model, ...agent }), model, stores };
+  return { ...createHarness(await openTestStores(), { model, ...agent }), model };
 }
 
 /** @param session of another harness, whose worker is of another build */
@@ -196,6 +196,7 @@ export function createHarness(
   }
 
   const harness: ActivityHarness = {
+    stores,
     session,
     rows: (from, to) => stores.store.sessions.rows(session.id, from, to),
     record: () => stores.store.sessions.read(session.id),

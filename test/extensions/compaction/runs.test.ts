@@ -38,7 +38,6 @@ async function serve(
   config: Partial<CompactionSettings> = {},
   more: object = {},
 ) {
-  const stores = await openTestStores();
   const asked: ToSummarize[] = [];
   const summarize = (request: ToSummarize) => {
     asked.push(request);
@@ -47,7 +46,7 @@ async function serve(
   const prepareStep = compaction({ maxTokens: 300, keepTokens: 100, summarize, ...config });
   const model = fakeModel(script);
   const agent = { model, tools: [look], more: { prepareStep, ...more } };
-  return { stores, asked, model, agent, ...createHarness(stores, agent) };
+  return { asked, model, agent, ...createHarness(await openTestStores(), agent) };
 }
 
 /** A turn of this many steps that call a tool, and a last one. */
