@@ -25,8 +25,7 @@ import {
 } from './middleware/refusals.js';
 import { createReadiness } from './readiness.js';
 import { routesOf } from './routes/index.js';
-import { isCounted, mayStream, type Route } from './routes/route.js';
-import { nameSession, sessionPaths } from './session-access.js';
+import { isCounted, mayStream, type Route, nameSession, sessionPaths } from './routes/route.js';
 import type { Store } from '../store/contract/store.js';
 
 /**

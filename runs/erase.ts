@@ -67,8 +67,7 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
       );
       await erasures.done(sessionId, erasure);
     }
-    const shown = toShownSessionId(sessionId);
-    return { sessionId: shown, at: act.at, by: act.by, complete, ...counts };
+    return toReceipt(sessionId, erasure, { complete, workflows: deleted });
   }
 
   async function finishErasures(sessionId: string): Promise<boolean> {
@@ -119,14 +118,17 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
         return undefined;
       } catch (error) {
         logger.warn({ err: error, sessionId }, 'an erasure is not complete yet');
-        return erasure && toPending(sessionId, erasure);
+        return erasure && toReceipt(sessionId, erasure, { complete: false, workflows: 0 });
       }
     },
   };
 }
 
-function toPending(sessionId: string, { act, parts, rows, entries, bytes }: Erasure): ErasureReply {
-  const { at, by } = act;
-  const counts = { sessions: 1 + parts.length, workflows: 0, rows, entries, bytes };
-  return { sessionId: toShownSessionId(sessionId), at, by, complete: false, ...counts };
+function toReceipt(
+  sessionId: string,
+  { act: { at, by }, parts, rows, entries, bytes }: Erasure,
+  { complete, workflows }: Pick<ErasureReply, 'complete' | 'workflows'>,
+): ErasureReply {
+  const counts = { sessions: 1 + parts.length, workflows, rows, entries, bytes };
+  return { sessionId: toShownSessionId(sessionId), at, by, complete, ...counts };
 }

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Request, Response, RequestHandler } from 'express';
 import type { z } from 'zod';
 import { type ErrorCode, HelixError } from '../../protocol/errors.js';
 import type { HEADERS } from '../../protocol/http.js';
@@ -6,8 +6,9 @@ import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import { type Identity, readCaller } from '../identity.js';
 import { recordAccess, type About, type Audited } from '../record-access.js';
-import { loadOwnSession } from '../session-access.js';
 import { BREAK_OFF_MS, cutAtExpiry, cutWhenRevoked } from '../stream-reply.js';
+import { readOwned, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
+import type { Store } from '../../store/contract/store.js';
 
 /** Everyone, every caller that is signed in, or the owner of the session that the request names. */
 export type Access = 'everyone' | 'caller' | 'owner';
@@ -131,9 +132,10 @@ export function defineRoute<
     ...(isAudited && { headers: [...headers, 'via'] }),
     answer: async (deps, request, response) => {
       const parsed = {
-        params: params && parsePath(params, request),
-        query: query && parseQuery(query, request),
-        body: body && parseBody(body, request),
+        params: params && parse(params, request.params, 'path'),
+        // A repeated parameter is a list, which no schema accepts.
+        query: query && parse(query, request.query, 'query'),
+        body: body && parse(body, readMembers(request), 'request'),
       };
       // Replies may take hours: only what the schema keeps of the body stays in memory.
       if (body !== undefined) request.body = undefined;
@@ -199,30 +201,16 @@ const PROBLEM_CHARS = 300;
 /** Members or list items at the top of a body; stock clients send ten. */
 const MEMBERS = 1_000;
 
-/**
- * A request's body in the shape of a schema.
- *
- * @throws HelixError `validation_error`, with the faults and their paths
- */
-function parseBody<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
+/** A request's body. Schemas visit all its members, and some list unknown ones. @throws HelixError `validation_error` */
+function readMembers(request: Request): unknown {
   const body: unknown = request.body ?? {};
-  // Schemas visit all members, and some list unknown ones.
   if (typeof body === 'object' && body !== null && Object.keys(body).length > MEMBERS) {
     throw new HelixError('validation_error', 'The request is not valid: it has too many members.');
   }
-  return parse(schema, body, 'request');
+  return body;
 }
 
-/** A request's query. A repeated parameter is a list, which no schema accepts. @throws as above */
-function parseQuery<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
-  return parse(schema, request.query, 'query');
-}
-
-/** The parameters of a request's path. @throws as above */
-function parsePath<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
-  return parse(schema, request.params, 'path');
-}
-
+/** A part of a request in the shape of a schema. @throws HelixError `validation_error`, with the faults and their paths */
 function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -248,3 +236,32 @@ function toFaults(issue: z.core.$ZodIssue): Fault[] {
     .flatMap(toFaults)
     .map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
+
+/**
+ * Loads the caller's own session, and names it and its newest run in the headers of the reply, so
+ * that refusals name them too.
+ *
+ * @throws HelixError `not_found`, to strangers as well
+ */
+export async function loadOwnSession(
+  store: Pick<Store, 'sessions'>,
+  sessionId: string,
+  caller: Caller,
+  response: Response,
+): Promise<SessionRecord> {
+  const record = await readOwned(store, sessionId, caller);
+  response.set(toReplyHeaders(sessionId, record));
+  return record;
+}
+
+/** The paths, up to the session id, of all routes that name their session in the path. */
+export function sessionPaths(routes: readonly { path: string }[]): string[] {
+  const paths = routes.flatMap(({ path }) => /^.*?\/:sessionId/.exec(path) ?? []);
+  return [...new Set(paths)];
+}
+
+/** Names the session of the path in every reply, including refusals before it is loaded. */
+export const nameSession: RequestHandler<{ sessionId: string }> = (request, response, next) => {
+  response.set(toReplyHeaders(request.params.sessionId));
+  next();
+};

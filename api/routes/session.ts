@@ -30,11 +30,10 @@ import type { SessionCalls, SessionView } from '../../store/contract/sessions.js
 import { SubAgentReport } from '../../protocol/wire-events.js';
 import { stopRun } from '../acts.js';
 import { toActor } from '../identity.js';
-import { loadOwnSession } from '../session-access.js';
+import { loadOwnSession, defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotCookie } from '../cookies.js';
 import { IDLE_KEEP_ALIVE_MS, streamReply } from '../stream-reply.js';
-import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 import type { Request } from 'express';
 
 const owned = { access: 'owner', params: SessionPath } as const;
