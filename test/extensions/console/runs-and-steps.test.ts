@@ -5,6 +5,7 @@ import type { RunFilter, RunPage } from '../../../runs/run-list.js';
 import type { NewCall } from '../../../store/contract/call-record.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
+import { toOperatorRun } from '../../../extensions/console/run.js';
 
 /** Two turns: in the first a call is approved, in the second one waits. */
 async function twoTurns() {
@@ -93,4 +94,25 @@ describe('listRuns', () => {
       listRuns(deps, { owner: 'ann' }, { limit: 5, cursor: 'of another list' }),
     ).rejects.toMatchObject({ code: 'validation_error' });
   });
+});
+
+it('a run whose record is of another tenant is not shown', async () => {
+  const { store, ...rest } = createMemoryStores();
+  // As Temporal lists it if its workflow was started without search attributes.
+  const listed = async (tenant?: string) => {
+    const session = drive({ store, ...rest }, newSessionId());
+    const begun = await session.newRun({ owner: 'ann', ...(tenant !== undefined && { tenant }) });
+    return { runId: begun.runId, agent: 'lab', status: 'running' as const, startedAt: 1 };
+  };
+  const deps = { stateStore: store } as Pick<RouteDeps, 'stateStore'>;
+  const [ofTenant, ofNone] = [await listed('acme'), await listed()];
+  expect(await toOperatorRun(deps, {}, ofTenant)).toEqual([]);
+  expect(await toOperatorRun(deps, { tenantId: 'other' }, ofTenant)).toEqual([]);
+  expect(await toOperatorRun(deps, { tenantId: 'acme' }, ofTenant)).toMatchObject([
+    { runId: ofTenant.runId },
+  ]);
+  expect(await toOperatorRun(deps, {}, ofNone)).toMatchObject([{ runId: ofNone.runId }]);
+  // Its record has expired.
+  const gone = { ...ofNone, runId: 'gone:1-x' };
+  expect(await toOperatorRun(deps, {}, gone)).toMatchObject([gone]);
 });

@@ -1,6 +1,5 @@
-import { readQuotas } from '../../../extensions/limits/quotas.js';
+import { readQuotas, toQuotas, createQuotasOf } from '../../../extensions/limits/quotas.js';
 import { parseEnv } from '../../../config/env.js';
-import { toQuotas } from '../../../extensions/limits/quotas.js';
 
 const quotasOf = (env: Record<string, string>, isOpen: boolean) =>
   readQuotas(parseEnv(env), { isOpen });
@@ -25,4 +24,20 @@ describe('quotas from the settings', () => {
     const user = { bytes: 2 * 1024 * 1024, queued: 3, sessions: 4 };
     expect(quotasOf(env, false)).toEqual(toQuotas(user, 5));
   });
+});
+
+const ann = { owner: 'ann' };
+const unnamed = { owner: 'anonymous' };
+
+it('a user who is named has the usual quotas, a program that names none has no limit', () => {
+  const quotasOf = createQuotasOf(undefined);
+  expect(quotasOf(ann)).toEqual(toQuotas());
+  expect(quotasOf(unnamed)).toBeUndefined();
+  expect(quotasOf({ ...unnamed, tenant: 'acme' })).toEqual(toQuotas());
+});
+
+it('configured quotas apply to every user', () => {
+  const few = toQuotas({ runs: 1 });
+  expect([ann, unnamed].map(createQuotasOf(few))).toEqual([few, few]);
+  expect(createQuotasOf('unlimited')(ann)).toBeUndefined();
 });
