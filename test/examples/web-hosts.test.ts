@@ -7,9 +7,8 @@ import {
 } from '../../ai-sdk/client/index.js';
 import { CLIENTS, textOf } from '../support/chat-client.js';
 import { newSessionId } from '../support/product.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { useRuns } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 
 /** Answers a web `Request`, as the host of an example does. */
 type Host = (request: Request) => Promise<Response>;
@@ -46,14 +45,10 @@ async function talk(host: Host, [, { Chat }]: (typeof CLIENTS)[number]): Promise
 
 describe('an app on Hono', () => {
   const { agent } = createTestAgent();
-  let stores: TestStores;
-  let runs: RunHarness;
+  const { runs, stores } = useRuns([agent]);
   let host: Host;
 
-  beforeAll(async () => {
-    stores = await openTestStores();
-    runs = await createRunHarness(stores, [agent]);
-    await runs.startWorker();
+  beforeAll(() => {
     const { store: stateStore, streamManager } = stores;
     const deps = { executor: { runs: runs.executor }, stateStore, streamManager, agent };
     const app = createChatApp(deps, (request) => ({

@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { defineAgent, toolContextOf } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 
 const keys: string[] = [];
 const asked: LanguageModelV4CallOptions[] = [];
@@ -64,20 +63,11 @@ function textOf(prompt: LanguageModelV4Prompt, at: number): string {
 const agentOf = (activities?: RunShape) =>
   defineAgent({ name: 'camera', systemPrompt: '', activities, tools, llmConfig: { model } });
 
-let stores: TestStores;
-beforeAll(async () => {
-  stores = await openTestStores();
-});
-
 describe.each([
   ['default', undefined],
   ['leg', 'leg'],
 ] as const)('in the shape %s', (_, shape) => {
-  let runs: RunHarness;
-  beforeAll(async () => {
-    runs = await createRunHarness(stores, [agentOf(shape)]);
-    await runs.startWorker();
-  }, 60_000);
+  const { runs } = useRuns([agentOf(shape)]);
 
   it('tools of the AI SDK run durably, and the model gets the picture that toModelOutput makes', async () => {
     const run = await runs.begin(

@@ -1,8 +1,7 @@
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState, CallRef, RunInput } from '../../protocol/run.js';
 import { describeRun } from '../../workflows/operators-view.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores } from '../support/test-stores.js';
+import { useRuns } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { until } from '../support/until.js';
 
@@ -49,15 +48,10 @@ describe('the details of a run', () => {
 });
 
 describe('a run in the Temporal UI', () => {
-  let runs: RunHarness;
-  beforeAll(async () => {
-    const { agent } = createTestAgent();
-    // A model call of 5 tokens costs half a cent.
-    const pricing = { inputPerMTok: 1_000, outputPerMTok: 1_000 };
-    const priced = { ...agent, llmConfig: { ...agent.llmConfig, pricing } };
-    runs = await createRunHarness(await openTestStores(), [priced]);
-    await runs.startWorker();
-  });
+  const { agent } = createTestAgent();
+  // A model call of 5 tokens costs half a cent.
+  const pricing = { inputPerMTok: 1_000, outputPerMTok: 1_000 };
+  const { runs } = useRuns([{ ...agent, llmConfig: { ...agent.llmConfig, pricing } }]);
 
   it('a run in the Temporal UI shows the usage and cost of its model calls', async () => {
     const id = runs.newSessionId();
