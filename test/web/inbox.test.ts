@@ -27,3 +27,14 @@ it.each([
     expect([sessions.map(({ sessionId }) => sessionId).join(), hasMore]).toEqual([ids, more]);
   },
 );
+
+it('a list that the server declines is its refusal, in its words', async () => {
+  const problem = { error: 'You are not signed in.', code: 'unauthorized' };
+  const declines = (() =>
+    Promise.resolve(Response.json(problem, { status: 401 }))) as unknown as typeof fetch;
+  await expect(loadWaiting(1, declines)).rejects.toMatchObject({
+    message: problem.error,
+    statusCode: 401,
+    code: problem.code,
+  });
+});
