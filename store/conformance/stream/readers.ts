@@ -364,7 +364,7 @@ function streamInfoCases({ describe, it }: Suite): void {
   });
 
   describe('ending and pausing', () => {
-    it('the first end counts', async ({ streamManager, streamId }) => {
+    it('the first end counts', async ({ streamManager, streamId, session }) => {
       await streamManager.createWriter(streamId, 'a', AGENT);
       await streamManager.endStream(streamId, { answer: 42 });
       await streamManager.failStream(streamId, 'too late');
@@ -377,6 +377,10 @@ function streamInfoCases({ describe, it }: Suite): void {
       includes(await streamManager.read(streamId, 0, 10), [
         { message: { type: 'stream_end', finalOutput: { answer: 42 } } },
       ]);
+      await streamManager.createWriter(session.id, 'a', AGENT);
+      await streamManager.failStream(session.id, 'why');
+      await streamManager.endStream(session.id);
+      includes(await streamManager.getStreamInfo(session.id), { status: 'failed', error: 'why' });
     });
 
     it('a stream with an active run, and one that does not exist, are refused', async (setup) => {

@@ -3,13 +3,39 @@ import { openStores } from '../../support/open-stores.js';
 import { drive, textIn } from '../../support/session-driver.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
 import { startChild, type Child } from './child.js';
-import { allWords, standingWords, type WriterMessage } from './words.js';
 
 const STEPS = 6;
 const WORDS = 30;
 const KILLS = 5;
 /** A writer that is to be caught in the middle rests after so many words. */
 const REST = 10;
+
+/** What the word writer reports. */
+type WriterMessage =
+  | { did: 'claim' | 'commit'; step: number }
+  | { did: 'append'; step: number; word: number }
+  | { did: 'finish' }
+  | { did: 'stop'; refusal: string };
+
+/** All that the steps are to say, each word once. */
+function allWords(steps: number, words: number): string[] {
+  return Array.from({ length: steps * words }, (_, n) => {
+    const [step, word] = [Math.floor(n / words) + 1, (n % words) + 1];
+    return `${String(step)}.${String(word)} `;
+  });
+}
+
+/** The words that stand after everything that a follower was given: what was discarded is gone. */
+function standingWords(entries: readonly LogEntry[]): string[] {
+  let words: { step: number; text: string }[] = [];
+  for (const { message } of entries) {
+    if (message.type === 'text_delta') words.push({ step: message.step, text: message.delta });
+    if (message.type === 'step_discarded') {
+      words = words.filter(({ step }) => `s${String(step)}` !== message.stepId);
+    }
+  }
+  return words.map(({ text }) => text);
+}
 
 /** A session with a run, a follower in a process of its own, and a way to start attempts at it. */
 async function openScene() {
