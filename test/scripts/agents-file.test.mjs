@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadAgentsFile } from '../../dist/agents/agents-file.js';
+import { loadAgentsFile } from '../../dist/extensions/own-files/index.js';
 import { checkAgents } from '../../scripts/start/check-agents.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { useTempFolders, writeText } from './temp-folder.mjs';

@@ -45,7 +45,7 @@ describe('programs without Temporal', () => {
     'extensions/one-process/index.ts',
     'extensions/index.ts',
     'testing/index.ts',
-    'api/index.ts',
+    'extensions/api.ts',
   ])('%s loads no package of Temporal', (entry) => {
     const packages = packagesOf(entry);
     expect(packages.size).toBeGreaterThan(1);
@@ -53,6 +53,6 @@ describe('programs without Temporal', () => {
   });
 
   it('this test sees what the worker loads', () => {
-    expect([...packagesOf('worker/index.ts')].some(isTemporal)).toBe(true);
+    expect([...packagesOf('extensions/worker.ts')].some(isTemporal)).toBe(true);
   });
 });
