@@ -119,7 +119,6 @@ it('a client is not asked what its user may not decide', async () => {
     [undefined, 2],
     [authorize, 0],
   ] as const) {
-    await api?.close();
     api = await startApi(createFakeRuntime(asking), rule && { authorize: rule });
     const reply = await api.post('/api/ag-ui/lab', {
       threadId: 's1',
