@@ -1,4 +1,10 @@
-import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import {
+  APICallError,
+  InvalidPromptError,
+  type LanguageModelV4StreamPart,
+  TypeValidationError,
+  UnsupportedFunctionalityError,
+} from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
@@ -184,6 +190,20 @@ describe('a model that calls tools badly', () => {
         ],
       },
     ]);
+  });
+});
+
+describe('a package that can make no request of the conversation', () => {
+  const functionality = 'media type: audio/x';
+  it.each([
+    [new UnsupportedFunctionalityError({ functionality }), 'prompt_file_refused'],
+    [new InvalidPromptError({ prompt: [], message: 'no' }), 'prompt_not_taken'],
+    [new TypeValidationError({ value: 1, cause: 'no' }), 'prompt_not_taken'],
+    [Object.assign(new Error('no'), { name: 'ZodError' }), 'prompt_not_taken'],
+    [new Error('no'), 'model_request_failed'],
+  ])('fails the run by what it throws: %s', async (error, code) => {
+    const { begin, step } = await harnessOf(() => Promise.reject(error));
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'failed', error: { code } });
   });
 });
 
