@@ -339,14 +339,20 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
     for (const kind of ['w', 'b', 'e', 't'])
       wants.push(['field', 'writers', part, `${kind}:${name}`]);
   }
-  if (id !== undefined) {
-    wants.push(['field', 'record', part, `call:${id}`], ['field', 'index', part, `s:${id}`]);
-    wants.push(['field', 'index', '', `o:${id}`]);
-    // What an execution is given.
-    const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
-    for (const what of given) wants.push(['field', 'content', part, `${what}:${id}`]);
-  }
+  // What an execution is given.
+  const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
+  if (id !== undefined) wants.push(...wantsOfCall(part, id, given));
   for (const message of messages) wants.push(['field', 'index', part, `m:${message.id}`]);
   if (decide === begin) wants.push(['field', 'files', '', 'whose'], ['entryCount']);
   return wants;
+}
+
+/** What is read of a call whose answer is addressed to the conversation, and these contents of it. */
+export function wantsOfCall(part: string, id: string, contents: readonly string[]): Want[] {
+  return [
+    ['field', 'record', part, `call:${id}`],
+    ['field', 'index', part, `s:${id}`],
+    ['field', 'index', '', `o:${id}`],
+    ...contents.map((what) => ['field', 'content', part, `${what}:${id}`] as const),
+  ];
 }

@@ -29,7 +29,6 @@ export async function eraseSession(
   context: Context,
   sessionId: string,
   act: Act | undefined,
-  leftovers = false,
 ): Promise<void> {
   const { redis, keys, change, now } = context;
   const end = { type: 'stream_end', streamId: sessionId, timestamp: now(), status: 'aborted' };
@@ -40,14 +39,8 @@ export async function eraseSession(
       await redis.zadd(list, now(), sessionId);
       await redis.pexpire(list, KEPT_MS);
     }
-    const { kind } = leftovers
-      ? { kind: 'not_found' }
-      : await change(
-          sessionId,
-          erase,
-          { message: toStoredJson(end), noted: notedOf(rest, act) },
-          { isFreeing: true },
-        );
+    const input = { message: toStoredJson(end), noted: notedOf(rest, act) };
+    const { kind } = await change(sessionId, erase, input, { isFreeing: true });
     if (kind !== 'changed') return;
   }
   throw new HelixError('unavailable', 'The conversation changes too fast to be erased.');
@@ -138,7 +131,6 @@ export function createErasures(
       }));
     },
     clear: async (sessionId, { owner }) => {
-      await eraseSession(context, sessionId, undefined, true);
       // Another session may have the id by now.
       if ((await read(sessionId)) === undefined) await waiting.forget(sessionId);
       await owners.fold(sessionId, owner);

@@ -12,6 +12,8 @@ import type { ReadMeter } from '../contract/log.js';
 import type { Queue, QueuedEntry } from '../contract/queue.js';
 import type { Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
+import { wantsOfCall } from '../change.js';
+import { isOwnedBy } from '../record/questions.js';
 import type { RedisContext } from './context.js';
 import { parseRow } from '../record/stored-json.js';
 import { toOpenCall, toRecord } from './stored-session.js';
@@ -61,11 +63,9 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
   function viewOf(session: Session, { callsOnly, owner }: ViewOptions) {
     const record = toRecord(session, now());
     if (record === undefined) return undefined;
-    const isStranger =
-      owner !== undefined &&
-      (record.owner !== owner.owner || (record.tenant ?? '') !== (owner.tenant ?? ''));
     // How long a read takes tells a stranger how much there is.
-    if (isStranger) return { record, rowCount: 0, queueBytes: 0, queue: [], openCalls: [] };
+    if (owner !== undefined && !isOwnedBy(record, owner))
+      return { record, rowCount: 0, queueBytes: 0, queue: [], openCalls: [] };
     const openCalls = sessionsBelow(session).flatMap(({ session: found, calls }) =>
       calls.map((call) => toOpenCall(found, call)),
     );
@@ -130,7 +130,7 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
         const call = owner.calls.get(toolCallId);
         return call && toOpenCall(owner, call);
       },
-      { wants: wantsOfCall(childPartOf(sessionId), toolCallId) },
+      { wants: wantsOfCall(childPartOf(sessionId), toolCallId, CONTENTS) },
     );
     return found && (await withResults(sessionId, [found]))[0];
   };
@@ -144,21 +144,10 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
   return { sessions, calls: { read: readCall }, queue: { read: readQueue } };
 }
 
-const APPENDED: Want = ['field', 'record', '', 'appended'];
+/** What readers of a call are shown. */
+const CONTENTS = ['spec', 'row', 'decision', 'edit'];
 
-function wantsOfCall(part: string, id: string): Want[] {
-  return [
-    ['field', 'record', part, `call:${id}`],
-    ['field', 'index', part, `s:${id}`],
-    ['field', 'index', '', `o:${id}`],
-    ...['spec', 'row', 'decision', 'edit'].map((what): Want => [
-      'field',
-      'content',
-      part,
-      `${what}:${id}`,
-    ]),
-  ];
-}
+const APPENDED: Want = ['field', 'record', '', 'appended'];
 
 /** What waits, and how much that is. */
 function queueOf({ record, content }: Session): { queue: QueuedEntry[]; queueBytes: number } {
