@@ -7,7 +7,7 @@ export interface Erasures {
   of: (sessionId: string) => Promise<Erasure[]>;
   /** Conversations of a person with such an erasure. */
   pending: (who: SessionOwner) => Promise<string[]>;
-  /** Removes what an interrupted erasure left of the session: sub-agents, lists and figures. */
+  /** Takes the session off the lists and figures on which an interrupted erasure has left it. */
   clear: (sessionId: string, erasure: Erasure) => Promise<void>;
   /** Forgets one that is complete. */
   done: (sessionId: string, erasure: Erasure) => Promise<void>;
