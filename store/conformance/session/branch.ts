@@ -104,6 +104,16 @@ export function branchCases({ describe, it }: Suite): void {
       includes(claim, { kind: 'claimed', rowCount: 3 });
     });
 
+    it('messages that were answered together are of one turn', async ({ store, session }) => {
+      const askers = [[{ userId: 'ann' }], [{ userId: 'bob' }]];
+      const users = ['u1', 'u2', 'u3'].map((id) => userMessage(id));
+      const [u1, u2, u3] = users.map(({ row }) => row);
+      const copied = [u1, u2, ...rows.slice(1), u3].flatMap((row) => row ?? []);
+      const input = { rows: copied, messages: users, askers, visibleMessages: 4 };
+      await store.sessions.branch(copy(session.id, input));
+      equal(await store.sessions.askers(session.id, ['u2', 'u3']), askers);
+    });
+
     it('each turn of a long copy is found', async ({ store, session }) => {
       const turns = Array.from({ length: 2_100 }, (_, n) => n + 1);
       const many = turns.flatMap((turn): Row[] => {
