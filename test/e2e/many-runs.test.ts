@@ -24,6 +24,7 @@ async function listedByPages(limit: number): Promise<string[]> {
     const page = await readOperator<OperatorRuns>(product, `runs?${query.toString()}`);
     expect(page.runs.length).toBeLessThanOrEqual(limit);
     ids.push(...page.runs.map(({ runId }) => runId));
+    expect(new Set(ids).size).toBe(ids.length);
     ({ cursor } = page);
   } while (cursor !== undefined);
   return ids;
@@ -65,7 +66,11 @@ it('many waiting runs are denied by one command that Ctrl-C ends and the next on
     code: 0,
     found: CROWD - first,
   });
-  const entries = await entriesOf('deny');
+  // An act is stored before it is in the trail.
+  const entries = await until('each is in the trail', async () => {
+    const found = await entriesOf('deny');
+    return found.length >= CROWD && found;
+  });
   expect(entries).toHaveLength(CROWD);
   expect(new Set(entries.map(({ target }) => target.sessionId))).toEqual(
     new Set(runs.map(sessionOf)),

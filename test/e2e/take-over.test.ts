@@ -258,8 +258,8 @@ describe('a worker that works alone', () => {
       `hx:lease:{default:${alone?.id ?? ''}.*}:held`,
     );
     await alone?.kill9();
-    // Its lease never lapses, and a started call would have to wait longer still: only what the supervisor says counts.
-    await shared.product.redis.set(held, '1');
+    // Its lease does not lapse in time, and a started call would have to wait longer still: only what the supervisor says counts.
+    await shared.product.redis.set(held, '1', 'PX', 600_000);
     await shared.fleet.start({ ENDED_LEASE_ID: alone?.id ?? '' });
     await shared.untilTakenOver(sessionId);
     expect(await shared.logOf(sessionId)).toContain('tool_outcome_unknown');
