@@ -147,3 +147,29 @@ it('each list of what waits gives what an answer names', async () => {
   const named = { ...submit, approvalId: `${runId}::c1`, inputHash };
   expect((await api.post('/api/agent/submit-tool-result', named, {})).status).toBe(202);
 });
+
+it('the stream of the agent server marks what its reader may not decide', async () => {
+  const server = await startOnMemory();
+  api = server;
+  const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
+  const { runId } = await session.newRun({ owner: 'ann', tenant: 'acme', agent: 'tester' });
+  const approvers = { roles: ['approver' as const] };
+  const asked = { toolCallId: 'c1', toolName: 'pay', input: {}, approvers };
+  const base = { agentId: session.id, agentType: 'tester', step: 1, timestamp: 1 };
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  await session.commit(writer, {
+    calls: [newCall('c1', 'approval', { approvers })],
+    chunks: [{ type: 'tool_approval_request', approvalId: `${runId}::c1`, ...asked, ...base }],
+  });
+  await session.end(runId, 'completed');
+  for (const [role, isWithheld] of [
+    ['viewer', true],
+    ['approver', false],
+  ] as const) {
+    const path = '/api/agent/sse?sessionId=mine&fromSequence=0';
+    const text = await (await api.get(path, { 'x-user': `ann@acme@${role}` })).text();
+    expect(text).toContain('tool_approval_request');
+    expect([role, text.includes('"mayDecide":false')]).toEqual([role, isWithheld]);
+  }
+});

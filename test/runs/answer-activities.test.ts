@@ -2,7 +2,8 @@ import { createActivities } from '../../activities/index.js';
 import { AgentRegistry } from '../../agents/index.js';
 import type { LookRef } from '../../protocol/activities.js';
 import type { Next, OpenCalls } from '../../protocol/run.js';
-import { drive } from '../support/session-driver.js';
+import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
+import { drive, newCall } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { createAsker } from './asker.js';
@@ -107,5 +108,33 @@ describe('the activities of answers', () => {
     await stores.store.sessions.erase(session.id);
     const gone = await next({ runId: erased, known: { version: 1e6, sequence: 1e6 } });
     expect(gone).toEqual({ do: 'done', step: 0, status: 'superseded' });
+  });
+
+  it('the last question that expires wakes the sub-agents whose own were answered', async () => {
+    const stores = await openTestStores();
+    const { agent } = createAsker();
+    const woken: string[] = [];
+    const { look } = createActivities({
+      ...stores,
+      agents: new AgentRegistry([agent]),
+      services: {},
+      startNext: () => Promise.resolve(),
+      wake: ({ runId }) => Promise.resolve(void woken.push(runId)),
+      logger: quiet,
+    });
+    const setup = { ...stores, session: drive(stores) } as unknown as Parameters<typeof grow>[0];
+    const tree = await grow(setup, 1, (runId) => [
+      heldCall(runId, 'c', 'client', { deadlineMs: 1, onExpiry: { result: 'no one' } }),
+    ]);
+    const { driver, ref: child } = childAt(tree, 0);
+    await driver.ask(child.runId, 1, [newCall('q', 'approval')]);
+    await driver.decide(child.runId, 'q', true);
+    const { root, runId } = tree;
+    const ref = { sessionId: root.id, runId, agent: agent.name };
+    await until('the question has expired', async () => {
+      await look({ ...ref, known: { version: 0, sequence: 0 } });
+      return (await stores.store.calls.read(root.id, 'c'))?.state === 'settled';
+    });
+    expect(woken).toEqual([child.runId]);
   });
 });

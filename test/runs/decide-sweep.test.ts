@@ -4,7 +4,7 @@ import {
   type FoundState,
   type SweptSession,
 } from '../../runs/sweep-session.js';
-import type { WorkflowLook } from '../../runs/workflow-look.js';
+import { NOTHING, type WorkflowLook } from '../../runs/workflow-look.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { createSweep } from '../../runs/sweep.js';
@@ -292,6 +292,25 @@ describe('a sweep of a run that waits for sub-agents', () => {
   it('looks at all of them once it has begun, whatever is left of its budget', async () => {
     expect(await wokenOf({ ...resting, c: lookOf(false) }, 1)).toEqual([ROOT, 'a', 'b', 'c']);
   });
+});
+
+it('a run that Temporal lost is started again, and it and its sub-agents are woken then', async () => {
+  const wakes = [{ sessionId: 's.x', runId: 's.x:1-y', resume }];
+  const record = recordOf('running', { updatedAt: 0, wakes });
+  const done: string[] = [];
+  const sweep = createSweepSession({
+    store: { sessions: { read: () => Promise.resolve(record) } } as never,
+    workflows: {
+      look: () => Promise.resolve(NOTHING),
+      wake: (runId: string) => Promise.resolve(void done.push(`wake ${runId}`)),
+    },
+    startRun: ({ runId }: SessionRecord) => Promise.resolve(void done.push(`start ${runId}`)),
+    isHeld: () => Promise.resolve(false),
+    startWithinMs: START_WITHIN_MS,
+    meter: () => undefined,
+  } as never);
+  expect(await sweep('s')).toMatchObject({ kind: 'active' });
+  expect(done).toEqual(['start s:1-x', 'wake s:1-x', 'wake s.x:1-y']);
 });
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];

@@ -1,5 +1,7 @@
+import { defaultPayloadConverter } from '@temporalio/common';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { workflowIdOf } from '../../protocol/ids.js';
+import type { RunInput } from '../../protocol/run.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { useRuns } from '../support/run-harness.js';
@@ -27,15 +29,30 @@ async function resultOf(sessionId: string, toolCallId: string): Promise<unknown>
   return rows.find((row) => row.role === 'tool' && row.toolCallId === toolCallId);
 }
 
+/** What the workflow of a run was started with. */
+async function inputOf(runId: string): Promise<Partial<RunInput>> {
+  const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
+  const { input } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+  return defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {});
+}
+
 describe('a sub-agent', () => {
   it('whose workflow is terminated while it waits is settled as lost, and the parent continues', async () => {
     const sessionId = runs.newSessionId();
+    const { start } = runs.workflows;
+    jest
+      .spyOn(runs.workflows, 'start')
+      .mockImplementationOnce((input, labels) => start({ ...input, sealsFailures: true }, labels));
     const run = await runs.begin(
       sessionId,
       'lab',
       script({ calls: [delegate('d1', { calls: [charge('c1')] })] }),
     );
     const { spec } = await untilAsked(sessionId, 'c1');
+    // It runs as its parent does.
+    const { searchAttributes, model, sessionUrl, hasLeases } = await inputOf(run.runId);
+    const same = { searchAttributes, model, sessionUrl, hasLeases, sealsFailures: true };
+    expect(await inputOf(spec.runId)).toMatchObject(same);
     await runs.client.workflow.getHandle(workflowIdOf(spec.runId)).terminate('by a test');
     await runs.untilStatus(sessionId, 'completed');
     expect(await resultOf(sessionId, 'd1')).toMatchObject({

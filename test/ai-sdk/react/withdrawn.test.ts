@@ -60,8 +60,8 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
       undefined,
     );
     unmount = page.unmount;
-    const { dispatchEvent, Event } = openDocument();
-    const online = (): unknown => dispatchEvent.call(openDocument(), new Event('online'));
+    const browser = openDocument();
+    const online = (): unknown => browser.dispatchEvent(new browser.Event('online'));
     await until('it has broken off', () => followedAt.length > 0 && page.current.error);
     const before = loads;
     await until('it is followed again', () => {

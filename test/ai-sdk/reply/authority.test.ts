@@ -1,4 +1,4 @@
-import { mayDecide, requireAllowed } from '../../../ai-sdk/reply/authority.js';
+import { mayDecide, requireAllowed, toViewer } from '../../../ai-sdk/reply/authority.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -24,4 +24,14 @@ it('nor does a conversation that is shown', async () => {
   const asked = mayDecide(hangs, caller, conversation, { ...call, step: 1, runId: 's:1-a' });
   await jest.advanceTimersByTimeAsync(1_500);
   expect(await asked).toBe(false);
+});
+
+it('owners who may decide otherwise share no frames of a turn', () => {
+  const keys = [
+    { roles: [] },
+    { roles: ['approver' as const] },
+    { roles: ['operator' as const] },
+    { isEveryone: true },
+  ].map((of) => toViewer({}, 's', { userId: 'ann', ...of }).key);
+  expect(new Set(keys).size).toBe(keys.length);
 });

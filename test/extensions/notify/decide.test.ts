@@ -169,6 +169,21 @@ it('a link is not believed about a person of whom the host says otherwise by now
   mayStillDecide = () => Promise.reject(new Error('away'));
   expect((await follow('decide', 'text/html')).status).toBe(500);
   expect(await decisionOf()).toBeUndefined();
+  // One that hangs is not waited for.
+  let isAsked = false;
+  mayStillDecide = () => {
+    isAsked = true;
+    return new Promise(() => undefined);
+  };
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'setInterval'] });
+  try {
+    const late = follow('decide', 'application/json');
+    while (!isAsked) await new Promise((resolve) => setImmediate(resolve));
+    await jest.advanceTimersByTimeAsync(1_500);
+    expect(await late).toMatchObject({ status: 503, code: 'unavailable' });
+  } finally {
+    jest.useRealTimers();
+  }
   mayStillDecide = () => Promise.resolve(true);
   expect(await follow('decide', 'text/html')).toMatchObject({ status: 200 });
 });
