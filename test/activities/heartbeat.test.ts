@@ -1,3 +1,5 @@
+import { asActivity } from '../../activities/as-activity.js';
+import type { LeaseRef } from '../../protocol/activities.js';
 import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -79,4 +81,17 @@ it('does not beat while the store leaves its writes unanswered', async () => {
   const { begin, step } = createHarness(await openTestStores(), { model, unansweredMs });
   await step(await begin(), 1, 1, environment);
   expect(seen).toEqual([1, 1, 2]);
+});
+
+it('an attempt begins with what the one before has reported, or left when it was lost', async () => {
+  const given: unknown[] = [];
+  const work = asActivity(
+    {},
+    (_: LeaseRef, before) => given.push(before),
+    () => Promise.resolve('done'),
+  );
+  const lost = { replaces: { token: 1, number: 1, progress: { known: 4 } } };
+  await attemptOf(2, { heartbeatDetails: { known: 5 } }).run(work, {});
+  await attemptOf(1).run(work, lost);
+  expect(given).toEqual([{ known: 5 }, { known: 4 }]);
 });

@@ -174,6 +174,23 @@ describe('tool call', () => {
     expect(await result()).toMatchObject({ errorCode: 'tool_timeout' });
   });
 
+  const UNKNOWN = { errorCode: 'tool_outcome_unknown' };
+  it.each<[string, () => unknown, object, number]>([
+    ['done', () => ({ outcome: 'done', result: 'sent' }), { output: 'sent' }, 1],
+    ['not done', () => ({ outcome: 'not_done' }), { output: 2 }, 2],
+    ['unknown', () => ({ outcome: 'unknown' }), UNKNOWN, 1],
+    ['nothing', () => undefined, UNKNOWN, 1],
+    ['an error', trap, UNKNOWN, 1],
+  ])('whose execution was lost is settled by what its tool says: %s', async (_, verify, row, n) => {
+    let times = 0;
+    const execute = (): unknown => ((times += 1) === 1 ? new Promise(() => undefined) : times);
+    const { tool, run, result } = await openCall(execute, { verify });
+    void tool(run, 1, 'c1', 1).catch(() => undefined);
+    await until('it runs', () => times === 1);
+    expect(await tool(run, 1, 'c1', 2)).toBe('settled');
+    expect([await result(), times]).toMatchObject([row, n]);
+  });
+
   it('is cut by a stop, whether or not the tool listens', async () => {
     let signal: AbortSignal | undefined;
     const { tool, run, stores, session } = await openCall((input, context) => {

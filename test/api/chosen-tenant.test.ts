@@ -3,7 +3,7 @@ import { inTenant, toActor, type Identity } from '../../api/identity.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startApi, startOnMemory, type ApiServer } from './api-server.js';
 
 const olga: Identity = { userId: 'olga', tenantId: 'ops', roles: ['operator'] };
 const refusalOf = (work: () => unknown): unknown => {
@@ -34,6 +34,21 @@ it('an act names its person, also where two accounts are one', () => {
   const { userId: by, roles } = olga;
   const actor = { by, roles, personId: 'p1', via: 'cli' };
   expect(toActor({ request, caller: { ...olga, personId: 'p1' } })).toEqual(actor);
+});
+
+it('a conversation knows who asks by its messages, also where two accounts are one', async () => {
+  const { userId, tenantId, roles } = olga;
+  const server = await startOnMemory({ authenticate: () => ({ ...olga, personId: 'p1' }) });
+  try {
+    const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
+    const reply = await server.post('/api/chat/mine', { agent: 'tester', message });
+    await reply.body?.cancel();
+    const id = toStoredSessionId('mine', 'ops');
+    const { askers } = (await server.stores.store.sessions.read(id)) ?? {};
+    expect(askers).toEqual([{ userId, tenantId, roles, personId: 'p1' }]);
+  } finally {
+    await server.close();
+  }
 });
 
 describe('an operator of another tenant beside a user called <tenant>|<user>', () => {

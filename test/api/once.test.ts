@@ -14,7 +14,10 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-async function start(work: () => Promise<void>) {
+async function start(
+  work: () => Promise<void>,
+  { method = 'post', body = { done: true } }: { method?: 'post' | 'delete'; body?: object } = {},
+) {
   const { store } = createMemoryStores();
   const deps = {
     stateStore: store,
@@ -24,7 +27,7 @@ async function start(work: () => Promise<void>) {
     },
   } as unknown as RouteDeps;
   const route = defineRoute({
-    method: 'post',
+    method,
     path: '/act',
     id: 'act',
     audits: 'none',
@@ -32,12 +35,12 @@ async function start(work: () => Promise<void>) {
     replies: { 201: { description: 'Done.', content: { json: z.object({}) } } },
     handle: async ({ response }) => {
       await work();
-      response.status(201).set('x-session-id', 's1').set('x-run-id', 's1:1-a').json({ done: true });
+      response.status(201).set('x-session-id', 's1').set('x-run-id', 's1:1-a').json(body);
     },
   });
   const once = onceByKey(route, CLAIMED_MS);
   const app = express();
-  app.post(once.path, (request, response) => once.answer(deps, request, response));
+  app[method](once.path, (request, response) => once.answer(deps, request, response));
   app.use(((error: { code: string }, _request, response, _next) => {
     response.status(409).json({ code: error.code });
   }) satisfies express.ErrorRequestHandler);
@@ -48,7 +51,7 @@ async function start(work: () => Promise<void>) {
   return async ({ user = 'ann@acme', query = '' } = {}) => {
     const headers = { 'idempotency-key': 'k1', 'x-user': user };
     const url = `http://127.0.0.1:${String(port)}/act${query}`;
-    const reply = await fetch(url, { method: 'POST', headers });
+    const reply = await fetch(url, { method: method.toUpperCase(), headers });
     const named = ['x-session-id', 'x-run-id'].map((name) => reply.headers.get(name));
     return [reply.status, (await reply.json()) as object, ...named];
   };
@@ -97,4 +100,11 @@ it.each([
   await send();
   expect((await send(other))[0]).toBe(201);
   expect(count).toBe(2);
+});
+
+it('what is kept of an erasure names neither the conversation nor who asked', async () => {
+  const erased = { sessionId: 's1', by: 'ann', complete: true };
+  const send = await start(() => Promise.resolve(), { method: 'delete', body: erased });
+  expect((await send())[1]).toEqual(erased);
+  expect(await send()).toEqual([201, { complete: true }, null, null]);
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { useRuns } from '../support/run-harness.js';
+import { drive, newCall, userMessage } from '../support/session-driver.js';
 
 /** What the model was given, by session. */
 const asked = new Map<string, LanguageModelV4Prompt[]>();
@@ -131,6 +132,18 @@ describe('retry', () => {
       code: 'checkpoint_not_found',
       statusCode: 404,
     });
+  });
+
+  it('a turn that asks is not repeated while messages wait: its end would begin theirs', async () => {
+    const session = drive(stores);
+    await session.asked(newCall('c1', 'approval'));
+    // As workflows send them: the question stays.
+    const waits = { policy: 'queue', keepsQuestions: true } as const;
+    await session.begin({ messages: [userMessage('u2')], ...waits });
+    const retry = runs.executor.retry({ sessionId: session.id });
+    await expect(retry).rejects.toMatchObject({ code: 'agent_already_running' });
+    const asks = { status: 'waiting_approval', queued: 1 };
+    expect(await stores.store.sessions.read(session.id)).toMatchObject(asks);
   });
 });
 

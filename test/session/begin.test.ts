@@ -352,6 +352,17 @@ describe('who asks by a turn', () => {
     includes(await asked(), [{ userId: 'bob' }, { userId: 'ann' }, { userId: 'olga' }]);
   });
 
+  it('is kept for messages whose turn begins with the next message', async ({ session }) => {
+    const { runId } = await session.newRun('u1');
+    const waiting = { messages: [userMessage('u2')], by: 'olga', askers: [OLGA] };
+    await session.begin({ ...waiting, policy: 'queue' });
+    await session.end(runId, 'completed');
+    const next = { messages: [userMessage('u3')], by: 'bob', askers: [person('bob')] };
+    includes(await session.begin({ ...next, policy: 'queue' }), { kind: 'queued' });
+    includes(await session.record(), { runBy: 'olga', askers: [OLGA] });
+    includes(await session.queue(), [{ askers: [person('bob')] }]);
+  });
+
   it('is kept by a copy, for each of its turns', async ({ store, streamManager, session }) => {
     await session.begin({ by: 'olga', askers: [OLGA] });
     const copy = drive({ store, streamManager });

@@ -43,3 +43,19 @@ describe("a page's own parts of a user message", () => {
     expect(() => accept([text(half), { type: 'data-a', data: half }])).toThrow('too large');
   });
 });
+
+it.each([
+  ['https://files.test/a.png', true],
+  ['https://evilfiles.test/a.png', false],
+  ['https://files.test.evil.test/a.png', false],
+  ['https://files.test:8443/a.png', false],
+  ['http://files.test/a.png', false],
+  ['https://evil.test/?files.test', false],
+  ['data:image/png;base64,AA==', true],
+])('a file is taken from the hosts that are listed, and no others: %s', (url, isTaken) => {
+  const parts = [{ type: 'file', url, mediaType: 'image/png' }];
+  const take = () =>
+    toUserMessages([{ id: 'u1', role: 'user', parts }], { allowedFileHosts: ['files.test'] });
+  if (isTaken) expect(take()).toHaveLength(1);
+  else expect(take).toThrow('from hosts that this server allows');
+});

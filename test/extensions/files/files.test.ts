@@ -83,6 +83,16 @@ async function replyOf(response: Response): Promise<string> {
 }
 
 describe('a file', () => {
+  it('of another person, added under the same id before the first message, is in no message', async () => {
+    const file = await uploaded(PNG, { 'x-user': 'bob' });
+    const refused = await send([toPart(file), quote]);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { code: 'validation_error' },
+    ]);
+    expect(await stores.store.sessions.read('s1')).toBeUndefined();
+  });
+
   it('is served to its owner before and after the first message, and not to others', async () => {
     const file = await uploaded();
     expect(file).toMatchObject({ type: 'file', mediaType: 'image/png', filename: 'dot.png' });
