@@ -191,12 +191,15 @@ export function closeRun(session: Session, now: number, { status, error, reason 
   session.dropWriters();
   session.tree.log.write('drop', 'pages', '');
   const ended = { endedAt: now, reason: status === 'interrupted' ? reason : undefined, error };
-  session.runs.set(run.id, JSON.stringify({ ...summaryOf(record), ...ended }));
+  session.runs.set(run.id, summaryOf(record, ended));
 }
 
-/** The newest run, as lists of runs show it. */
-export function summaryOf({ run, turn }: Pick<SessionRecord, 'run' | 'turn'>) {
-  return {
+/** Summary of the newest run for lists of runs, as JSON. */
+export function summaryOf(
+  { run, turn }: Pick<SessionRecord, 'run' | 'turn'>,
+  ended: { endedAt?: number; reason?: string | undefined; error?: RunError | undefined } = {},
+): string {
+  return JSON.stringify({
     runId: run.id,
     turn: turn.n,
     status: run.status,
@@ -210,7 +213,8 @@ export function summaryOf({ run, turn }: Pick<SessionRecord, 'run' | 'turn'>) {
     finishReason: run.finishReason,
     by: run.by === '' ? undefined : run.by,
     outputRef: run.outputRef,
-  };
+    ...ended,
+  });
 }
 
 /**

@@ -1,7 +1,23 @@
 import type { Store } from '../contract/store.js';
 
 /** The flat method names of the Helix state store; each is a method of one of the store's nouns. */
-export type HelixStateStore = ReturnType<typeof toHelixStateStore>;
+export interface HelixStateStore {
+  load: Store['documents']['load'];
+  save: Store['documents']['save'];
+  getMessages: Store['documents']['messages'];
+  getCurrentRun: Store['runs']['current'];
+  listRuns: Store['runs']['list'];
+  getInterruptRecord: Store['runs']['interruption'];
+  getCheckpoint: Store['checkpoints']['get'];
+  getLatestCheckpoint: Store['checkpoints']['latest'];
+  listCheckpoints: Store['checkpoints']['list'];
+  stageChanges: Store['staging']['stage'];
+  promoteStaging: Store['staging']['promote'];
+  discardStaging: Store['staging']['discard'];
+  getPendingCalls: Store['calls']['pending'];
+  getSuspensionContext: Store['calls']['suspension'];
+  delete: Store['sessions']['erase'];
+}
 
 /** A store under the method names of the Helix state store. */
 export function toHelixStateStore({
@@ -11,7 +27,7 @@ export function toHelixStateStore({
   runs,
   calls,
   sessions,
-}: Store) {
+}: Store): HelixStateStore {
   return {
     load: documents.load,
     save: documents.save,

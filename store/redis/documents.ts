@@ -105,7 +105,7 @@ export function createDocuments(
     checkStreamId(sessionId);
     const stored = await look(sessionId, ({ record, runs, tree }) => {
       if (record?.agent === undefined) return [];
-      const newest = [record.run.id, JSON.stringify(summaryOf(record))] as const;
+      const newest = [record.run.id, summaryOf(record)] as const;
       return [...new Map([newest, ...runs.all()])].map(([name, text]) => {
         const { outputRef = '' } = JSON.parse(text) as { outputRef?: string };
         const output = outputRef === '' ? undefined : tree.conversation.results.get(outputRef);

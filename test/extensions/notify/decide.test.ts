@@ -170,15 +170,16 @@ it('a link is not believed about a person of whom the host says otherwise by now
   expect((await follow('decide', 'text/html')).status).toBe(500);
   expect(await decisionOf()).toBeUndefined();
   // One that hangs is not waited for.
-  let isAsked = false;
-  mayStillDecide = () => {
-    isAsked = true;
-    return new Promise(() => undefined);
-  };
+  const isAsked = new Promise<void>((resolve) => {
+    mayStillDecide = () => {
+      resolve();
+      return new Promise(() => undefined);
+    };
+  });
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'setInterval'] });
   try {
     const late = follow('decide', 'application/json');
-    while (!isAsked) await new Promise((resolve) => setImmediate(resolve));
+    await isAsked;
     await jest.advanceTimersByTimeAsync(1_500);
     expect(await late).toMatchObject({ status: 503, code: 'unavailable' });
   } finally {
