@@ -3,7 +3,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const inFolder = (path: string): string => new URL(path, import.meta.url).pathname;
 
-/** Each address below `/console` is the console's, as the API serves it. */
+/** Serves the console's page for each address below `/console`, as the API does. */
 const consoleAddresses: Plugin = {
   name: 'console-addresses',
   configureServer: ({ middlewares }) => {
@@ -20,10 +20,10 @@ export default defineConfig({
   build: {
     outDir: inFolder('../dist/web'),
     emptyOutDir: true,
-    // Browsers without it load the same files, a moment later.
+    // Browsers without module preload load the same files slightly later.
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      // The console loads none of the chat, nor the chat any of the console.
+      // Chat and console are separate bundles; neither loads the other's code.
       input: { chat: inFolder('index.html'), console: inFolder('console.html') },
     },
   },
@@ -33,7 +33,7 @@ export default defineConfig({
     proxy: {
       '/api': {
         target: 'http://127.0.0.1:3000',
-        // A response that the API cuts has to reach the page as a cut, or the page waits forever.
+        // The page must see that the API cut a response; otherwise it waits forever.
         configure: (proxy) => {
           proxy.on('proxyRes', (incoming, _request, outgoing) => {
             incoming.on('close', () => {

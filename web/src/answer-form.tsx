@@ -7,13 +7,13 @@ interface Props {
   toolName: string;
   title: string;
   input: unknown;
-  /** Of the result, if the tool has one. */
+  /** JSON Schema of the result, if the tool has one. */
   schema: unknown;
   disabled: boolean;
   onAnswer: (answer: { result: unknown } | { error: string }) => void;
 }
 
-/** What a page carries out for the agent: the person answers in its place, by an option or a form. */
+/** Lets the person answer a client tool's call by choosing an option or filling in a form. */
 export function AnswerForm(props: Props): ReactElement {
   const { toolName, title, input, schema, disabled, onAnswer } = props;
   const asked = toCustomerQuestion(toolName, input);
@@ -53,7 +53,7 @@ interface ChoiceListProps {
   onChoose: (optionId: string) => void;
 }
 
-/** A question with a button for each option. */
+/** Shows a question with a button for each option. */
 function ChoiceList({ asked, disabled, onChoose }: ChoiceListProps): ReactElement {
   return (
     <fieldset className="choice" data-testid="choice-card" disabled={disabled}>

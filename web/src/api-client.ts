@@ -9,11 +9,11 @@ export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;
 /** The server's settings that the page needs. */
 export type PageConfig = ConfigReply;
 
-/** A request that the server declined; the message is for people. */
+/** A refusal by the server; the message is for people. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly statusCode: number;
-  /** The server's code, if it says one. */
+  /** The server's error code, if it sends one. */
   readonly code: string | undefined;
 
   constructor(statusCode: number, body: string) {
@@ -43,7 +43,7 @@ export type Fetch = typeof globalThis.fetch;
 const ANSWER_WITHIN_MS = 10_000;
 
 /**
- * A request with a time limit.
+ * Sends a request with a time limit.
  *
  * @throws TypeError when the server cannot be reached, or does not answer in time
  */
@@ -62,14 +62,13 @@ export async function request(
   }
 }
 
-/** What the server says to a request. @throws Refusal, TypeError */
+/** Returns the server's JSON reply. @throws Refusal, TypeError */
 export async function ask<Reply>(send: Fetch, url: string, init?: RequestInit): Promise<Reply> {
   const response = await request(send, url, init);
   if (!response.ok) throw new Refusal(response.status, await response.text());
   return (await response.json()) as Reply;
 }
 
-/** A request with a body. */
 export function withBody(body: object, method = 'POST'): RequestInit {
   return {
     method,
@@ -83,19 +82,19 @@ export async function loadConfig(send: Fetch, signal?: AbortSignal): Promise<Pag
   return ask<PageConfig>(send, '/api/config', { signal: signal ?? null });
 }
 
-/** Asks the server to stop the run. The open stream then ends, with what the agent had written until then. */
+/** Asks the server to stop the run. The open stream then ends with the text written so far. */
 export async function stopRun(send: Fetch, sessionId: string): Promise<void> {
   await ask(send, `/api/chat/${encodeURIComponent(sessionId)}/stop`, withBody({}));
 }
 
-/** The browser's `fetch`; says that the request comes from this page, for the audit trail. */
+/** The browser's `fetch` with a header that tells the audit trail that this page sent the request. */
 export const pageFetch: Fetch = (input, init) => {
   const headers = new Headers(init?.headers);
   headers.set(HEADERS.via, 'page');
   return fetch(input, { ...init, headers });
 };
 
-/** Where the Temporal UI shows a run; undefined if the server knows of no UI. */
+/** Returns the run's URL in the Temporal UI; undefined if the server knows of no UI. */
 export function runUrl(
   config: Pick<PageConfig, 'temporalUi' | 'namespace'>,
   runId: string | undefined,
@@ -108,10 +107,10 @@ export function runUrl(
 
 type Role = PageConfig['roles'][number];
 
-/** A later role may do what the ones before it may. */
+/** Ascending: each role includes the ones before it. */
 const RANK: readonly Role[] = ['viewer', 'approver', 'operator'];
 
-/** Whether a person with these roles may do what this one may; the server decides all the same. */
+/** Returns true if one of the roles includes `role`. Only hides controls; the server enforces roles. */
 export function mayAs(roles: readonly Role[], role: Role): boolean {
   return roles.some((held) => RANK.indexOf(held) >= RANK.indexOf(role));
 }

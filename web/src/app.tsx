@@ -32,7 +32,7 @@ export function App(): ReactElement {
     opener.current = document.activeElement;
     setListOpen(true);
   }, []);
-  // The keyboard continues where it was, unless another conversation is shown there now.
+  // Focus returns to the opener, unless another conversation is shown now.
   useEffect(() => {
     if (isListOpen || !(opener.current instanceof HTMLElement)) return;
     opener.current.focus();
@@ -71,11 +71,11 @@ export function App(): ReactElement {
 
 interface Props {
   onNewChat: () => void;
-  /** Shows the list of conversations. */
+  /** Opens the list of conversations. */
   onList: () => void;
 }
 
-/** Where an address leads that was cut, or mistyped. */
+/** Shown for an address that was cut off or mistyped. */
 function NoConversation({ onNewChat, onList }: Props): ReactElement {
   return (
     <div className="page">

@@ -10,7 +10,7 @@ interface Props {
   approvalId: string;
   toolCallId: string;
   input: unknown;
-  /** A question that the conversation has left behind can be read, not answered. */
+  /** False if the conversation has moved on; the question is then read-only. */
   open: boolean;
 }
 
@@ -42,7 +42,7 @@ export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): Re
   );
 }
 
-/** Who asks for an approval, and what the agent would do. */
+/** Names the agent that asks for approval and the action it would take. */
 function AskedBy({ question }: { question: PendingQuestion | undefined }): ReactElement {
   const { cards } = useCurrentConversation();
   const own = usePageState((page) => page.agent);

@@ -6,7 +6,7 @@ import { ChangeLabel, describeApprovers, EditedNote, ReasonInput } from './quest
 
 interface Decision {
   approved: boolean;
-  /** As it was changed. */
+  /** The edited input; absent if unchanged. */
   input?: Record<string, unknown> | undefined;
   reason?: string | undefined;
 }
@@ -17,7 +17,7 @@ interface Props {
   onAnswer: (decision: Decision) => void;
 }
 
-/** Decides about a call, whose input can be changed first; those who may not decide can withdraw it. */
+/** Approves or denies a call, whose input can be edited first. People who may not decide can withdraw it. */
 export function ApprovalForm({ question, disabled, onAnswer }: Props): ReactElement {
   const { input, mayDecide = true } = question;
   const [reason, setReason] = useState('');
@@ -32,7 +32,7 @@ export function ApprovalForm({ question, disabled, onAnswer }: Props): ReactElem
       <EditedNote edited={question.edited} />
       {mayDecide ? (
         <SchemaForm
-          // With the schema come other controls, which hold nothing yet.
+          // The schema's controls start empty, so they need a new key.
           key={question.schema === undefined ? 'plain' : 'schema'}
           shape={shape}
           value={value}

@@ -11,11 +11,11 @@ export interface AttachmentsDeps {
   limits: PageConfig['files'];
 }
 
-/** A server whose connection is slow gets a file of the largest size all the same. */
+/** Leaves time to upload a file of the largest size over a slow connection. */
 const UPLOAD_WITHIN_MS = 5 * 60_000;
 const UNREACHABLE = 'The server could not be reached.';
 
-/** The files of the message that is being written: each is stored as soon as it is added. */
+/** Files of the message in the composer; each is uploaded as soon as it is added. */
 export class Attachments {
   readonly #deps: AttachmentsDeps;
   #added = 0;
@@ -24,7 +24,7 @@ export class Attachments {
     this.#deps = deps;
   }
 
-  /** Types for a file chooser; undefined if this server takes no files. */
+  /** Media types for a file chooser; undefined if this server takes no files. */
   get accept(): string | undefined {
     return this.#deps.limits?.types.join(',');
   }
@@ -38,11 +38,11 @@ export class Attachments {
     const { attachments } = page.get();
     const url = attachments.find((each) => each.key === key)?.part?.url;
     page.set({ attachments: attachments.filter((each) => each.key !== key) });
-    // What stays there expires, or is erased with the conversation.
+    // If the request fails, the file still expires or is erased with the conversation.
     if (url !== undefined) void send(url, { method: 'DELETE' }).catch(() => undefined);
   };
 
-  /** The files of the message, which the composer then has no longer. */
+  /** Returns the files of the message and removes them from the composer. */
   take(): FileUIPart[] {
     const { page } = this.#deps;
     const parts = page.get().attachments.flatMap(({ part }) => part ?? []);
@@ -50,7 +50,7 @@ export class Attachments {
     return parts;
   }
 
-  /** Puts the files of a message that was declined back into the composer. */
+  /** Puts the files of a refused message back into the composer. */
   giveBack(parts: UIMessage['parts']): void {
     const { page } = this.#deps;
     const back = parts.flatMap((part): Attachment[] =>
@@ -74,7 +74,7 @@ export class Attachments {
     }));
     const { attachments } = page.get();
     const isThere = attachments.some((each) => each.key === key);
-    // It was removed while it was being sent.
+    // The person removed the file during its upload.
     if (!isThere && 'part' in change) {
       void this.#deps.send(change.part.url, { method: 'DELETE' }).catch(() => undefined);
     }
@@ -83,7 +83,7 @@ export class Attachments {
     });
   }
 
-  /** What the page can tell without the server. */
+  /** Returns the reason to reject a file before it is uploaded, if there is one. */
   #faultOf({ size, type }: File): string | undefined {
     const { limits } = this.#deps;
     if (limits === undefined) return 'This server takes no files.';

@@ -28,17 +28,17 @@ import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
 import { usePageChat } from './use-conversation.js';
 
-/** What a session's page is told, and tells, of the pages around it. */
+/** Props that the surrounding pages give a session's page. */
 export interface SessionPageProps {
-  /** Whether the page made this conversation up, so that nothing can be there yet. */
+  /** True if this page generated the session id, so the server cannot know it yet. */
   isMade: boolean;
   onNewChat: () => void;
   onAgent: (agent: string) => void;
-  /** Shows another conversation. */
+  /** Opens another conversation. */
   onOpen: (sessionId: string) => void;
-  /** Something happened that a list of conversations shows. */
+  /** Called when a list of conversations may be out of date. */
   onChange: () => void;
-  /** Shows the list of conversations. */
+  /** Opens the list of conversations. */
   onList: () => void;
 }
 
@@ -53,7 +53,7 @@ export function ChatPage(props: Props): ReactElement {
   const { messages, status, error } = usePageChat(conversation);
   const state = useSyncExternalStore(page.subscribe, page.get);
 
-  // The chat loads the conversation again; there is a notice if it cannot.
+  // The chat reloads the conversation and sets a notice if that fails.
   const isReloading = ReplyBrokenError.isInstance(error) && state.notice === undefined;
   const reconnecting = state.reconnecting || isReloading;
   const now = pageStatus(status, { ...state, reconnecting }, messages.at(-1));
@@ -67,7 +67,7 @@ export function ChatPage(props: Props): ReactElement {
   const rests = now === 'ready' && messages.length > 0 && state.queue.length === 0;
   const fresh = messages.length === 0 && !state.bound && !busy;
 
-  // The reason stands below the reply that failed, beside the button that repeats it.
+  // The reason is shown below the failed reply, next to the button that repeats it.
   const failedReply = state.notice?.ofReply === true && rests;
   const notice = (
     <ErrorLine
@@ -96,7 +96,7 @@ export function ChatPage(props: Props): ReactElement {
           </button>
           <ConsoleLink roles={config.roles} />
           {fresh ? (
-            // The agent answers a whole conversation, so it is chosen before the first message.
+            // One agent answers the whole conversation, so it is chosen before the first message.
             <Choice
               className="agent"
               label="Agent"
@@ -177,7 +177,7 @@ export function ChatPage(props: Props): ReactElement {
   );
 }
 
-/** The way to the console, for those to whom it shows something. */
+/** Links to the console for people with a role in it. */
 export function ConsoleLink({ roles }: Pick<PageConfig, 'roles'>): ReactElement | null {
   if (!mayAs(roles, 'viewer')) return null;
   return (
@@ -193,7 +193,7 @@ const MODES: Record<QueueEntry['mode'], string> = {
   interrupt: 'is answered as soon as the reply has stopped',
 };
 
-/** Messages that wait for their turn; they can be changed and taken back until it comes. */
+/** Lists the queued messages, which can be edited and withdrawn until their turn begins. */
 function QueueList(): ReactElement | null {
   const queue = usePageState((page) => page.queue);
   if (queue.length === 0) return null;
@@ -214,7 +214,7 @@ function QueueList(): ReactElement | null {
   );
 }
 
-/** The agent's own state, as the newest snapshot has it. */
+/** Shows the agent's state from the newest snapshot. */
 function StateDialog({ onClose }: { onClose: () => void }): ReactElement {
   const state = usePageState((page) => page.state) ?? {};
   return (
@@ -228,7 +228,7 @@ function StateDialog({ onClose }: { onClose: () => void }): ReactElement {
   );
 }
 
-/** Actions on a turn that has ended: continue it where it was stopped, or repeat it. */
+/** Actions on an ended turn: resume it if it was interrupted, or repeat it. */
 function TurnActions(): ReactElement {
   const { controls, regenerate } = useCurrentConversation();
   const status = usePageState((page) => page.runStatus);
@@ -250,8 +250,8 @@ function TurnActions(): ReactElement {
 const EVERY_MS = 30_000;
 
 /**
- * How many questions wait in all conversations, as people write it, or nothing; read again when `version`
- * changes, and each half minute.
+ * Returns the number of open questions in all conversations as text, or an empty string. Reads it again when
+ * `version` changes, and every half minute.
  */
 function useWaitingCount(version: unknown): string {
   const [count, setCount] = useState('');
@@ -263,7 +263,7 @@ function useWaitingCount(version: unknown): string {
         const known = sessions.reduce((sum, { pending }) => sum + pending.length, 0);
         if (!isOver) setCount(known === 0 ? '' : `${String(known)}${hasMore ? '+' : ''}`);
       } catch {
-        // The inbox itself says why it cannot be read.
+        // The inbox shows the error itself.
       }
     };
     void read();
@@ -301,7 +301,7 @@ function ErrorLine({ notice, onRetry, onDismiss }: ErrorLineProps): ReactElement
 
 interface WelcomeProps {
   agent: AgentCard | undefined;
-  /** False if the address came from elsewhere and nothing was found there. */
+  /** False if the address came from elsewhere and names no known conversation. */
   isFound: boolean;
   onSend: (text: string) => void;
 }

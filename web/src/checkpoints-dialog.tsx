@@ -7,11 +7,11 @@ import type { CheckpointEntry } from './session-actions.js';
 
 interface Props {
   onClose: () => void;
-  /** Opens the copy. */
+  /** Called with the session id of the copy. */
   onOpen: (sessionId: string) => void;
 }
 
-/** The steps that the conversation has taken, each a point to begin another one from. */
+/** Lists the conversation's checkpoints; a copy can begin from each. */
 export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
   const { controls } = useCurrentConversation();
   const { titleOf } = useToolNames();
@@ -53,7 +53,7 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
   );
 }
 
-/** What a person knows a step by: what was written in it, else what was called. Pure. */
+/** Returns the step's text, or else the names of its tools. Pure. */
 function describeStep(
   { text, toolNames = [] }: Pick<CheckpointEntry, 'text' | 'toolNames'>,
   titleOf: (tool: string) => string,
@@ -62,7 +62,7 @@ function describeStep(
   return toolNames.length === 0 ? 'No words' : `Used ${toolNames.map(titleOf).join(', ')}`;
 }
 
-/** Which run of its session a run is, from 1; what its id says. */
+/** Returns the run's number within its session, from 1, which is part of its id. */
 function parseRunNumber(runId: string): string {
   return /:(\d+)-[^:]*$/.exec(runId)?.[1] ?? '';
 }

@@ -5,12 +5,11 @@ interface Props<Value extends string> {
   className?: string;
   testId: string;
   value: Value;
-  /** Values, with what people read in their place. */
+  /** Values with their labels. */
   options: readonly (readonly [value: Value, text: string])[];
   onChoose: (value: Value) => void;
 }
 
-/** One of a few, with its label. */
 export function Choice<Value extends string>(props: Props<Value>): ReactElement {
   const { label, className, testId, value, options, onChoose } = props;
   return (

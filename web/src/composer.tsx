@@ -11,7 +11,7 @@ import { useCurrentConversation, usePageState } from './current-conversation.js'
 import { Choice } from './choice.js';
 import { FileView } from './file-view.js';
 
-/** When a message is answered that is sent while a reply is being written. */
+/** Labels for the handling of a message that is sent during a reply. */
 const WHEN_BUSY: readonly (readonly [WhenBusy, string])[] = [
   ['queue', 'after this reply'],
   ['steer', 'into the next step'],
@@ -19,22 +19,22 @@ const WHEN_BUSY: readonly (readonly [WhenBusy, string])[] = [
 ];
 
 interface Props {
-  /** A reply is under way, which can be stopped. */
+  /** True while a reply is in progress and can be stopped. */
   busy: boolean;
-  /** Nothing can be sent right now; the person can keep typing. */
+  /** True while nothing can be sent; the person can keep typing. */
   blocked: boolean;
 }
 
 export function Composer({ busy, blocked }: Props): ReactElement {
   const { page, attachments: files, send, stop } = useCurrentConversation();
   const { draft, attachments, stopping, whenBusy } = usePageState((state) => state);
-  // Nothing is sent without a file that is still on its way, or that the person has yet to remove.
+  // Sending waits for uploads, and for the person to remove files that failed.
   const isComplete = attachments.every(({ part }) => part !== undefined);
   const isEmpty = draft.trim() === '' && attachments.length === 0;
   const cannotSend = blocked || isEmpty || !isComplete;
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    // On a phone its keyboard would cover what there is to read.
+    // A phone's on-screen keyboard would cover the conversation.
     if (!window.matchMedia('(pointer: coarse)').matches) box.current?.focus();
   }, []);
 
@@ -57,7 +57,7 @@ export function Composer({ busy, blocked }: Props): ReactElement {
 
   return (
     <form
-      // On a phone, two buttons beside the text would leave it a column of syllables.
+      // On a phone, two buttons in this row would leave the text too narrow a column.
       className={busy && !isEmpty ? 'composer with-both' : 'composer'}
       onDragOver={(event) => {
         if (event.dataTransfer.types.includes('Files')) event.preventDefault();
@@ -117,7 +117,7 @@ export function Composer({ busy, blocked }: Props): ReactElement {
 }
 
 interface AttachButtonProps {
-  /** Types for the chooser. */
+  /** Media types for the chooser. */
   accept: string;
   onFiles: (files: readonly File[]) => void;
 }
@@ -135,7 +135,7 @@ function AttachButton({ accept, onFiles }: AttachButtonProps): ReactElement {
         data-testid="file-input"
         onChange={(event) => {
           onFiles([...(event.target.files ?? [])]);
-          // The same file may be chosen again.
+          // Lets the person choose the same file again.
           event.target.value = '';
         }}
       />
@@ -157,7 +157,7 @@ interface AttachmentListProps {
   onRemove: (key: string) => void;
 }
 
-/** The files of the message that is being written. */
+/** Lists the files of the message in the composer. */
 function AttachmentList({ attachments, onRemove }: AttachmentListProps): ReactElement | null {
   if (attachments.length === 0) return null;
   return (

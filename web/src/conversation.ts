@@ -25,7 +25,7 @@ import { SessionActions } from './session-actions.js';
 import { SessionControls } from './session-controls.js';
 import { SubAgentReports } from './sub-agent-reports.js';
 
-/** Afterwards the page offers a retry, and tries again when it is looked at or back online. */
+/** After this time the page offers a retry. It also retries when it becomes visible or online. */
 const GIVE_UP_AFTER_MS = 10 * 60_000;
 
 export type PageChat = UseHelixChatHelpers<UIMessage>;
@@ -34,42 +34,41 @@ export interface ConversationOptions {
   sessionId: string;
   agent: string;
   snapshot?: Snapshot | undefined;
-  /** How the server's agents are presented. */
+  /** Titles of the server's agents and tools. */
   cards?: PageConfig['cards'];
-  /** Which files the server takes. */
+  /** File types and sizes that the server accepts. */
   files?: PageConfig['files'];
   send?: Fetch;
   patience?: TransportSettings['patience'];
   renderEveryMs?: number;
 }
 
-/** Often enough to look continuous, seldom enough to leave the machine time. */
+/** Frequent enough to look continuous, rare enough to spare the CPU. */
 const RENDER_EVERY_MS = 40;
 
 /** The page's result of one of its tools. */
 export type ToolResult = { output: unknown } | { state: 'output-error'; errorText: string };
 
-/** One conversation: how its chat is set up, what a person can do in it, and what the page shows of failures. */
+/** One conversation: its chat, the person's acts in it, and the errors that the page shows. */
 export class Conversation {
   readonly sessionId: string;
   readonly page: PageStore;
   readonly cards: PageConfig['cards'];
-  /** What other agents do for this one. */
   readonly reports: SubAgentReports;
-  /** What can be done beside talking. */
+  /** Acts other than sending messages. */
   readonly controls: SessionControls;
-  /** The files of the message that is being written. */
+  /** Files of the message in the composer. */
   readonly attachments: Attachments;
-  /** For `useHelixChat`. */
+  /** Options for `useHelixChat`. */
   readonly chatOptions: UseHelixChatOptions<UIMessage>;
 
   readonly #fetch: Fetch;
   #chat: PageChat | undefined;
-  /** Called when a render shows the chat at rest. */
+  /** Called when a render shows an idle chat. */
   readonly #awaitingRest: (() => void)[] = [];
-  /** How often the person has acted. */
+  /** Number of the person's acts so far. */
   #acts = 0;
-  /** Messages that the server has, as far as the page knows. */
+  /** Ids of the messages that the server is known to have. */
   #accepted: ReadonlySet<string>;
 
   constructor(options: ConversationOptions) {
@@ -99,7 +98,7 @@ export class Conversation {
       messages: snapshot?.messages ?? [],
       throttle: renderEveryMs ?? RENDER_EVERY_MS,
       transport,
-      // There may be a reply to follow as soon as the page is up.
+      // A reply may be in progress when the page loads.
       resume: snapshot?.status === 'active' || snapshot?.status === 'paused',
       resumeFromSequence: snapshot?.streamSequence,
       fetch: this.#fetch,
@@ -123,7 +122,7 @@ export class Conversation {
     });
   }
 
-  /** The chat as of the newest render. */
+  /** The chat of the newest render. */
   get chat(): PageChat {
     if (this.#chat === undefined) throw new Error('The conversation is not shown yet.');
     return this.#chat;
@@ -151,19 +150,18 @@ export class Conversation {
     void this.chat.addToolApprovalResponse({ id: approvalId, approved, reason: words });
   };
 
-  /** Gives the result of a tool that the page carries out, or the reason why there is no result. */
+  /** Sends the result of a client tool, or the reason why there is none. */
   readonly giveResult = (toolCallId: string, tool: string, result: ToolResult): void => {
     this.#begin();
     void this.chat.addToolOutput({ tool, toolCallId, ...result });
   };
 
-  /** Repeats the newest turn. */
   readonly regenerate = (): void => {
     this.#begin();
     void this.chat.regenerate();
   };
 
-  /** Sends once more what did not get through, under the same id, so that it counts once. */
+  /** Sends the failed message again under the same id, so that it counts once. */
   readonly retry = (): void => {
     this.#begin();
     void this.chat.retry().catch(() => undefined);
@@ -183,7 +181,7 @@ export class Conversation {
     }
   };
 
-  /** Takes note of a snapshot that the chat loads. */
+  /** Copies a snapshot that the chat loads into the page's state. */
   async #load(loading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
     const before = this.#acts;
     let snapshot: Snapshot | undefined;
@@ -191,7 +189,7 @@ export class Conversation {
       snapshot = await loading;
     } catch (error) {
       this.page.set({ reconnecting: false });
-      // Without an error the page shows what it has.
+      // If the chat has no error, the page keeps its old content without a notice.
       if (this.chat.error) this.page.set({ notice: { text: UNAVAILABLE, retry: true } });
       throw error;
     }
@@ -200,10 +198,10 @@ export class Conversation {
     const { notice } = this.page.get();
     this.page.set(toKnown(snapshot));
     this.page.noteDecisions(snapshot.decisions);
-    // An old failure is no news to a person who has acted since.
+    // A person who has acted since then does not need to see an old failure.
     if (notice === undefined && before === this.#acts)
       this.page.set({ notice: toNotice(snapshot) });
-    // What looked lost had arrived.
+    // The message that looked lost had arrived.
     if (notice?.retry === true && !this.#hasUnsent()) this.page.set({ notice: undefined });
     return snapshot;
   }
@@ -223,16 +221,17 @@ export class Conversation {
         ofReply: failure.kind === 'reply',
       },
     });
-    // The chat takes note of its error after this.
+    // The chat sets its own error after this callback.
     if (failure.kind === 'refused') setTimeout(() => void this.#giveBack());
   }
 
-  /** Shows what the server has, and puts a message that it refused back into the composer. */
+  /** Shows the server's state, and puts a message that the server refused back into the composer. */
   async #giveBack(): Promise<void> {
-    // On a busy machine the newest render still shows the request, and a chat that looks busy is not refreshed.
+    // On a slow machine the newest render still shows the request, and a busy chat does not
+    // refresh.
     await this.#untilRest();
     const { chat, page } = this;
-    // The chat's own messages: those of the newest render may lack it.
+    // `setMessages` passes the chat's current messages; the newest render's may lack the last one.
     const shown: UIMessage[] = [];
     chat.setMessages((local) => {
       shown.push(...local);
@@ -240,7 +239,7 @@ export class Conversation {
     });
     const last = shown.at(-1);
     chat.clearError();
-    // The server may have accepted it, and refused it when it was sent again.
+    // The server may have accepted the first attempt and refused only the repetition.
     await chat.refresh({ keepUnsent: false }).catch(() => undefined);
     if (last?.role !== 'user' || this.#accepted.has(last.id)) return;
     chat.setMessages((local) => local.filter(({ id }) => id !== last.id));
@@ -277,7 +276,7 @@ function idsOf(snapshot: Snapshot | undefined): ReadonlySet<string> {
   return new Set(snapshot?.messages.map(({ id }) => id));
 }
 
-/** What the server tells beside the messages. */
+/** Maps a snapshot or event to the page's state; messages are not part of it. */
 function toKnown(known: Snapshot | SessionEvent<UIMessage> | undefined): Partial<PageState> {
   if (known === undefined) return {};
   const { run, pending = [], queue = [], status } = known;
@@ -303,11 +302,11 @@ function toNotice(snapshot: Snapshot | undefined): PageState['notice'] {
 
 interface TransportSettings {
   send: Fetch;
-  /** For tests. */
+  /** Tests only. */
   patience?: Partial<Pick<Patience, 'giveUpAfterMs' | 'retryDelayMs'>> | undefined;
 }
 
-/** The package's transport. The page adds the agent and the snapshot's position, and reads the run id. */
+/** Creates the package's transport. The page adds the agent and the snapshot's position, and reads the run id. */
 function openTransport(
   page: PageStore,
   { send, patience }: TransportSettings,
@@ -317,13 +316,13 @@ function openTransport(
     giveUpAfterMs: GIVE_UP_AFTER_MS,
     ...patience,
     headers: { [HEADERS.subAgents]: '1' },
-    // A conversation is bound to its agent by the first message; naming another later is refused.
+    // The first message binds a conversation to its agent; the server refuses another agent later.
     body: () => (page.get().bound ? {} : { agent: page.get().agent }),
     fetch: async (input, init) => {
       const isSnapshot = init?.cache === 'no-store';
       const response = await (isSnapshot ? request(send, input, init) : send(input, init));
       const runId = response.headers.get('x-run-id');
-      // Whatever has a run exists on the server.
+      // A conversation with a run exists on the server.
       if (runId !== null && runId !== page.get().runId) page.set({ runId, bound: true });
       return response;
     },

@@ -1,13 +1,13 @@
 import { useState, type ReactElement } from 'react';
 
 interface Props {
-  /** What is copied, as of the click. */
+  /** Returns the text at the time of the click. */
   read: () => string;
-  /** What it copies, for people who do not see where the button stands. */
+  /** Accessible name: says what is copied. */
   label: string;
 }
 
-/** Copies a text, and says whether that worked. */
+/** Copies a text and shows whether that worked. */
 export function CopyButton({ read, label }: Props): ReactElement {
   const [words, setWords] = useState('Copy');
   const copy = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Conversation } from './conversation.js';
 import type { PageState } from './page-store.js';
 import { toToolNames, type ToolNames } from './tool-names.js';
 
-/** The conversation that the page shows, for the cards deep inside it. */
+/** Gives deeply nested cards the conversation of the page. */
 export const CurrentConversation = createContext<Conversation | undefined>(undefined);
 
 /** @throws Error outside of a conversation's page */
@@ -14,18 +14,18 @@ export function useCurrentConversation(): Conversation {
   return conversation;
 }
 
-/** One part of what the page knows; draws again only when that part changes. */
+/** Returns one part of the page's state; renders again only when that part changes. */
 export function usePageState<T>(select: (state: PageState) => T): T {
   const { page } = useCurrentConversation();
   return useSyncExternalStore(page.subscribe, () => select(page.get()));
 }
 
-/** What people are asked about a call, once the server has said so. */
+/** Returns the open question about a call, once the server has sent it. */
 export function useQuestion(toolCallId: string): PendingQuestion | undefined {
   return usePageState(({ pending }) => pending.find((asked) => asked.toolCallId === toolCallId));
 }
 
-/** The names of the tools of the conversation's agent. */
+/** Returns the tool names of the conversation's agent. */
 export function useToolNames(): ToolNames {
   const { cards } = useCurrentConversation();
   const agent = usePageState((page) => page.agent);

@@ -1,20 +1,20 @@
-/** What the help desk's tool `askCustomer` shows. */
+/** Input of the help desk's tool `askCustomer`. */
 export interface CustomerQuestion {
   question: string;
   options: { id: string; label: string; detail?: string }[];
 }
 
-/** The question in the input of a call; undefined if it asks for something else. */
+/** Returns the question of an `askCustomer` call; undefined for other tools and inputs. */
 export function toCustomerQuestion(tool: string, input: unknown): CustomerQuestion | undefined {
   return tool === 'askCustomer' && isQuestion(input) ? input : undefined;
 }
 
-/** The result of a call whose question was answered with an option. */
+/** Returns the call's result for the chosen option. */
 export function toChoice(optionId: string): { chosen: string } {
   return { chosen: optionId };
 }
 
-/** What an option is called, for showing what was chosen. */
+/** Returns the label of the chosen option. */
 export function labelOf({ options }: CustomerQuestion, output: unknown): string | undefined {
   if (typeof output !== 'object' || output === null || !('chosen' in output)) return undefined;
   return options.find(({ id }) => id === output.chosen)?.label;

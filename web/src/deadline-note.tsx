@@ -3,7 +3,7 @@ import { useCurrentConversation, useQuestion } from './current-conversation.js';
 
 const DAY_S = 86_400;
 
-/** Time that is left, as a clock shows it; days where there are some. */
+/** Formats the time left as a clock, with days from one day on. */
 export function formatTimeLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
   const days = Math.floor(seconds / DAY_S);
@@ -19,7 +19,7 @@ function two(value: number): string {
 
 const TICK_MS = 1_000;
 
-/** How long a question may still be answered, and a button for more time. Nothing before the server names the question. */
+/** Shows the time left and a button for more; nothing until the server sends the question. */
 export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactElement | null {
   const { controls } = useCurrentConversation();
   const asked = useQuestion(toolCallId);

@@ -2,10 +2,10 @@ import { ChatRequestError, ReplyBrokenError } from '../../ai-sdk/client/index.js
 import { readProblem, type Snapshot } from './api-client.js';
 
 /**
- * Why a response ended badly, by what the page does next:
- * - `withdrawn`: the chat loads the conversation again, nothing to show,
- * - `unavailable`: the server could not be reached; offer a retry,
- * - `refused`: the server declined; give the text back,
+ * A failed response, by the page's reaction:
+ * - `withdrawn`: the chat loads the conversation again and shows nothing,
+ * - `unavailable`: the server could not be reached; the page offers a retry,
+ * - `refused`: the server declined; the text goes back to the composer,
  * - `reply`: the run itself failed and gave its reason.
  */
 export type Failure =
@@ -27,7 +27,7 @@ const FRIENDLY: Record<string, string> = {
 const LAST_FAILED = 'The last reply failed. You can continue with another message.';
 export const UNAVAILABLE = 'The server is not available at the moment.';
 
-/** Why the newest reply failed, in the words that a page saw live. */
+/** Returns the reason of the newest failure in the words that a page saw live. */
 export function describeFailure(run: Snapshot['run']): string {
   const { message } = run?.error ?? {};
   return message === undefined ? LAST_FAILED : toReplyFailure(message);
@@ -37,7 +37,7 @@ function toReplyFailure(message: string): string {
   return `The reply failed: ${message}`;
 }
 
-/** Words for a refusal, for people. */
+/** Returns the text of a refusal for people. */
 export function describeRefusal({ responseBody }: ChatRequestError): string {
   const problem = readProblem(responseBody);
   const known = problem === undefined ? undefined : FRIENDLY[problem.code];
@@ -53,8 +53,8 @@ export function classifyFailure(error: Error): Failure {
   if (ReplyBrokenError.isInstance(error) && error.reason === 'withdrawn') {
     return { kind: 'withdrawn' };
   }
-  // The chat wraps the text of an `error` part into a plain Error; faults of the stream itself and of the
-  // connection have names of their own.
+  // The chat wraps the text of an `error` part in a plain Error. Stream and connection errors have
+  // names of their own.
   if (error.name === 'Error') return { kind: 'reply', text: toReplyFailure(error.message) };
   return { kind: 'unavailable', text: UNAVAILABLE };
 }

@@ -3,7 +3,7 @@ import { toWords } from '../../protocol/shown-call.js';
 import type { ShownDecision } from './shown-decision.js';
 import { readable, type ToolPart } from './tool-state.js';
 
-/** A value as a person reads it: the fields of an object by name, one level deep, the rest in words. */
+/** Shows an object's fields by name, one level deep, and deeper values in words. */
 export function FieldList({ value }: { value: unknown }): ReactElement {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return <p>{inWords(value)}</p>;
@@ -33,7 +33,7 @@ function inWords(value: unknown): string {
   return fields.length === 0 ? '–' : fields.join(', ');
 }
 
-/** In brackets if it has parts: they would read as parts of what is around it. */
+/** Brackets a value with fields, which would otherwise read as fields of the outer one. */
 function inside(value: unknown): string {
   const hasParts = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
   return hasParts ? `(${inWords(value)})` : inWords(value);
@@ -42,11 +42,11 @@ function inside(value: unknown): string {
 interface Props {
   part: ToolPart;
   decision: ShownDecision | undefined;
-  /** Whether they are shown from the start. */
+  /** True if the values start unfolded. */
   open: boolean;
 }
 
-/** What a call was given, what people made of that, and what came of it. */
+/** Shows a call's input, people's changes to it, and the result. */
 export function ToolValues({ part, decision, open }: Props): ReactElement {
   const { state, input } = part;
   return (

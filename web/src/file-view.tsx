@@ -2,7 +2,7 @@ import type { FileUIPart } from 'ai';
 import type { ReactElement } from 'react';
 import { parseFileUrl } from '../../protocol/file-reference.js';
 
-/** A file of a message: images of the message itself are shown, everything else is a link. */
+/** Shows an image that the message itself contains; any other file is a link. */
 export function FileView({ file }: { file: FileUIPart }): ReactElement {
   const { url, mediaType, filename = 'File' } = file;
   const isOwn = parseFileUrl(url) !== undefined;

@@ -1,4 +1,4 @@
-/** A moment as people read it: the time for today, the day for this year, else the date. */
+/** Formats a time: the time of day for today, the day for this year, else the date. */
 export function formatWhen(ms: number, now = Date.now()): string {
   const moment = new Date(ms);
   const today = new Date(now);
@@ -9,12 +9,12 @@ export function formatWhen(ms: number, now = Date.now()): string {
   return moment.toLocaleDateString(undefined, { month: 'short', day: 'numeric', year });
 }
 
-/** A moment as people read it, date and time. */
+/** Formats a date with the time of day. */
 export function formatMoment(ms: number): string {
   return new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** A length of time as people read it: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `4 d 3 h`. */
+/** Formats a duration: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `4 d 3 h`. */
 export function formatSpan(ms: number): string {
   const seconds = Math.max(0, ms) / 1_000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

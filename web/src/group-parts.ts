@@ -5,11 +5,11 @@ import { toolCardState, type ToolPart } from './tool-state.js';
 
 type Part = UIMessage['parts'][number];
 
-/** Parts in the order of the message; finished calls that follow each other are one group. */
+/** Message parts in order; consecutive finished calls form one group. */
 export type PartGroup =
   { kind: 'part'; key: number; part: Part } | { kind: 'used'; key: number; calls: ToolPart[] };
 
-/** Puts finished calls together that need no attention, whatever step they belong to. */
+/** Groups finished calls that need no attention, across steps. */
 export function groupParts(parts: readonly Part[], agentOf: ToolNames['agentOf']): PartGroup[] {
   const groups: PartGroup[] = [];
   for (const [key, part] of parts.entries()) {
@@ -22,7 +22,7 @@ export function groupParts(parts: readonly Part[], agentOf: ToolNames['agentOf']
   return groups;
 }
 
-/** Calls that people decided, and those of other agents, stay in sight. */
+/** Returns false for calls that people decided and for sub-agents; those stay visible. */
 function isFinished(part: ToolPart, agentOf: ToolNames['agentOf']): boolean {
   const name = getToolName(part);
   return (

@@ -15,15 +15,15 @@ import { titleOfAgent } from './tool-names.js';
 interface Props {
   cards: PageConfig['cards'];
   onClose: () => void;
-  /** Shows a conversation. */
+  /** Opens a conversation. */
   onOpen: (sessionId: string) => void;
 }
 
-/** Everything that waits for a person, in all conversations, answered on the spot. */
+/** Lists the open questions of all conversations; people answer them here. */
 export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
   const [pages, setPages] = useState(1);
   const [sending, setSending] = useState(false);
-  /** Why an answer was not taken. */
+  /** Reason why an answer was refused. */
   const [refused, setRefused] = useState<string>();
   const read = useCallback(() => loadWaiting(pages), [pages]);
   const { found: waiting, fault: unread, load } = useLoaded(read, 'The inbox');
@@ -32,7 +32,7 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
     setRefused(undefined);
     setSending(true);
     try {
-      // Its run continues whether or not a page shows it.
+      // The run continues without a page that shows it.
       await new SessionActions(sessionId, pageFetch).answer(call, body);
     } catch (error) {
       setRefused(describeFault(error, 'The answer was not taken: the server'));
@@ -95,12 +95,12 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
 
 interface QuestionProps {
   question: PendingQuestion;
-  /** An answer is on its way. */
+  /** True while an answer is being sent. */
   disabled: boolean;
   onAnswer: (answer: AnswerBody) => void;
 }
 
-/** A question of any conversation, which is answered here. */
+/** Shows one question with its answer controls. */
 function InboxQuestion({ question, disabled, onAnswer }: QuestionProps): ReactElement {
   const { toolCallId, toolName, kind, input, deadline, description } = question;
   const title = question.title ?? toWords(toolName);
@@ -128,7 +128,7 @@ function InboxQuestion({ question, disabled, onAnswer }: QuestionProps): ReactEl
   );
 }
 
-/** Until when a question can be answered, where the time left does not count down. Pure. */
+/** Formats a question's deadline as text without a countdown. Pure. */
 function describeDeadline(deadline: number | undefined, now = Date.now()): string {
   if (deadline === undefined) return 'waits until it is answered';
   return deadline <= now ? 'The time is over.' : `until ${formatWhen(deadline, now)}`;

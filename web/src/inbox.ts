@@ -1,13 +1,13 @@
 import type { WaitingSession, WaitingSessions } from '../../protocol/http.js';
 import { ask, pageFetch, type Fetch } from './api-client.js';
 
-/** The beginning of what waits, and whether there is more. */
+/** First pages of the waiting conversations. */
 export interface Waiting {
   sessions: WaitingSession[];
   hasMore: boolean;
 }
 
-/** What waits for people in all conversations, those first that have waited longest. */
+/** Loads the conversations that wait for people, longest wait first. */
 export async function loadWaiting(pages = 1, send: Fetch = pageFetch): Promise<Waiting> {
   let sessions: WaitingSession[] = [];
   let cursor: string | undefined;
@@ -19,7 +19,7 @@ export async function loadWaiting(pages = 1, send: Fetch = pageFetch): Promise<W
     ({ cursor } = next);
     page += 1;
   } while (page < pages && cursor !== undefined);
-  // A conversation that asked again between two pages is in both.
+  // A conversation that asked again between two page reads is in both pages.
   const byId = new Map(sessions.map((session) => [session.sessionId, session]));
   return { sessions: [...byId.values()], hasMore: cursor !== undefined };
 }

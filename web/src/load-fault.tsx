@@ -2,13 +2,13 @@ import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import { Refusal } from './api-client.js';
 
 interface Props {
-  /** What was not read or done. */
+  /** Describes the failed request. */
   text: string;
-  /** Absent if the person repeats it in the place where it began. */
+  /** Absent if the person repeats the act where it began. */
   onAgain?: () => void;
 }
 
-/** Something beside the conversation went wrong: why, and the way on. */
+/** Shows a failure outside of the conversation, with a button to try again. */
 export function LoadFault({ text, onAgain }: Props): ReactElement {
   return (
     <div className="error-line" role="alert" data-testid="load-fault">
@@ -23,10 +23,9 @@ export function LoadFault({ text, onAgain }: Props): ReactElement {
 }
 
 /**
- * What a dialog shows of the server: read when it opens, and again by `load`.
- *
- * @param read the same function for as long as the same is to be read
- * @param what the beginning of the sentence that says that it failed
+ * Loads a dialog's data when it opens, and again on `load`.
+ * @param read must keep its identity while the same data is wanted
+ * @param what subject of the error sentence
  */
 export function useLoaded<T>(
   read: () => Promise<T>,
@@ -49,7 +48,9 @@ export function useLoaded<T>(
   return { found, fault, load };
 }
 
-/** Why a request failed, for people. @param what the beginning of the sentence, as "The list" */
+/**
+ * Describes a failed request for people. @param what subject of the sentence, such as "The list"
+ */
 export function describeFault(error: unknown, what: string): string {
   return error instanceof Refusal ? error.message : `${what} cannot be reached at the moment.`;
 }

@@ -18,7 +18,7 @@ import { isPlain } from './plain-text.js';
 
 type Props<Tag extends keyof React.JSX.IntrinsicElements> = ComponentProps<Tag> & ExtraProps;
 
-/** Elements that need nothing but their own style; the library's own carry classes of Tailwind. */
+/** Elements without a component of ours; the library's own carry Tailwind classes. */
 const BARE = [
   'h1',
   'h2',
@@ -71,7 +71,7 @@ function Link({ href, children }: Props<'a'>): ReactElement {
   );
 }
 
-/** An image is loaded only when a person asks for it: its address can carry words of the conversation. */
+/** Images load only on a click, because their URL could leak words of the conversation. */
 function ImageLink({ src, alt }: Props<'img'>): ReactElement {
   return <Link href={typeof src === 'string' ? src : ''}>{alt === '' ? src : alt}</Link>;
 }
@@ -88,7 +88,7 @@ function Pre({ children }: Props<'pre'>): ReactElement {
   return <CodeBlock>{children}</CodeBlock>;
 }
 
-/** Code as it is, with a button that copies it. */
+/** A code block with a button that copies it. */
 function CodeBlock({ children }: { children: ReactNode }): ReactElement {
   const code = useRef<HTMLPreElement>(null);
   return (
@@ -101,7 +101,7 @@ function CodeBlock({ children }: { children: ReactNode }): ReactElement {
   );
 }
 
-/** What holds words itself; elsewhere, words need a paragraph. */
+/** Nodes that may hold text directly; in others, text needs a paragraph. */
 const INLINE = new Set([
   'paragraph',
   'heading',
@@ -115,8 +115,8 @@ const INLINE = new Set([
 const REMARK_PLUGINS = [...Object.values(defaultRemarkPlugins), remarkBreaks, keepHtmlAsText];
 
 /**
- * What an agent wrote, also while it writes: unfinished marks are closed, and blocks that are
- * complete are not drawn again. HTML stays text, and nothing is loaded from elsewhere.
+ * Renders an agent's Markdown, even while it streams: unfinished marks are closed, and complete blocks are
+ * not rendered again. HTML stays text, and nothing is loaded from other hosts.
  */
 export const Markdown = memo(function Markdown({ text }: { text: string }): ReactElement {
   if (isPlain(text)) return <PlainText text={text} />;
@@ -134,12 +134,12 @@ export const Markdown = memo(function Markdown({ text }: { text: string }): Reac
   );
 });
 
-/** Links may name web pages, mail addresses and places in the page; a model's other links lead nowhere. */
+/** Allows web pages, mail addresses and anchors; a model's other links lead nowhere. */
 function toSafeUrl(url: string): string {
   return /^(https?:|mailto:|#)/i.test(url) ? url : '';
 }
 
-/** A remark plugin: what a model writes as HTML is shown as it was written, but for line breaks. */
+/** A remark plugin that shows a model's HTML as text, except for line breaks. */
 function keepHtmlAsText(): (tree: Nodes) => void {
   return (tree) => {
     visit(tree, 'html', (node, index, parent) => {

@@ -11,16 +11,16 @@ import { sentAtOf } from './message-text.js';
 import { ToolCard } from './tool-card.js';
 import type { ToolPart } from './tool-state.js';
 
-/** Names that a line shows before it counts the rest. */
+/** A line names this many tools and counts the rest. */
 const NAMED = 3;
 
 interface Props {
   message: UIMessage;
-  /** Only the newest message can still be answered. */
+  /** True for the newest message, the only one that can still be answered. */
   newest: boolean;
 }
 
-/** Messages that did not change keep their identity, so only the growing one is drawn again. */
+/** Unchanged messages keep their identity, so only the growing one is rendered again. */
 export const MessageView = memo(function MessageView({ message, newest }: Props) {
   const { agentOf } = useToolNames();
   return (
@@ -50,7 +50,7 @@ export const MessageView = memo(function MessageView({ message, newest }: Props)
 
 interface PartProps extends Omit<Props, 'message'> {
   part: UIMessage['parts'][number];
-  /** A person wrote it, so its marks are no marks. */
+  /** True for a person's text, in which Markdown marks stay literal. */
   isTyped: boolean;
 }
 
@@ -80,7 +80,7 @@ function PartView({ part, newest, isTyped }: PartProps): ReactElement | null {
   }
 }
 
-/** Below a message: when it was sent, or a button that copies the reply as it was written. */
+/** Shows the time of sending, or a button that copies the reply's source. */
 function MessageFoot({ message }: { message: UIMessage }): ReactElement | null {
   if (message.role === 'user') {
     const sentAt = sentAtOf(message);
@@ -105,13 +105,13 @@ function MessageFoot({ message }: { message: UIMessage }): ReactElement | null {
   );
 }
 
-/** Texts of a reply, with a blank line where a call stands between two. */
+/** Joins the texts of a reply, with a blank line where a call separates two. */
 function wordsOf({ parts }: UIMessage): string {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
-/** Finished calls in one line; each of them is a card inside. */
+/** Shows finished calls as one line that unfolds to their cards. */
 function UsedTools({ calls }: { calls: readonly ToolPart[] }): ReactElement {
   const { titleOf } = useToolNames();
   const names = [...new Set(calls.map((part) => part.title ?? titleOf(getToolName(part))))];

@@ -4,12 +4,12 @@ interface Props {
   className: string;
   title: string;
   children: ReactNode;
-  /** Whether it ends with a button that closes it. */
+  /** True if the dialog ends with a close button. */
   hasClose?: boolean;
   onClose: () => void;
 }
 
-/** A dialog that is open for as long as it is shown, and has the keyboard to itself. */
+/** A modal dialog that is open while it is mounted; it traps the focus. */
 export function Modal({ className, title, children, hasClose, onClose }: Props): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

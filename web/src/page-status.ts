@@ -19,14 +19,14 @@ export type PageStatus =
   | 'later'
   | 'reconnecting';
 
-/** What the page knows of the newest run, and of the connection. */
+/** The page's knowledge of the newest run and of the connection. */
 type Known = Pick<PageState, 'reconnecting' | 'stopping'> &
   Partial<Pick<PageState, 'following' | 'pending' | 'runStatus' | 'waitingFor'>>;
 
-/** What a run waits for that is no person, by the server's word for it. */
+/** Statuses of a run that waits for something other than a person, by the server's name. */
 const HELD_UP = { provider: 'provider', agent: 'paused', start: 'later' } as const;
 
-/** The page's state in one word, from what the chat and the page know. */
+/** Reduces the state of chat and page to one word. */
 export function pageStatus(
   chat: ChatStatus,
   page: Known,
@@ -48,7 +48,7 @@ export function pageStatus(
     : turn;
 }
 
-/** The calls that are carried out now; none while the agent writes. */
+/** Returns the calls in progress; none while the agent writes. */
 export function runningCalls(
   newest: UIMessage | undefined,
   pending: PageState['pending'] = [],
@@ -66,7 +66,7 @@ export function runningCalls(
   );
 }
 
-/** Whether an answer was given here that the server still asks for: it is sent in a moment. */
+/** Returns true if the person has answered a question that the server still lists: the answer is being sent. */
 function isAnswered(newest: UIMessage | undefined, pending: PageState['pending'] = []): boolean {
   const open = new Set(pending.map(({ toolCallId }) => toolCallId));
   return (newest?.parts ?? []).some(
@@ -77,7 +77,7 @@ function isAnswered(newest: UIMessage | undefined, pending: PageState['pending']
 const isOpen = ({ state }: ToolPart): boolean =>
   state === 'input-streaming' || state === 'input-available' || state === 'approval-requested';
 
-/** Who has to act while nothing runs: this person comes before others. */
+/** Returns whose turn it is while nothing runs; this person comes before others. */
 function whoseTurn(newest: UIMessage | undefined, pending: PageState['pending']): PageStatus {
   const calls = (newest?.parts ?? []).filter(isToolUIPart);
   if (calls.some((part) => part.state === 'approval-requested' || isPageCall(part, pending)))
@@ -85,10 +85,10 @@ function whoseTurn(newest: UIMessage | undefined, pending: PageState['pending'])
   return calls.some((part) => waitsForColleague(part, pending)) ? 'colleague' : 'ready';
 }
 
-/** Titles that the line has room for. */
+/** The line has room for this many titles. */
 const NAMED = 2;
 
-/** What the status line adds to its words: the titles of what runs, or when the run begins. Pure. */
+/** Returns the titles of running calls, or the time when the run begins. Pure. */
 export function describeStatus(
   status: PageStatus,
   { pending, startAt }: Pick<PageState, 'pending' | 'startAt'>,

@@ -4,53 +4,52 @@ import type { CallDecision } from '../../protocol/replies.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { QueueEntry } from './session-actions.js';
 
-/** A line for the person: what went wrong, and whether trying again makes sense. */
+/** A failure shown to the person, with a retry if that makes sense. */
 export interface Notice {
   text: string;
   retry: boolean;
-  /** True if it is about the newest reply, and so is shown below it. */
+  /** True if the notice is about the newest reply and belongs below it. */
   ofReply?: boolean;
 }
 
-/** What the server does with a message that is sent while a reply is being written. */
+/** The server's handling of a message that is sent during a reply. */
 export type WhenBusy = 'queue' | 'steer' | 'interrupt';
 
-/** What the page knows beside the messages. */
+/** State of the page outside of the messages. */
 export interface PageState {
   agent: string;
-  /** Whether the server has the conversation, which binds it to its agent. */
+  /** True if the server has the conversation, which binds it to its agent. */
   bound: boolean;
-  /** Where the newest snapshot stood in the stream. */
+  /** Stream sequence of the newest snapshot. */
   sequence: number | undefined;
   runId: string | undefined;
-  /** How the newest run stood when the page last asked. */
+  /** Status of the newest run at the last read. */
   runStatus: RunStatus | undefined;
-  /** What that run waits for that is no person. */
+  /** The run waits for this, if it waits for something other than a person. */
   waitingFor: SessionEvent['run']['waitingFor'];
-  /** When a run begins that was set to begin later, ms since the epoch. */
+  /** Start of a scheduled run, ms since the epoch. */
   startAt: number | undefined;
-  /** The agent's own state, as the newest snapshot has it; null without any. */
+  /** The agent's state in the newest snapshot; null if it has none. */
   state: Readonly<Record<string, unknown>> | null;
-  /** What people are asked, with the time they have. */
+  /** Open questions with their deadlines. */
   pending: readonly PendingQuestion[];
-  /** Messages that wait for their turn. */
+  /** Queued messages. */
   queue: readonly QueueEntry[];
-  /** Who decided about approvals and when, by call: as the server has it, or `you` before it is read. */
+  /** Decider and time of approvals, by call: from the server, or `you` until it is read. */
   decided: Readonly<Record<string, Omit<CallDecision, 'toolCallId' | 'approved'>>>;
-  /** Inputs that were changed here before they were approved, by call. */
+  /** Inputs that were edited on this page before approval, by call. */
   changed: Readonly<Record<string, unknown>>;
   whenBusy: WhenBusy;
   draft: string;
-  /** Files of the message that is being written. */
+  /** Files in the composer. */
   attachments: readonly Attachment[];
   notice: Notice | undefined;
   reconnecting: boolean;
-  /** A run is active, by the newest word of the server. */
+  /** True if the server last reported an active run. */
   following: boolean;
   stopping: boolean;
 }
 
-/** The smallest store that React can follow. */
 export class PageStore {
   #state: PageState;
   readonly #listeners = new Set<() => void>();
@@ -86,14 +85,14 @@ export class PageStore {
     for (const listener of this.#listeners) listener();
   };
 
-  /** An approval was decided here, now. */
+  /** Notes that this person decided an approval now. */
   readonly noteDecision = (toolCallId: string | undefined): void => {
     if (toolCallId === undefined) return;
     const here = { by: 'you', at: Date.now() };
     this.set({ decided: { ...this.#state.decided, [toolCallId]: here } });
   };
 
-  /** What the server has of decisions, which names who it was. */
+  /** Notes the server's decisions, which name the deciders. */
   readonly noteDecisions = (decisions: readonly CallDecision[] = []): void => {
     if (decisions.length === 0) return;
     const decided = { ...this.#state.decided };
@@ -108,13 +107,12 @@ export class PageStore {
   };
 }
 
-/** A file in the composer. */
 export interface Attachment {
-  /** Of this page. */
+  /** Unique within this page. */
   key: string;
   name: string;
-  /** Present once the server has it. */
+  /** Present once the server has stored the file. */
   part?: FileUIPart | undefined;
-  /** Why it cannot be sent, for people. */
+  /** Reason why it cannot be sent, for people. */
   fault?: string | undefined;
 }

@@ -1,15 +1,15 @@
-/** Characters of a text, and of one paragraph of it, that are still read as Markdown. */
+/** Longer texts and paragraphs, in characters, are not read as Markdown. */
 const LONGEST_TEXT = 100_000;
 const LONGEST_PARAGRAPH = 5_000;
-/** Quotes and lists in each other, deeper than anything that people can read. */
+/** Quotes and lists nested deeper than people can read. */
 const DEEP = /^(?:[ \t]*(?:>|[-*+]|\d+[.)])){50}/m;
 const FENCE = /^ {0,3}(?:```|~~~)/;
-/** Lines that end the paragraph before them: empty ones, headings, items, quotes, rows of a table. */
+/** Lines that end the paragraph before them: blank lines, headings, items, quotes, table rows. */
 const NEW_BLOCK = /^\s*(?:$|#|[-*+>|]|\d+[.)])/;
 
 /**
- * Whether a text is shown as it is. The page reads a reply again with each piece that arrives, and
- * some marks take the square of their paragraph's length to read, or a frame of the stack each.
+ * Returns true if a text is shown literally. The page parses a reply again for each chunk, and some marks
+ * take quadratic time in the length of their paragraph, or one stack frame each.
  */
 export function isPlain(text: string): boolean {
   if (text.length > LONGEST_TEXT || DEEP.test(text)) return true;

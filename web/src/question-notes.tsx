@@ -2,7 +2,7 @@ import { createContext, useContext, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
 import { FieldList } from './field-list.js';
 
-/** Says that a person has changed what the agent asked for, and from what. */
+/** Says that a person edited the agent's input, and shows the original. */
 export function EditedNote({ edited }: Pick<PendingQuestion, 'edited'>): ReactElement | null {
   if (edited === undefined) return null;
   return (
@@ -13,7 +13,7 @@ export function EditedNote({ edited }: Pick<PendingQuestion, 'edited'>): ReactEl
   );
 }
 
-/** Says that the model saw more than the conversation shows, and shows it. */
+/** Shows messages that the model saw and the conversation hides. */
 export function HiddenNote({
   messages = [],
 }: {
@@ -33,7 +33,7 @@ export function HiddenNote({
   );
 }
 
-/** What a message says; files and the page's own parts as JSON. */
+/** Returns the text of a message, with files and custom parts as JSON. */
 function textOf(message: unknown): string {
   const { parts = [] } = message as { parts?: { text?: string }[] };
   return parts.map((part) => part.text ?? JSON.stringify(part)).join('\n');
@@ -42,7 +42,7 @@ function textOf(message: unknown): string {
 /** False on a server without sign-in, where everyone is one person. */
 export const SeparateApprovers = createContext(true);
 
-/** What approving with changes does: where another person has to agree, a change is a question to that one. */
+/** Label of the button that approves an edited input. If a separate approver is required, that one must agree first. */
 export function ChangeLabel({
   separateApprover = false,
 }: Pick<PendingQuestion, 'separateApprover'>): string {
@@ -50,7 +50,7 @@ export function ChangeLabel({
   return isSeparate ? 'Ask another approver for the change' : 'Approve with changes';
 }
 
-/** Who has to decide about a call in place of the one who reads this. Pure. */
+/** Names the people who must decide a call instead of the reader. Pure. */
 export function describeApprovers({
   approvers = [],
   separateApprover = false,
@@ -62,7 +62,7 @@ export function describeApprovers({
 
 interface Props {
   testId: string;
-  /** What screen readers call it. */
+  /** Accessible name. */
   label: string;
   placeholder: string;
   value: string;
@@ -70,7 +70,7 @@ interface Props {
   onChange: (reason: string) => void;
 }
 
-/** Why a person decides as they do, in their own words: the agent reads it. */
+/** Input for the reason of a decision, which the agent reads. */
 export function ReasonInput(props: Props): ReactElement {
   const { testId, label, placeholder, value, disabled, onChange } = props;
   return (

@@ -4,13 +4,13 @@ import { useCurrentConversation } from './current-conversation.js';
 interface Props {
   id: string;
   text: string;
-  /** Names of its files. */
+  /** Names of the message's files. */
   files: readonly string[];
-  /** What it waits for. */
+  /** Condition under which the message is sent. */
   mode: string;
 }
 
-/** A message that waits for its turn. It is changed as it was written: Enter saves, Escape leaves it as it was. */
+/** A queued message, which can be edited: Enter saves, Escape cancels. */
 export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
   const { controls } = useCurrentConversation();
   const [draft, setDraft] = useState<string>();
@@ -18,7 +18,7 @@ export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
   const isEdited = useRef(false);
 
   useEffect(() => {
-    // The keyboard continues where it began.
+    // Focus returns to the edit button.
     if (draft === undefined && isEdited.current) edit.current?.focus();
     isEdited.current = draft !== undefined;
   }, [draft]);
@@ -94,7 +94,7 @@ export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
   );
 }
 
-/** Once, when the box opens: a person who comes back to it continues where they were. */
+/** Ref callback, so the caret moves only when the box opens. */
 function putCaretAtEnd(box: HTMLTextAreaElement | null): void {
   box?.setSelectionRange(box.value.length, box.value.length);
 }

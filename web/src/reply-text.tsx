@@ -12,18 +12,18 @@ interface Props {
   text: string;
 }
 
-/** The reader of Markdown is half of the page's code, so the page opens without it. */
+/** The Markdown code is half of the page's code, so the page opens without it. */
 const Markdown = lazy(async (): Promise<{ default: ComponentType<Props> }> => {
   try {
     const { Markdown } = await import('./markdown.js');
     return { default: Markdown };
   } catch {
-    // The server is away, or has a newer page: the reply can be read all the same.
+    // The server is away or has a newer release; the reply stays readable as plain text.
     return { default: PlainText };
   }
 });
 
-/** What an agent wrote; plain text while the reader of Markdown is loaded, and where it fails. */
+/** Shows a reply as Markdown, or as plain text while that code loads or if it fails. */
 export class ReplyText extends Component<Props, { failed: boolean }> {
   override state = { failed: false };
 

@@ -12,13 +12,13 @@ import { ask, Refusal, request, withBody, type Fetch } from './api-client.js';
 
 export type QueueEntry = QueuedMessages<UIMessage>;
 
-/** A point that a conversation can be copied up to. */
+/** A checkpoint up to which a conversation can be copied. */
 export type CheckpointEntry = CheckpointsReply['checkpoints'][number];
 
-/** A call as the page shows it: the server takes an answer to nothing else. */
+/** Identifies a call as the page shows it; the server refuses answers to any other version. */
 export type AskedCall = Pick<PendingQuestion, 'toolCallId' | 'approvalId' | 'inputHash'>;
 
-/** Everything that a page does with a session beside talking. All of it throws Refusal if the server declines. */
+/** A page's requests about a session, other than chat messages. Every method throws Refusal if the server declines. */
 export class SessionActions {
   readonly #sessionId: string;
   readonly #send: Fetch;
@@ -34,7 +34,7 @@ export class SessionActions {
     await this.#post(this.#urlOf(call), { ...answer, ...shownOf(call) });
   }
 
-  /** Resolves to the new deadline, ms since the epoch by the server's clock. */
+  /** Extends a deadline. Resolves to the new one, ms since the epoch by the server's clock. */
   async extend(call: AskedCall, byMs: number): Promise<number> {
     const url = `${this.#urlOf(call)}/extend`;
     return (await this.#post<ExtendReply>(url, { byMs, ...shownOf(call) })).deadline;
@@ -52,12 +52,12 @@ export class SessionActions {
     return this.#askQueue(`?id=${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
-  /** Sends a message while a reply is being written; resolves when the server has accepted it. */
+  /** Sends a message during a reply; resolves when the server has accepted it. */
   async sayBeside(message: UIMessage, busy: BusyPolicy): Promise<void> {
     const body = { id: this.#sessionId, messages: [message], busy };
     const response = await request(this.#send, this.#chat, withBody(body));
     if (!response.ok) throw new Refusal(response.status, await response.text());
-    // The conversation follows the reply itself, as it does when one begins elsewhere.
+    // The conversation attaches to the reply itself, as it does to replies that begin elsewhere.
     await response.body?.cancel();
   }
 
@@ -66,13 +66,13 @@ export class SessionActions {
     await this.#post('/api/agent/resume', { sessionId: this.#sessionId });
   }
 
-  /** Newest first. */
+  /** Loads the checkpoints, newest first. */
   async loadCheckpoints(): Promise<CheckpointEntry[]> {
     const url = `${this.#chat}/checkpoints?limit=30`;
     return (await ask<CheckpointsReply>(this.#send, url)).checkpoints;
   }
 
-  /** What other agents did for a call. */
+  /** Loads the events of a call's sub-agents. */
   async loadReport(toolCallId: string): Promise<SubAgentReport['events']> {
     const url = `${this.#chat}/sub-agents/${encodeURIComponent(toolCallId)}`;
     return (await ask<SubAgentReport>(this.#send, url)).events;
@@ -98,7 +98,7 @@ export class SessionActions {
   }
 }
 
-/** What the server compares with what it asks. */
+/** Returns the fields by which the server detects that the question has changed. */
 function shownOf({ approvalId, inputHash }: AskedCall): Omit<AskedCall, 'toolCallId'> {
   return { approvalId, inputHash };
 }

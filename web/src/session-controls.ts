@@ -5,18 +5,18 @@ import type { PageStore } from './page-store.js';
 import { withSentAt } from './message-text.js';
 import type { AskedCall, QueueEntry, SessionActions } from './session-actions.js';
 
-/** Time that a click adds to a deadline. */
+/** A click extends a deadline by this time. */
 const MORE_TIME_MS = 10 * 60_000;
 const UNREACHABLE = 'The server could not be reached. Nothing was changed.';
 
 export interface SessionControlsDeps {
   page: PageStore;
   actions: SessionActions;
-  /** Shows what the server has, and follows the reply that it writes, unless one is being received. */
+  /** Reloads the server's state and attaches to a reply in progress. */
   refresh: () => void;
 }
 
-/** What a person does with a conversation beside talking: answers of other kinds, the queue, more time. */
+/** A person's acts in a conversation other than chat. */
 export class SessionControls {
   readonly #page: PageStore;
   readonly #actions: SessionActions;
@@ -28,7 +28,7 @@ export class SessionControls {
     this.#refresh = refresh;
   }
 
-  /** Sends a message while a reply is being written. What the server declines goes back to the composer. @returns false then */
+  /** Sends a message during a reply. @returns false if refused; the message is then back in the composer */
   async say(text: string, files: readonly FileUIPart[] = []): Promise<boolean> {
     const message = {
       id: generateId(),
@@ -45,7 +45,7 @@ export class SessionControls {
     return true;
   }
 
-  /** Approves a call with another input. @returns false if the server declined it */
+  /** Approves a call with an edited input. @returns false if the server declined it */
   async approveChanged(call: AskedCall, input: unknown): Promise<boolean> {
     const { toolCallId } = call;
     const isTaken = await this.#try(() => this.#actions.answer(call, { approved: true, input }));
@@ -55,18 +55,18 @@ export class SessionControls {
     return true;
   }
 
-  /** Takes back what another person was to approve. @returns false if the server declined it */
+  /** Withdraws a call that another person decides. @returns false if the server declined it */
   async withdraw(call: AskedCall & Pick<PendingQuestion, 'kind'>): Promise<boolean> {
     const isApproval = call.kind === 'approval';
     return this.answer(call, isApproval ? { approved: false } : { error: 'It was withdrawn.' });
   }
 
-  /** Answers a call as it is shown. @returns false if the server declined it */
+  /** Answers a call. @returns false if the server declined it */
   async answer(call: AskedCall, answer: AnswerBody): Promise<boolean> {
     return this.#try(() => this.#actions.answer(call, answer));
   }
 
-  /** Gives all people more time to answer. */
+  /** Extends the deadline for everybody. */
   async extend(asked: AskedCall): Promise<void> {
     await this.#try(async () => {
       const deadline = await this.#actions.extend(asked, MORE_TIME_MS);
@@ -109,7 +109,7 @@ export class SessionControls {
     const isDone = await this.#try(async () => {
       this.#page.set({ queue: await change() });
     });
-    // Most likely its turn has come meanwhile.
+    // Most likely the message's turn has begun meanwhile.
     if (!isDone) this.#refresh();
   }
 

@@ -10,7 +10,7 @@ interface Props extends SessionPageProps {
   place: Place;
 }
 
-/** One session, from the first look at the server on. */
+/** Loads a session and shows it. */
 export function SessionPage({ place, ...page }: Props): ReactElement {
   const { onAgent, onNewChat, onList } = page;
   const loaded = useConversation(place);

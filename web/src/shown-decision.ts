@@ -3,20 +3,20 @@ import { formatWhen } from './format-when.js';
 import type { PageState } from './page-store.js';
 import type { ToolPart } from './tool-state.js';
 
-/** What became of a question to people, as far as it is known. */
+/** The known decision about a question. */
 export interface ShownDecision {
   approved: boolean;
   reason?: string | undefined;
   by?: string | undefined;
   /** ms since the epoch. */
   at?: number | undefined;
-  /** The tool's own rule applied: no person decided, or none in time. */
+  /** True if the tool's rule decided, because no person had to or none did in time. */
   automatic?: boolean | undefined;
-  /** What a person changed the call's input to. */
+  /** The call's input after a person edited it. */
   changed?: { input: unknown } | undefined;
 }
 
-/** Who and when, beside the decision that the message has. Pure. */
+/** Returns the decision on a call, with decider and time where they are known. Pure. */
 export function decisionOf(
   part: ToolPart,
   { changed, decided }: Pick<PageState, 'changed' | 'decided'>,
@@ -26,14 +26,14 @@ export function decisionOf(
   const { approved, reason } = approval;
   return { ...decided[toolCallId], approved, reason, changed: changedInput() };
 
-  /** As the record has it: an extension of the server. Before that is read, as it was changed on this page. */
+  /** The server adds the recorded input to the part. Until that is read, this page's own edit counts. */
   function changedInput(): ShownDecision['changed'] {
     if (approval !== undefined && 'input' in approval) return { input: approval.input };
     return toolCallId in changed ? { input: changed[toolCallId] } : undefined;
   }
 }
 
-/** One line for people: what was decided, by whom, when and why. Pure. */
+/** Describes a decision in one line: the result, the decider, the time, the reason. Pure. */
 export function describeDecision(
   { approved, by, at, automatic, reason, changed }: ShownDecision,
   now?: number,
@@ -46,7 +46,7 @@ export function describeDecision(
   return `${what}${who}${when}${how}${why}`;
 }
 
-/** Without accounts the record names no person. */
+/** Returns false for the anonymous user of a server without accounts. */
 function isNamed(by: string | undefined): by is string {
   return by !== undefined && by !== '' && by !== ANONYMOUS;
 }

@@ -6,18 +6,18 @@ import { useClosing } from './use-closing.js';
 import { useConversationList } from './use-conversation-list.js';
 
 interface Props {
-  /** The conversation that the page shows. */
+  /** Session id of the shown conversation. */
   current: string | undefined;
-  /** Changes whenever something happened in it. */
+  /** Changes with every event in the conversation. */
   version: unknown;
-  /** Whether a narrow screen shows the list; a wide one always does. */
+  /** True if a narrow screen shows the list; a wide screen always does. */
   isOpen: boolean;
   onOpen: (sessionId: string) => void;
   onNewChat: () => void;
   onClose: () => void;
 }
 
-/** The caller's conversations, with a search over their titles. */
+/** Lists the person's conversations, with a search over their titles. */
 export function SideBar(props: Props): ReactElement {
   const { current, version, isOpen, onOpen, onNewChat, onClose } = props;
   const [search, setSearch] = useState('');
@@ -25,7 +25,7 @@ export function SideBar(props: Props): ReactElement {
 
   const list = useRef<HTMLElement>(null);
   useClosing(isOpen, [list], onClose);
-  // What is behind the list is inert while it is open, so the keyboard cannot leave it.
+  // The page behind the open list is inert, so focus cannot leave the list.
   useEffect(() => {
     if (isOpen) list.current?.querySelector('button')?.focus();
   }, [isOpen]);

@@ -19,7 +19,7 @@ const WORDS: Record<PageStatus, string> = {
 
 interface Props {
   status: PageStatus;
-  /** What runs, or when it begins. */
+  /** Titles of the running calls, or the start time of the run. */
   detail?: string | undefined;
 }
 

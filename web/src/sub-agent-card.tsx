@@ -8,14 +8,14 @@ import { toolCardState, type ToolPart } from './tool-state.js';
 
 const TOOL_WORDS = { running: 'running…', done: 'done', failed: 'failed' } as const;
 
-/** How the report of a call stands that ended before the page was loaded. */
+/** Loading states of the report of a call that ended before the page was loaded. */
 const LOADING = {
   idle: 'Loading…',
   empty: 'Nothing more is stored of it.',
   failed: 'It could not be loaded. Close and open this to try again.',
 } as const;
 
-/** What another agent writes and does for a call: in sight while it works, folded afterwards. */
+/** Shows a sub-agent's texts and calls: open while it works, folded afterwards. */
 function SubAgentReport({
   callId,
   isWorking,
@@ -88,7 +88,7 @@ const WORDS = {
   denied: 'denied',
 } as const;
 
-/** A task of another agent: its input, what it does, and its result. */
+/** Shows a sub-agent's call: its input, its report and its result. */
 export function SubAgentCard({ part, tool, name }: Props): ReactElement {
   const state = toolCardState(part);
   return (

@@ -1,33 +1,33 @@
 import type { SubAgentEvent } from '../../ai-sdk/client/index.js';
 
-/** Which agent wrote it, and in which of its steps: sub-agents of one call write in turn. */
+/** The agent and step of an item: several sub-agents of one call may write in turn. */
 interface Written {
   agentId: string;
   agent: string;
   step: number;
 }
 
-/** What another agent wrote or did for one call. */
+/** A text or an act of a sub-agent. */
 export type ReportItem = Written &
   (
     | { kind: 'text'; text: string }
     | { kind: 'tool'; toolCallId: string; toolName: string; state: 'running' | 'done' | 'failed' }
   );
 
-/** What is known of one call, in the order in which it began. */
+/** The items of one call, in the order in which they began. */
 export interface Report {
   items: readonly ReportItem[];
-  /** Number of the newest step of each agent. */
+  /** Newest step number by agent id. */
   steps: ReadonlyMap<string, number>;
 }
 
-/** A page stays quick however much agents write for a call: the end is what people follow. */
+/** These limits keep the page fast; the end of a long report is the part that people follow. */
 export const MOST_CHARS = 20_000;
 export const MOST_ITEMS = 200;
 
 export const EMPTY: Report = { items: [], steps: new Map() };
 
-/** The report with one more event. Pure. */
+/** Returns the report with one more event. Pure. */
 export function addEvent({ items, steps }: Report, event: SubAgentEvent): Report {
   const { agentId, agent } = event;
   const step = steps.get(agentId) ?? 0;
@@ -49,7 +49,7 @@ export function addEvent({ items, steps }: Report, event: SubAgentEvent): Report
   }
 }
 
-/** Text continues where the newest text of the agent's step ends, unless that agent has done something since. */
+/** Appends to the newest text of the agent's step, unless that agent has acted since then. */
 function withText(items: readonly ReportItem[], by: Written, delta: string): ReportItem[] {
   const at = items.findLastIndex(({ agentId }) => agentId === by.agentId);
   const last = items[at];
@@ -69,7 +69,7 @@ function withTool(
   return at === -1 ? [...items, item] : items.with(at, item);
 }
 
-/** The oldest items go first, then the beginning of the oldest texts. */
+/** Drops the oldest items, then the beginnings of the oldest texts. */
 function toBounds(items: ReportItem[]): ReportItem[] {
   const kept = items.length > MOST_ITEMS ? items.slice(-MOST_ITEMS) : items;
   let surplus = -MOST_CHARS;
@@ -85,25 +85,25 @@ function toBounds(items: ReportItem[]): ReportItem[] {
 
 const RENDER_EVERY_MS = 60;
 
-/** Reports that a page holds; those of the oldest calls are loaded again when they are opened. */
+/** The page keeps this many reports; those of the oldest calls are loaded again when opened. */
 const MOST_CALLS = 50;
 
-/** What other agents do, by call: as it is streamed, or as the server has it of calls that ended before. */
+/** Reports of sub-agents by call: from the stream, or loaded for calls that ended earlier. */
 export class SubAgentReports {
   readonly #reports = new Map<string, Report>();
   readonly #listeners = new Set<() => void>();
   readonly #load: (callId: string) => Promise<readonly SubAgentEvent[]>;
   #isDue = false;
 
-  /** @param load what the server has of a call that was not seen live */
+  /** @param load reads the events of a call that was not seen live */
   constructor(load: (callId: string) => Promise<readonly SubAgentEvent[]>) {
     this.#load = load;
   }
 
-  /** Takes the data parts of a reply. */
+  /** Adds the data parts of a reply. */
   readonly accept = (part: { type: string; data?: unknown }): void => {
     if (part.type === 'data-subagent-start') {
-      // Also of a turn that is replayed from its beginning.
+      // A replayed turn starts its reports afresh.
       this.#reports.delete((part.data as { callId: string }).callId);
     } else if (part.type === 'data-subagent-progress') {
       this.#add(part.data as SubAgentEvent);
@@ -114,7 +114,7 @@ export class SubAgentReports {
   readonly of = (callId: string): readonly ReportItem[] =>
     (this.#reports.get(callId) ?? EMPTY).items;
 
-  /** Brings the report of a call that has ended. @throws Refusal, TypeError */
+  /** Loads the report of an ended call. @throws Refusal, TypeError */
   readonly load = async (callId: string): Promise<void> => {
     const events = await this.#load(callId);
     this.#reports.delete(callId);

@@ -56,7 +56,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const isAsked = isPageCall(part, pending);
   const changedCall = newest ? findChanged(part, pending) : undefined;
   const now = isAsked || changedCall !== undefined ? 'waiting' : toolCardState(part);
-  // What an earlier message asked is not asked any more, whatever became of it.
+  // Questions of an earlier message are no longer open, however they ended.
   const isLeft = !newest && (now === 'waiting' || now === 'running');
   const isWithheld = newest && waitsForColleague(part, pending);
   const state = isLeft ? 'left' : isWithheld ? 'withheld' : now;
@@ -104,7 +104,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   );
 }
 
-/** A call whose input a colleague has changed: another person has to agree. */
+/** Shows a call whose input a colleague has edited, so that another person must agree. */
 function ChangedCall({ question }: { question: PendingQuestion }): ReactElement {
   const { controls } = useCurrentConversation();
   const [answered, setAnswered] = useState(false);
@@ -122,18 +122,18 @@ function ChangedCall({ question }: { question: PendingQuestion }): ReactElement 
   );
 }
 
-/** A call that the page carries out. */
+/** A client tool's call. */
 interface ClientCall {
   tool: string;
-  /** The tool's name for people. */
+  /** The tool's title. */
   title: string;
   toolCallId: string;
   input: unknown;
-  /** A call that the conversation has left behind can be read, not answered. */
+  /** False if the conversation has moved on; the call is then read-only. */
   open: boolean;
 }
 
-/** A client tool: the person answers in its place. */
+/** Shows a client tool's call; the person gives its result. */
 function ClientToolCard({ tool, title, toolCallId, input, open }: ClientCall): ReactElement {
   const { giveResult } = useCurrentConversation();
   const question = useQuestion(toolCallId);
@@ -161,12 +161,12 @@ function ClientToolCard({ tool, title, toolCallId, input, open }: ClientCall): R
 }
 
 interface DecisionNoteProps {
-  /** What the model asked for. */
+  /** The model's original input. */
   input: unknown;
   decision: ShownDecision;
 }
 
-/** What people decided about a call, and what they changed of it. */
+/** Shows the decision about a call and the edits to its input. */
 function DecisionNote({ input, decision }: DecisionNoteProps): ReactElement {
   const { changed } = decision;
   const changes = changed === undefined ? [] : describeChanges(input, changed.input);
@@ -186,7 +186,7 @@ function DecisionNote({ input, decision }: DecisionNoteProps): ReactElement {
   );
 }
 
-/** The fields of an input that were changed, as people read them. Pure. */
+/** Describes the edited fields of an input. Pure. */
 function describeChanges(
   asked: unknown,
   given: unknown,
@@ -209,7 +209,7 @@ interface WithheldCardProps {
   input: unknown;
 }
 
-/** An approval that another person has to give; the one who asked may withdraw it. */
+/** Shows an approval that another person must give; the requester may withdraw it. */
 function WithheldCard({ toolCallId, input }: WithheldCardProps): ReactElement {
   const { controls } = useCurrentConversation();
   const question = useQuestion(toolCallId);

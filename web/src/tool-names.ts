@@ -3,14 +3,14 @@ import { toWords } from '../../protocol/shown-call.js';
 
 const PREFIX = 'subagent__';
 
-/** What tools are called for people. */
+/** Titles of tools. */
 export interface ToolNames {
   titleOf: (tool: string) => string;
-  /** Who carries a tool's calls out; undefined if it is no other agent. */
+  /** Returns the sub-agent behind a tool; undefined if there is none. */
   agentOf: (tool: string) => string | undefined;
 }
 
-/** The names of an agent's tools. A page may not know which agent an old conversation is bound to, so others count too. */
+/** Other agents' tools count too, because a page may not know the agent of an old conversation. */
 export function toToolNames(cards: readonly AgentCard[], agent: string): ToolNames {
   const known = new Map<string, ToolCard>();
   const own = cards.filter(({ name }) => name === agent);
@@ -24,7 +24,6 @@ export function toToolNames(cards: readonly AgentCard[], agent: string): ToolNam
   };
 }
 
-/** What an agent is called for people. */
 export function titleOfAgent(cards: readonly AgentCard[], agent: string): string {
   return cards.find(({ name }) => name === agent)?.title ?? toWords(agent);
 }

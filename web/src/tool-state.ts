@@ -4,7 +4,7 @@ import type { PendingQuestion } from '../../protocol/http.js';
 export type ToolPart = ToolUIPart | DynamicToolUIPart;
 export type ToolCardState = 'running' | 'waiting' | 'done' | 'failed' | 'denied';
 
-/** How a tool call stands, in words for a reader. */
+/** Returns the state of a tool call in words for a reader. */
 export function toolCardState(part: ToolPart): ToolCardState {
   switch (part.state) {
     case 'input-streaming':
@@ -23,7 +23,7 @@ export function toolCardState(part: ToolPart): ToolCardState {
   }
 }
 
-/** True for calls that the page carries out, as the server has it: approved ones look the same. */
+/** Returns true for client tools' calls, by the server's list; approved calls look the same otherwise. */
 export function isPageCall(part: ToolPart, pending: readonly PendingQuestion[]): boolean {
   return (
     part.state === 'input-available' &&
@@ -34,7 +34,7 @@ export function isPageCall(part: ToolPart, pending: readonly PendingQuestion[]):
   );
 }
 
-/** True for calls that wait for another person than the one at this page. */
+/** Returns true if the call waits for a person other than the reader. */
 export function waitsForColleague(part: ToolPart, pending: readonly PendingQuestion[]): boolean {
   return (
     part.state === 'input-available' &&
@@ -44,7 +44,7 @@ export function waitsForColleague(part: ToolPart, pending: readonly PendingQuest
   );
 }
 
-/** The question about a call whose input a colleague has changed, if the one at this page may decide it. */
+/** Returns the question about a call that a colleague has edited, if the reader may decide it. */
 export function findChanged(
   part: ToolPart,
   pending: readonly PendingQuestion[],
@@ -56,7 +56,7 @@ export function findChanged(
   );
 }
 
-/** Values as a person reads them: text as it is, everything else as indented JSON. */
+/** Returns text as it is and other values as indented JSON. */
 export function readable(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined ? '' : JSON.stringify(value, null, 2);

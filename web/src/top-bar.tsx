@@ -3,9 +3,9 @@ import { useClosing } from './use-closing.js';
 
 interface Props {
   onNewChat: () => void;
-  /** Shows the list of conversations where there is no room for it beside the chat. */
+  /** Opens the list of conversations on narrow screens, which hide it. */
   onList: () => void;
-  /** What else can be done; a menu on narrow screens. */
+  /** Further actions; a menu on narrow screens. */
   children?: ReactNode;
 }
 
@@ -13,7 +13,7 @@ export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const tools = useRef<HTMLDivElement>(null);
   const more = useRef<HTMLButtonElement>(null);
-  // What was chosen is hidden with the menu, so the keyboard continues at its button.
+  // The menu hides the chosen item, so focus moves to the menu's button.
   const close = (): void => {
     if (isOpen) more.current?.focus();
     setOpen(false);

@@ -13,12 +13,12 @@ import { MessageView } from './message-view.js';
 
 interface Props {
   messages: UIMessage[];
-  /** A reply is being received. */
+  /** True while a reply is being received. */
   live: boolean;
   thinking: boolean;
   /** Shown while there are no messages. */
   children?: ReactNode;
-  /** What can be done with the newest turn. */
+  /** Actions on the newest turn. */
   actions?: ReactNode;
 }
 
@@ -72,25 +72,25 @@ const NEAR_PX = 48;
 
 interface StickToEnd {
   box: RefObject<HTMLElement | null>;
-  /** Whether the reader has scrolled away from the end. */
+  /** True if the reader has scrolled away from the end. */
   away: boolean;
   onScroll: () => void;
   toEnd: () => void;
 }
 
-/** Keeps the end in view while it grows, until the reader scrolls up; at the end it holds again. */
+/** Follows the end of the growing content until the reader scrolls up, and again from the end on. */
 function useStickToEnd(content: unknown): StickToEnd {
   const box = useRef<HTMLElement>(null);
-  /** Where the reader wants to be while away. */
+  /** Scroll position that the reader chose. */
   const wanted = useRef(0);
-  /** Where the page put the view, so that its own moves are not taken for the reader's. */
+  /** Scroll position that the page set, to tell its own scrolling from the reader's. */
   const placed = useRef(0);
   const [away, setAway] = useState(false);
 
   const settle = useCallback(() => {
     const element = box.current;
     if (element === null) return;
-    // A reply that is being replayed is shorter for a moment, which pushes the view up.
+    // A replayed reply is shorter for a moment, which would move the view up.
     element.scrollTop = away ? wanted.current : element.scrollHeight;
     placed.current = element.scrollTop;
   }, [away]);
@@ -101,7 +101,7 @@ function useStickToEnd(content: unknown): StickToEnd {
     if (box.current === null) return;
     const observer = new ResizeObserver(settle);
     observer.observe(box.current);
-    // What is learned beside the messages, such as who has to answer, makes cards grow.
+    // Facts that arrive outside of the messages, such as the approvers, make cards grow.
     for (const child of box.current.children) observer.observe(child);
     return () => {
       observer.disconnect();

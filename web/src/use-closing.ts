@@ -1,6 +1,6 @@
 import { useEffect, useRef, type RefObject } from 'react';
 
-/** Closes what is open at Escape, and at a click outside of it. @param onClose gets true if it was the key */
+/** Closes a popup on Escape and on a click outside of it. @param onClose gets true for the key */
 export function useClosing(
   isOpen: boolean,
   inside: readonly RefObject<HTMLElement | null>[],
@@ -22,7 +22,7 @@ export function useClosing(
       if (!isInside) latest.current.onClose(false);
     };
     window.addEventListener('keydown', onKey);
-    // Before others get it, and so not the click that opened this.
+    // The capture phase runs before other handlers, and so ignores the click that opened the popup.
     window.addEventListener('click', onClick, true);
     return () => {
       window.removeEventListener('keydown', onKey);

@@ -2,20 +2,20 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Conversations } from '../../protocol/replies.js';
 import { ask, pageFetch, type Fetch } from './api-client.js';
 
-/** Typing in the search field asks the server after this pause, in ms. */
+/** The search runs this long after the last keystroke, ms. */
 const PAUSE_MS = 250;
 
 export interface ConversationList {
-  /** undefined: not loaded yet. */
+  /** Undefined until the list has loaded. */
   conversations: readonly ListedConversation[] | undefined;
   failed: boolean;
-  /** Reads it once more. */
+  /** Reloads the list. */
   again: () => void;
   /** Loads the next page; undefined on the last one. */
   loadMore: (() => void) | undefined;
 }
 
-/** The caller's conversations; read again when `version` changes and when the window gets the focus. */
+/** Loads the person's conversations, and again when `version` changes or the window gets the focus. */
 export function useConversationList(search: string, version: unknown): ConversationList {
   const [list, setList] = useState<readonly ListedConversation[]>();
   const [cursor, setCursor] = useState<string>();
@@ -27,7 +27,7 @@ export function useConversationList(search: string, version: unknown): Conversat
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    // Pages of the list before this one come too late from now on.
+    // From now on, late pages of the previous list are dropped.
     reading.current = signal;
     const load = async (): Promise<void> => {
       try {
@@ -66,7 +66,7 @@ export function useConversationList(search: string, version: unknown): Conversat
   return { conversations: list, failed, again, loadMore };
 }
 
-/** A conversation that changed between two pages is in both. */
+/** Drops duplicates: a conversation that changed between two page reads is in both pages. */
 function append(
   before: readonly ListedConversation[],
   page: readonly ListedConversation[],
@@ -91,7 +91,7 @@ function useFocusCount(): number {
 
 export type ListedConversation = Conversations['conversations'][number];
 
-/** A page of the caller's conversations, the most recently changed first. */
+/** Loads a page of conversations, the most recently changed first. */
 async function loadConversations(
   { search, cursor }: { search: string; cursor?: string | undefined },
   signal?: AbortSignal,

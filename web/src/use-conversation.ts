@@ -14,7 +14,7 @@ export type Loaded =
 
 const AGAIN_MS = 1_000;
 
-/** Loads the conversation of a place, for as long as it takes the server to answer. */
+/** Loads the conversation of an address; retries until the server answers. */
 export function useConversation(place: Place): Loaded {
   const [loaded, setLoaded] = useState<Loaded>({ kind: 'loading', reconnecting: false });
   const [tries, setTries] = useState(0);
@@ -32,7 +32,7 @@ export function useConversation(place: Place): Loaded {
     return () => {
       controller.abort();
     };
-    // The same session under another agent's name is the same conversation.
+    // Another agent in the address does not change the conversation.
   }, [place.sessionId, tries]);
 
   return loaded;
@@ -77,14 +77,14 @@ async function loadUntilAnswered(
   }
 }
 
-/** Why the server declines; undefined if the same may work later. */
+/** Returns the reason of a refusal; undefined if a retry may succeed. */
 function toRefusal(error: unknown): string | undefined {
   if (error instanceof ChatRequestError && error.statusCode < 500) return describeRefusal(error);
   const isFinal = error instanceof Refusal && error.statusCode < 500 && error.statusCode !== 429;
   return isFinal ? error.message : undefined;
 }
 
-/** The chat of a conversation, for as long as the page shows it. */
+/** Returns the chat of the shown conversation. */
 export function usePageChat(conversation: Conversation): PageChat {
   const { page, sessionId, chatOptions } = conversation;
   const isBound = useSyncExternalStore(page.subscribe, () => page.get().bound);
@@ -106,7 +106,7 @@ export function usePageChat(conversation: Conversation): PageChat {
   return chat;
 }
 
-/** True while the page is visible to its user. */
+/** Returns true while the page is visible. */
 function usePageVisible(): boolean {
   return useSyncExternalStore(subscribe, () => document.visibilityState === 'visible');
 }

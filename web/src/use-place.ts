@@ -1,21 +1,21 @@
 import { useCallback, useEffect, useState } from 'react';
 import { isSessionId } from '../../protocol/ids.js';
 
-/** What the address bar leads to. */
+/** The parsed address. */
 interface Here {
-  /** Undefined: the address is meant to name a conversation, and names none. */
+  /** Undefined if the address tries to name a session but the id is unusable. */
   place: Place | undefined;
-  /** Whether this page made up the conversation, which is then known to be new. */
+  /** True if this page generated the session id, so the conversation is new. */
   isMade: boolean;
 }
 
-/** An address without a conversation gets a new one, so that a reload finds it. */
+/** Adds a new session id to an address without one, so that a reload finds it. */
 function readHere(): Here {
   const named = readPlace(location.search);
   if (named !== undefined) return { place: named, isMade: history.state === named.sessionId };
   if (namesSession(location.search)) return { place: undefined, isMade: false };
   const place = placeOf(crypto.randomUUID(), readAgent(location.search));
-  // The state of the entry outlives a reload.
+  // The history entry's state survives a reload.
   history.replaceState(place.sessionId, '', placeSearch(place));
   return { place, isMade: true };
 }
@@ -26,7 +26,7 @@ export interface Places extends Here {
   nameAgent: (agent: string) => void;
 }
 
-/** The conversation in the address bar; Back returns to the one before. */
+/** Returns the conversation in the address bar; Back returns to the previous one. */
 export function usePlace(): Places {
   const [here, setHere] = useState(readHere);
   const { sessionId, agent } = here.place ?? {};
@@ -68,13 +68,13 @@ export function usePlace(): Places {
   return { ...here, open, openNew, nameAgent };
 }
 
-/** What the address of the page says: which conversation, and which agent answers in it. */
+/** A conversation and the agent that answers in it. */
 export interface Place {
   sessionId: string;
   agent?: string;
 }
 
-/** The place that a query string names, or undefined if it names no usable session. */
+/** Parses a query string; returns undefined if it names no usable session. */
 export function readPlace(search: string): Place | undefined {
   const query = new URLSearchParams(search);
   const sessionId = query.get('session');
@@ -82,12 +82,12 @@ export function readPlace(search: string): Place | undefined {
   return placeOf(sessionId, readAgent(search));
 }
 
-/** True for an address that means to name a session, usable or not. */
+/** Returns true if the address tries to name a session, usable or not. */
 function namesSession(search: string): boolean {
   return new URLSearchParams(search).has('session');
 }
 
-/** The agent may be chosen by a link that leaves the session to the page. */
+/** A link may choose the agent and leave the session to the page. */
 export function readAgent(search: string): string | undefined {
   return new URLSearchParams(search).get('agent') ?? undefined;
 }

@@ -8,7 +8,7 @@ import { act, read } from './console-api.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
 
-/** The agents, and whether new runs of them wait; operators pause and resume them. */
+/** Lists the agents; operators pause and resume the start of their new runs. */
 export function AgentPauses({ roles }: { roles: PageConfig['roles'] }): ReactElement {
   const [asked, setAsked] = useState<{ agent: string; act: 'pause' | 'unpause' }>();
   const queries = useQueryClient();

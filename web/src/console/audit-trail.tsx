@@ -13,7 +13,7 @@ import { Link } from './use-place.js';
 
 const PAGE = 20;
 
-/** Who did what, and which way it came; for operators. */
+/** Lists the recorded acts with actor and channel, for operators. */
 export function AuditTrail(): ReactElement {
   const [action, setAction] = useState('');
   const pages = usePages(action);
@@ -73,7 +73,7 @@ export function AuditTrail(): ReactElement {
   );
 }
 
-/** A person who was erased has a pseudonym only, whole where two operators can open the name. */
+/** An erased person has only a pseudonym. It is shown in full if two operators can still unseal the name. */
 function whoOf({ name, actor, isSealed }: AuditEntryReply): string {
   if (name !== undefined) return name;
   if (isSealed) return `a person who was erased (sealed: ${actor})`;
@@ -88,7 +88,7 @@ function Target({ target }: Pick<AuditEntryReply, 'target'>): ReactElement {
   return <>{toolName ?? sessionId ?? person ?? '–'}</>;
 }
 
-/** Whether the trail is as it was written: its whole chain is read, so a person asks for it. */
+/** Verifies the trail's hash chain on request, because that reads the whole chain. */
 function AuditCheck(): ReactElement {
   const check = useQuery({
     queryKey: ['audit-check'],
@@ -124,7 +124,7 @@ function describeVerdict({ ok, entries, fault }: AuditVerdictReply): string {
   return describeFault(fault);
 }
 
-/** Acts of the audit trail as people read them. */
+/** Labels of the acts. */
 const AUDIT_WORDS: Record<AuditEntryReply['action'], string> = {
   approve: 'Approved',
   deny: 'Denied',

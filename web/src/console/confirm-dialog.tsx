@@ -4,21 +4,21 @@ import { ProblemNote, useSending } from './problem-note.js';
 
 interface Props {
   title: string;
-  /** What the button does, such as `Stop the run`. */
+  /** Label of the button, such as `Stop the run`. */
   verb: string;
   children?: ReactNode;
   /** False while there is nothing to confirm yet. */
   ready?: boolean;
-  /** Whether a reason has to be given. */
+  /** True if a reason is required. */
   needsReason?: boolean;
-  /** Whether the dialog is replaced, not closed, once it was confirmed. */
+  /** True if the caller replaces the dialog after confirmation instead of closing it. */
   stays?: boolean;
-  /** Rejects if the act was refused; the dialog says why and stays. */
+  /** Rejects if the server refused the act; the dialog then stays open and shows the reason. */
   onConfirm: (reason: string | undefined) => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks before something is done that cannot be taken back, and why it is done. */
+/** Asks for confirmation, and for a reason, before an act that cannot be undone. */
 export function ConfirmDialog(props: Props): ReactElement {
   const {
     title,

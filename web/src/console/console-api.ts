@@ -12,7 +12,7 @@ export async function read<Reply>(
 }
 
 /**
- * @param key names the act, so that it is carried out once however often it is sent
+ * @param key idempotency key: the server performs the act once, however often the request is sent
  * @throws Refusal, TypeError when the server cannot be reached or does not answer in time
  */
 export async function act<Reply>(path: string, body: object = {}, key?: string): Promise<Reply> {
@@ -22,7 +22,7 @@ export async function act<Reply>(path: string, body: object = {}, key?: string):
   return send<Reply>(path, { ...init, headers });
 }
 
-/** The address of a run among the routes of operators. */
+/** Returns the path of a run's operator route. */
 export function runPath(runId: string, rest = ''): string {
   return `/operator/runs/${encodeURIComponent(runId)}${rest}`;
 }

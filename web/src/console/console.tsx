@@ -23,7 +23,7 @@ const TITLES: Record<View, string> = {
   audit: 'Audit',
 };
 
-/** The console: what a tenant's conversations do, for the people who look after them. */
+/** Shows a tenant's runs and open questions to its staff. */
 export function Console(): ReactElement {
   const place = usePlace();
   const config = useQuery({
@@ -37,7 +37,7 @@ export function Console(): ReactElement {
 
   useEffect(() => {
     document.title = `${title} – helix console`;
-    // A reader of the screen hears that another view has come.
+    // Focus moves to the heading so that screen readers announce the new view.
     if (shown.current !== title) heading.current?.focus();
     shown.current = title;
   }, [title]);

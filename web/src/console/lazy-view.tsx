@@ -1,13 +1,13 @@
 import { lazy, type ComponentType, type LazyExoticComponent, type ReactElement } from 'react';
 
-/** A view or dialog whose code is loaded when it is first shown, so that the console begins with what waits. */
+/** Loads the code of a view or dialog when it is first shown, so that the list of questions opens fast. */
 export function lazyView<Props>(
   load: () => Promise<ComponentType<Props>>,
 ): LazyExoticComponent<ComponentType<Props>> {
   return lazy(async () => ({ default: await load().catch(() => Outdated) }));
 }
 
-/** The server has another release than this page, or cannot be reached: either way the page has to be loaded again. */
+/** Shown if code cannot be loaded: the server has another release or is away, so the page must be reloaded. */
 function Outdated(): ReactElement {
   return (
     <p className="error-line" role="alert" data-testid="problem">

@@ -16,17 +16,17 @@ type ManyAct = 'stop' | 'retry' | 'approve' | 'deny';
 interface Words {
   title: string;
   verb: string;
-  /** One of what it acts on, and several. */
+  /** Singular and plural of the targets. */
   things: readonly [one: string, many: string];
   nothing: string;
-  /** What a person should know before. */
+  /** Warning shown before confirmation. */
   caution?: string;
 }
 
 const GONE = 'There is nothing to do: the runs have other statuses by now.';
 const ANSWERED = 'There is nothing to do: the questions are answered by now.';
 
-/** What an act on many is called before it begins. */
+/** Words of the dialog before the act begins. */
 const MANY_WORDS: Record<ManyAct, Words> = {
   stop: { title: 'Stop these runs?', verb: 'Stop', things: ['run', 'runs'], nothing: GONE },
   retry: {
@@ -52,7 +52,7 @@ const MANY_WORDS: Record<ManyAct, Words> = {
   },
 };
 
-/** Codes of refusals as people read them. */
+/** Texts for refusal codes. */
 const PROBLEM_WORDS: Record<string, string> = {
   not_allowed: 'not yours to decide',
   unavailable: 'the server did not answer',
@@ -72,21 +72,20 @@ function describePlan(act: ManyAct, total: number): string {
 const SHOWN = 20;
 const PROBLEMS_SHOWN = 20;
 const PAGE = 100;
-/** Limits count requests per minute. */
+/** Rate limits count requests per minute, so a limited request waits this long. */
 const WAIT_MS = 5_000;
 
-/** A run, or a call of it, to act on. */
+/** A run, or one of its calls, to act on. */
 export interface Target {
   runId: string;
   agent?: string | undefined;
   owner?: string | undefined;
   sessionId?: string | undefined;
-  /** Of a run, as the page shows it. */
   status?: RunStatus | undefined;
   toolCallId?: string;
   toolName?: string;
   approvalId?: string;
-  /** Of the input that the page shows. */
+  /** Hash of the input that the page shows. */
   inputHash?: string;
 }
 
@@ -96,10 +95,10 @@ interface Props {
   onClose: () => void;
 }
 
-/** One act on many runs or calls, a request for each: which they are, whether it shall be, and how far it is. */
+/** Confirms an act on many runs or calls, then sends one request for each and shows progress. */
 export function ManyDialog({ act, of, onClose }: Props): ReactElement {
   const [confirmed, setConfirmed] = useState<Confirmed>();
-  // What was there when the dialog opened is what is confirmed.
+  // The person confirms the targets of the moment when the dialog opened.
   const [asked] = useState(of);
   const plan = useQuery({
     queryKey: ['plan', act, asked],
@@ -148,7 +147,7 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
 }
 
 interface Confirmed {
-  /** Of its requests: one that is sent again is the same. */
+  /** Prefix of the idempotency keys, so that a repeated request acts once. */
   id: string;
   act: ManyAct;
   targets: readonly Target[];
@@ -161,7 +160,7 @@ interface Counts {
   problems: { target: string; code: string }[];
 }
 
-/** Sends the requests while it is shown; it ends behind those that are under way. */
+/** Sends the requests while it is shown; requests in flight still finish after that. */
 function ManyProgress({
   confirmed,
   onClose,
@@ -185,7 +184,7 @@ function ManyProgress({
     };
     const sums: Counts = { done: 0, skipped: 0, problems: [] };
     const sendAll = async (): Promise<void> => {
-      // The first turn is behind this effect: one that is cleaned up at once sends nothing.
+      // Waits a tick, so that an effect that is cleaned up at once sends nothing.
       await Promise.resolve();
       const ended = (): boolean => isOver || !isShown;
       const send = (target: Target) => perform(confirmed, target, ended);
@@ -248,7 +247,7 @@ async function findRuns(
   signal: AbortSignal,
 ): Promise<Target[]> {
   const found = new Map<string, Target>();
-  // Asked by status: most runs of a long time have ended well, and are none of these.
+  // One query per status: most runs completed and would only be filtered out here.
   const statuses = statusesOf(act).filter((each) => (filter.status ?? each) === each);
   for (const status of statuses) {
     let cursor: string | undefined;
@@ -268,7 +267,7 @@ function statusesOf(act: ManyAct): readonly RunStatus[] {
   return act === 'stop' || act === 'retry' ? SUITED[act] : [];
 }
 
-/** A call has no status, and a run that the page does not show any more is the server's to judge. */
+/** A call has no status, and the server judges runs that the page no longer shows. */
 function isSuited(act: ManyAct, status: RunStatus | undefined): boolean {
   const statuses = statusesOf(act);
   return status === undefined || statuses.length === 0 || statuses.includes(status);
@@ -294,7 +293,7 @@ async function perform(
     } catch (error) {
       if (!(error instanceof Refusal)) {
         if (isRepeated) return { target: named, code: 'unavailable', isAway: true };
-        // Its reply may be lost: the key has it done once.
+        // The reply may be lost; the key keeps the repetition from acting twice.
         isRepeated = true;
         continue;
       }

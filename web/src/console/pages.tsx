@@ -6,7 +6,7 @@ interface Props {
   next: string | undefined;
 }
 
-/** Back and forth in a list; nothing for a list of one page. */
+/** Buttons for the next and the previous page; nothing if the list has one page. */
 export function PageButtons({ pages, next }: Props): ReactElement | null {
   if (pages.number === 1 && next === undefined) return null;
   return (
@@ -34,7 +34,7 @@ export function PageButtons({ pages, next }: Props): ReactElement | null {
   );
 }
 
-/** Where a reader stands in a list whose pages are found by cursors. */
+/** Position in a list that is paged by cursor. */
 interface Pages {
   /** Cursor of the page that is shown; undefined for the first one. */
   cursor: string | undefined;
@@ -44,7 +44,7 @@ interface Pages {
   previous: () => void;
 }
 
-/** Another list, which `key` names, is shown from its first page. */
+/** Returns to the first page when `key` changes. */
 export function usePages(key: string): Pages {
   const [at, setAt] = useState<{ key: string; cursors: readonly string[] }>({ key, cursors: [] });
   const cursors = at.key === key ? at.cursors : [];
@@ -60,7 +60,7 @@ export function usePages(key: string): Pages {
   };
 }
 
-/** What is chosen of a list, with or without these; the same set where nothing changes. Pure. */
+/** Returns the set with or without the keys; the same object if nothing changes. Pure. */
 export function withKeys(
   chosen: ReadonlySet<string>,
   keys: readonly string[],

@@ -1,8 +1,8 @@
-/** The views of the console, by the first part of their address. */
+/** The console's views, named by the first part of their address. */
 export const VIEWS = ['waiting', 'runs', 'usage', 'agents', 'audit'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What an address shows: a view, one item of it, and how the view is set. */
+/** A view, one item of it, and the view's settings, as an address names them. */
 export interface Place {
   view: View;
   /** The id of a run, or of a conversation that waits. */
@@ -12,7 +12,7 @@ export interface Place {
 
 export const BASE = '/console';
 
-/** The place of an address; undefined if there is no such page. */
+/** Parses an address; returns undefined if there is no such page. */
 export function readPlace(path: string, search: string): Place | undefined {
   if (path !== BASE && !path.startsWith(`${BASE}/`)) return undefined;
   const [name = '', item, ...rest] = path

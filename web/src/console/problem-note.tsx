@@ -2,12 +2,12 @@ import { useState, type ReactElement } from 'react';
 import { Refusal } from '../api-client.js';
 
 interface Props {
-  /** Nothing without one. */
+  /** Without an error, nothing is shown. */
   error: Error | null | undefined;
   what: string;
 }
 
-/** Why something could not be read or done, and what to do, in plain words. */
+/** Says in plain words why a request failed and what to do. */
 export function ProblemNote({ error, what }: Props): ReactElement | null {
   if (!error) return null;
   return (
@@ -17,7 +17,7 @@ export function ProblemNote({ error, what }: Props): ReactElement | null {
   );
 }
 
-/** A request that a person has sent: whether it is under way, and why it was refused. */
+/** Tracks a request: `busy` while it is in flight, then the error if it failed. */
 export function useSending(): {
   busy: boolean;
   error: Error | undefined;

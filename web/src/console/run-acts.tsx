@@ -44,7 +44,7 @@ interface Props {
   roles: PageConfig['roles'];
 }
 
-/** What an operator can do about a run; nothing for those who may only read. */
+/** The acts that the person may perform on a run; nothing for viewers. */
 export function RunActs({ run, roles }: Props): ReactElement | null {
   const [asked, setAsked] = useState<Act>();
   const [step, setStep] = useState<number>();
@@ -133,9 +133,8 @@ export function RunActs({ run, roles }: Props): ReactElement | null {
 }
 
 /**
- * The steps of a run after which a copy can continue, from 0, which is before the first. A completed run
- * has nothing left to do after its last one, and a step whose calls have no results yet cannot be
- * copied. Pure.
+ * Returns the steps after which a copy of the run can continue; 0 means before the first step. A completed
+ * run has no work after its last step, and a step whose calls have no results yet cannot be copied. Pure.
  */
 export function forkPoints({
   steps,

@@ -2,10 +2,10 @@ import type { ReactElement } from 'react';
 import { Choice } from '../choice.js';
 import { STATUS_WORDS } from './status-words.js';
 
-/** Filters of runs as the address has them. */
+/** Filters as the address names them. */
 type RunSettings = Readonly<Record<string, string>>;
 
-/** Ages that can be chosen: started within, or before, so many ms. */
+/** Choices of age: runs started within `ms`, or longer ago than that. */
 const AGES = [
   { name: 'hour', label: 'the last hour', ms: 3_600_000 },
   { name: 'day', label: 'the last 24 hours', ms: 86_400_000 },
@@ -14,7 +14,7 @@ const AGES = [
   { name: 'older-day', label: 'more than a day ago', ms: 86_400_000, isOlder: true },
 ] as const;
 
-/** The filter as the API takes it. Pure. */
+/** Converts the settings to the API's filter. Pure. */
 export function toRunFilter(settings: RunSettings, now: number): Record<string, string> {
   const { status = '', agent = '', owner = '', query = '', age = '' } = settings;
   const chosen = AGES.find(({ name }) => name === age);
@@ -41,7 +41,7 @@ interface Props {
   onChange: (changes: Record<string, string>) => void;
 }
 
-/** Choices count at once, texts with Enter or when they are left. */
+/** Choices apply at once, texts on Enter or blur. */
 export function RunFilters({ settings, agents, onChange }: Props): ReactElement {
   const choice = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
     <Choice

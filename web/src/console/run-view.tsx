@@ -20,7 +20,7 @@ interface Props {
   config: PageConfig;
 }
 
-/** What is known of a run, and where else it can be seen. */
+/** Shows a run's facts, with links to its conversation and to the Temporal UI. */
 export function RunFacts({ run, config }: Props): ReactElement {
   const { status, agent, owner, sessionId, turn, stepCount, startedAt, endedAt, by } = run;
   const { error, reason, usage, pending, isNewest, mode, traceUrl } = run;
@@ -91,12 +91,12 @@ function describeUsage({
   return `${tokens}, $${(costMicroUsd / MICRO).toFixed(4)}`;
 }
 
-/** One run: what it is, what it did and when, and what can be done about it. */
+/** Shows one run: its facts, its steps, and the acts on it. */
 export function RunView({ runId, config }: { runId: string; config: PageConfig }): ReactElement {
   const run = useQuery({
     queryKey: ['run', runId],
     queryFn: ({ signal }) => read<OperatorRunDetail>(runPath(runId), { signal }),
-    // A run that has ended changes seldom, and its steps count as reads of the person who looks.
+    // An ended run rarely changes.
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && hasEnded(data.status) ? REFRESH_MS.seldom : REFRESH_MS.soon,
   });
@@ -118,7 +118,7 @@ export function RunView({ runId, config }: { runId: string; config: PageConfig }
   );
 }
 
-/** The steps of a run as its record has them; each opens what was written, given and returned. */
+/** Lists the recorded steps; each opens its text and its calls' inputs and outputs. */
 function Steps({ run }: { run: OperatorRunDetail }): ReactElement {
   if (run.steps.length === 0) return <p data-testid="no-steps">It has finished no step yet.</p>;
   return (
@@ -140,7 +140,7 @@ function Steps({ run }: { run: OperatorRunDetail }): ReactElement {
           <StepContents
             runId={run.runId}
             step={step}
-            // A call that is settled meanwhile has another state, and the step is read again.
+            // A call that settles changes this value, and the step is read again.
             states={calls.map(({ state }) => state).join()}
           />
         </li>
@@ -155,7 +155,7 @@ interface StepProps {
   states: string;
 }
 
-/** What a step wrote, and what its calls were given and returned; read when it is opened. */
+/** Reads and shows a step's text and its calls' inputs and outputs when it is opened. */
 function StepContents({ runId, step, states }: StepProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const contents = useQuery({
@@ -163,7 +163,7 @@ function StepContents({ runId, step, states }: StepProps): ReactElement {
     queryFn: ({ signal }) =>
       read<OperatorStep>(runPath(runId, `/steps/${String(step)}`), { signal }),
     enabled: isOpen,
-    // Each read of a conversation of others is recorded.
+    // The audit trail records each read of another person's conversation.
     staleTime: Infinity,
     retry: false,
   });
@@ -181,7 +181,7 @@ function StepContents({ runId, step, states }: StepProps): ReactElement {
   );
 }
 
-/** Shown as text, whatever the model and tools wrote. */
+/** Shows everything from models and tools as plain text. */
 export function Contents({ contents }: { contents: OperatorStep }): ReactElement {
   const { step, prompt, text, reasoning, calls } = contents;
   return (

@@ -15,7 +15,7 @@ import { Link, useSettings } from './use-place.js';
 
 const PAGE = 25;
 
-/** The runs of the tenant, newest first, with filters and acts on many. */
+/** Lists the tenant's runs, newest first, with filters and acts on many of them. */
 export function RunsView({ place, config }: { place: Place; config: PageConfig }): ReactElement {
   const { settings } = place;
   const change = useSettings(place);

@@ -1,6 +1,5 @@
 import type { RunStatus } from '../../../protocol/run.js';
 
-/** Statuses of runs as people read them. */
 export const STATUS_WORDS: Record<RunStatus, string> = {
   starting: 'Starting',
   running: 'Running',

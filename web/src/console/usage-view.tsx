@@ -13,7 +13,7 @@ const MICRO = 1_000_000;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const usual = (value: number): string => value.toLocaleString();
 
-/** What a chart can show of each group. */
+/** Measures that the chart can show. */
 const MEASURES = {
   runs: { label: 'Runs', of: ({ runs }: UsageRow) => runs, format: usual },
   tokens: {
@@ -29,7 +29,7 @@ const MEASURES = {
 } as const;
 type Measure = keyof typeof MEASURES;
 
-/** Days that an address names; the last 30 days where it names none. Pure. */
+/** Returns the range of days in the address; the last 30 days by default. Pure. */
 export function toRange(
   { since = '', until = '' }: Readonly<Record<string, string>>,
   now: Date,
@@ -47,7 +47,7 @@ function groupLabel(value: string | undefined): string {
 const GROUPS = { day: 'Day', agent: 'Agent', owner: 'User', model: 'Model' } as const;
 type Group = keyof typeof GROUPS;
 
-/** What ended runs have used, by day, agent, user or model: a chart, and the same as a table. */
+/** Shows the usage of ended runs by day, agent, user or model, as a chart and a table. */
 export function UsageView({ place }: { place: Place }): ReactElement {
   const { settings } = place;
   const change = useSettings(place);
@@ -122,7 +122,7 @@ export function UsageView({ place }: { place: Place }): ReactElement {
   );
 }
 
-/** Groups that a chart shows; the table has all of them. */
+/** The chart shows at most this many groups; the table has all of them. */
 const MOST = 40;
 
 interface Props {
@@ -131,7 +131,7 @@ interface Props {
   format: (value: number) => string;
 }
 
-/** Horizontal bars with their values in words, so that neither length nor colour is needed to read them. */
+/** Horizontal bars with labelled values, readable without judging length or colour. */
 function UsageChart({ title, bars, format }: Props): ReactElement {
   const shown = bars.slice(0, MOST);
   const most = Math.max(...shown.map(({ value }) => value), 0);

@@ -21,7 +21,7 @@ function subscribe(notify: () => void): () => void {
 
 const readAddress = (): string => location.pathname + location.search;
 
-/** Shows another address without loading the page again; Back returns. */
+/** Navigates to an address without a page load; Back returns. */
 export function goTo(address: string, { replace = false } = {}): void {
   if (address === readAddress()) return;
   if (replace) history.replaceState(null, '', address);
@@ -38,7 +38,7 @@ export function usePlace(): Place | undefined {
   }, [address]);
 }
 
-/** Changes how the shown view is set; what is empty leaves the address. */
+/** Returns a function that changes the view's settings; empty values leave the address. */
 export function useSettings(place: Place): (changes: Record<string, string>) => void {
   return useCallback(
     (changes) => {
@@ -53,7 +53,7 @@ interface Props extends AnchorHTMLAttributes<HTMLAnchorElement> {
   href: string;
 }
 
-/** A link within the console: as any other, but the page is not loaded again. */
+/** A link within the console that does not reload the page. */
 export function Link({ href, ...rest }: Props): ReactElement {
   const open = (event: MouseEvent): void => {
     const isPlain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);

@@ -4,11 +4,11 @@ import { lazyView } from './lazy-view.js';
 
 const ManyDialog = lazyView(async () => (await import('./many-dialog.js')).ManyDialog);
 
-/** A call that is decided together with others. */
+/** A call that can be decided together with others. */
 export interface Choice extends Pick<OperatorQuestion, 'toolCallId' | 'toolName' | 'approvalId'> {
   runId: string;
   sessionId: string;
-  /** Of the input that the page shows. */
+  /** Hash of the input that the page shows. */
   inputHash: string;
   agent: string;
   owner: string;
@@ -21,15 +21,12 @@ export const keyOf = ({
 }: Pick<Choice, 'runId' | 'toolCallId' | 'inputHash'>): string =>
   `${runId} ${toolCallId} ${inputHash}`;
 
-/** Approvals are decided together; what a page would answer differs from one to the next. Pure. */
+/** Client tools' answers differ too much to be given together. Pure. */
 export function isChoosable({ kind, mayDecide }: OperatorQuestion): boolean {
   return kind === 'approval' && mayDecide;
 }
 
-/**
- * The calls among these that this person may decide, without those whose form was changed: they are
- * decided as the agents asked for them. Pure.
- */
+/** Edited calls are left out: a common decision takes each input as the agent asked for it. Pure. */
 export function findChoices(
   sessions: readonly OperatorWaitingSession[],
   changed: ReadonlySet<string>,
@@ -45,16 +42,15 @@ export function findChoices(
 }
 
 interface Props {
-  /** The calls of this page that this person may decide. */
   choices: readonly Choice[];
   chosen: ReadonlySet<string>;
   onChoose: (chosen: ReadonlySet<string>) => void;
 }
 
-/** Decides several calls of the page together; its dialog stays when few or none are left. */
+/** Decides several calls of the page together. Its dialog stays open when few or none are left. */
 export function WaitingChoice({ choices, chosen, onChoose }: Props): ReactElement {
   const [act, setAct] = useState<'approve' | 'deny'>();
-  // What was answered in the meantime is not chosen any more.
+  // Calls that were answered meanwhile drop out.
   const targets = choices.filter((choice) => chosen.has(keyOf(choice)));
   const areAll = targets.length === choices.length;
   return (

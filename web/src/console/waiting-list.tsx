@@ -10,13 +10,13 @@ interface Props {
   roles: PageConfig['roles'];
 }
 
-/** The questions of a page, and the acts on several of them: no person decides together what is not shown. */
+/** Lists a page of questions with acts on several of them. Only questions on the page can be chosen. */
 export function WaitingList({ sessions, roles }: Props): ReactElement {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
   const noteTouched = useCallback((key: string, isTouched: boolean): void => {
     setChanged((keys) => withKeys(keys, [key], isTouched));
-    // It is not chosen again without a click.
+    // An edited call leaves the choice; only a click puts it back.
     if (isTouched) setChosen((keys) => withKeys(keys, [key], false));
   }, []);
   const choices = findChoices(sessions, changed);

@@ -19,20 +19,19 @@ const MORE_MS = 60 * 60_000;
 
 interface Props {
   question: OperatorQuestion;
-  /** The run that asks. */
   runId: string;
   mayExtend: boolean;
-  /** Whether it is one of several that are decided together; absent: it cannot be. */
+  /** True if the call is chosen for a common decision; absent if it cannot be. */
   isChosen: boolean | undefined;
   onChoose: (isOn: boolean) => void;
-  /** Whether a person began to change the form, also into what cannot be sent. */
+  /** Called when the form becomes edited or pristine, even if its values are invalid. */
   onTouched: (key: string, isTouched: boolean) => void;
-  /** Rejects if the answer was refused. */
+  /** Rejects if the server refused the answer. */
   onAnswer: (answer: Answer) => Promise<void>;
   onExtend: (byMs: number) => Promise<void>;
 }
 
-/** A question of any conversation of the tenant, to be decided here by those who may. */
+/** Shows a question of any of the tenant's conversations; people who may decide answer it here. */
 export function WaitingQuestion(props: Props): ReactElement {
   const { question, runId, mayExtend, isChosen, onChoose, onAnswer, onExtend } = props;
   const { onTouched } = props;
@@ -43,7 +42,7 @@ export function WaitingQuestion(props: Props): ReactElement {
   const { busy, error, send } = useSending();
   const isApproval = kind === 'approval';
   const mayApprove = isApproval && mayDecide;
-  // An answer has a form of its own, and forms are not nested.
+  // `ResultForm` brings its own form element, and forms cannot be nested.
   const Frame = isApproval ? 'form' : 'section';
   const title = question.title ?? toWords(toolName);
   const { toolCallId, inputHash } = question;
@@ -51,7 +50,7 @@ export function WaitingQuestion(props: Props): ReactElement {
   const isTouched = isTyped || edited !== undefined || reason.trim() !== '';
   useLayoutEffect(() => {
     onTouched(key, isTouched);
-    // What was typed is gone with the card.
+    // The card takes the edits with it.
     return () => {
       onTouched(key, false);
     };
@@ -71,7 +70,7 @@ export function WaitingQuestion(props: Props): ReactElement {
   return (
     <Frame
       className="question"
-      // Of several questions by one tool each has a name of its own.
+      // One tool may ask several questions, so each gets a unique name.
       aria-label={`${title}, ${question.toolCallId} of ${runId}`}
       data-testid="question"
       data-tool={toolName}
@@ -191,7 +190,7 @@ export function WaitingQuestion(props: Props): ReactElement {
   );
 }
 
-/** What the person asked for and what the agent wrote before it asked; read when it is opened. */
+/** Reads and shows the user's request and the agent's text before the question when it is opened. */
 function WhyAsked({ runId }: { runId: string }): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const why = useQuery({
@@ -226,7 +225,7 @@ function WhyAsked({ runId }: { runId: string }): ReactElement {
   );
 }
 
-/** An answer as the routes of operators take it. */
+/** Body of an answer for the operator routes. */
 export type Answer =
   | { approved: boolean; input?: Record<string, unknown>; reason?: string }
   | { result: unknown }
@@ -239,7 +238,7 @@ interface WithheldProps {
   onWithdraw: (reason: string) => void;
 }
 
-/** A question that others decide: who they are, and the way back for the one by whose doing it is asked. */
+/** Shows a question that others must decide, and lets the person whose act raised it withdraw it. */
 function WithheldQuestion(props: WithheldProps): ReactElement {
   const { question, title, busy, onWithdraw } = props;
   const [reason, setReason] = useState('');
@@ -272,7 +271,7 @@ function WithheldQuestion(props: WithheldProps): ReactElement {
   );
 }
 
-/** Who has to decide a question in place of the one who reads this. Pure. */
+/** Names the people who must decide instead of the reader. Pure. */
 export function describeDeciders({
   missingRoles = [],
   mayWithdraw,

@@ -15,13 +15,13 @@ interface Props {
   session: OperatorWaitingSession;
   roles: PageConfig['roles'];
   chosen: ReadonlySet<string>;
-  /** Absent where there are not several to choose from. */
+  /** Absent if fewer than two calls can be chosen. */
   onChoose: ((chosen: ReadonlySet<string>) => void) | undefined;
-  /** Says that the form of a call was changed, or is as it was. */
+  /** Called when the form of a call becomes edited or pristine. */
   onTouched: (key: string, isTouched: boolean) => void;
 }
 
-/** One conversation that waits: who asked, since when, and its questions. */
+/** Shows a waiting conversation: its owner, since when it waits, and its questions. */
 export function WaitingSessionCard(props: Props): ReactElement {
   const { session, roles, chosen, onChoose, onTouched } = props;
   const { sessionId, owner, agent, since, run, pending, hiddenMessages } = session;
@@ -52,7 +52,7 @@ export function WaitingSessionCard(props: Props): ReactElement {
         const isOffered = onChoose !== undefined && isChoosable(question);
         return (
           <WaitingQuestion
-            // Another question under the same id is another card, whose form begins anew.
+            // A new question under the same call id gets a new card with a fresh form.
             key={`${approvalId} ${inputHash}`}
             question={question}
             runId={run.runId}

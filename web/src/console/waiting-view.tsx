@@ -15,7 +15,7 @@ const PAGE = 20;
 const loadList = () => import('./waiting-list.js');
 const WaitingList = lazyView(async () => (await loadList()).WaitingList);
 
-/** Everything that waits for a person in the tenant, longest wait first. */
+/** Lists the tenant's open questions, longest wait first. */
 export function WaitingView({ place, config }: { place: Place; config: PageConfig }): ReactElement {
   const { item, settings } = place;
   const change = useSettings(place);
@@ -29,7 +29,7 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
       }),
     refetchInterval: REFRESH_MS.soon,
   });
-  // The forms come beside the questions, not after them. If they do not, the list says so.
+  // Loads the forms' code in parallel with the questions. If that fails, the list says so.
   useEffect(() => void loadList().catch(() => undefined), []);
   const onlyMine = settings['show'] === 'mine';
   const found = waiting.data?.sessions ?? [];

@@ -13,7 +13,7 @@ interface Props {
   onChange: (value: unknown) => void;
 }
 
-/** The control for one value. Browsers check it, in the reader's language, before the form is sent. */
+/** Renders the control for one value. Browsers validate it in the reader's language before the form is sent. */
 export function FormInput(props: Props): ReactElement {
   const { shape, id, name, describedBy, required, value, disabled, onChange } = props;
   const common = {
@@ -73,7 +73,7 @@ export function FormInput(props: Props): ReactElement {
         required: required && ((minLength ?? 0) > 0 || !mayBeBlank),
         minLength,
         maxLength,
-        // A pattern of JSON Schema may match anywhere in a text.
+        // JSON Schema patterns are not anchored; HTML patterns are.
         pattern: pattern === undefined ? undefined : `.*(?:${pattern}).*`,
         title: pattern === undefined ? undefined : `It has to match ${pattern}`,
       };
@@ -104,7 +104,7 @@ export function FormInput(props: Props): ReactElement {
   }
 }
 
-/** What each control gets. */
+/** Props that all controls share. */
 interface Control<Value, Sent> {
   id: string;
   required: boolean;
@@ -115,11 +115,11 @@ interface Control<Value, Sent> {
   'data-testid': string;
 }
 
-/** A value that has no control of its own, as JSON. While the text is not JSON, the form is not sent. */
+/** Edits any other value as JSON. Invalid JSON keeps the form from being sent. */
 function JsonInput({ value, onChange, ...common }: Control<unknown, unknown>): ReactElement {
   const area = useRef<HTMLTextAreaElement>(null);
   const [typed, setTyped] = useState<{ text: string; stands: string }>();
-  // What is typed stays as it is typed, unless the value became another: of an item that took this place.
+  // Keeps the typed text unless the value changed from outside, such as when a list item moved here.
   const text = typed?.stands === toText(value) ? typed.text : toText(value);
   const parsed = parse(text, common.required);
   const fault = 'fault' in parsed ? `This is not JSON: ${parsed.fault}` : '';
@@ -159,7 +159,7 @@ function toText(value: unknown): string {
 }
 
 interface LongInputProps extends Control<string, string> {
-  /** Undefined: the text may have line breaks. */
+  /** Undefined if the text may have line breaks. */
   oneLine: OneLine | undefined;
   pattern: string | undefined;
   title: string | undefined;
@@ -168,8 +168,8 @@ interface LongInputProps extends Control<string, string> {
 }
 
 /**
- * A text on as many lines as it needs. One that is only too long for one line is otherwise as in a control
- * of one line: Enter sends the form, what is pasted brings no line breaks, and browsers check it.
+ * A growing text area. With `oneLine`, Enter sends the form, line breaks are dropped, and browsers validate
+ * the text.
  */
 function LongInput({ oneLine, pattern, value, onChange, ...common }: LongInputProps): ReactElement {
   const area = useRef<HTMLTextAreaElement>(null);
@@ -186,7 +186,7 @@ function LongInput({ oneLine, pattern, value, onChange, ...common }: LongInputPr
     <textarea
       {...common}
       ref={area}
-      // For browsers in which it does not grow with its text.
+      // For browsers that cannot grow a text area to fit its text.
       rows={Math.min(6, Math.max(1, Math.ceil(value.length / 30), value.split('\n').length))}
       value={value}
       onKeyDown={onKey}
@@ -197,7 +197,7 @@ function LongInput({ oneLine, pattern, value, onChange, ...common }: LongInputPr
   );
 }
 
-/** As controls of one line do it. */
+/** Cleans up a text as one-line controls do. */
 function toLine(text: string, oneLine: OneLine): string {
   const line = text.replace(/[\r\n]+/g, '');
   return oneLine === 'text' ? line : line.trim();
@@ -209,7 +209,7 @@ const FAULTS: Record<OneLine, string> = {
   url: 'This is not a URL.',
 };
 
-/** Asks a control of one line, since one of several has no such checks. Blank texts are left to `required`. */
+/** Validates with a detached one-line control, which text areas lack. Blank texts are left to `required`. */
 function faultOf(text: string, oneLine: OneLine, pattern: string | undefined): string {
   const line = document.createElement('input');
   line.type = oneLine;
@@ -218,7 +218,7 @@ function faultOf(text: string, oneLine: OneLine, pattern: string | undefined): s
   return line.checkValidity() ? '' : FAULTS[oneLine];
 }
 
-/** A number with its unit. What is typed stays as it is typed: `1.50` is not rewritten to `1.5`. */
+/** A number with its unit. Keeps the typed text: `1.50` is not rewritten to `1.5`. */
 function NumberInput({
   limits,
   value,

@@ -1,14 +1,14 @@
-/** What a control for text asks for. */
+/** Kinds of text control. */
 export type TextInput = 'text' | 'long' | 'email' | 'url' | 'date' | 'time' | 'date-time';
 
 const DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::00)?$/;
-/** A moment of RFC 3339, with its offset. */
+/** An RFC 3339 time with its offset. */
 const MOMENT = /^(.{10})T(?:[01]\d|2[0-3]):[0-5]\d:00(?:\.0+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * True if a control shows a text as it is. Browsers show nothing for what is no date, cut what a control
- * for moments cannot have, and drop line breaks and blanks, while the whole text would be approved. Pure.
+ * Returns true if a control shows the whole text unchanged. Browsers hide an invalid date, cut seconds that a
+ * control cannot hold, and drop line breaks; people would approve text that is not on screen. Pure.
  */
 export function isShownBy(input: TextInput, text: string): boolean {
   if (hasHiddenCharacters(text)) return false;
@@ -31,7 +31,7 @@ export function isShownBy(input: TextInput, text: string): boolean {
   }
 }
 
-/** A moment as the browser's control has it: by the reader's clock, to the minute. */
+/** Converts a time to the value of a `datetime-local` control: the reader's time zone, to the minute. */
 export function toLocalTime(text: string): string {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return '';
@@ -43,15 +43,15 @@ export function hasLineBreak(text: string): boolean {
   return /[\n\r]/.test(text);
 }
 
-/** Control characters, and those that turn the direction in which others are read. */
+/** Control characters, invisible ones, and those that change the text direction. */
 const HIDDEN = /(?![\t\n\r])[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** True for a text of which a control cannot show each character; JSON has escapes for them. */
+/** Returns true if a control cannot show every character; JSON can escape them. */
 export function hasHiddenCharacters(text: string): boolean {
   return text.search(HIDDEN) !== -1;
 }
 
-/** JSON in which such characters are escaped. */
+/** Escapes hidden characters in JSON. */
 export function escapeHidden(json: string): string {
   return json.replace(
     HIDDEN,
@@ -62,6 +62,6 @@ export function escapeHidden(json: string): string {
 function isDate(text: string): boolean {
   if (!DATE.test(text)) return false;
   const at = new Date(`${text}T00:00:00Z`);
-  // The 30th of February would be one of March.
+  // `Date` would turn the 30th of February into a day in March.
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }

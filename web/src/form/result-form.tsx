@@ -3,21 +3,21 @@ import { SchemaForm } from './schema-form.js';
 import { startValue } from './shape.js';
 import { toShape } from './to-shape.js';
 
-/** What the agent reads when a person declines to answer. */
+/** The agent reads this when a person declines to answer. */
 export const DECLINED = 'The person at the page would not say.';
 
 interface Props {
   title: string;
-  /** JSON Schema of the result; undefined: text. */
+  /** JSON Schema of the result; undefined means text. */
   schema: unknown;
-  /** A text such as `{"a":1}` or `3` is the value that it stands for. */
+  /** True if a text such as `{"a":1}` or `3` is parsed as JSON. */
   readsJson?: boolean;
   disabled: boolean;
   onResult: (result: unknown) => void;
   onRefuse: () => void;
 }
 
-/** A person's answer in place of a program's: by the schema of the result, or as text. */
+/** Lets a person give a tool's result: by its schema, or as text. */
 export function ResultForm(props: Props): ReactElement {
   const { title, schema, readsJson = false, disabled, onResult, onRefuse } = props;
   const [text, setText] = useState('');
@@ -67,7 +67,7 @@ export function ResultForm(props: Props): ReactElement {
   );
 }
 
-/** Texts that are no JSON stay text. Pure. */
+/** Parses JSON; other texts stay text. Pure. */
 function toValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -76,19 +76,19 @@ function toValue(text: string): unknown {
   }
 }
 
-/** A question that a tool asks while it is carried out has its schema in its input; other calls have that of their tool. */
+/** Returns the schema of a call's result. A tool that waits for an answer has the schema in its input. */
 export function schemaOfResult(schema: unknown, input: unknown): unknown {
   return schema ?? (isWait(input) ? input.schema : undefined);
 }
 
-/** What a call shows of its input: all of it, but for the form of the answer. Undefined: nothing. */
+/** Returns the part of the input to show: all of it except the answer's schema. Undefined means nothing. */
 export function shownOfQuestion(input: unknown): unknown {
   const shown = isWait(input) ? input.data : input;
   const isEmpty = typeof shown === 'object' && shown !== null && Object.keys(shown).length === 0;
   return isEmpty || shown === null ? undefined : shown;
 }
 
-/** The input of such a question: whose call asks, what the answer looks like, and what people have to know. */
+/** Returns true for the input of a waiting tool: the call that asks, the answer's schema, and data to show. */
 function isWait(input: unknown): input is { for: string; schema: unknown; data?: unknown } {
   return typeof input === 'object' && input !== null && 'for' in input && 'schema' in input;
 }

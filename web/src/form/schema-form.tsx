@@ -6,12 +6,12 @@ import { toShape } from './to-shape.js';
 
 interface FieldProps {
   shape: Shape;
-  /** Where the value is, for tests and for the names of controls. */
+  /** Path of the value, for tests and for the names of controls. */
   path: string;
   label: string;
   required: boolean;
   value: unknown;
-  /** What it was before anybody changed it; absent where nothing was given. */
+  /** The original value, for marking changes; absent if there was none. */
   given?: { value: unknown } | undefined;
   disabled: boolean;
   onChange: (value: unknown) => void;
@@ -20,14 +20,14 @@ interface FieldProps {
 interface Props {
   shape: Shape;
   value: unknown;
-  /** What the agent asks for, so that changes are marked. */
+  /** The value that the agent asked for, for marking changes. */
   given?: { value: unknown } | undefined;
   disabled: boolean;
-  /** Undefined: the value was removed. */
+  /** Receives undefined if the value was removed. */
   onChange: (value: unknown) => void;
 }
 
-/** A value, field by field, to be read and changed. The form around it checks what browsers can check. */
+/** Shows a value field by field for editing. The surrounding form runs the browser's validation. */
 export function SchemaForm({ shape, ...props }: Props): ReactElement {
   const common = { path: '', label: 'Value', required: true, ...props };
   return (
@@ -104,7 +104,7 @@ function GroupFields(
           disabled={disabled}
           onChange={(next) => {
             const { [name]: _, ...others } = fields;
-            // A field keeps its place, so that an input that was changed back is the same again.
+            // Fields keep their order, so that undoing an edit restores an equal input.
             const isNew = ownOf(fields, name) === undefined || next === undefined;
             const changed = isNew ? others : fields;
             onChange(next === undefined ? changed : { ...changed, [name]: next });
@@ -123,7 +123,7 @@ function ListItems(
   return (
     <>
       {items.map((item, index) => (
-        // Items have no names but their places.
+        // Items have no identity except their index.
         <div className="item" key={index}>
           <Field
             shape={shape.item}
@@ -168,7 +168,7 @@ function emptyOf({ kind }: Shape): unknown {
   return kind === 'text' ? '' : null;
 }
 
-/** A schema may name a field as what every object has, such as `constructor`. */
+/** Ignores inherited properties: a schema may name a field `constructor`. */
 function ownOf(fields: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
@@ -184,7 +184,7 @@ interface FormBoundaryProps {
   children: ReactNode;
 }
 
-/** Where a form cannot be drawn, the value is shown as it is sent: one question does not take the page away. */
+/** Falls back to JSON if the form cannot be rendered, so that one question does not break the page. */
 class FormBoundary extends Component<FormBoundaryProps, { failed: boolean }> {
   override state = { failed: false };
 
@@ -202,21 +202,21 @@ class FormBoundary extends Component<FormBoundaryProps, { failed: boolean }> {
 export interface EditedInput {
   shape: Shape;
   value: unknown;
-  /** The input with the person's changes; undefined if nothing is changed. */
+  /** The edited input; undefined if nothing has changed. */
   edited: Record<string, unknown> | undefined;
   onChange: (value: unknown) => void;
 }
 
-/** The input of a call while a person changes it. */
+/** State of a call's input while a person edits it. */
 export function useEditedInput(schema: unknown, input: unknown): EditedInput {
   const [changed, setChanged] = useState<{ value: unknown }>();
   const value = changed === undefined ? input : changed.value;
   const isChanged = JSON.stringify(value) !== JSON.stringify(input);
   return {
-    // By what the agent asked for: a form does not change under the hands that fill it in.
+    // The shape follows the agent's input, so the form stays the same during edits.
     shape: toShape(schema, input),
     value,
-    // Inputs are objects; the server refuses what is no object, also one that was removed.
+    // The server refuses any input that is not an object, including a removed one.
     edited: isChanged ? ((value ?? null) as Record<string, unknown>) : undefined,
     onChange: (next) => {
       setChanged({ value: next });

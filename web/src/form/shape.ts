@@ -1,6 +1,6 @@
 import { isShownBy, type TextInput } from './is-shown-by.js';
 
-/** What a form shows for a value. `json` is the way out for all that it has no control for. */
+/** The control for a value; `json` covers every value without a control of its own. */
 export type Shape = Described &
   (
     | { kind: 'group'; fields: GroupField[] }
@@ -23,7 +23,7 @@ export interface NumberLimits {
   min?: number | undefined;
   max?: number | undefined;
   step: number | 'any';
-  /** What the number counts, such as `$` or `kg`. */
+  /** Unit of the number, such as `$` or `kg`. */
   unit?: string | undefined;
 }
 
@@ -34,18 +34,18 @@ export interface TextLimits {
 }
 
 /**
- * What a text of one line is checked as where it is too long for a control of one line: it is shown on
- * several, and gets no line breaks.
+ * Validation of a one-line text that is too long for a one-line control. It is shown on several lines but
+ * gets no line breaks.
  */
 export type OneLine = 'text' | 'email' | 'url';
 
 interface Described {
   description?: string | undefined;
-  /** The value of a field that has no value yet. */
+  /** Initial value of an empty field. */
   start?: unknown;
 }
 
-/** True for a value that the control of a shape can show; all others are shown as what they are. */
+/** Returns true if the shape's control can show the value. */
 export function fits({ kind, ...shape }: Shape, value: unknown): boolean {
   switch (kind) {
     case 'group':
@@ -65,10 +65,10 @@ export function fits({ kind, ...shape }: Shape, value: unknown): boolean {
   }
 }
 
-/** More would be a page of controls. */
+/** A list with more items is not shown as controls. */
 export const MOST_ITEMS = 50;
 
-/** True if the controls of a shape show all of a value. */
+/** Returns true if the shape's controls show the whole value. */
 export function isWhole(shape: Shape, value: unknown): boolean {
   if (!fits(shape, value)) return false;
   if (shape.kind === 'list') return (value as unknown[]).every((each) => isWhole(shape.item, each));
@@ -79,7 +79,7 @@ export function isWhole(shape: Shape, value: unknown): boolean {
   });
 }
 
-/** What a form begins with where no value is given: defaults, and the empty values of what is required. Pure. */
+/** Returns a form's initial value: defaults, and empty values for required fields. Pure. */
 export function startValue(shape: Shape, isRequired = true, isInList = false): unknown {
   if (shape.start !== undefined) return shape.start;
   if (!isRequired) return undefined;
@@ -92,14 +92,14 @@ export function startValue(shape: Shape, isRequired = true, isInList = false): u
         }),
       );
     case 'list':
-      // Lists of lists could be of any length.
+      // Nested lists start empty, because their total size could be huge.
       return Array.from({ length: isInList ? 0 : shape.min }, () =>
         startValue(shape.item, true, true),
       );
     case 'switch':
       return false;
     case 'text':
-      // A control that is left blank has a blank text.
+      // An empty text control yields an empty text.
       return shape.input === 'text' || shape.input === 'long' ? '' : undefined;
     default:
       return undefined;

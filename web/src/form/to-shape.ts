@@ -2,7 +2,7 @@ import { toWords } from '../../../protocol/shown-call.js';
 import { hasHiddenCharacters, hasLineBreak, type TextInput } from './is-shown-by.js';
 import { fits, isWhole, MOST_ITEMS, type GroupField, type OneLine, type Shape } from './shape.js';
 
-/** The parts of JSON Schema that a form reads. Others are left to the server, which checks every answer. */
+/** The JSON Schema keywords that a form reads. The server checks the others in every answer. */
 interface Schema {
   $ref?: unknown;
   type?: unknown;
@@ -20,16 +20,16 @@ interface Schema {
   [keyword: string]: unknown;
 }
 
-/** A schema may come from a stranger's server: nothing in it may make the page work without end. */
+/** A third party may write the schema, so limits keep it from hanging the page. */
 const MOST_DEPTH = 6;
 const MOST_FIELDS = 60;
 const MOST_SHAPES = 300;
-/** What a control of one line shows on the narrowest phone, a few groups deep. */
+/** Characters that a one-line control shows on the narrowest phone, a few groups deep. */
 const LINE_CHARS = 18;
 
 /**
- * The form for a value: by its schema, and by the value itself where the schema says nothing, or not what the value is,
- * so that people see all that they agree to. Pure.
+ * Returns the form for a value: by the schema, or by the value itself where the schema does not match, so
+ * that people see everything that they approve. Pure.
  */
 export function toShape(schema: unknown, value: unknown): Shape {
   const place = { root: schema, depth: 0, left: { shapes: MOST_SHAPES } };
@@ -39,7 +39,7 @@ export function toShape(schema: unknown, value: unknown): Shape {
 interface Place {
   root: unknown;
   depth: number;
-  /** A short schema may refer to itself in many fields. */
+  /** Budget of shapes: a short schema may refer to itself in many fields. */
   left: { shapes: number };
 }
 
@@ -54,7 +54,7 @@ function shapeOf(source: Schema, value: unknown, place: Place): Shape {
   return {
     ...shape,
     ...(typeof description === 'string' && { description }),
-    // An answer has nothing that its form does not show.
+    // A default that the form cannot show in full must not enter the answer.
     ...(start !== undefined && isWhole(shape, start) && { start }),
   };
 }
@@ -82,7 +82,7 @@ function bySchema(schema: Schema, value: unknown, place: Place): Shape | undefin
   }
 }
 
-/** What a value itself says; `limits` are of its own kind, if the schema has some. */
+/** Derives the shape from the value; keeps the limits of `known` if it has the same kind. */
 function byValue(value: unknown, known: Shape | undefined, place: Place): Shape {
   if (typeof value === 'number') return { kind: 'number', step: 'any' };
   if (typeof value === 'boolean') return { kind: 'switch' };
@@ -129,10 +129,10 @@ function toGroup(schema: Schema, value: unknown, place: Place): Shape {
 
 function toList(schema: Schema, items: Schema, value: unknown, place: Place): Shape {
   const given: unknown[] = Array.isArray(value) ? value : [];
-  // A draft, which does not count: it says which fields the items have.
+  // A draft shape outside of the budget; it says which fields the items have.
   const draft = shapeOf(items, undefined, deeper({ ...place, left: { ...place.left } }));
   const item = shapeOf(items, toWidest(draft, given), deeper(place));
-  // What is in the list must be shown whole: one item that is something else makes it JSON.
+  // The list must show every item in full; one item that does not fit turns it into JSON.
   if (item.kind === 'json' || !given.every((each) => isWhole(item, each))) return { kind: 'json' };
   const { minItems, maxItems } = schema;
   const min = typeof minItems === 'number' ? minItems : 0;
@@ -150,7 +150,7 @@ function toNumber(schema: Schema): Shape {
   const unit = toUnit(format);
   const isInteger = typeOf(schema) === 'integer';
   const [low, high] = [minimum, maximum].map((limit) =>
-    // The limits of what JavaScript calls an integer are no limits for people.
+    // JavaScript's safe-integer limits are not limits for people.
     typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER ? limit : undefined,
   );
   const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : undefined;
@@ -189,7 +189,7 @@ function toText(schema: Schema, value: unknown): Shape {
   const special = typeof format === 'string' ? INPUTS[format] : undefined;
   const address = special === 'email' || special === 'url' ? special : undefined;
   const isLongText = (typeof maxLength === 'number' && maxLength > 200) || format === 'textarea';
-  // People see all of what they agree to; an address in one line is cut on a phone.
+  // One line would cut off a long address on a phone.
   const isCut = isLong(value) && address !== undefined;
   const isWide = isLong(value) || isLongText;
   const input = isCut ? 'long' : (special ?? (isWide ? 'long' : 'text'));
@@ -204,7 +204,7 @@ function toText(schema: Schema, value: unknown): Shape {
   };
 }
 
-/** A text that has no line breaks gets none by an Enter or by what is pasted. */
+/** A text without line breaks stays free of them, whether a person types or pastes. */
 function toOneLine(input: TextInput, value: unknown, check: OneLine = 'text'): OneLine | undefined {
   const isOne = input === 'long' && typeof value === 'string' && !hasLineBreak(value);
   return isOne ? check : undefined;
@@ -220,7 +220,7 @@ function toOptions({ enum: values, anyOf, oneOf, const: only }: Schema): Option[
   return isList ? apart((many as Schema[]).map(toOption)) : undefined;
 }
 
-/** Options of one label get their values, so that people know what they choose. */
+/** Adds the values to labels that occur twice, so that people can tell the options apart. */
 function apart(options: Option[]): Option[] {
   const times = new Map<string, number>();
   for (const { label } of options) times.set(label, (times.get(label) ?? 0) + 1);
@@ -241,7 +241,7 @@ function toOption({ const: value, title }: Schema): Option {
   return { value, label: typeof value === 'string' ? value : JSON.stringify(value) };
 }
 
-/** The alternative of a value that may be null. */
+/** Returns the non-null alternative of a nullable value. */
 function onlyAlternative({ anyOf, oneOf, allOf }: Schema): Schema | undefined {
   const many: unknown[] = [anyOf, oneOf, allOf].find((each) => Array.isArray(each)) ?? [];
   const rest = many.filter((each): each is Schema => isObject(each) && each.type !== 'null');
@@ -254,7 +254,7 @@ function typeOf({ type }: Schema): unknown {
   return rest.length === 1 ? rest[0] : undefined;
 }
 
-/** Follows a reference to a definition of the same schema, and no further one. */
+/** Resolves one reference to a definition in the same schema; further ones stay unresolved. */
 function resolve(schema: Schema, root: unknown): Schema {
   if (typeof schema.$ref !== 'string' || !isObject(root)) return schema;
   const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(schema.$ref) ?? [];
@@ -278,19 +278,19 @@ function isObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A longer text is checked by the server only. */
+/** Browsers check patterns only up to this length; the server checks longer texts. */
 const LONG_CHARS = 100;
 
 const MOST_ALTERNATIVES = 5;
 
 /**
- * A pattern that browsers may match against a text at each key: one of a stranger's schema could take
- * hours. Repeated groups and references back are left to the server, which checks all. Pure.
+ * Returns the pattern if a browser can match it quickly on each keystroke; a third party's pattern could take
+ * hours. Nested repetition and back-references are left to the server, which checks every answer. Pure.
  */
 function toQuickPattern(pattern: unknown, value: unknown): string | undefined {
   if (typeof pattern !== 'string') return undefined;
   if (typeof value === 'string' && value.length > LONG_CHARS) return undefined;
-  // What is escaped repeats nothing, and neither does what stands in a class.
+  // Escapes and character classes contain no quantifiers.
   const plain = pattern.replace(/\\[^1-9k]/g, 'x').replace(/\[[^\]]*\]/g, 'x');
   const repeats = plain.replace(/\(\?/g, '(').match(/[*+?]|\{\d+,\d*\}/g)?.length ?? 0;
   const isSlow =
@@ -300,10 +300,10 @@ function toQuickPattern(pattern: unknown, value: unknown): string | undefined {
   return isSlow ? undefined : pattern;
 }
 
-/** What a number counts, by its `format`: `currency:EUR`, `unit:kg` or `percent`. */
+/** Unit of a number, from the `format` keyword: `currency:EUR`, `unit:kg` or `percent`. */
 interface Unit {
   sign: string;
-  /** The smallest amount, of money. */
+  /** Smallest amount of a currency. */
   step?: number;
 }
 
@@ -322,14 +322,14 @@ function toMoney(currency: string): Unit {
     const { maximumFractionDigits: digits = 2 } = format.resolvedOptions();
     return { sign: sign ?? currency, step: 10 ** -digits };
   } catch {
-    // No currency that browsers know.
+    // The browser does not know this currency.
     return { sign: currency };
   }
 }
 
 /**
- * The value that all items of a list fit if their one shape is made for it: texts that need the most room,
- * in the fields that the items' schema has. Pure.
+ * Returns a sample whose shape fits all items of a list: the texts that need the most room, in the fields of
+ * the items' schema. Pure.
  */
 function toWidest(shape: Shape, items: readonly unknown[]): unknown {
   if (shape.kind === 'text') return widestText(items);
@@ -342,7 +342,7 @@ function toWidest(shape: Shape, items: readonly unknown[]): unknown {
   );
 }
 
-/** The text that needs the most of its control: one with line breaks, or else the longest. */
+/** Returns the text that needs the largest control: one with line breaks, or else the longest. */
 function widestText(values: readonly unknown[]): string | undefined {
   const texts = values.filter((each) => typeof each === 'string');
   return texts.find(hasLineBreak) ?? texts.sort((a, b) => b.length - a.length)[0];
