@@ -2,8 +2,7 @@ import type { ApiClient } from './api/client.js';
 import type { Terminal } from './terminal.js';
 import type { ExitCode } from './failure.js';
 
-/** What the commands work with; `main.ts` puts it together. */
-/** Where and how a command asks. */
+/** Server and tenant that a command talks to. */
 export interface ConnectOptions {
   url?: string;
   via?: 'cli' | 'mcp';
@@ -13,16 +12,16 @@ export interface ConnectOptions {
 
 export interface Cli {
   terminal: Terminal;
-  /** A client of the API; default: at `HELIX_URL`, else where `npm start` serves. */
+  /** Creates an API client. Default server: `HELIX_URL`, else the address of `npm start`. */
   connect: (options?: ConnectOptions) => ApiClient;
-  /** The environment, for `doctor`, which reads the settings of API and workers. */
+  /** The environment; `doctor` reads the settings of API and workers from it. */
   env: Record<string, string | undefined>;
   /** ms since the epoch. */
   now: () => number;
-  /** The exit code of a command that has done its work; default: 0. */
+  /** Sets the exit code of a successful command; default: 0. */
   exitWith: (code: ExitCode) => void;
-  /** From now on Ctrl-C is for the command, which stops what it has started and then ends. The second one kills it. */
+  /** Hands Ctrl-C to the command, which stops its work and then ends. A second Ctrl-C kills it. */
   takeInterrupts: (onInterrupt?: () => void) => void;
-  /** The process ends with the command, whatever a file that it has loaded holds open. */
+  /** Makes the process exit with the command, even if a loaded file keeps handles open. */
   endWithCommand: () => void;
 }

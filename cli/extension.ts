@@ -1,16 +1,15 @@
 import { Command } from 'commander';
 import type { Cli } from './cli.js';
 
-/** A command that an extension adds. */
 export interface ExtensionCommand {
-  /** With its arguments: `answered [tool]`. */
+  /** Name and arguments: `answered [tool]`. */
   name: string;
   description: string;
-  /** `cli.connect()` is a client of the API, `cli.terminal.print` writes. */
+  /** `cli.connect()` creates an API client, `cli.terminal.print` writes. */
   run: (args: readonly string[], cli: Cli) => Promise<void>;
 }
 
-/** What an extension adds to the command line. */
+/** An extension's additions to the command line. */
 export interface CliExtension {
   readonly name: string;
   commands?: readonly ExtensionCommand[];

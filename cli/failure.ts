@@ -1,13 +1,13 @@
 /** Exit codes of the command line, see docs/cli.md. */
 export const EXIT = {
   done: 0,
-  /** A run failed, or the server refused what was asked. */
+  /** A run failed, or the server refused the request. */
   failed: 1,
   /** A run waits for people. */
   waits: 2,
   /** A run was stopped. */
   stopped: 3,
-  /** The command line was wrong, or its question could not be asked. */
+  /** The command line was invalid, or confirmation was impossible. */
   usage: 64,
   /** The server cannot be reached, or cannot answer now. */
   unavailable: 69,
@@ -19,11 +19,11 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends the command with a sentence for the person who typed it, and an exit code. */
+/** Ends the command with an exit code and a sentence for the user. */
 export class CliFailure extends Error {
   override readonly name = 'CliFailure';
   readonly exitCode: ExitCode;
-  /** The server's code of a refusal. */
+  /** The server's error code, if it refused. */
   readonly code: string | undefined;
 
   constructor(message: string, exitCode: ExitCode = EXIT.failed, code?: string) {

@@ -10,7 +10,7 @@ const { version, engines } = JSON.parse(readFileSync(file, 'utf8')) as {
 };
 const fault = nodeFault(process.versions.node, engines.node);
 if (fault === undefined) {
-  // An old Node could not even read what this imports.
+  // Imported late, because an old Node cannot parse these modules.
   const { runCommandLine } = await import('./run.js');
   await runCommandLine(process, version);
 } else {

@@ -1,7 +1,7 @@
 /**
- * What is wrong with this Node; undefined if it is recent enough.
+ * Returns an error text for a Node that is too old, or undefined.
  *
- * @param range the oldest version that is good enough: `>=20.19`
+ * @param range oldest supported version: `>=20.19`
  */
 export function nodeFault(version: string, range: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);

@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.js';
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
-/** A duration such as `90s`, `1.5h` or `30d`, in ms. @throws InvalidArgumentError */
+/** Parses a duration such as `90s`, `1.5h` or `30d`, in ms. @throws InvalidArgumentError */
 export function parseDuration(text: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   if (amount === undefined) {
@@ -15,50 +15,50 @@ export function parseDuration(text: string): number {
   return Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
 }
 
-/** A whole number from 1. @throws InvalidArgumentError */
+/** Parses an integer from 1. @throws InvalidArgumentError */
 export function parseCount(text: string): number {
   const count = Number(text);
   if (/^\d{1,9}$/.test(text) && count > 0) return count;
   throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
-/** The number of a step; 0 is before the first. @throws InvalidArgumentError */
+/** Parses a step number; 0 means before the first step. @throws InvalidArgumentError */
 export function parseStep(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be the number of a step, from 0.');
 }
 
-/** A port, as its text. @throws InvalidArgumentError */
+/** Parses a port; returns its text. @throws InvalidArgumentError */
 export function parsePort(text: string): string {
   if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535) return text;
   throw new InvalidArgumentError('It must be a port: a number from 1 to 65535.');
 }
 
-/** Names separated by commas. @throws InvalidArgumentError */
+/** Parses comma-separated names. @throws InvalidArgumentError */
 export function parseNames(text: string): string[] {
   const names = text.split(',').map((name) => name.trim());
   if (names.every((name) => name !== '')) return names;
   throw new InvalidArgumentError('It must be names separated by commas.');
 }
 
-/** An address of a server; a path behind it is kept. @throws InvalidArgumentError */
+/** Parses a server's URL, which may have a path. @throws InvalidArgumentError */
 export function parseUrl(text: string): string {
   const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
   if (!isHttp) throw new InvalidArgumentError('It must be an address: http://host:port.');
   return text.replace(/\/+$/, '');
 }
 
-/** A text that must not be empty. @throws InvalidArgumentError */
+/** Rejects an empty text. @throws InvalidArgumentError */
 export function parseText(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
 }
 
 /**
- * A JSON value: the text itself, `@file`, or `@-` for stdin.
+ * Reads a JSON value: the text itself, `@file`, or `@-` for stdin.
  *
- * @param option names it in the error
- * @throws CliFailure if it cannot be read, or is no JSON
+ * @param option name used in the error
+ * @throws CliFailure if the value cannot be read or is not JSON
  */
 export async function readJson(
   option: string,
@@ -88,7 +88,7 @@ async function readSource(
 }
 
 /**
- * A time in the past, as a duration until now or as a date, in ISO 8601 for a moment of now.
+ * Parses a past time, given as a duration before now or a date; the result maps `now` to ISO 8601.
  *
  * @throws InvalidArgumentError
  */
@@ -96,14 +96,14 @@ export function parseSince(text: string): (now: number) => string {
   return parseTime(text, -1, '24h');
 }
 
-/** A day (UTC), as a date or as a duration until now. @throws InvalidArgumentError */
+/** Parses a UTC day, given as a date or a duration before now. @throws InvalidArgumentError */
 export function parseDay(text: string): (now: number) => string {
   const at = parseTime(text, -1, '30d');
   return (now) => at(now).slice(0, 10);
 }
 
 /**
- * A time to come, as a duration from now or as a date, in ISO 8601 for a moment of now.
+ * Parses a future time, given as a duration from now or a date; the result maps `now` to ISO 8601.
  *
  * @throws InvalidArgumentError
  */

@@ -34,7 +34,7 @@ Environment:
   HELIX_TOKEN  token of your identity provider, where the API has accounts
   NO_COLOR     no colours`;
 
-/** The command line `helix-temporal`: a noun, then a verb. */
+/** Creates the `helix-temporal` command line: a noun, then a verb. */
 export function createProgram(
   cli: Cli,
   { version, extensions = [] }: { version: string; extensions?: readonly CliExtension[] },
@@ -94,7 +94,7 @@ export function createProgram(
   return program;
 }
 
-/** What `command()` would have taken over from the program. */
+/** Copies the settings that `command()` would have inherited from the program. */
 function adopt(parent: Command): void {
   for (const command of parent.commands) {
     command.copyInheritedSettings(parent);

@@ -8,16 +8,16 @@ import { parseUrl } from './parse-values.js';
 import { createProgram } from './program.js';
 import { createTerminal, type Terminal } from './terminal.js';
 
-/** Where `npm start` serves. */
+/** Address of a server that `npm start` runs. */
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
-/** Reads the command line of a process and does what it says. Sets the exit code. */
+/** Executes the command line of a process and sets its exit code. */
 export async function runCommandLine(process: NodeJS.Process, version: string): Promise<void> {
   const { env } = process;
   const interrupt = (): never => process.exit(EXIT.interrupted);
   process.once('SIGINT', interrupt);
   let endsItself = false as boolean;
-  // The reader of a pipe has seen enough, as `head` does.
+  // The reader of the pipe, such as `head`, has closed it.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.done);
     throw error;
@@ -67,14 +67,14 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
   } catch (error) {
     process.exitCode = reportFailure(terminal, error);
   }
-  // What it has stopped may still wait for an answer, in vain, and connections keep a process alive.
+  // Stopped work may still wait for an answer, and connections keep a process alive.
   if (endsItself) {
     await Promise.all([flush(process.stdout), flush(process.stderr)]);
     process.exit();
   }
 }
 
-/** Resolves when all that was written is out. */
+/** Resolves when all output is written. */
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => {
@@ -83,10 +83,10 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-/** Returns the exit code. */
+/** Prints the failure and returns its exit code. */
 function reportFailure(terminal: Terminal, error: unknown): ExitCode {
   if (error instanceof CommanderError) {
-    // The parser has written what is wrong; asking for help or the version ends in the same way.
+    // The parser has printed its error; help and version also end with a `CommanderError`.
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
   if (error instanceof CliFailure) {
@@ -97,7 +97,7 @@ function reportFailure(terminal: Terminal, error: unknown): ExitCode {
   return EXIT.failed;
 }
 
-/** Without the line break that a file of a secret ends with. */
+/** Trims the line break at the end of a secret's file. */
 function readToken(text = ''): string | undefined {
   const token = text.trim();
   return token === '' ? undefined : token;

@@ -6,7 +6,7 @@ import { CliFailure, EXIT, wrongUsage } from './failure.js';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** The streams of a command. Results go to stdout, everything else to stderr. */
+/** A command's streams. Results go to stdout, everything else to stderr. */
 export interface Terminal {
   /** Writes a line of the result. */
   print: (text: string) => void;
@@ -17,7 +17,7 @@ export interface Terminal {
   isInteractive: boolean;
   /** @returns true for yes */
   ask: (question: string) => Promise<boolean>;
-  /** Everything from stdin. */
+  /** Reads stdin to its end. */
   readAll: () => Promise<string>;
 }
 
@@ -46,7 +46,7 @@ export function createTerminal(
     isInteractive: isTerminal(stdin) && isTerminal(stderr),
     ask: async (question) => {
       const lines = createInterface({ input: stdin, output: stderr });
-      // The interface takes Ctrl-C for itself, and never answers after Ctrl-D.
+      // The readline interface intercepts Ctrl-C and never answers after Ctrl-D.
       lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       const ended = once(lines, 'close').then(() => '');
       try {
@@ -65,9 +65,9 @@ export function createTerminal(
 }
 
 /**
- * Asks before a change. Resolves for `yes`, given on the command line or at the terminal.
+ * Asks for confirmation of a change; `--yes` also confirms.
  *
- * @throws CliFailure for every other answer, and without a terminal to ask at
+ * @throws CliFailure for any other answer, and without a terminal
  */
 export async function confirm(
   terminal: Terminal,

@@ -9,31 +9,31 @@ export interface CallOptions {
   query?: Query;
   body?: object;
   signal?: AbortSignal;
-  /** Names an act, so that it is carried out once however often it is sent. */
+  /** Idempotency key: the server performs the act once, however often the request is sent. */
   key?: string;
 }
 
-/** The HTTP API, as the commands use it. @throws CliFailure from every method */
+/** The HTTP API for commands. @throws CliFailure from every method */
 export interface ApiClient {
   readonly url: string;
   get: <T>(path: string, options?: Pick<CallOptions, 'query' | 'signal'>) => Promise<T>;
   post: <T>(path: string, body?: object) => Promise<T>;
   delete: <T>(path: string, options?: Pick<CallOptions, 'query'>) => Promise<T>;
-  /** The lines of a download, as they arrive; it may take as long as it does. */
+  /** Yields the lines of a download as they arrive, without a time limit. */
   lines: (path: string, options?: Pick<CallOptions, 'query'>) => AsyncGenerator<string, void>;
 }
 
 export interface ClientOptions {
-  /** Address of the server, without a slash at its end. */
+  /** The server's URL without a trailing slash. */
   url: string;
   token: string | undefined;
   /** The channel that the server records with each act. */
   via: 'cli' | 'mcp';
   /** Called before a refused request is sent again. */
   onWait?: (ms: number) => void;
-  /** Names the acts of this client, for a command that is repeated. Default: a new name for each. */
+  /** Idempotency key of all acts, for repeating a command. Default: a new key for each act. */
   idempotencyKey?: string | undefined;
-  /** The tenant on which to act, for those whose token lets them choose. */
+  /** The tenant to act on, if the token allows a choice. */
   tenant?: string | undefined;
 }
 
@@ -41,7 +41,6 @@ const REPLY_MS = 30_000;
 const MOST_TRIES = 5;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Creates a client of the API. */
 export function createApiClient(options: ClientOptions): ApiClient {
   const { url, token, via, onWait, tenant, idempotencyKey } = options;
   const newKey = (): string => idempotencyKey ?? randomUUID();
@@ -63,7 +62,7 @@ export function createApiClient(options: ClientOptions): ApiClient {
         method,
         headers: sent,
         body: body === undefined ? null : JSON.stringify(body),
-        // A sign-in page answers with a redirect, and must not get the token.
+        // A redirect leads to a sign-in page, which must not get the token.
         redirect: 'manual',
         signal: signal ?? AbortSignal.timeout(REPLY_MS),
       });
@@ -72,7 +71,7 @@ export function createApiClient(options: ClientOptions): ApiClient {
     }
   }
 
-  /** Limits count requests per minute: a command that acts on many runs waits for its turn. */
+  /** Waits and retries when rate-limited: limits count requests per minute, and a command may act on many runs. */
   async function ask(method: string, path: string, call?: CallOptions): Promise<Response> {
     for (let tries = 1; ; tries += 1) {
       const response = await send(method, path, call);
@@ -88,7 +87,7 @@ export function createApiClient(options: ClientOptions): ApiClient {
     }
   }
 
-  /** The time limit of a reply includes its body, and a server may end in the middle of it. */
+  /** Reads the body under the reply's time limit; a server may exit in the middle of it. */
   async function textOf(response: Response, signal?: AbortSignal): Promise<string> {
     try {
       return await response.text();

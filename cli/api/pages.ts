@@ -1,4 +1,4 @@
-/** The largest page of the API. */
+/** Largest page size of the API. */
 const PAGE = 100;
 
 interface Page<T> {
@@ -7,9 +7,9 @@ interface Page<T> {
 }
 
 /**
- * Reads a list page by page, while its items are taken.
+ * Reads a list lazily, page by page.
  *
- * @param most the number of items; undefined for all
+ * @param most maximum number of items; undefined for all
  * @param onMore called if there are more items
  */
 export async function* readPages<T>(

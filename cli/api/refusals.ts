@@ -2,14 +2,14 @@ import { EXIT, type ExitCode } from '../failure.js';
 import { CliFailure } from '../failure.js';
 import { shownText } from '../output/shown-text.js';
 
-/** Body of a refusal, see `ProblemBody` of the protocol. */
+/** Body of a refusal; see `ProblemBody` of the protocol. */
 interface Problem {
   error: string;
   code: string;
   detail?: unknown;
 }
 
-/** A response that is no success, in words: the server's, its code, and what to do. */
+/** Describes an error response: the server's message, its code, and a remedy. */
 export async function toRefusal(
   response: Response,
   { url, isSignedIn }: { url: string; isSignedIn: boolean },
@@ -36,7 +36,7 @@ export async function toRefusal(
   return new CliFailure(parts.filter((part) => part !== '').join(' '), exitCodeOf(status), code);
 }
 
-/** A server that does not answer, in words. */
+/** Describes a server that does not answer. */
 export function toUnreachable(url: string, error: unknown): CliFailure {
   const code = codeOf(error);
   const reason = REASONS[code] ?? `cannot be reached (${code}).`;
@@ -62,13 +62,13 @@ const REASONS: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another host name.',
 };
 
-/** What `fetch` rejects with; the reason is in its cause. */
+/** The rejection of `fetch`; its cause has the reason. */
 interface FetchError {
   name?: string;
   message?: string;
   code?: unknown;
   cause?: FetchError;
-  /** Several addresses of a host are tried, and fail together. */
+  /** One error per address, if the host has several. */
   errors?: FetchError[];
 }
 

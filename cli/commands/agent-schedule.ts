@@ -51,7 +51,7 @@ const SCHEDULES: Kind<OperatorSchedule> = {
   none: 'No schedules.',
 };
 
-/** `agent schedule`: runs that begin at set times. */
+/** `agent schedule`: runs that start at set times. */
 export function createAgentScheduleCommands(cli: Cli): Command {
   return new Command('schedule')
     .description('Let runs of agents begin at set times.')
@@ -200,7 +200,7 @@ function toTimes({ cron, everyMs, timeZone }: OperatorSchedule): string {
 
 const MINUTE_MS = 60_000;
 
-/** A firing a line; undefined if there was none. */
+/** One line per firing; undefined without any. */
 function toFiringLines({ firings }: OperatorScheduleDetail): string | undefined {
   if (firings.length === 0) return undefined;
   return firings

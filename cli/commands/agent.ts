@@ -29,7 +29,7 @@ const AGENTS: Kind<Agent> = {
   none: 'This server has no agent that people may talk to.',
 };
 
-/** `agent`: what people may talk to. */
+/** `agent`: the agents that people may talk to. */
 export function createAgentCommands(cli: Cli): Command {
   return new Command('agent')
     .description('See, start, pause and resume the agents of the server.')
@@ -49,7 +49,7 @@ function createListCommand(cli: Cli): Command {
     });
 }
 
-/** Without a role a person sees the names only. */
+/** People without a role get only the names. */
 async function readAgents(api: ApiClient): Promise<Agent[]> {
   try {
     const { agents } = await api.get<OperatorAgents>('/api/operator/agents');

@@ -50,7 +50,7 @@ interface AuditOptions extends ListOptions {
   actor?: string;
 }
 
-/** `audit`: who did what, and how. */
+/** `audit`: the recorded acts of people. */
 export function createAuditCommands(cli: Cli): Command {
   return new Command('audit')
     .description('See, export and verify the audit trail.')

@@ -17,7 +17,7 @@ const SIGNS = {
   fail: ['red', '✗'],
 } as const;
 
-/** `doctor`: looks at the engines by the settings of API and workers, without the API. */
+/** `doctor`: checks the engines with the settings of API and workers, without the API. */
 export function createDoctorCommand(cli: Cli): Command {
   return new Command('doctor')
     .summary('check engines and settings')

@@ -18,8 +18,8 @@ interface RunFlags extends GlobalOptions {
 }
 
 /**
- * `eval record` writes a file, so that its `-o` names the file unless it names a format. All other commands
- * have the `-o` of the program. Pure.
+ * Rewrites `-o` of `eval record` to the option for its file, unless it names a format. In all other commands
+ * `-o` is the program's. Pure.
  */
 export function withFileOfRecord(argv: readonly string[]): string[] {
   const at = argv.findIndex((word, n) => word === 'eval' && argv[n + 1] === 'record');
@@ -32,7 +32,7 @@ export function withFileOfRecord(argv: readonly string[]): string[] {
   });
 }
 
-/** `eval`: recorded conversations against the current agents. */
+/** `eval`: runs recorded conversations against the current agents. */
 export function createEvalCommands(cli: Cli): Command {
   const noun = new Command('eval').description(
     'Record conversations, and run agents on them again.',

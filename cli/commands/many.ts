@@ -9,12 +9,12 @@ import type { Kind } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
 import { yesOption, type Work } from './options.js';
 
-/** What an act did to a run, or to a call. */
+/** Result of an act on a run or call. */
 interface Outcome {
   runId: string;
   toolCallId?: string | undefined;
   outcome: string;
-  /** The server's code, if it refused. */
+  /** The server's error code, if it refused. */
   code?: string;
 }
 
@@ -49,7 +49,7 @@ export interface Target {
   body: object;
 }
 
-/** Acts on what a filter has found: shows it, asks, and sends a request for each. */
+/** Lists the items that a filter found, asks for confirmation, and sends a request for each. */
 export async function actOnFound<T extends object>(
   cli: Cli,
   work: Work<ManyOptions>,
@@ -76,11 +76,11 @@ export async function actOnFound<T extends object>(
 }
 
 /**
- * Sends a request for each target and prints what became of it. Ctrl-C, or a server that is away, ends it behind the
- * requests that are under way.
+ * Sends a request for each target and prints the results. Ctrl-C or an unreachable server ends it after the
+ * requests in flight.
  *
- * @param isFound true if a filter has found them: others may act on them meanwhile, which is no failure
- * @throws CliFailure if the only target was not acted upon for another reason than a refusal
+ * @param isFound true if a filter found the targets: others may act on them meanwhile, which is no failure
+ * @throws CliFailure if the only target failed for another reason than a refusal
  */
 export async function actOnAll(
   cli: Cli,
@@ -100,7 +100,7 @@ export async function actOnAll(
     const { outcome, failure } = await send(api, target);
     const isOwn = failure === undefined || failure.exitCode === EXIT.failed;
     if (!isOwn && targets.length === 1) throw failure;
-    // The next request would not be answered either.
+    // The next request would fail as well.
     isOver ||= !isOwn && failure.code !== 'not_allowed';
     const isNothing =
       failure === undefined ? outcome.outcome === 'nothing' : isNothingToDo(failure.code);
@@ -126,7 +126,7 @@ export async function actOnAll(
   );
 }
 
-/** A refusal is an outcome, as is a server that cannot be reached: `failure` says which. */
+/** Returns refusals and unreachable servers as outcomes, with `failure` set. */
 async function send(
   api: ApiClient,
   { path, body, runId, toolCallId }: Target,

@@ -6,7 +6,7 @@ import type { ApiClient } from '../api/client.js';
 
 const DEFAULT_LIMIT = 50;
 
-/** Options that every command has. */
+/** Options of every command. */
 export interface GlobalOptions extends OutputOptions {
   url?: string;
   tenant?: string;
@@ -37,14 +37,14 @@ export function yesOption(): Option {
   return new Option('-y, --yes', 'do not ask');
 }
 
-/** What an action works with, by its options. */
+/** A command's options with the client and output made from them. */
 export interface Work<O> {
   options: O;
   api: ApiClient;
   output: Output;
 }
 
-/** Puts together what an action needs; commander passes the command last. */
+/** Builds an action's work; commander passes the command last. */
 export function workOf<O extends GlobalOptions>(cli: Cli, command: Command): Work<O> {
   const options = command.optsWithGlobals<O>();
   return { options, api: cli.connect(options), output: createOutput(cli, options) };

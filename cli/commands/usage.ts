@@ -35,7 +35,7 @@ const ROWS: Kind<UsageRow> = {
   none: 'Nothing was used.',
 };
 
-/** Of one tenant there is nothing to tell apart, unless that is asked for. */
+/** Columns with the tenant, for requests across tenants. */
 const WITH_TENANT: Kind<UsageRow> = {
   ...ROWS,
   columns: [{ title: 'TENANT', show: ({ tenant }) => tenant ?? '' }, ...ROWS.columns],
@@ -47,7 +47,7 @@ interface UsageOptions extends GlobalOptions {
   by?: string;
 }
 
-/** `usage`: what ended runs have used. */
+/** `usage`: consumption of ended runs. */
 export function createUsageCommands(cli: Cli): Command {
   const noun = new Command('usage').description('See what ended runs have used.');
   return noun.addCommand(

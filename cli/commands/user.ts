@@ -11,11 +11,11 @@ import { workOf, yesOption, type ConsentOptions, type GlobalOptions } from './op
 
 const ID = ['[user]', 'id of the person, as in tokens'] as const;
 const OWNER = ['--owner <user>', 'the same, by its name in lists', parseText] as const;
-/** What is left after so many requests that erased nothing is left for another time. */
+/** After this many requests in a row that erased nothing, the command gives up. */
 const MOST_IDLE = 20;
 const PAUSE_MS = 500;
 
-/** `user`: what is stored about a person. */
+/** `user`: data stored about a person. */
 export function createUserCommands(cli: Cli): Command {
   const noun = new Command('user').description('Export and erase what is stored about a person.');
   return noun.addCommand(createExportCommand(cli)).addCommand(createDeleteCommand(cli));
@@ -77,7 +77,7 @@ interface OwnerOption {
   owner?: string;
 }
 
-/** One person, named one way. @throws CliFailure */
+/** Returns the person, who must be named in exactly one way. @throws CliFailure */
 function whoOf(id: string | undefined, owner: string | undefined): string {
   const who = id ?? owner;
   if (who === undefined) throw wrongUsage('Name the person: an id, or --owner.');

@@ -18,7 +18,7 @@ const RECEIVERS: Kind<OperatorReceivers['receivers'][number]> = {
   none: 'This server has no receivers.',
 };
 
-/** `webhook`: who is notified. */
+/** `webhook`: receivers of notices. */
 export function createWebhookCommands(cli: Cli): Command {
   return new Command('webhook')
     .description('See who is notified, and send a test.')

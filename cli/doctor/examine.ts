@@ -19,12 +19,12 @@ import { judgeTemporal, type TemporalLook } from './judge-temporal.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
 export interface ExamineOptions {
-  /** With the settings of API and workers. */
+  /** Environment with the settings of API and workers. */
   env: Record<string, string | undefined>;
-  /** Address of the API. */
+  /** The API's URL. */
   url: string;
   nodeVersion: string;
-  /** Leaves out API and workers, which need not have been started. */
+  /** True to skip API and workers, which may not have been started. */
   enginesOnly: boolean;
   now: () => number;
 }
@@ -37,7 +37,7 @@ interface Settings {
 
 const API_MS = 5_000;
 
-/** Looks at everything that the product needs, by the settings of its processes, and judges it. */
+/** Checks every part that the product needs, with the settings of its processes. */
 export async function examine(options: ExamineOptions): Promise<Verdict[]> {
   const { env, url, nodeVersion, enginesOnly } = options;
   const node = judgeNode(nodeVersion);
@@ -128,19 +128,19 @@ async function lookAtApi(url: string): Promise<ApiLook> {
   }
 }
 
-/** The agents without prices; undefined where no budget needs them. */
+/** Returns the agents without prices; undefined if no budget needs prices. */
 export async function lookAtPrices(
   config: Config,
   env: Record<string, string>,
 ): Promise<string[] | { fault: string } | undefined> {
   if (budgetsOfSettings(config) === undefined) return undefined;
   const { AGENTS, MODEL = 'scripted' } = config;
-  // Only the scripted model of the demo has prices.
+  // Of the demo's models, only the scripted one has prices.
   if (AGENTS === undefined) return MODEL === 'scripted' ? [] : [`the demo's, with MODEL=${MODEL}`];
   try {
     return unpricedAgents(await loadAgentsFile(AGENTS, { env }));
   } catch (error) {
-    // The look at the model says which key is missing; agents cannot be loaded without it.
+    // The check of the model reports a missing key; agents cannot be loaded without it.
     if (error instanceof AgentsFileError || error instanceof ModelConfigurationError) {
       return { fault: error.message };
     }

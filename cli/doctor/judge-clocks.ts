@@ -8,11 +8,11 @@ export interface Clocks {
   temporal?: ClockReading | undefined;
 }
 
-/** A difference that people notice in deadlines, and one that makes sign-ins and deadlines wrong, ms. */
+/** From the first difference, ms, people notice wrong deadlines; from the second, sign-ins fail too. */
 const NOTICED_MS = 2_000;
 const WRONG_MS = 10_000;
 
-/** Compares the clocks of this machine, Redis and Temporal. The odd one out is named. */
+/** Compares the clocks of this machine, Redis and Temporal, and names the odd one out. */
 export function judgeClocks({ redis, temporal }: Clocks): Verdict[] {
   const clocks = verdictsOn('clocks');
   const offsets = [
@@ -47,7 +47,7 @@ export function judgeClocks({ redis, temporal }: Clocks): Verdict[] {
   ];
 }
 
-/** The true difference lies within `slack` of `ms`. */
+/** Returns the estimated offset; the true one lies within `slack` of `ms`. */
 function offsetOf({ at, askedAt, repliedAt }: ClockReading): { ms: number; slack: number } {
   return { ms: Math.round(at - (askedAt + repliedAt) / 2), slack: (repliedAt - askedAt) / 2 };
 }
@@ -56,7 +56,7 @@ function isSameSide(off: { ms: number }[]): boolean {
   return off.every(({ ms }) => ms > 0) || off.every(({ ms }) => ms < 0);
 }
 
-/** With one engine to compare, either clock may be the wrong one. */
+/** Names both machines if only one engine could be compared, as either may be wrong. */
 function where(names: string[], compared: number): string {
   const servers = `the servers of ${names.join(' and ')}`;
   return compared === 1 ? `on this machine and ${servers}` : `on ${servers}`;

@@ -2,13 +2,13 @@ import { RIGHTS_FIX, toRedisFault, type RedisFacts } from '../../store/redis/ins
 import type { ServerInfo } from '../../store/redis/server-info.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
-/** A look at Redis: what was found, or why nothing was. */
+/** Facts about Redis, or the reason why none were read. */
 export type RedisLook = { address: string } & ({ facts: RedisFacts } | { reason: string });
 
 const OLDEST_MAJOR = 7;
 const FULL = 0.9;
 
-/** Fixed rules over what was found. */
+/** Applies fixed rules to the facts. */
 export function judgeRedis(look: RedisLook): Verdict[] {
   const redis = verdictsOn('redis');
   if ('reason' in look) {

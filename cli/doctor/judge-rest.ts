@@ -13,7 +13,7 @@ export function judgeNode(version: string): Verdict {
   return node.fail(`Node ${version} is too old.`, `Install Node ${oldest} or newer.`);
 }
 
-/** The model that workers use: what `MODEL` names, or why it cannot be created. */
+/** Judges the workers' model, named by `MODEL`; `fault` says why it cannot be created. */
 export function judgeModel(model: string | undefined, fault: string | undefined): Verdict {
   const verdict = verdictsOn('model');
   if (fault !== undefined) return verdict.fail(fault, 'It is a setting of the workers.');
@@ -26,7 +26,7 @@ export function judgeModel(model: string | undefined, fault: string | undefined)
   return verdict.ok(`${model}, and what it needs is set.`);
 }
 
-/** Agents that budgets are blind to, if there are budgets. Pure. */
+/** Warns of agents without prices, whose cost budgets cannot count. Pure. */
 export function judgePrices(unpriced: readonly string[] | { fault: string }): Verdict {
   const budgets = verdictsOn('budgets');
   if ('fault' in unpriced)
@@ -38,7 +38,7 @@ export function judgePrices(unpriced: readonly string[] | { fault: string }): Ve
   );
 }
 
-/** Receivers of notices: conversations do without them. Pure. */
+/** Judges receivers of notices, which conversations do not depend on. Pure. */
 export function judgeReceivers(looks: readonly ReceiverLook[] | { fault: string }): Verdict[] {
   const receivers = verdictsOn('receivers');
   if ('fault' in looks) {
@@ -54,10 +54,10 @@ export function judgeReceivers(looks: readonly ReceiverLook[] | { fault: string 
   );
 }
 
-/** How the API answers: its state, or why it does not. */
+/** The API's readiness, or the reason why it does not answer. */
 export type ApiLook = { url: string } & ({ away: string[]; isReady: boolean } | { fault: string });
 
-/** API and engines are looked at separately: this one may not have been started yet. */
+/** A silent API is judged apart from the engines: it may not have been started yet. */
 export function judgeApi(look: ApiLook): Verdict {
   const api = verdictsOn('api');
   if ('fault' in look) return api.warn(look.fault);

@@ -10,23 +10,23 @@ import { POLL_MS } from '../../runs/workers.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
-/** A look at Temporal with these settings. */
+/** Facts about Temporal, with the settings used. */
 export interface TemporalLook {
   address: string;
   namespace: string;
   taskQueue: string;
   facts: Finding<TemporalFacts>;
-  /** Ids of the keys that TEMPORAL_CODEC_KEYS holds. */
+  /** Key ids in TEMPORAL_CODEC_KEYS. */
   keyIds: readonly string[];
-  /** False leaves out what is missing before the first worker has started. */
+  /** False skips findings that are normal before the first worker starts. */
   expectsWorker: boolean;
-  /** ms since the epoch; the server's own clock counts where it is known. */
+  /** ms since the epoch; the server's clock takes precedence if known. */
   now: number;
 }
 
 const INDEXED = { KEYWORD: 'Keyword', INT: 'Int' } as const;
 
-/** Fixed rules over what was found. */
+/** Applies fixed rules to the facts. */
 export function judgeTemporal(look: TemporalLook): Verdict[] {
   const { address, facts } = look;
   const temporal = verdictsOn('temporal');

@@ -8,7 +8,7 @@ import {
   type NotifySettings,
 } from '../../extensions/notify/settings.js';
 
-/** How the host of a receiver answers; `fault` says why it does not. */
+/** Result of a connection to a receiver's host; `fault` is set if it failed. */
 export interface ReceiverLook {
   name: string;
   host: string;
@@ -19,9 +19,9 @@ const CONNECT_MS = 5_000;
 const SMTP_PORTS: Record<string, number> = { 'smtp:': 587, 'smtps:': 465 };
 
 /**
- * Opens a connection to the host of each receiver, as deliveries do, and sends nothing.
+ * Opens a connection to each receiver's host, as deliveries do, and sends nothing.
  *
- * @throws Error in one sentence if the list cannot be used
+ * @throws Error in one sentence if the list of receivers is invalid
  */
 export async function lookAtReceivers(config: Config): Promise<ReceiverLook[]> {
   const given = readNotify(config);
@@ -36,7 +36,7 @@ async function lookAt(
 ): Promise<ReceiverLook> {
   const isMail = receiver.kind === 'mail';
   const url = new URL(isMail ? (mail?.url ?? '') : receiver.url);
-  // An own mail server may be anywhere.
+  // A private mail server may have any address.
   const isPrivate = isMail || receiver.privateNetwork;
   const look = { name: receiver.name, host: url.host };
   try {

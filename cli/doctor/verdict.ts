@@ -1,18 +1,18 @@
-/** How bad a finding is: `fail` means that the product does not work, or may lose data. */
+/** Severity; `fail` means that the product does not work or may lose data. */
 export type Level = 'ok' | 'note' | 'warn' | 'fail';
 
-/** What `doctor` says about one thing. */
+/** A finding of `doctor` about one part. */
 export interface Verdict {
-  /** What was looked at: `redis persistence`. */
+  /** Name of the check, such as `redis persistence`. */
   check: string;
   level: Level;
-  /** The finding, as a sentence. */
+  /** A full sentence. */
   finding: string;
-  /** What to do; names the setting. */
+  /** Remedy; names the setting. */
   fix?: string;
 }
 
-/** Says what one look at a part is about. */
+/** Creates verdicts about one part. */
 export function verdictsOn(
   check: string,
 ): Record<Level, (finding: string, fix?: string) => Verdict> {

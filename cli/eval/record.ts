@@ -6,12 +6,12 @@ import { wrongUsage } from '../failure.js';
 export interface RecordOptions {
   name: string;
   session: { agent: string; run: { status: RunStatus }; messages: unknown[] };
-  /** Default: none, the text is returned only. */
+  /** File to write; undefined means that the text is only returned. */
   file: string | undefined;
   now: number;
 }
 
-/** Freezes a conversation, and returns the text of the case. @throws CliFailure for an empty one */
+/** Records a conversation as a case and returns its text. @throws CliFailure for an empty one */
 export async function record({ name, session, file, now }: RecordOptions): Promise<string> {
   const { agent, run, messages } = session;
   let text: string;

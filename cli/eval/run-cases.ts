@@ -19,7 +19,7 @@ export interface RunOptions {
   /** A folder of cases, or one case. */
   path: string;
   agents?: string | undefined;
-  /** True: the same agents with their own models. */
+  /** True means the same agents with their own models. */
   baseline?: string | true | undefined;
   model?: string | undefined;
   live: readonly string[];
@@ -29,9 +29,9 @@ export interface RunOptions {
 }
 
 /**
- * Runs every case, one after the other.
+ * Runs the cases one after the other.
  *
- * @throws CliFailure for what cannot be used, before any case is run
+ * @throws CliFailure for invalid input, before any case runs
  */
 export async function runCases(options: RunOptions): Promise<CaseReport[]> {
   const { baseline, live, failOn = FAIL_ON, junit, env } = options;
@@ -92,7 +92,7 @@ function checkAgents(cases: readonly EvalCase[], agents: readonly AgentDefinitio
   }
 }
 
-/** A name that is spelt wrongly would be drift, which says nothing of its cause. */
+/** Rejects unknown tool names, because a typo would only show up as unexplained drift. */
 function checkLive(live: readonly string[], agents: readonly AgentDefinition[]): void {
   const tools = new Set(agents.flatMap((agent) => agent.tools.map(({ name }) => name)));
   const unknown = live.find((name) => !tools.has(name));
@@ -109,20 +109,20 @@ function toDifferences(names: readonly string[]): Difference[] {
   });
 }
 
-/** Writes what is known after each case; the cases without a report have not run. */
+/** Writes the reports so far after each case; the cases without a report have not run. */
 type WriteJUnit = (reports: readonly CaseReport[]) => Promise<void>;
 
 /**
- * An evaluation that is ended before its last case leaves what it has found. A pipe gets the last
- * version only.
+ * Opens the file so that an interrupted evaluation leaves its results so far. A pipe gets only the last
+ * version.
  *
- * @throws CliFailure for a file that cannot be written, before any model is called
+ * @throws CliFailure if the file cannot be written, before any model is called
  */
 async function openJUnitFile(file: string, cases: readonly EvalCase[]): Promise<WriteJUnit> {
   const about = await stat(file).catch(() => undefined);
   if (about?.isDirectory() === true) throw wrongUsage(`${file} cannot be written: it is a folder.`);
   const isFile = about === undefined || about.isFile();
-  // A link stays a link.
+  // Follows a symbolic link, so that it stays a link.
   const target = await realpath(file).catch(() => file);
   const write: WriteJUnit = async (reports) => {
     const isLast = reports.length === cases.length;
@@ -136,7 +136,7 @@ async function openJUnitFile(file: string, cases: readonly EvalCase[]): Promise<
   return write;
 }
 
-/** As a whole, so that no reader finds half of one; in place where the folder may not be written, or the file is a mount. */
+/** Replaces the file atomically; writes in place if the folder is read-only or the file is a mount. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const part = `${file}.part`;
   try {

@@ -6,7 +6,7 @@ import { CliFailure, EXIT, type ExitCode } from '../failure.js';
 import type { Kind } from '../output/output.js';
 import { parsePort } from '../parse-values.js';
 
-/** What `scripts/start/own-agents.mjs` does, which runs the same programs as `npm start`. */
+/** Interface of `scripts/start/own-agents.mjs`, which runs the same programs as `npm start`. */
 interface Launcher {
   startDevelopment: (options: {
     file: string | undefined;
@@ -23,13 +23,13 @@ async function loadLauncher(): Promise<Launcher> {
   return (await import(LAUNCHER)) as Launcher;
 }
 
-/** Failures that the person at the keyboard can act on, as sentences with an exit code. */
+/** Rethrows failures that the user can fix as sentences with an exit code. */
 async function inSentences<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // It was stopped while it started.
+    // The user stopped it during the start.
     if (error.name === 'AbortError') return undefined;
     if (error.name === 'UsageError') throw new CliFailure(error.message, EXIT.usage);
     if (error.name === 'UserError') throw new CliFailure(error.message, EXIT.unavailable);
@@ -61,7 +61,7 @@ const LEASES: Kind<OperatorLease> = {
   none: 'No leases.',
 };
 
-/** `worker list`: below `worker [file]`, which runs one. */
+/** `worker list`, a subcommand of `worker [file]`, which runs a worker. */
 function createWorkerListCommand(cli: Cli): Command {
   return new Command('list')
     .summary('list the workers that are running')
@@ -84,7 +84,7 @@ interface DevOptions {
 
 const FILE = 'file of your agents; default: AGENTS, else agents.ts';
 
-/** `dev`: everything on this machine, with a person's own agents. */
+/** `dev`: the whole product on this machine, with the user's agents. */
 export function createDevCommand(cli: Cli): Command {
   return new Command('dev')
     .summary('run your agents on this machine')
@@ -110,7 +110,7 @@ export function createDevCommand(cli: Cli): Command {
     });
 }
 
-/** `api`: one process of the API in production. */
+/** `api`: one API process in production. */
 export function createApiCommand(cli: Cli): Command {
   return createRoleCommand(cli, 'api')
     .summary('run the API for your agents')
@@ -120,7 +120,7 @@ export function createApiCommand(cli: Cli): Command {
     );
 }
 
-/** `worker`: one worker in production; `worker list` those that are running. */
+/** `worker`: one worker in production; `worker list` lists the running ones. */
 export function createWorkerCommand(cli: Cli): Command {
   return createRoleCommand(cli, 'worker')
     .summary('run a worker for your agents')
@@ -142,7 +142,7 @@ function createRoleCommand(cli: Cli, role: 'api' | 'worker'): Command {
     });
 }
 
-/** Above 128 it was killed, because it was asked to end again. */
+/** A code above 128 means that a second request to end killed the process. */
 function toExitCode(code: number): ExitCode {
   if (code > 128) return EXIT.interrupted;
   return code === 0 ? EXIT.done : EXIT.failed;
@@ -151,7 +151,7 @@ function toExitCode(code: number): ExitCode {
 /** From dist/cli/local, in the package and in a clone alike. */
 const WRITER = new URL('../../../templates/write-app.mjs', import.meta.url).href;
 
-/** `init`: a small app to begin with. */
+/** `init`: creates a small app. */
 export function createInitCommand({ terminal }: Cli): Command {
   return new Command('init')
     .summary('write a small app to begin with')

@@ -11,7 +11,7 @@ export interface ServeOptions {
   version: string;
 }
 
-/** Serves the API to an MCP client on stdin and stdout; resolves when the client has gone. */
+/** Serves the API to an MCP client on stdin and stdout; resolves when the client disconnects. */
 export async function serveMcp({ api, allowWrites, version }: ServeOptions): Promise<void> {
   const server = new McpServer({ name: 'helix-temporal', version });
   for (const tool of toolsFor({ allowWrites })) {
@@ -23,14 +23,14 @@ export async function serveMcp({ api, allowWrites, version }: ServeOptions): Pro
   const transport = new StdioServerTransport();
   const closed = new Promise<void>((resolve) => {
     server.server.onclose = resolve;
-    // The transport does not notice that its client has gone.
+    // The transport does not notice that its client has disconnected.
     process.stdin.once('end', resolve);
   });
   await server.connect(transport);
   await closed;
 }
 
-/** A refusal goes to the model as a result, so that it can do something else. */
+/** Returns refusals as results, so that the model can react. */
 async function callTool(api: ApiClient, tool: McpTool, given: unknown): Promise<CallToolResult> {
   try {
     return toResult(JSON.stringify(await tool.call(api, given as never)));

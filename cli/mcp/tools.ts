@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { ApiClient } from '../api/client.js';
 
-/** A route of the API as an MCP tool. */
+/** An API route as an MCP tool. */
 export interface McpTool {
   name: string;
   description: string;
   input: z.ZodObject;
-  /** True if it changes something. */
+  /** True if the tool changes something. */
   isWrite: boolean;
   call: (api: ApiClient, input: never) => Promise<unknown>;
 }
 
-/** A tool whose call takes what its schema parses. */
+/** Defines a tool whose call gets the output of its schema. */
 function defineMcpTool<S extends z.ZodObject>(
   tool: Omit<McpTool, 'input' | 'isWrite' | 'call'> & {
     input: S;
@@ -155,7 +155,7 @@ const WRITES: McpTool[] = [
   ),
 ];
 
-/** The tools of a server that may only read, or also write. */
+/** Returns the read tools, with the write tools if allowed. */
 export function toolsFor({ allowWrites }: { allowWrites: boolean }): readonly McpTool[] {
   return allowWrites ? [...READS, ...WRITES] : READS;
 }

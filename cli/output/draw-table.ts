@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Characters of two columns in a terminal. */
+/** Characters that take two columns in a terminal. */
 const WIDE =
   /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{Emoji_Presentation}\uff01-\uff60]/gu;
-/** Characters of no column: marks, joiners and variation selectors. */
+/** Zero-width characters: marks, joiners and variation selectors. */
 const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/gu;
 
-/** Rows of text as columns with two spaces between them, for people and for `awk`; cells may carry colours. */
+/** Aligns rows in columns two spaces apart, for people and for `awk`; cells may contain colours. */
 export function drawTable(head: string[] | undefined, rows: string[][]): string {
   const all = head === undefined ? rows : [head, ...rows];
   const widths: number[] = [];

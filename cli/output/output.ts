@@ -2,23 +2,23 @@ import { wrongUsage } from '../failure.js';
 import type { Terminal } from '../terminal.js';
 import { shownJson, shownText, shownTime, type TimeFormat } from './shown-text.js';
 
-/** `text` is the name that the `temporal` command line has for a table. */
+/** `text` is the `temporal` command line's name for a table. */
 export const OUTPUT_FORMATS = ['table', 'text', 'json', 'jsonl', 'csv', 'none'] as const;
 
-/** Global options about the output. */
+/** Global output options. */
 export interface OutputOptions {
   output: (typeof OUTPUT_FORMATS)[number];
-  /** Fields of `--json`, which win over `output`. */
+  /** Fields named by `--json`, which overrides `output`. */
   json?: string[];
   timeFormat: TimeFormat;
 }
 
-/** How a kind of things is shown. */
+/** Display of one kind of item. */
 export interface Kind<T> {
-  /** What `--json` may name. */
+  /** Fields that `--json` accepts. */
   fields: readonly (keyof T & string)[];
   columns: readonly Column<T>[];
-  /** Instead of a table without rows. */
+  /** Text shown instead of an empty table. */
   none: string;
 }
 
@@ -30,23 +30,23 @@ export interface Column<T> {
 
 type Style = Parameters<Terminal['style']>[0];
 
-/** How values look in a table. */
+/** Formatters for table cells. */
 export interface Shown {
   time: (at: number | undefined) => string;
 }
 
 export interface Output {
-  /** Prints a list; `jsonl` line by line, while it is read. @throws CliFailure for an unknown field */
+  /** Prints a list; `jsonl` prints each line as it is read. @throws CliFailure for an unknown field */
   list: <T extends object>(kind: Kind<T>, items: AsyncIterable<T> | Iterable<T>) => Promise<void>;
   /**
-   * Prints one thing: its columns below each other, and in a table what follows them.
+   * Prints one item: its columns below each other; a table is followed by `below`.
    *
    * @throws CliFailure for an unknown field
    */
   one: <T extends object>(kind: Kind<T>, item: T, below?: string) => Promise<void>;
-  /** Prints something that has a text of its own. */
+  /** Prints a value that has a text form of its own. */
   text: (value: object, text: () => string | Promise<string>) => Promise<void>;
-  /** The table of a list. */
+  /** Returns the table of a list. */
   draw: <T>(kind: Kind<T>, items: readonly T[]) => Promise<string>;
 }
 
@@ -130,7 +130,7 @@ export function createOutput(
   };
 }
 
-/** What `--json` names of an item; without it the whole item. */
+/** Returns a function that picks the fields of `--json`, or the whole item without it. */
 function picker<T extends object>(
   { fields }: Pick<Kind<T>, 'fields'>,
   names: string[] | undefined,
@@ -147,10 +147,10 @@ function picker<T extends object>(
     );
 }
 
-/** What spreadsheets take for a formula. */
+/** Spreadsheets take a text with this start for a formula. */
 const FORMULA = /^[=+\-@]/;
 
-/** A line of CSV (RFC 4180). Texts are those of strangers: spreadsheets show them and compute nothing. */
+/** Formats a CSV line (RFC 4180). Strangers may have written the texts, so formulas are escaped. */
 export function csvLine(values: readonly unknown[]): string {
   return values.map(toCell).join(',');
 }

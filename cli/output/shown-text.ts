@@ -1,28 +1,28 @@
 /**
- * Control characters, which terminals obey, and characters that change the direction of what follows:
- * tool inputs and names come from strangers, and a person decides by what the terminal shows.
+ * Control characters, which terminals execute, and those that change the text direction. Strangers write tool
+ * inputs and names, and a person decides by what the terminal shows.
  */
 // oxlint-disable-next-line no-control-regex -- These are looked for.
 const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** A text as one line that a terminal shows and does not obey. */
+/** Escapes a text to one line that a terminal only displays. */
 export function shownText(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ').replace(OBEYED, escape);
 }
 
-/** JSON that a terminal shows and does not obey; it means the same. */
+/** Returns equivalent JSON that a terminal only displays. */
 export function shownJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent) as string | undefined;
   return shownJsonText(json ?? 'null');
 }
 
-/** The same, of JSON that is a text already. */
+/** Escapes JSON text in the same way. */
 export function shownJsonText(json: string): string {
-  // Line breaks are those between the values: inside a text JSON has escaped them.
+  // Line breaks here stand between values, as JSON escapes those inside strings.
   return json.replace(OBEYED, (character) => (character === '\n' ? character : escape(character)));
 }
 
-/** At most so many characters, with a mark where something is missing. */
+/** Cuts a text to `most` characters and marks the cut. */
 export function shortText(text: string, most: number): string {
   const characters = Array.from(text);
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
@@ -43,9 +43,9 @@ const UNITS = [
 ] as const;
 
 /**
- * A moment in a table.
+ * Formats a time for a table.
  *
- * @param at ms since the epoch; nothing is shown as `-`
+ * @param at ms since the epoch; undefined is shown as `-`
  */
 export function shownTime(at: number | undefined, format: TimeFormat, now: number): string {
   if (at === undefined) return '-';
@@ -55,7 +55,7 @@ export function shownTime(at: number | undefined, format: TimeFormat, now: numbe
   return at > now ? `in ${distance}` : `${distance} ago`;
 }
 
-/** A duration in its two largest units, such as `2h 5m`. */
+/** Formats a duration in its two largest units, such as `2h 5m`. */
 export function shownDuration(ms: number): string {
   const first = UNITS.findIndex(([, size]) => ms >= size);
   const unit = UNITS[first];

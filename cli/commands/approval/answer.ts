@@ -85,7 +85,7 @@ function addFilter(command: Command): Command {
   );
 }
 
-/** True if a filter was given instead of a call. */
+/** Decides all matching calls; returns false if a call was named instead of a filter. */
 async function decidedMany(
   cli: Cli,
   self: Command,
@@ -102,7 +102,7 @@ async function decidedMany(
   if (input !== undefined) throw wrongUsage('--input is for one call.');
   if (inputHash !== undefined) throw wrongUsage('--input-hash is for one call.');
   const { yes } = options;
-  // Undefined: all runs.
+  // Undefined means all runs.
   const runs = isEmpty(options) ? undefined : new Set<string>();
   if (runs !== undefined) {
     const open = await findRuns(work.api, toRunQuery(options, cli.now()), SUITED.stop);
@@ -115,7 +115,7 @@ async function decidedMany(
     const asker = parseApprovalId(approvalId)?.runId ?? '';
     const isMeant = runs?.has(asked.runId) !== false || runs.has(asker);
     if (kind !== 'approval' || (tool !== undefined && tool !== toolName) || !isMeant) continue;
-    // With --yes nobody reads the calls first, which a call with approvers demands.
+    // With --yes nobody sees the calls first, but a call with approvers requires that.
     const isUnseen = yes === true && hasApprovers(asked);
     const mayAct = mayDecide || (act === 'deny' && asked.mayWithdraw === true);
     if (mayAct && !isUnseen) found.push(asked);
@@ -203,8 +203,8 @@ function hashOption(): Option {
 }
 
 /**
- * Names a call as the person sees it here. One with approvers is shown first, and decided as it is shown: the list
- * may be old.
+ * Identifies a call as the person sees it. A call with approvers is shown first, because a list may be out of
+ * date.
  *
  * @throws CliFailure
  */
@@ -217,7 +217,7 @@ async function nameShown(
   const named = isApprovalId(call) ? call : undefined;
   if (inputHash !== undefined && named !== undefined) return { approvalId: named, inputHash };
   const asked = await findAsked(api, call);
-  // The server says what became of it.
+  // The server's reply says how the call ended.
   if (asked === undefined) return { approvalId: named, inputHash };
   const approvalId = named ?? asked.approvalId;
   if (inputHash !== undefined) return { approvalId, inputHash };
@@ -234,7 +234,7 @@ async function nameShown(
 }
 
 interface Answer {
-  /** The question to the person at the terminal. */
+  /** Prompt at the terminal. */
   ask: string;
   body: object;
   inputHash: string | undefined;

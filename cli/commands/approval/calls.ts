@@ -10,15 +10,15 @@ import { wrongUsage } from '../../failure.js';
 import type { Column, Kind } from '../../output/output.js';
 import { shortText, shownJson } from '../../output/shown-text.js';
 
-/** A call that waits for a person, with the conversation that it belongs to. */
+/** A waiting call and its conversation. */
 export interface AskedCall extends OperatorQuestion {
-  /** Names the call on the command line. */
+  /** The call's name on the command line. */
   call: string;
   sessionId: string;
   runId: string;
   agent: string;
   owner: string;
-  /** What the model saw and the conversation does not show. */
+  /** Messages that the model saw and the conversation hides. */
   hiddenMessages?: unknown[] | undefined;
 }
 
@@ -62,7 +62,7 @@ const WHOSE: Column<AskedCall>[] = [
   { title: 'YOURS', show: ({ mayDecide }) => (mayDecide ? 'yes' : 'no') },
 ];
 
-/** For a list of calls. */
+/** Columns of a list of calls. */
 export const WAITING: Kind<WaitingCall> = {
   fields: [...FIELDS, 'since'],
   columns: [
@@ -75,7 +75,7 @@ export const WAITING: Kind<WaitingCall> = {
   none: 'Nothing waits for people.',
 };
 
-/** For one call, whose input is shown as a whole. */
+/** Columns of a single call, whose input is shown in full. */
 export const ASKED: Kind<AskedCall> = {
   fields: FIELDS,
   columns: [
@@ -89,7 +89,7 @@ export const ASKED: Kind<AskedCall> = {
   none: 'No call.',
 };
 
-/** Calls that wait, longest first. */
+/** Reads the waiting calls, longest wait first. */
 export async function* readWaiting(
   api: ApiClient,
   { olderThan, limit }: { olderThan?: number | undefined; limit?: number } = {},
@@ -116,7 +116,7 @@ export async function* readWaiting(
 }
 
 /**
- * The call that a person names: as `approval list` prints it, or by its approval id.
+ * Parses a call's name, as printed by `approval list`, or its approval id.
  *
  * @throws CliFailure
  */
@@ -131,12 +131,12 @@ export function parseCall(text: string): { sessionId: string; toolCallId: string
   return { sessionId: rootOf(toShownSessionId(sessionOfRun(runId))), toolCallId };
 }
 
-/** True for a name with the run: a session's id has no colon. */
+/** Returns true if the name includes the run; session ids contain no colon. */
 export function isApprovalId(call: string): boolean {
   return parseApprovalId(call)?.runId.includes(':') === true;
 }
 
-/** A call as the server has it now; undefined if it does not wait. */
+/** Reads the call's current state; undefined if it does not wait. */
 export async function findAsked(api: ApiClient, call: string): Promise<AskedCall | undefined> {
   const { sessionId, toolCallId } = parseCall(call);
   const path = `/api/operator/sessions/${encodeURIComponent(sessionId)}`;
@@ -147,7 +147,7 @@ export async function findAsked(api: ApiClient, call: string): Promise<AskedCall
   return { call, sessionId, runId: run.runId, agent, owner, hiddenMessages, ...question };
 }
 
-/** All that a person has to know of a call to decide about it. */
+/** Returns everything that a person must see to decide the call. */
 export function toDetails({ input, edited, hiddenMessages = [] }: AskedCall): string {
   const before =
     edited === undefined

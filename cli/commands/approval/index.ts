@@ -11,7 +11,7 @@ import {
 } from './answer.js';
 import { ASKED, findAsked, readWaiting, toDetails, WAITING } from './calls.js';
 
-/** `approval`: what waits for people. */
+/** `approval`: questions to people. */
 export function createApprovalCommands(cli: Cli): Command {
   return new Command('approval')
     .description('See and answer what waits for people.')

@@ -20,7 +20,6 @@ interface ActOptions extends GlobalOptions, RunFilter, ManyOptions {
   mode?: 'interrupt' | 'abort';
 }
 
-/** An act on runs. */
 interface Act {
   name: 'stop' | 'retry' | 'resume';
   summary: string;

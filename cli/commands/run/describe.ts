@@ -101,7 +101,7 @@ const EVENTS: Kind<RunEvent> = {
   none: 'The log has nothing of this run any more.',
 };
 
-/** The log entries of a run, oldest first. */
+/** Reads a run's log entries, oldest first. */
 function readEvents(api: ApiClient, runId: string): AsyncGenerator<RunEvent, void> {
   return readPages(async ({ cursor }) => {
     const query = { after: cursor };
@@ -110,7 +110,7 @@ function readEvents(api: ApiClient, runId: string): AsyncGenerator<RunEvent, voi
   }, undefined);
 }
 
-/** What is particular to an entry, as one short line. */
+/** Returns an entry's own fields as one short line. */
 function toContent(message: RunEvent['message']): string {
   const own = Object.entries(message).filter(([name]) => !BASE.has(name));
   const text = JSON.stringify(Object.fromEntries(own));

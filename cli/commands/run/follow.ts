@@ -8,14 +8,14 @@ import type { Output } from '../../output/output.js';
 import { runPath } from './run-filter.js';
 import { toStepLines } from './step-lines.js';
 
-/** So many looks in a row may fail once one has succeeded: a server that is replaced comes back. */
+/** After one success, this many consecutive reads may fail, so that a server restart is survived. */
 const MOST_MISSES = 5;
 
 /**
- * Looks at something again and again, over a server that may be replaced meanwhile.
+ * Returns a read that can be repeated across a server restart.
  *
- * @param isThere true if the server has answered for it before
- * @returns what a look has found; undefined if the server was away
+ * @param isThere true if the server has answered before
+ * @returns the result of a read; undefined if the server was away
  * @throws CliFailure for any other refusal, and if the server stays away
  */
 function createPatientLook<T>(
@@ -44,7 +44,7 @@ function isUnavailable(error: unknown): boolean {
 
 const LOOK_EVERY_MS = 1_000;
 
-/** States of a run, one after the other, as often as it changes. @throws CliFailure */
+/** Yields the run's state after each change. @throws CliFailure */
 export async function* watchStates(
   api: ApiClient,
   runId: string,
@@ -62,7 +62,7 @@ export async function* watchStates(
   }
 }
 
-/** Prints what is new of a run until it has ended, and ends with its exit code. */
+/** Prints the news of a run until it ends, and sets its exit code. */
 export async function followRun(work: {
   cli: Cli;
   api: ApiClient;

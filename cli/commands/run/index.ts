@@ -24,7 +24,7 @@ import {
   type RunFilter,
 } from './run-filter.js';
 
-/** `run`: what agents do and did. */
+/** `run`: the runs of agents. */
 export function createRunCommands(cli: Cli): Command {
   const noun = new Command('run').description('See, stop, resume, repeat and fork runs.');
   const verbs = [

@@ -6,16 +6,15 @@ import { readPages } from '../../api/pages.js';
 import type { Column, Kind } from '../../output/output.js';
 import { parseSince, parseText } from '../../parse-values.js';
 
-/** Which runs; a run has to match all of them. */
+/** A filter; a run must match every field. */
 export interface RunFilter {
   query?: string;
   status?: RunStatus;
   agent?: string;
-  /** Returns the time for a moment of now. */
+  /** Returns an ISO time relative to `now`. */
   since?: (now: number) => string;
 }
 
-/** Adds the options of a filter. */
 export function addRunFilter(command: Command): Command {
   return command
     .option('-q, --query <query>', "a list filter of Temporal: AgentStatus = 'failed'", parseText)
@@ -28,13 +27,13 @@ export function isEmpty({ query, status, agent, since }: RunFilter): boolean {
   return [query, status, agent, since].every((value) => value === undefined);
 }
 
-/** The filter as the API takes it. */
+/** Converts the filter to query parameters of the API. */
 export function toRunQuery(filter: RunFilter, now: number): Record<string, string | undefined> {
   const { query, status, agent, since } = filter;
   return { query, status, agent, since: since?.(now) };
 }
 
-/** Runs that match, newest first. @param most undefined for all */
+/** Reads the matching runs, newest first. @param most undefined for all */
 export function readRuns(
   api: ApiClient,
   query: Record<string, string | undefined>,
@@ -53,7 +52,7 @@ export function readRuns(
   );
 }
 
-/** All runs that match and have one of these statuses, asked by status: most runs of a long time have ended well. */
+/** Reads all matching runs with one of these statuses. One query per status skips the many completed runs. */
 export async function findRuns(
   api: ApiClient,
   { status: wanted, ...query }: Record<string, string | undefined>,
@@ -107,7 +106,7 @@ export const RUNS: Kind<OperatorRun> = {
   none: 'No runs.',
 };
 
-/** How many runs have a value. */
+/** Number of runs per value. */
 type RunGroup = OperatorRunCount['groups'][number];
 
 export const RUN_GROUPS: Kind<RunGroup> = {

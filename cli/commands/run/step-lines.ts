@@ -10,7 +10,7 @@ const SIGNS = {
   denied: ['dim', '–'],
 } as const;
 
-/** A run as lines: its steps with their calls, and its status. A line never changes, others follow it. */
+/** Formats a run as lines: steps with their calls, then the status. Later calls only append lines. */
 export function toStepLines(run: OperatorRunDetail, terminal: Pick<Terminal, 'style'>): string[] {
   const { steps, status, error } = run;
   const reason = error === undefined ? '' : `: ${shownText(`${error.message} (${error.code})`)}`;

@@ -66,7 +66,7 @@ function createDeleteCommand(cli: Cli): Command {
     });
 }
 
-/** With all of its messages. */
+/** Reads a session with all of its messages. */
 export async function readSession(
   api: ApiClient,
   id: string,
@@ -86,7 +86,7 @@ export async function readSession(
   return { ...session, messages, hasMore: false };
 }
 
-/** A UI message of the AI SDK, as far as it is printed. */
+/** The printed fields of the AI SDK's UI message. */
 interface ShownMessage {
   id: string;
   role: string;
@@ -104,7 +104,7 @@ interface Part {
   filename?: string;
 }
 
-/** A message as lines: its role, then its texts and calls. */
+/** Formats a message as lines: its role, then its texts and calls. */
 function toMessageLines(
   { role, parts }: ShownMessage,
   terminal: Pick<Terminal, 'style'>,

@@ -147,7 +147,7 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
 }
 
 interface Confirmed {
-  /** Prefix of the idempotency keys, so that a repeated request acts once. */
+  /** Idempotency key of every request. */
   id: string;
   act: ManyAct;
   targets: readonly Target[];
