@@ -29,19 +29,17 @@ interface Settling {
 interface SettlingFor extends Settling {
   sessionId: string;
   agentType: string;
-  /** The run that asked, that delegated the call, or whose tool waits. */
+  /** The run that made the call. */
   runId: string;
-  /** For the audit trail. */
   act?: Act;
 }
 
 interface PersonsAnswer {
-  /** The edit that was shown, 0 for none. The answer is not taken if the call has another one by now. */
+  /** Number of the edit that was shown, 0 for none. The answer is refused if the call has another edit by now. */
   shownEdit?: number;
   /**
-   * True if the answer was checked while the call waited, and its giver is one that the call's
-   * `approvers` accept. Default: it is not stored. One that comes after the timeout needs it only if there are
-   * `approvers`.
+   * True if the answer was checked while the call waited and the call's `approvers` accept its author. Otherwise it is
+   * refused. After the timeout, only calls with `approvers` need it.
    */
   permitted?: boolean;
 }
@@ -50,39 +48,39 @@ export type SettleCall =
   | (Settling & {
       source: 'tool';
       writer: Writer;
-      /** Changes to the agent's own state, staged together with the result. */
+      /** Changes of the agent's own state, staged with the result. */
       changes?: StateChanges;
-      /** True if the call emitted events, which its row keeps. */
+      /** True if the call emitted events; its row keeps them. */
       hasEvents?: boolean;
       /** Result of the run, if this call ends it. */
       output?: unknown;
     })
   /** Result of the sub-agent that carried the call out. */
   | (Omit<SettlingFor, 'act'> & { source: 'child' })
-  /** A request from elsewhere to the webhook of the call. */
+  /** A request to the call's webhook. */
   | (SettlingFor & { source: 'webhook'; secret: string })
   | (Omit<SettlingFor, 'row'> &
       PersonsAnswer & {
         source: 'approval';
         decision: Decision;
-        /** The verified person who approves. The tool's execution is told, and no row has it. */
+        /** The verified approver. The tool gets it; no row contains it. */
         approver?: KnownPerson | undefined;
-        /** The input is changed, and waits for another person: nothing is decided yet. */
+        /** A changed input that waits for another person. Nothing is decided yet. */
         edit?: CallEdit;
-        /** Present if it was denied. */
+        /** Present if the call was denied. */
         row?: ToolRow;
       })
-  /** A client's result or error. An approval accepts only an error, and is then not executed. */
+  /** A client's result or error. An approval accepts only an error; its call is then not executed. */
   | (SettlingFor &
       PersonsAnswer & {
         source: 'client';
         /** Text for the model, if it already got the timeout as the result. */
         late?: string;
       })
-  /** The deadline has passed by the store's clock without an answer. */
+  /** No answer came before the deadline by the store's clock. */
   | (Omit<SettlingFor, 'row'> & {
       source: 'expiry';
-      /** The decision that the tool declares for an approval that expires. */
+      /** The decision that the tool declares for an expired approval. */
       decision?: Decision;
       /** Absent if the decision approves. */
       row?: ToolRow;
@@ -90,18 +88,16 @@ export type SettleCall =
 
 type Source = SettleCall['source'];
 
-/** An answer of any source as it is stored, with what is decided by. */
+/** An answer of any source in stored form, with the facts that decide about it. */
 export type StoredAnswer = Pick<Settling, 'toolCallId' | 'now'> & {
   source: Source;
   runId: string;
   chunks: readonly string[];
-  /** The result is an error. */
   isError: boolean;
-  /** The decision approves. */
   isApproved: boolean;
-  /** The output of the row, if it is stored apart. */
+  /** The row's output, if it is stored separately. */
   result?: string | undefined;
-  /** A person, a client or, after the deadline, the tool's rule has answered. */
+  /** Facts about the answer of a person, a client or, after the deadline, the tool's rule. */
   answer?: AnswerFacts | undefined;
 } & Partial<AllOf<Stored<SettleCall>>>;
 
@@ -128,13 +124,13 @@ type Refusal =
 
 export type SettleReply =
   /**
-   * Stored. If it was the last answer that the conversation waited for: `resume`, what the run that
-   * asked continues with, and `others`, other runs of the conversation that continue.
+   * Stored. After the last awaited answer, `resume` is what the asking run continues with, and
+   * `others` are further runs of the conversation that continue.
    */
   | ({ kind: 'stored'; sequence: number } & Resumed)
   /** The changed input is stored, and the call waits for another person. */
   | { kind: 'edited'; sequence: number }
-  /** A client's answer after the model got the timeout; the model is informed once. */
+  /** A client's answer after the model got the timeout. The model is informed once. */
   | Only<'late' | Refusal>
   /** The deadline has not passed yet, or the call has none; a webhook is called before its tool waits. */
   | { kind: 'not_due'; dueInMs?: number };
@@ -152,7 +148,7 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   const { source, toolCallId: id, runId, now, writer } = input;
   const session = ownerOf(requested, id);
   const { log, conversation } = session.tree;
-  // Also by one that finds its call settled.
+  // The attempt's work is over even if the call was settled before.
   if (source === 'tool' || source === 'child') session.tree.tell({ kind: 'work_over' });
   const call = session.calls.get(id);
   const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
@@ -180,7 +176,7 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   if (source !== 'tool' && call.isHeld === true) return { kind: 'not_pending' };
   const refusal = refusalOf(session, input, call, isLate);
   if (refusal !== undefined) return refusal;
-  // Somebody else has changed the input since it was shown.
+  // Another person has changed the input since it was shown.
   if (isPersons && !isLate && (call.edits ?? 0) !== (input.shownEdit ?? 0))
     return { kind: 'not_pending' };
   if (input.edit !== undefined) {
@@ -207,7 +203,7 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   return { kind: 'stored', sequence: log.sequence, ...resumed };
 }
 
-/** What the conversation does once a call has its result. */
+/** Lets the conversation continue after a call was settled. */
 function goOn(
   session: Session,
   {
@@ -239,7 +235,7 @@ function goOn(
   return resumed;
 }
 
-/** Why this source may not settle the call. */
+/** Returns the reason why this source may not settle the call, if there is one. */
 function refusalOf(
   session: Session,
   { source, writer, isError, permitted }: StoredAnswer,
@@ -266,7 +262,7 @@ function refusalOf(
   const isPersons = source === 'approval' || source === 'client';
   if (isPersons && permitted !== true) {
     if (isGuarded === true) return { kind: 'not_allowed' };
-    // It was read before the call waited: no one has checked it.
+    // The answer was read before the call waited, so nobody has checked it.
     if (!isLate) return { kind: 'not_pending' };
   }
   if (source === 'client') return undefined;
@@ -275,15 +271,15 @@ function refusalOf(
   return unlessPassed(left);
 }
 
-/** Undefined once the deadline has passed. */
+/** Returns undefined once the deadline has passed. */
 function unlessPassed(left: number | undefined): { kind: 'not_due'; dueInMs?: number } | undefined {
   if (left === undefined) return { kind: 'not_due' };
   return left > 0 ? { kind: 'not_due', dueInMs: left } : undefined;
 }
 
 /**
- * An answer to a call of an earlier step that timed out. The model already got the timeout as the result; of a client's
- * late answer it gets one hidden note.
+ * Handles an answer to a timed-out call of an earlier step. The model already got the timeout as the result; a client's
+ * late answer adds one hidden note.
  */
 function takeLate(
   session: Session,
@@ -292,7 +288,7 @@ function takeLate(
   const past = session.past.get(id);
   if (past?.kind === undefined || past.row === undefined) return undefined;
   const row = session.rows.at(past.row);
-  // It was dropped by a rewind.
+  // A rewind dropped the row.
   if (row === undefined || headOf(row).toolCallId !== id) return undefined;
   if (source !== 'approval' && source !== 'client') return undefined;
   if (past.kind === 'approval') return 'expired';
@@ -307,7 +303,7 @@ function takeLate(
   return 'late';
 }
 
-/** A lost sub-agent ends together with its call: its result would have no receiver. */
+/** Ends a lost sub-agent together with its call, since its result would have no receiver. */
 function endLostChild(session: Session, { child }: Call, now: number): void {
   if (child === undefined) return;
   const below = session.tree.session(child.part);
@@ -315,7 +311,7 @@ function endLostChild(session: Session, { child }: Call, now: number): void {
   finish(below, speakerOf(below, now), { status: 'failed', code: 'run_failed' });
 }
 
-/** Stores the answer: decision, result, and what the call leaves beside it. */
+/** Stores the answer: decision, result, staged changes and the run's output. */
 function keep(session: Session, call: Call, input: StoredAnswer): void {
   const { now, changes, output, result, decision, writer } = input;
   session.existing.updated = now;

@@ -22,26 +22,26 @@ export interface Begin {
   /** Random part of the new run's id. */
   nonce: string;
   messages: UserMessage[];
-  /** What happens to the messages while a run is active or others wait. Default: they are refused. */
+  /** Policy for the messages while a run is active or other messages wait. Default: they are refused. */
   policy?: BusyPolicy;
-  /** The only run that the policy `interrupt` may stop: while another is the newest, it is `reject`. */
+  /** The only run that the policy `interrupt` may stop. If another run is the newest, the policy is `reject`. */
   interrupts?: string;
-  /** True: a run that waits for people is not abandoned by the messages; it is active like any other. */
+  /** True if the messages do not abandon a run that waits for people; it counts as active. */
   keepsQuestions?: boolean;
-  /** The sender, shown to readers of the queue. If it is not the owner, the run was requested by it. */
+  /** The sender, shown to readers of the queue. A sender other than the owner is the run's requester. */
   by?: string;
-  /** Who asks by the messages, their author first. Default: who has requested the run, or the owner. */
+  /** The people who ask, the author first. Default: the requester of the run, or the owner. */
   askers?: readonly KnownPerson[];
   /** Replaces the agent's own state when the run begins; ignored if no run begins. */
   state?: CustomState;
   /** Set if the messages continue a turn after a run that has ended. */
   resumed?: { by?: string };
-  /** The run waits for this time, ms since the epoch; refused while another one is active or waits. */
+  /** Start time of the run, ms since the epoch; refused while another run is active or waits. */
   startAt?: number;
   now: number;
 }
 
-/** A run as those are told who began it. */
+/** A run as its beginner learns of it. */
 export interface Begun {
   sessionId: string;
   runId: string;
@@ -52,9 +52,9 @@ export interface Begun {
   /** Sequence before the turn's first chunk. */
   startSequence: number;
   startedAt: number;
-  /** Set if the run continues a turn: what the turn had before. */
+  /** Progress of the turn before this run, if it continues a turn. */
   from?: RunProgress;
-  /** A run that this one replaced, by abandonment or an interrupt; its workflow must be woken. */
+  /** The run that this one replaced by abandonment or interrupt; its workflow must be woken. */
   supersededRunId?: string;
 }
 
@@ -62,10 +62,10 @@ export type BeginReply =
   | { kind: 'begun'; run: Begun }
   /**
    * The messages are queued; their first entry comes after `sequence`. `begun` is a run that was
-   * started for messages before them.
+   * started for earlier messages.
    */
   | { kind: 'queued'; sequence: number; begun?: Begun }
-  /** This run reads them in its next step; the reply to them begins after `sequence`. */
+  /** This run reads the messages in its next step; the reply begins after `sequence`. */
   | { kind: 'steered'; runId: string; sequence: number }
   /** This run was asked to stop; the messages are answered next. */
   | { kind: 'interrupting'; runId: string; sequence: number }
@@ -75,12 +75,12 @@ export type BeginReply =
   | { kind: 'agent_mismatch'; agent: string };
 
 /**
- * Accepts user messages and starts a run for them; the only change that creates a session. If a run is active, or other
- * messages wait, the policy decides whether the messages are refused, queued, steer the run or interrupt it. A run
- * that waits for people is abandoned, unless its questions are kept: its calls are settled, and the messages begin
- * the next run.
+ * Accepts user messages and starts a run for them. Only this change creates sessions. If a run is active, or other
+ * messages wait, the policy decides whether the messages are refused, queued, steer the run or interrupt it. A run that
+ * waits for people is abandoned, unless its questions are kept: its calls are settled, and the messages begin the next
+ * run.
  *
- * In this order: whose session it is, and whose agent · messages that were accepted before (same content: dropped;
+ * In this order: owner, tenant and agent of the session · messages that were accepted before (same content: dropped;
  * other content: conflict) · the policy · the length of the queue.
  */
 export function begin(session: Session, input: Stored<Begin>): BeginReply {
@@ -186,8 +186,8 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
 }
 
 /**
- * The messages that were not accepted before. A hidden message belongs to the next visible one: if that one is new,
- * the hidden one may be new too.
+ * Returns the messages that were not accepted before. A hidden message belongs to the next visible one: if that one is
+ * new, the hidden one may be new too.
  */
 function freshOf(
   session: Session,
@@ -212,7 +212,7 @@ function freshOf(
   return [...fresh, ...hidden];
 }
 
-/** Who has asked for a run, if that is not the owner of its session. */
+/** Returns the requester of a run, or '' if it is the session's owner. */
 function strangerOf(by: string | undefined, owner: string): string {
   return by === undefined || by === owner ? '' : by;
 }
@@ -224,7 +224,6 @@ function create(session: Session, { agent, owner, tenant = '', nonce, now }: Sto
   claimFiles(session);
 }
 
-/** The session's newest run. */
 export function newestRun(session: Session, supersededRunId?: string): Begun {
   const { agent = '', run, turn } = session.existing;
   return {

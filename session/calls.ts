@@ -21,7 +21,6 @@ import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
 import { countLost, isActive, isExhausted, own, sayResync, withdraw } from './writers.js';
 
-/** Opens the calls of a step. */
 export function openCalls(session: Session, calls: readonly StoredCall[]): void {
   if (calls.length === 0) return;
   const { run } = session.existing;
@@ -74,19 +73,19 @@ export interface StartCall {
   writer: Writer;
   toolCallId: string;
   now: number;
-  /** How many executions of an idempotent tool may be lost. Default: five within an hour. */
+  /** Limit on lost executions of an idempotent tool. Default: five within an hour. */
   budget?: AttemptBudget;
   /** The tool can find out whether a lost execution took effect. Default: false. */
   canVerify?: boolean;
-  /** What it found, if it found no result; sent by the attempt that was asked to `verify`. */
+  /** The tool's finding if it found no result; sent by the attempt that was asked to `verify`. */
   verified?: 'not_done' | 'unknown';
-  /** Of a tool with a webhook: what its address holds, unless an attempt before has given one out. */
+  /** Secret for the address of the tool's webhook; ignored if an earlier attempt has set one. */
   hook?: string;
 }
 
 /** Permission to execute a call. */
 export interface Permission {
-  /** `verify`: an execution was lost, and the tool is asked about it before anything else. */
+  /** `verify`: an execution was lost, so the tool must be asked about it first. */
   kind: 'execute' | 'verify';
   call: Json<CallSpec>;
   execution: number;
@@ -96,9 +95,9 @@ export interface Permission {
   approver?: Json<KnownPerson>;
   /** The author of the messages of the conversation's turn. */
   requester?: KnownPerson;
-  /** Step of the conversation in which a sub-agent's call is shown. */
+  /** Step of the conversation that shows a sub-agent's call. */
   shownIn?: number;
-  /** What the address of its webhook holds. */
+  /** Secret in the address of its webhook. */
   hook?: string;
 }
 
@@ -148,7 +147,7 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
     const mayRepeat = isRepeat && (isSafe || input.canVerify === true);
     if (!mayRepeat || (isTaken && writer !== undefined && isExhausted(session, writer, budget))) {
       settleByCode(session, speaker, call, 'tool_outcome_unknown');
-      // The lost attempt may still be alive; it must not write any more.
+      // The lost attempt may still be alive and must not write.
       session.dropWriter(name);
       restIfWaiting(session, now);
       session.tree.tell({ kind: 'work_over' });
@@ -199,7 +198,7 @@ export interface SuspendCall {
 
 export type SuspendReply = Only<'suspended' | 'superseded' | 'stopped' | 'fenced'>;
 
-/** The tool of a call has done its part and gives up its process: what its webhook gets becomes the result. */
+/** Lets a call wait for its webhook, whose body becomes the result. The tool's process is given up. */
 export function suspendCall(
   session: Session,
   { writer, toolCallId: id, now, changes }: Stored<SuspendCall>,
@@ -225,15 +224,14 @@ export interface ExtendDeadline {
   /** The run that asked. */
   runId: string;
   toolCallId: string;
-  /** How much later the deadline becomes, ms. */
+  /** Extension, ms. */
   byMs: number;
   /**
-   * The deadline that the requester has seen, ms since the epoch, so that a repeated request does
-   * not add the time twice.
+   * The deadline that the requester has seen, ms since the epoch. Prevents a repeated request from
+   * adding the time twice.
    */
   deadline: number;
   now: number;
-  /** For the audit trail. */
   act?: Act;
 }
 
@@ -282,7 +280,7 @@ export interface LeaseCall {
   /** The run that asked. */
   runId: string;
   toolCallId: string;
-  /** The page that wants to carry the call out. */
+  /** Id of the page that wants to carry the call out. */
   holder: string;
   forMs: number;
 }
@@ -292,7 +290,7 @@ export type LeaseCallReply =
   /** Another page holds the lease for at most this long. */
   | { kind: 'held'; forMs: number };
 
-/** Of several pages that could carry out a client tool, lets one do so for a while; an answer is accepted from any. */
+/** Reserves a client tool's call for one of several pages for a while. Answers are accepted from any page. */
 export function leaseCall(
   requested: Session,
   { runId, toolCallId: id, holder, forMs }: Stored<LeaseCall>,
@@ -317,7 +315,7 @@ export interface TakeCallId {
   sessionId: string;
   /** The run whose step makes the call. */
   runId: string;
-  /** Identifies the call within its session: the same call gets the same id again. */
+  /** Identifies the call within its session; the same call always gets the same id. */
   call: string;
   wanted: string;
 }

@@ -101,7 +101,10 @@ export function beginChild(
   return { kind: 'begun' };
 }
 
-/** Under which the conversation finds the sub-agent that carries a call out. @param part of the session whose call it is */
+/**
+ * Returns the name under which the conversation finds the sub-agent of a call. @param part of the session that made the
+ * call
+ */
 export function carrierName(part: string, toolCallId: string): string {
   return `by:${part} ${toolCallId}`;
 }

@@ -19,13 +19,13 @@ export interface Branch {
   nonce: string;
   /** The requester, for the record. */
   by?: string;
-  /** Who asks by each of its turns, as of a record. Default: the owner. */
+  /** The people who ask, for each turn, as in the record. Default: the owner. */
   askers?: readonly (readonly KnownPerson[])[];
-  /** The transcript; every call in it has a result. */
+  /** The transcript; every call has a result. */
   rows: readonly Row[];
-  /** Its user messages, as they were accepted. */
+  /** The user messages, as they were accepted. */
   messages: readonly Pick<UserMessage, 'id' | 'hash'>[];
-  /** Its newest turn: number, first row, the reply's id and last step. */
+  /** The newest turn: number, first row, the reply's id and last step. */
   turn: { turn: number; row: number; messageId: string; step: number; hasReplied: boolean };
   /** True if that turn can be resumed after its last step. Default: it is complete. */
   isOpen?: boolean | undefined;
@@ -33,15 +33,14 @@ export interface Branch {
   visibleMessages: number;
   state?: CustomState;
   now: number;
-  /** For the audit trail. */
   act?: Act;
 }
 
 export type BranchReply = { kind: 'branched' } | { kind: 'exists' };
 
 /**
- * Creates a session from rows of another session. It is then idle, with a run number 0 that is completed, or interrupted
- * if the turn is to be continued.
+ * Creates a session from rows of another one. The session is idle; its run number 0 is completed, or interrupted if the
+ * turn can be continued.
  */
 export function branch(
   session: Session,
@@ -88,7 +87,7 @@ export function branch(
   return { kind: 'branched' };
 }
 
-/** Notes the turns of copied rows, and where their messages are. */
+/** Notes the turns of copied rows, and the places of their messages. */
 function noteMessages(
   session: Session,
   heads: readonly RowHead[],
@@ -114,7 +113,7 @@ function noteMessages(
 
 type Begins = Pick<RowHead, 'role' | 'hidden'> & { id?: string };
 
-/** True for a row at which a turn begins: a person's message that follows none. Pure. */
+/** Returns true if a turn begins at this row: a person's message that follows no other. Pure. */
 export function beginsTurn(rows: readonly Begins[], at: number): boolean {
   return isOfPerson(rows[at]) && !isOfPerson(rows[at - 1]);
 }

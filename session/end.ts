@@ -6,7 +6,6 @@ import { pushReply } from './messages.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
 
-/** Ends the run even if a writer is active; that writer is fenced off. */
 export interface End {
   sessionId: string;
   runId: string;
@@ -26,8 +25,8 @@ export type EndReply =
   { kind: 'ended'; status: TerminalStatus; next?: true } | { kind: 'superseded' };
 
 /**
- * Makes run, session and stream terminal. It does not need the writer: one that does not answer is fenced off. A stop
- * turns the status into `interrupted` or `aborted`, unless the run has failed.
+ * Makes run, session and stream terminal. A writer that is still active is fenced off. A stop turns the status into
+ * `interrupted` or `aborted`, unless the run has failed.
  */
 export function end(
   session: Session,
@@ -42,7 +41,7 @@ export function end(
     ...tellNext(session, session.isConversation && record.queue.length > 0),
   });
   if (isTerminal(run.status)) {
-    // The process that ended it may have died before its listeners were told.
+    // The process that ended the run may have died before it told its listeners.
     session.tree.tell({ kind: 'charge_changed' });
     return ended(run.status);
   }

@@ -14,14 +14,17 @@ const PLACES: (Place | 'rows')[] = [
 ];
 
 export interface Erase {
-  /** The stream's end for attached readers, as JSON. */
+  /** The `stream_end` message for attached readers, as JSON. */
   message: string;
-  /** Present if the erasure is noted until it is complete. */
+  /** The note of the erasure, kept until the erasure is complete. */
   noted?: Noted | undefined;
 }
 
 interface Noted {
-  /** What is left to do elsewhere, as JSON, for this run, this number of sub-agents and these changes of its files. */
+  /**
+   * Remaining work outside the record, as JSON. It was computed for this run, this number of sub-agents and these
+   * changes of the files.
+   */
   rest: string;
   runId: string;
   children: number;
@@ -29,7 +32,7 @@ interface Noted {
   act: string;
 }
 
-/** Removes a session with its stream and the sessions of its sub-agents; attached readers get the end. */
+/** Removes a session with its stream and its sub-agents' sessions. Attached readers get the end. */
 export function erase(
   session: Session,
   { message, noted }: Erase,

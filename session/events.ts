@@ -3,8 +3,8 @@ import type { RunUsage, TerminalStatus } from '../protocol/run.js';
 import type { Call } from './record.js';
 
 /**
- * What one run has to do in a leg of its conversation, which is from begin or resume to the next
- * pause or end. A sub-agent's run takes part in the legs of the conversation's own run.
+ * One run's part in a leg of its conversation. A leg lasts from a begin or resume to the next pause
+ * or end. Runs of sub-agents take part in the legs of the conversation's own run.
  */
 export interface RunPart {
   sessionId: string;
@@ -13,36 +13,39 @@ export interface RunPart {
   turn: number;
   /** The conversation's own run. */
   rootRunId: string;
-  /** Of the leg, from 1 in each run of the conversation. */
+  /** Number of the leg, from 1 in each run of the conversation. */
   number: number;
-  /** When this run began to take part, ms since the epoch. */
+  /** Time at which this run joined the leg, ms since the epoch. */
   beganAt: number;
-  /** What the run has used, and had used before. */
+  /** Usage of the run so far, and before the leg. */
   used?: RunUsage | undefined;
   usedBefore?: RunUsage | undefined;
   /** The call that a sub-agent's run answers. */
   parent?: { sessionId: string; runId: string; toolCallId: string } | undefined;
 }
 
-/** How a wait ended: `lost` with a run whose workflow is gone. */
+/** The end of a wait. `lost`: its run's workflow is gone. */
 export type WaitEnd = 'answered' | 'expired' | 'stopped' | 'abandoned' | 'lost';
 
-/** What people have answered. */
+/** Facts about an answer. */
 export interface AnswerFacts {
   decision: 'approved' | 'denied' | 'result' | 'error';
   isEdited: boolean;
   isAutomatic: boolean;
-  /** The channel. */
+  /** The channel of the answer. */
   via?: string | undefined;
 }
 
-/** What a change tells those who listen, once it is stored. What must not get lost is stored with the change. */
+/**
+ * An event that a change reports to its listener once it is stored. Facts that must not get lost are stored with the
+ * change instead.
+ */
 export type Event =
   | { kind: 'run_ended'; agent: string; status: TerminalStatus; code?: string | undefined }
   /** A run has ended while it was at work. */
   | { kind: 'part_left'; part: RunPart }
   | { kind: 'attempt_ended'; outcome: AttemptEnd; code?: string }
-  /** What an attempt was to do is done, by this change or by one before whose listeners may not have been called. */
+  /** An attempt's work is done, by this change or by an earlier one whose listeners may not have been called. */
   | { kind: 'work_over' }
   | {
       kind: 'wait_ended';
@@ -52,10 +55,10 @@ export type Event =
       since: number;
       now: number;
       how: WaitEnd;
-      /** Absent where nobody answered, and no rule of the tool did. */
+      /** Absent if neither a person nor a rule of the tool answered. */
       answer?: AnswerFacts | undefined;
     }
-  /** What the owner is charged for the conversation may have changed. */
+  /** The owner's charge for the conversation may have changed. */
   | { kind: 'charge_changed' }
   /** The outbox of the audit trail has got an entry. */
   | { kind: 'act_noted' }

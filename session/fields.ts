@@ -1,8 +1,8 @@
-/** Where a session's data are. A field of a place is a text; rows are a list. */
+/** The kinds of places that hold a session's data: a field holds a text, rows are a list. */
 export type Place =
   'record' | 'writers' | 'index' | 'content' | 'runs' | 'children' | 'files' | 'results';
 
-/** One read of a conversation, all at one version. */
+/** One read of a conversation. All reads of a load see the same version. */
 export type Read =
   | readonly ['field', Place, part: string, name: string]
   | readonly ['fields', Place, part: string]
@@ -13,12 +13,12 @@ export type Read =
   | readonly ['entryCount'];
 
 /**
- * What a change may be given at once, before it asks: the calls of the newest step, if they are few, and these contents
- * of each.
+ * A read that a store may do before the change asks. `calls` gives the calls of the newest step, if they are few, with
+ * these contents of each.
  */
 export type Want = Read | readonly ['calls', part: string, ...contents: string[]];
 
-/** One write. A commit stores all of a change, or none. */
+/** One write. A commit stores all writes of a change, or none. */
 export type Write =
   | readonly ['set', Place, part: string, ...pairs: string[]]
   | readonly ['unset', Place, part: string, ...names: string[]]
@@ -40,25 +40,26 @@ export type Write =
 
 export type Entry = readonly [sequence: number, writer: string, message: string];
 
-/** How long ended streams and sessions are kept, ms, and how many entries of a log before old turns go; 0: no limit. */
+/**
+ * Retention of ended streams and sessions, ms, and the number of log entries above which old turns are trimmed. 0 means
+ * no limit.
+ */
 export interface Keep {
   streamMs: number;
   sessionMs: number;
   entries: number;
 }
 
-/** What a store answers to a change. Undefined: it is not read yet, and the change is decided again once it is. */
+/** A store's answers to a change. Undefined means not read yet; the change is decided again once it is. */
 export interface Source {
   ask: (read: Read) => unknown;
-  /** The store's clock. */
+  /** Time by the store's clock, ms since the epoch. */
   now: number;
-  /** The newest sequence of the log, and its size. */
   sequence: number;
   logBytes: number;
   keep: Keep;
 }
 
-/** Fields that are read and written by name. */
 export class Fields {
   private readonly source: Source;
   private readonly place: Place;
@@ -156,13 +157,13 @@ export class Values<Value> {
     for (const name of names) this.put(String(name), undefined);
   }
 
-  /** What was not read is written, whatever it was. */
+  /** Writes a value that was not read without comparing it with the stored one. */
   private put(id: string, value: Value | undefined): void {
     const known = this.known.get(id) ?? { before: '' };
     this.known.set(id, { before: known.before, value });
   }
 
-  /** Gives the fields what has changed. */
+  /** Passes changed values to the fields. */
   flush(): void {
     for (const [id, { before, value }] of this.known) {
       if (value === undefined) {
@@ -179,7 +180,6 @@ export class Values<Value> {
   }
 }
 
-/** The transcript. */
 export class Rows {
   private readonly source: Source;
   private readonly part: string;
@@ -222,7 +222,7 @@ export class Rows {
     return first;
   }
 
-  /** Keeps the first ones. */
+  /** Keeps only the first `count` rows. */
   trim(count: number): void {
     const { stored } = this;
     this.kept = Math.min(stored, count);
@@ -237,11 +237,9 @@ export class Rows {
   }
 }
 
-/** The log of the conversation. */
 export class Log {
-  /** Sequence of the newest entry. */
   sequence: number;
-  /** Size of what expires with the log. */
+  /** Bytes of the log and of everything that expires with it. */
   bytes: number;
   private readonly source: Source;
   private readonly added: Entry[] = [];
@@ -254,7 +252,7 @@ export class Log {
     this.bytes = source.logBytes;
   }
 
-  /** Adds an entry of a writer; entries of the store itself have the writer ''. */
+  /** Adds an entry. The store itself writes under the writer name ''. */
   add(message: string, writer = ''): void {
     this.sequence += 1;
     this.added.push([this.sequence, writer, message]);
@@ -288,7 +286,7 @@ export class Log {
     this.bytes -= bytes;
   }
 
-  /** Removes what is older. */
+  /** Removes entries below this sequence. */
   trim(before: number): void {
     this.others.push(['trimLog', before]);
   }

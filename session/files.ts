@@ -8,18 +8,17 @@ export interface AddFile {
   owner: string;
   tenant: string;
   limits: { files: number; bytes: number };
-  /** How long a file of a session that does not exist is kept, ms. */
+  /** Retention of a file whose session does not exist, ms. */
   unclaimedMs: number;
-  /** Its bytes are kept outside this store, which cannot expire them. */
+  /** The bytes are stored elsewhere, where they do not expire. */
   isElsewhere?: boolean;
 }
 
-/** Whose files they are. */
 function ownerName(owner: string, tenant: string): string {
   return JSON.stringify([owner, tenant]);
 }
 
-/** Who has added files to a conversation without a message; undefined if there are none. */
+/** Returns the owner of the files of a conversation, which may not exist yet; undefined if there are none. */
 export function filesOwner({ files }: Session): { owner: string; tenant?: string } | undefined {
   const whose = files.get('whose');
   if (whose === undefined) return undefined;
@@ -28,8 +27,8 @@ export function filesOwner({ files }: Session): { owner: string; tenant?: string
 }
 
 /**
- * Notes a file of the conversation, whose bytes are written afterwards. The session need not exist: its files then
- * belong to the first owner who adds one, expire, and stay if that owner creates the session.
+ * Notes a file of the conversation; its bytes are written afterwards. The session need not exist. Its files then belong
+ * to the first owner who adds one, and expire unless that owner creates the session.
  */
 export function addFile(
   session: Session,
@@ -61,7 +60,7 @@ export function addFile(
   files.set(`size:${id}`, String(bytes));
   noteChange(session);
   if (isElsewhere === true) tree.write('elsewhere', id, tree.now);
-  // What is written later keeps the expiry that the key has by then.
+  // Later writes keep the expiry that the key has by then.
   tree.write('fileBytes', isThere ? undefined : unclaimedMs);
   return { kind: 'added' };
 }
@@ -71,8 +70,8 @@ function noteChange({ files }: Session): void {
 }
 
 /**
- * The conversation has this file no longer; its bytes are removed afterwards. With the last file of a conversation that
- * was never begun goes the name of its owner.
+ * Removes a file from the conversation; its bytes are removed afterwards. The last file of a conversation that was
+ * never begun takes the owner's name with it.
  */
 export function removeFile(
   session: Session,
@@ -93,7 +92,7 @@ export function removeFile(
   return { kind: 'removed' };
 }
 
-/** Files that its owner added before the session was created stay with it; those of others go. */
+/** Keeps the files that the owner added before the session was created, and drops those of others. */
 export function claimFiles(session: Session): void {
   const { files, tree, existing } = session;
   const whose = files.get('whose');

@@ -6,29 +6,28 @@ import { dropWake, isResting, sumOf, type SessionRecord } from './record.js';
 import { control, say, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
-/** How a run ends. */
 export interface Ending {
   status: TerminalStatus;
   error?: RunError;
-  /** Given with a stop. */
+  /** Reason given with a stop. */
   reason?: string | undefined;
-  /** With which open calls are settled. */
+  /** Code with which open calls are settled. */
   code: SettlingCode;
 }
 
-/** Viewers of an aborted run and pages that are loaded later read the same. */
+/** Error of an aborted run, the same for viewers and for pages that are loaded later. */
 const ABORTED: RunError = {
   code: 'framework_cancelled',
   message: 'The run was aborted.',
   retryable: false,
 };
 
-/** Results up to this size stand in rows and chunks; larger ones are referred to. */
+/** Results up to this size are stored in rows and chunks; larger ones are referenced. */
 const INLINE_BYTES = 64 * 1024;
 
 /**
- * Ends a run: run, session and stream become terminal together, and expiry is armed. Active sub-agents end with it.
- * When the run of a sub-agent ends, the parent learns of it from the result of its call.
+ * Ends a run: run, session and stream become terminal together, and expiry is armed. Active sub-agents end with it. A
+ * parent learns of a sub-agent's end from the result of its call.
  *
  * @returns true if messages wait for their turn
  */
@@ -44,7 +43,7 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
     status,
     ...(status === 'failed' && { code: error?.code }),
   });
-  // One that rests has left its part before.
+  // A resting run left its part earlier.
   if (!isResting(ended.status)) session.tree.tell({ kind: 'part_left', part: partOf(session) });
   const ending = isBroken && input.error === undefined ? { ...input, error: ABORTED } : input;
   if (record.run.calls > 0) {
@@ -73,7 +72,7 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
     noteDeadline(session.tree.conversation);
     return false;
   }
-  // A turn that ends before the model's first word gets an empty reply: pages show one, and a following turn does not
+  // A turn that ends before the model's first word gets an empty reply, so pages show one and the next turn does not
   // take its place.
   if (ending.status !== 'completed' && !turn.hasReplied) pushReply(session, place);
   noteEndOfStep(session);
@@ -98,14 +97,14 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
   return true;
 }
 
-/** Of a reply: messages wait for their turn. */
+/** Adds to a reply that messages wait for their turn. */
 export function tellNext({ tree }: Session, waits: boolean): { next?: true } {
   if (!waits) return {};
   tree.tell({ kind: 'next_waits' });
   return { next: true };
 }
 
-/** The result of the run: its text, or a reference to it if that is large. */
+/** Returns the run's result: its text, or a reference if it is large. */
 function outputOf(session: Session): Record<string, string | undefined> | undefined {
   const { outputRef } = session.existing.run;
   if (outputRef === undefined) return undefined;
@@ -149,11 +148,11 @@ function sayEnd(
   return message;
 }
 
-/** Stores how the run of this session has ended and clears what belonged to its active state. */
+/** Stores the end of the session's run and clears its active state. */
 export function closeRun(session: Session, now: number, { status, error, reason }: Ending): void {
   const { existing: record } = session;
   const { run, checkpoint } = record;
-  // It ends while it waits for its time: that was no work.
+  // A run that ends while it waits for its start time has done no work.
   if (run.status === 'starting' && run.waitsUntil !== undefined) run.started = now;
   run.status = status;
   record.updated = now;
@@ -218,7 +217,7 @@ export function summaryOf(
 }
 
 /**
- * Notes where the entries of the last committed step end: the results of its calls follow the commit, so this is known
+ * Notes the end of the last committed step's entries. The results of its calls follow the commit, so the end is known
  * only when something else begins.
  */
 export function noteEndOfStep(session: Session): void {
@@ -228,7 +227,7 @@ export function noteEndOfStep(session: Session): void {
   session.index.set(`e:${checkpoint.id}`, String(session.tree.log.sequence));
 }
 
-/** Arms the expiry of what has ended; a stream without a session expires as a whole. */
+/** Arms the expiry of an ended session. A stream without a session expires as a whole. */
 export function armExpiry(session: Session): void {
   const { tree, existing: record } = session;
   const { streamMs, sessionMs } = tree.keep;

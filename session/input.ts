@@ -6,11 +6,11 @@ import type { CallKind, ChildRef, OnExpiry } from '../protocol/run.js';
 import type { Call } from './record.js';
 
 /**
- * What changes are given. Content is given as values and stored as JSON that no change decodes: `Stored` is an input as
- * its change gets it, with texts in the place of values.
+ * Inputs of changes. Callers pass content as values. A change gets it as JSON texts that it never decodes; `Stored`
+ * maps the one form to the other.
  */
 
-/** Identity of a writer: a higher token fences lower ones off. */
+/** Identity of a writer. A higher token fences off lower ones. */
 export interface WriterInput {
   runId: string;
   /** `m<step>` or `t:<toolCallId>`. */
@@ -46,7 +46,7 @@ export type { RunUsage } from '../protocol/run.js';
 export type CustomState = Record<string, unknown>;
 
 /**
- * How many attempts of a writer may be lost. An attempt is lost if it ended without handing over: its process died or it
+ * Limit on the lost attempts of a writer. An attempt is lost if it ends without handing over: its process died or
  * exceeded its time limit.
  */
 export interface AttemptBudget {
@@ -56,8 +56,8 @@ export interface AttemptBudget {
 }
 
 /**
- * What is recorded. `erased` is the receipt of an erasure that is complete, `read` and `export` are of
- * conversations of others, `forget` erases a person.
+ * Recorded actions. `erased` confirms a complete erasure, `read` and `export` concern other people's conversations, and
+ * `forget` erases a person.
  */
 export type AuditAction =
   | ('approve' | 'deny' | 'result' | 'error' | 'expire' | 'extend' | 'stop')
@@ -68,8 +68,8 @@ export type AuditAction =
 export type AuditDetail = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * An act as its change appends it to the outbox of the conversation. The change adds the
- * tenant and the run where only the record knows them, and the outcome.
+ * An act as its change appends it to the conversation's outbox. The change adds the outcome, and
+ * the tenant and run where only the record knows them.
  */
 export interface Act extends Omit<Actor, 'actId'> {
   /** Unique; the chain keeps one entry of each id. */
@@ -77,7 +77,7 @@ export interface Act extends Omit<Actor, 'actId'> {
   /** ms since the epoch. */
   at: number;
   action: AuditAction;
-  /** Whose data the act is about, which the entry does not say; absent: no one person's. */
+  /** Owner of the data concerned, which the entry omits; absent if there is none. */
   owner?: string | undefined;
   tenant?: string | undefined;
   runId?: string | undefined;
@@ -91,22 +91,22 @@ export interface Act extends Omit<Actor, 'actId'> {
   outcome?: string | undefined;
 }
 
-/** What people are shown of a call that waits for them, as its tool was declared when it was made. */
+/** Description of a waiting call for people, as its tool was declared when the call was made. */
 export interface CallDescription {
   /** Name of the agent that asks. */
   agent: string;
   title?: string;
   description?: string;
-  /** JSON Schema of what people may change: the input of an approval, the result of a client's call. */
+  /** JSON Schema of the part that people may change: the input of an approval, the result of a client's call. */
   schema?: unknown;
 }
 
-/** The input that a person put in place of the model's: it waits for the approval of another one. */
+/** An input that a person put in place of the model's. It waits for another person's approval. */
 export interface CallEdit {
-  /** Which edit of the call it is, from 1. */
+  /** Number of the edit, from 1. */
   n: number;
   input: unknown;
-  /** Who has changed it, and so asks now; the name in the tenant, and the verified person. */
+  /** The editor, who is now the one who asks: the name within the tenant, and the verified person. */
   by?: string | undefined;
   person?: KnownPerson | undefined;
   at: number;
@@ -118,20 +118,17 @@ export interface NewCall {
   toolName: string;
   kind: CallKind;
   input: unknown;
-  /**
-   * The result, if the call is settled from the start: an invalid or unknown call, or one overtaken
-   * by a stop.
-   */
+  /** The result, if the call is settled from the start: an invalid or unknown call, or one overtaken by a stop. */
   row?: Row;
   /** Time limit of one execution, ms. */
   timeoutMs?: number;
-  /** How long a person or client may take to answer, ms after the pause. */
+  /** Time limit for a person or client, ms after the pause. */
   deadlineMs?: number;
-  /** What happens if no answer comes in time. */
+  /** Action if no answer comes in time. */
   onExpiry?: OnExpiry;
-  /** A decision that was made without a person; the call is then executed like a server tool's. */
+  /** An automatic decision; the call is then executed like a server tool's. */
   decision?: Decision;
-  /** Who may approve, if the tool demands more than access to the conversation. */
+  /** Required approvers, if access to the conversation is not enough. */
   approvers?: Approvers;
   /** True if the call may be executed again after its worker was lost. */
   idempotent?: boolean;
@@ -139,11 +136,11 @@ export interface NewCall {
   child?: ChildRef & { message: string };
   /** The chunk that asks people; it is deferred until the conversation pauses. */
   ask?: StreamChunk;
-  /** Of a call that people answer. */
+  /** Description for people, if they answer the call. */
   about?: CallDescription;
 }
 
-/** What the model asked for, as committed. Only this record authorises an execution. */
+/** A call as the model requested it and a step committed it. Only this record authorises an execution. */
 export interface CallSpec {
   toolCallId: string;
   toolName: string;
@@ -152,19 +149,19 @@ export interface CallSpec {
   runId: string;
   step: number;
   approvalId?: string;
-  /** How long people may take to answer, ms after the pause. */
+  /** Time limit for people, ms after the pause. */
   deadlineMs?: number;
-  /** What happens if no answer comes in time. */
+  /** Action if no answer comes in time. */
   onExpiry?: OnExpiry;
-  /** A decision that was made without a person. */
+  /** An automatic decision. */
   decision?: Decision;
-  /** Who may approve, if the tool demands more than access to the conversation. */
+  /** Required approvers, if access to the conversation is not enough. */
   approvers?: Approvers;
   /** The run that carries out a call of kind `subagent`. */
   child?: ChildRef;
-  /** Of a call that people answer. */
+  /** Description for people, if they answer the call. */
   about?: CallDescription;
-  /** Who has changed `input` since, when, and from what; kept beside the call. */
+  /** The newest edit of `input`, with the model's input as `from`. Stored separately. */
   edited?: Omit<CallEdit, 'input'> & { from: unknown };
 }
 
@@ -176,7 +173,7 @@ export interface StoredCall {
   spec: string;
   row?: string;
   idempotent?: boolean;
-  /** The decision that was made without a person. */
+  /** The automatic decision. */
   automatic?: string;
   deadlineMs?: number;
   /** Its tool demands an approver. */
@@ -195,11 +192,11 @@ export type StateChanges = JSONPatchOperation[];
 /** Replies that have a kind only. */
 export type Only<Kind extends string> = Kind extends string ? { kind: Kind } : never;
 
-/** The session that an input is for: it names it, or its writer's. */
+/** The ways in which an input names its session. */
 export type Addressed =
   { sessionId: string } | { writer: Writer } | { child: Pick<ChildRef, 'sessionId'> };
 
-/** Content of a reply: JSON that no change decodes. Who made the change gets its value. */
+/** Content of a reply: JSON that no change decodes. The caller gets the decoded value. */
 export class Json<Value> {
   declare readonly of: Value;
   readonly text: string;
@@ -211,18 +208,18 @@ export class Json<Value> {
 
 type ValueOf<Field> = Field extends Json<infer Value> ? Value : Field;
 
-/** A reply as who made the change gets it. */
+/** A reply as the caller gets it. */
 export type Decoded<Reply> = Reply extends unknown
   ? { [Name in keyof Reply]: ValueOf<Reply[Name]> }
   : never;
 
-/** A row; its output is a text of its own if it is large. */
+/** A row; a large output is a separate text. */
 export interface KeptRow {
   row: string;
   result?: string | undefined;
 }
 
-/** As what values are given to a change, by the name of their field. */
+/** Types that replace values in a change's input, by field name. */
 interface Texts {
   writer: WriterInput;
   row: string;
@@ -242,7 +239,7 @@ interface Texts {
   edit: string;
 }
 
-/** An input as its change gets it; the session is given apart. */
+/** An input as its change gets it, without the session's id. */
 export type Stored<Input> = Input extends unknown
   ? {
       [Name in keyof Input as Name extends 'sessionId' ? never : Name]: Name extends keyof Texts

@@ -10,7 +10,7 @@ export function isDropped(session: Session, id: string, { row }: Accepted): bool
   return text === undefined || headOf(text).id !== id;
 }
 
-/** Hash of a message that is in the transcript or queued. */
+/** Returns the hash of a message in the transcript or queue. */
 export function acceptedHash(session: Session, id: string): string | undefined {
   const accepted = session.messages.get(id);
   return accepted === undefined || isDropped(session, id, accepted) ? undefined : accepted.hash;
@@ -20,7 +20,7 @@ export function accept(session: Session, messages: readonly Pick<Message, 'id' |
   for (const { id, hash } of messages) session.messages.set(id, { hash });
 }
 
-/** Adds user messages to the transcript. @returns index of the first row, and how many messages are visible then */
+/** Adds user messages to the transcript. @returns index of the first row, and the new number of visible messages */
 export function storeMessages(
   session: Session,
   messages: readonly Message[],
@@ -36,7 +36,7 @@ export function storeMessages(
   return { row, visible: visible + messages.filter(({ hidden }) => !hidden).length };
 }
 
-/** Counts texts that were stored: of a sub-agent they go with the log. */
+/** Counts stored texts. Those of sub-agents count with the log, since they expire with it. */
 export function countStored(session: Session, ...texts: readonly string[]): void {
   count(session, texts, 1);
 }
@@ -54,7 +54,7 @@ export function countBytes(session: Session, bytes: number): void {
   else session.tree.log.bytes += bytes;
 }
 
-/** What is read of a row: its large part, which stands behind, is never decoded. */
+/** The parsed part of a row. The large part, which comes after it, is never decoded. */
 export interface RowHead {
   role: 'user' | 'assistant' | 'tool';
   id?: string;
@@ -62,7 +62,7 @@ export interface RowHead {
   messageId?: string;
   step?: number;
   toolCallId?: string;
-  /** Only for history; the model does not get it. */
+  /** The row is for history only; the model does not get it. */
   display?: boolean;
 }
 

@@ -10,24 +10,24 @@ import type { Call } from './record.js';
 import { isWaiting } from './pause.js';
 import type { Session } from './tree.js';
 
-/** What is told of a run beside what it does next. */
+/** Details that a caller wants in addition to the run's next work. */
 export interface NextWants {
-  /** Lists of calls, however many there are. */
+  /** Lists of calls even if there are many. */
   lists?: boolean;
-  /** What is known of the open calls. */
+  /** Facts about the open calls. */
   calls?: boolean;
 }
 
-/** With more calls than this, those at work are not listed: each that is settled would load all others. */
+/** Above this number of calls, busy ones are not listed, since each settled call would load all others. */
 const FEW = 16;
 
-/** What a run does next, with the moment at which the record says so. */
+/** Returns a run's next work, with the version and sequence of the record that says so. */
 export function atOf(session: Session, runId: string, wants: NextWants = {}): At {
   const { version, log } = session.tree;
   return { version, sequence: log.sequence, next: nextOf(session, runId, wants) };
 }
 
-/** Reads off the record what a run does now. Nothing but the record decides it. */
+/** Returns a run's next work. Only the record decides it. */
 export function nextOf(session: Session, runId: string, wants: NextWants = {}): Next {
   const { record } = session;
   if (record?.run.id !== runId) return { do: 'done', step: 0, status: 'superseded' };
@@ -55,11 +55,11 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
       return { do: 'open', step, ...listsOf(calls), ...dueOf(calls, now), ...refsOf(calls, refs) };
     }
   }
-  // A sub-agent goes on together with the others.
+  // A sub-agent continues together with the others.
   if (!session.isConversation && conversation.existing.stream === 'paused') {
     return { do: 'open', step };
   }
-  // The result is there, of the model or of a tool: the calls beside it were waited for.
+  // The model or a tool has given the result; the other calls were waited for.
   if (asked?.finish === 'valid' || run.outputRef !== undefined) return { do: 'end', step };
   return model;
 }
@@ -70,7 +70,7 @@ export function mustFinish(outcome: StepOutcome | undefined): boolean {
   return outcome.mustFinish === true || outcome.finish === 'missing';
 }
 
-/** Who goes on with the open calls. One that was approved, and whose batch is not complete, is in no list. */
+/** Sorts the open calls by who continues them. An approved call of an incomplete batch is in no list. */
 function listsOf(
   calls: readonly Call[],
 ): Pick<OpenCalls, 'machine' | 'children' | 'people' | 'asleep'> {
@@ -95,7 +95,7 @@ function listOf({
   return isBusy === true ? 'machine' : undefined;
 }
 
-/** When one of the calls has waited long enough. */
+/** Returns the time until the earliest deadline, or the shortest time limit if people have not been asked. */
 function dueOf(calls: readonly Call[], now: number): Pick<OpenCalls, 'dueInMs' | 'isUnasked'> {
   const waiting = calls.filter(isWaiting);
   const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []);

@@ -5,13 +5,12 @@ import { say, speakerOf, withRaw, type Speaker } from './say.js';
 import { ofCall, setBusy } from './settling.js';
 import type { Session } from './tree.js';
 
-/** A session with its calls. */
 export interface Found {
   session: Session;
   calls: Call[];
 }
 
-/** A session, then each active or waiting sub-agent's below it, in the order of the calls. */
+/** Returns a session, followed by those of its active or waiting sub-agents, in the order of the calls. */
 export function sessionsBelow(session: Session): Found[] {
   const calls = session.openCalls();
   const below = calls.flatMap(({ child, state }) => {
@@ -24,7 +23,7 @@ export function sessionsBelow(session: Session): Found[] {
   return [{ session, calls }, ...below];
 }
 
-/** True for a call that waits for people, or for its webhook. */
+/** Returns true for a call that waits for people or for its webhook. */
 export function isWaiting({ state }: Call): boolean {
   return state === 'waiting' || state === 'suspended';
 }
@@ -47,8 +46,8 @@ const REASON = {
 type Waiting = keyof typeof REASON;
 
 /**
- * Pauses a session in which only people, or sub-agents that wait for people, can progress. A sub-agent that pauses is
- * no longer what its parent is busy with; when the conversation itself pauses, so does the stream.
+ * Pauses a session that only people, or sub-agents that wait for people, can continue. The parent of a paused sub-agent
+ * is no longer busy with it. When the conversation pauses, so does the stream.
  *
  * @returns true if the conversation has paused
  */
@@ -69,7 +68,7 @@ export function restIfWaiting(session: Session, now: number): boolean {
   return restIfWaiting(above, now);
 }
 
-/** What a session waits for in which nothing is busy. Undefined if it can continue. */
+/** Returns the status of a session in which nothing is busy; undefined if it can continue. */
 function restingStatus(calls: readonly Call[]): Waiting | undefined {
   const isAsked = calls.some(({ kind, state }) => kind === 'approval' && state === 'waiting');
   if (isAsked) return 'waiting_approval';

@@ -9,7 +9,7 @@ import { say, speakerOf, type Speaker } from './say.js';
 import { joinAskers, toAsker } from './turns.js';
 import { type Session } from './tree.js';
 
-/** An entry with its rows, which stand beside the record. */
+/** A queue entry with its rows. */
 export interface Queued extends Omit<QueueEntry, 'messages' | 'by'> {
   by: string | undefined;
   messages: readonly Message[];
@@ -44,13 +44,13 @@ export function pushQueued(
   noteQueue(session, speaker);
 }
 
-/** How much waits, bytes of JSON. */
+/** Returns the size of the queue, bytes of JSON. */
 export function queuedBytes(session: Session): number {
   const ids = session.record?.queue.flatMap(({ messages }) => messages.map(({ id }) => id)) ?? [];
   return ids.reduce((sum, id) => sum + byteLength(session.content.get(`q:${id}`) ?? ''), 0);
 }
 
-/** Takes the entry that has waited longest; the caller knows that there is one. */
+/** Takes the first entry. The queue must not be empty. */
 export function popQueued(session: Session): Queued {
   const entry = session.existing.queue.shift();
   if (entry === undefined) throw new Error('the queue is empty');
@@ -72,8 +72,8 @@ export function steeringWaits(session: Session): boolean {
 }
 
 /**
- * Adds steering messages to the transcript. The reply so far is closed, and what follows is a new turn. If the reply
- * has not begun, it is not closed but starts after the messages.
+ * Adds steering messages to the transcript. Closes the current reply; the following one belongs to a new turn. A reply
+ * that has not begun is not closed but starts after the messages.
  */
 export function takeSteering(session: Session, speaker: Speaker): void {
   const { existing: record } = session;
@@ -115,17 +115,17 @@ export interface EditQueued {
   message: Pick<UserMessage, 'id' | 'hash' | 'row'>;
   /** Hash of the content that the editor has seen. */
   expectedHash: string;
-  /** Who changes it: the author from now on. */
+  /** The editor, who becomes the author. */
   asker?: KnownPerson;
   now: number;
 }
 
 export interface EditQueuedReply {
-  /** `stale`: the message was changed since it was read. `not_queued`: it is not, or no longer. */
+  /** `stale`: the message was changed since it was read. `not_queued`: the message is not queued, or no longer. */
   kind: 'edited' | 'stale' | 'not_queued';
 }
 
-/** Replaces the content of a queued message that its editor has seen. */
+/** Replaces the content of a queued message if it is still the content that the editor saw. */
 export function editQueued(
   session: Session,
   { message, expectedHash, asker, now }: Stored<EditQueued>,

@@ -18,14 +18,13 @@ import type {
 export const LAYOUT = 1;
 
 /**
- * The record of a session as it is stored: what is known of a conversation, or of a sub-agent's session below it.
- * Content (messages, inputs, results) is not in it but beside it, by id; so are calls and writers, one by one.
- * Times are ms since the epoch.
+ * The stored record of a conversation, or of a sub-agent's session. Content (messages, inputs, results), calls and
+ * writers are stored separately, by id. Times are ms since the epoch.
  */
 export interface SessionRecord {
-  /** Number of the layout; a build that meets a higher one changes nothing. */
+  /** A build that reads a higher layout number changes nothing. */
   layout: number;
-  /** Absent while only a stream exists, which belongs to no run. */
+  /** Absent for a stream that was opened without a session. */
   agent?: string;
   owner: string;
   tenant: string;
@@ -35,43 +34,43 @@ export interface SessionRecord {
   born: string;
   /** A copy is being made under this nonce. */
   branching?: string;
-  /** Once rewound: ids of calls may be those of calls that were dropped. */
+  /** The session was rewound, so a new call may reuse the id of a dropped one. */
   rewound?: true;
   /** Visible messages. */
   visible: number;
-  /** Some messages were shown to models only. Stays if they are withdrawn. */
+  /** Some messages were shown to models only. Remains set if they are withdrawn. */
   hasHidden?: true;
   turn: Turn;
   run: Run;
-  /** The newest checkpoint, the version of the state that it refers to, and how many there are. `isOver`: it is noted where its step's entries end. */
+  /** The newest checkpoint, and the state version it refers to. `isOver`: the end of its step's entries is noted. */
   checkpoint?: { id: string; stateVersion: number; isOver?: true };
   checkpoints: number;
   state: States;
-  /** What the conversation has waiting; its messages are beside it, by id. */
+  /** Waiting entries; their messages are stored as content, by id. */
   queue: QueueEntry[];
-  /** Ids of notes for the model that the next step or turn takes in. */
+  /** Ids of notes that the next step or turn adds to the transcript for the model. */
   notices: string[];
-  /** What people or pages were last shown. */
+  /** The newest snapshot that a client took while its turn was active. */
   snapshot?: { turn: number; at: number };
-  /** Of the conversation: its log and what is stored. */
+  /** Status of the conversation's stream. */
   stream: StreamStatus | undefined;
   streamError?: string;
   sizes: Sizes;
   /** Usage of all ended runs, and their number. */
   spent: Usage;
   runs: number;
-  /** Keys expire: `at`. */
+  /** Time at which the keys expire. */
   expires?: number;
-  /** Of a sub-agent's session: the call that it carries out, and the conversation's run. */
+  /** For a sub-agent's session: the call that it carries out, and the conversation's run. */
   parent?: { part: string; runId: string; toolCallId: string; rootRun: string; isOverLimit?: true };
-  /** Runs of sub-agents that may go on, until they do, by part. */
+  /** Released runs of sub-agents that have not continued yet, by part. */
   wakes: Record<string, Resumption & { runId: string }>;
 }
 
-/** One user input and all that answers it. */
+/** A user input and everything that answers it. */
 export interface Turn {
   n: number;
-  /** First row. */
+  /** Index of its first row. */
   row: number;
   /** Sequence before its first entry. */
   sequence: number;
@@ -79,34 +78,33 @@ export interface Turn {
   controls?: number;
   /** UI message id of the reply. */
   messageId: string;
-  /** The reply has a row. */
   hasReplied: boolean;
-  /** Who asks by it, each once: the author of its messages first, the only one with roles. */
+  /** The people who ask, each once. The author of the messages comes first and alone has roles. */
   askers: readonly KnownPerson[];
-  /** Version of the state when it began, once a step is committed. */
+  /** State version when the turn began; absent until a step is committed. */
   stateVersion?: number;
 }
 
-/** Where a turn is, found by its number. */
+/** Position of a turn, stored by its number. */
 export type TurnPlace = Pick<Turn, 'row' | 'sequence' | 'messageId' | 'askers'> & { run?: string };
 
-/** What is found by the id of a user message; without a place while it is queued. */
+/** The entry stored under the id of a user message; `row` and `turn` are absent while it is queued. */
 export interface Accepted {
   hash: string;
   row?: number;
   turn?: number;
 }
 
-/** What a committed step has left. */
+/** The checkpoint of a committed step. */
 export interface Checkpoint {
   id: string;
   runId: string;
   stepCount: number;
-  /** Number of rows in the transcript at that moment. */
+  /** Number of transcript rows at the commit. */
   messageCount: number;
   streamSequence: number;
   timestamp: number;
-  /** Version of the custom state at that moment. */
+  /** Version of the custom state at the commit. */
   stateVersion: number;
 }
 
@@ -115,7 +113,7 @@ export interface Run {
   id: string;
   n: number;
   mode: RunMode;
-  /** Who asked for it, if that was not the owner. */
+  /** The requester, or '' for the owner. */
   by: string;
   status: RunStatus;
   started: number;
@@ -134,29 +132,28 @@ export interface Run {
   usage?: Usage;
   finishReason?: FinishReason;
   model?: string;
-  /** Its result is kept as content under this id. */
+  /** Content id of its result. */
   outputRef?: string;
-  /** What can progress without a person: how many calls, and whether a model does. */
+  /** Number of calls that can progress without a person. */
   busyCalls: number;
   hasModel: boolean;
   /** Calls of the newest committed step. */
   calls: number;
-  /** What the newest batch of answers has released, and whether the run has taken it. */
+  /** The calls that the newest batch of answers released. `isTaken`: the run has taken them. */
   resume?: Resumption;
   isTaken?: true;
   releases: number;
   /** Earliest deadline of waiting calls. */
   deadline?: number;
-  /** It waits for its provider, or for the time at which it begins. */
+  /** Time of the retry while it waits for its provider, or its start time. */
   waitsUntil?: number;
-  /** Sub-agents that it has started. */
+  /** Number of sub-agents that it has started. */
   children: number;
   /** Sequence before the entries of an unfinished step. */
   openSequence?: number;
   leg?: { n: number; at: number; used?: Usage };
 }
 
-/** How a run was stopped. */
 export interface InterruptRecord {
   runId: string;
   mode: StopMode;
@@ -190,7 +187,6 @@ export function fromUsage(usage: readonly number[]): RunUsage {
   return Object.fromEntries(named.filter(([, n], at) => at < 2 || n > 0)) as unknown as RunUsage;
 }
 
-/** The sum of both. */
 export function sumOf(a: Usage = NOTHING, b: Usage = NOTHING): Usage {
   return [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]];
 }
@@ -200,7 +196,7 @@ export function isResting(status: RunStatus): boolean {
   return ['waiting_approval', 'waiting_tool', 'waiting_children'].includes(status);
 }
 
-/** A sub-agent goes on, or has ended: nothing is to wake it. */
+/** Drops the wake-up of a sub-agent that has continued or ended. */
 export function dropWake(record: SessionRecord, part: string): void {
   const others = Object.entries(record.wakes).filter(([name]) => name !== part);
   record.wakes = Object.fromEntries(others);
@@ -217,16 +213,15 @@ export interface Sizes {
   controls: number;
 }
 
-/** The agent's own state, by version; its text is content. */
+/** Versions of the agent's own state. The texts are stored as content. */
 export interface States {
   version: number;
-  /** The request that saved it. */
+  /** Nonce of the request that saved it. */
   by?: string;
-  /** Versions that are kept. */
   kept: [version: number, bytes: number][];
-  /** Turns with the version that each began with, the oldest first. */
+  /** Turns with the version each began with, oldest first. */
   turns: [turn: number, version: number][];
-  /** Changes that calls ask for, in their order: a later one of a call replaces an earlier one. */
+  /** Changes that calls request, in order. A later change of a call replaces its earlier one. */
   staged: { step: string; call: string }[];
 }
 
@@ -238,7 +233,7 @@ export interface QueueEntry {
   messages: { id: string; hash: string; hidden: boolean }[];
 }
 
-/** A call of the newest committed step. Its spec, result and other content stand beside it. */
+/** A call of the newest committed step. Its spec, result and other texts are stored as content. */
 export interface Call {
   id: string;
   name: string;
@@ -250,38 +245,38 @@ export interface Call {
   isIdempotent?: true;
   /** Its tool demands an approver. */
   isGuarded?: true;
-  /** How long people may take, ms after the pause. */
+  /** Time limit for people, ms after the pause. */
   waitMs?: number;
-  /** People have not been asked: what asks them is content. */
+  /** People are asked when the conversation pauses; until then the question is content. */
   isHeld?: true;
   /** Sequence of the pause that asked. */
   asked?: number;
   deadline?: number;
-  /** Since when people can answer it. */
+  /** Time from which people can answer it. */
   since?: number;
   /** It timed out. */
   isLate?: true;
-  /** The run was woken for its answer. */
+  /** The run was woken for the answer. */
   isTold?: true;
-  /** Executions. */
+  /** Number of executions. */
   n: number;
-  /** Its tool is asked whether a lost execution took effect. */
+  /** The tool is asked to verify a lost execution. */
   isUnsure?: true;
   hasDecision?: true;
-  /** How often a person has put another input in place of the model's; the newest one is content. */
+  /** Number of times people edited the input; the newest edit is content. */
   edits?: number;
   isAutomatic?: true;
-  /** Number of the release that was the first to name it. */
+  /** Number of the first release that named the call. */
   release?: number;
   lease?: { until: number; holder: string };
-  /** The sub-agent that carries it out. */
+  /** The sub-agent's run that carries it out. */
   child?: ChildRef & { part: string };
-  /** What the address of its webhook holds, and whether that was called. */
+  /** Secret in the webhook's address. `isCalled`: the webhook was called. */
   hook?: string;
   isCalled?: true;
 }
 
-/** What is known of a call whose result is in the transcript. */
+/** A call whose result is in the transcript. */
 export interface Past {
   kind?: CallKind;
   name?: string;
@@ -291,21 +286,21 @@ export interface Past {
   told?: true;
 }
 
-/** Who appends: the model of a step, or a call. */
+/** A writer of the log: the model of a step, or a call. */
 export interface Writer {
   token: number;
   /** Sequence before its first entry. */
   first: number;
-  /** An earlier owner has left entries, or they were withdrawn in part. */
+  /** An earlier owner left entries (`wrote`), or they were withdrawn in part. */
   left?: 'wrote' | 'withdrawn';
   /** Attempts that count as lost. */
   lost?: { token: number; at: number }[];
   forgiven?: number;
   /** The attempt that has handed over. */
   handedOver?: number;
-  /** Of a writer without a run: tells a repeated request from another one. */
+  /** For a writer without a run: identifies repeated requests. */
   nonce?: string;
-  /** How the provider fails at the step. */
+  /** Number of the provider's failures in this step. */
   failures?: number;
   failingSince?: number;
   waits?: number;

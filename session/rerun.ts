@@ -27,10 +27,9 @@ export interface ResumeRun {
   mode: Extract<RunMode, 'continue' | 'with_confirmation'>;
   /** The requester, for the record. */
   by?: string;
-  /** The same as a person: asks from now on, too. */
+  /** The requester as a person, who is added to the askers. */
   asker?: KnownPerson;
   now: number;
-  /** For the audit trail. */
   act?: Act;
 }
 
@@ -45,8 +44,8 @@ export type ResumeReply =
   | { kind: 'not_found' };
 
 /**
- * Starts a new run for the turn of a run that was interrupted, or that failed in a way that may be temporary. It
- * continues after the last step that the transcript has.
+ * Starts a new run for the turn of a run that was interrupted, or failed for a temporary reason. It continues after the
+ * last step in the transcript.
  *
  * In this order: the session exists · this nonce already started a run (same reply) · no run is active · the requested
  * run is the newest · its end allows another run.
@@ -87,7 +86,10 @@ export function resumeRun(
   return { kind: 'resumed', run: newestRun(session) };
 }
 
-/** A reply that was rebuilt from the log after its writer died is in the transcript but has no commit. */
+/**
+ * Returns the last step with a reply. A reply that was rebuilt from the log after its writer died is in the transcript
+ * without a commit.
+ */
 function lastStep(session: Session): number {
   const { run, turn } = session.existing;
   for (let at = session.rows.count - 1; at >= turn.row; at -= 1) {
@@ -98,14 +100,14 @@ function lastStep(session: Session): number {
   return run.committed;
 }
 
-/** The newest run that replies to the messages of the newest turn, and who asks by it. */
+/** Notes the newest run of a turn, and the people who ask. */
 function noteRunOf(session: Session, turn: number, run: string): void {
   const place = session.turns.get(turn);
   const { askers } = session.existing.turn;
   if (place !== undefined) session.turns.set(turn, { ...place, askers, run });
 }
 
-/** A log that has expired has no control messages. */
+/** Resets the count of control messages if the log has expired. */
 function recountControls(session: Session): void {
   const { existing: record } = session;
   if (record.sizes.controls > 0 && session.tree.log.count === 0) {
@@ -116,19 +118,15 @@ function recountControls(session: Session): void {
 
 export type Rewind = {
   sessionId: string;
-  /**
-   * The run that the requester expects to be the newest: of two concurrent requests, one is
-   * refused.
-   */
+  /** The run that the requester expects to be the newest: of two concurrent requests, one is refused. */
   runId: string;
   /** Random part of the new run's id. */
   nonce: string;
   /** The requester, for the record. */
   by?: string;
-  /** The same as a person: asks from now on, too; the author of messages that replace others. */
+  /** The requester as a person, who is added to the askers and is the author of replacing messages. */
   asker?: KnownPerson;
   now: number;
-  /** For the audit trail. */
   act?: Act;
 } & (
   | {
@@ -199,19 +197,19 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   return { kind: 'rewound', run: newestRun(session) };
 }
 
-/** True for a message that stays in the transcript or is queued. */
+/** Returns true for a message that stays in the transcript or queue. */
 function stays(session: Session, id: string, rows: number): boolean {
   if (acceptedHash(session, id) === undefined) return false;
   const row = session.messages.get(id)?.row;
   return row === undefined || row < rows;
 }
 
-/** The version of the state at the first dropped step; the current version if no step is dropped. */
+/** Returns the state version at the first dropped step, or the current version if no step is dropped. */
 function wantedVersion(session: Session, target: Target): number {
   return checkpointAt(session, target.checkpoints)?.stateVersion ?? session.existing.state.version;
 }
 
-/** False if that state is no longer stored: states of old turns are deleted. */
+/** Returns false if that state is no longer stored, since states of old turns are deleted. */
 function isStateKept(session: Session, target: Target): boolean {
   const { state } = session.existing;
   const wanted = wantedVersion(session, target);
@@ -264,7 +262,7 @@ function restoreState(session: Session, target: Target): void {
   session.content.unset(...gone.map(({ step, call }) => `s:${step}/${call}`));
 }
 
-/** Of many dropped rows only the newest are forgotten by id; others are recognised as dropped, since their rows are gone. */
+/** Only this many of the dropped rows are forgotten by id. Others are recognised as dropped because their rows are gone. */
 const FORGOTTEN_AT_ONCE = 300;
 
 /** Drops all rows after the first ones, with what is stored under their ids. */
@@ -283,7 +281,7 @@ function dropRows(session: Session, keep: number): void {
   session.rows.trim(keep);
 }
 
-/** Forgets a call: its large result, a note about it that waits, and what a late answer would be checked against. */
+/** Forgets a call: its large result, its waiting note, and the facts against which a late answer is checked. */
 function forgetResult(session: Session, id: string): void {
   const { existing: record } = session;
   if (session.past.get(id) !== undefined) session.past.set(id, {});

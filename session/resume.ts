@@ -12,13 +12,13 @@ export interface Wake {
   resume: Resumption;
 }
 
-/** What an answer lets continue: the run that was answered, and others of the conversation. */
+/** The runs that an answer lets continue: the one that asked, and others of the conversation. */
 export interface Resumed {
   resume?: Resumption;
   others?: Wake[];
 }
 
-/** Makes the stream active again. @returns true if it was paused; it was not while sibling agents were running */
+/** Makes the stream active again. @returns true if it was paused; it is not while sibling agents run */
 function makeActive(session: Session, now: number): boolean {
   const { conversation } = session.tree;
   const { existing: record } = conversation;
@@ -38,7 +38,7 @@ function makeActive(session: Session, now: number): boolean {
   return wasPaused;
 }
 
-/** Notes where a leg begins: what an operator's trace of it starts from. */
+/** Notes the start of a leg, with which the operator's trace begins. */
 function beginLeg(session: Session, now: number): void {
   const { run } = session.existing;
   run.leg = {
@@ -49,8 +49,8 @@ function beginLeg(session: Session, now: number): void {
 }
 
 /**
- * The last answer of people lets the conversation continue, each of its sessions with its approved calls. Webhooks do
- * not count: a sub-agent that waited for nothing else goes on at once, and questions that are open stay open.
+ * Lets the conversation continue after people's last answer: each session carries out its approved calls. Webhooks do
+ * not count: a sub-agent that waited only for its webhook continues at once, and open questions stay open.
  *
  * @param isAlone the wait for a webhook is over
  */
@@ -80,8 +80,8 @@ export function resumeIfAnswered(answered: Session, now: number, isAlone = false
 }
 
 /**
- * True if a sub-agent that has ended was the last that asked people: what they have answered elsewhere in the
- * conversation waits for no further answer.
+ * Returns true if an ended sub-agent was the last one that asked people, so the answers given elsewhere in the
+ * conversation wait for no others.
  */
 export function isLastToAsk({ tree }: Session): boolean {
   const found = sessionsBelow(tree.conversation);
@@ -94,14 +94,14 @@ export function isLastToAsk({ tree }: Session): boolean {
   );
 }
 
-/** True while a person has to answer one of the calls. */
+/** Returns true while a person has to answer one of the calls. */
 function asksPeople(found: readonly Found[]): boolean {
   return found.some(({ calls }) => calls.some(({ state }) => state === 'waiting'));
 }
 
 /**
- * The sessions in which nothing can progress although people have answered: their tools wait for webhooks, or those of
- * the sub-agents below them do.
+ * Finds the sessions that cannot progress although people have answered: their tools, or those of sub-agents below
+ * them, wait for webhooks.
  */
 function findAsleep(found: readonly Found[]): Set<string> {
   const asleep = new Set<string>();
@@ -122,7 +122,7 @@ function isInProgress({ state, child }: Call, asleep: ReadonlySet<string>): bool
   return state === 'open' && (child === undefined || !asleep.has(child.part));
 }
 
-/** The calls that a session may now carry out; `isTold` if one was answered since its run was woken. */
+/** Returns the calls that a session may now carry out. `isTold`: one was answered since its run was last woken. */
 function openAgain(
   session: Session,
   calls: readonly Call[],
@@ -139,8 +139,8 @@ function openAgain(
 }
 
 /**
- * Stores what a session may continue with, until its run takes it: each release names all approved calls that have not
- * started, so the start of one that this release adds shows that its signal has arrived.
+ * Stores the calls with which a session may continue, until its run takes them. Each release names all approved calls
+ * that have not started, so the start of a newly added call shows that the release has arrived.
  */
 function release(session: Session, approved: readonly Call[]): Resumption {
   const { run } = session.existing;
@@ -148,7 +148,7 @@ function release(session: Session, approved: readonly Call[]): Resumption {
   for (const call of approved) if (setBusy(session, call, true)) call.release = run.releases;
   const resume: Resumption = { step: run.committed, approved: approved.map(({ id }) => id) };
   run.resume = resume;
-  // The run has not taken this, whatever it has taken before.
+  // The run has not taken this release yet.
   delete run.isTaken;
   if (!session.isConversation) {
     session.tree.conversation.existing.wakes[session.part] = { runId: run.id, ...resume };
@@ -163,7 +163,7 @@ export function continueAlone(session: Session, now: number): boolean {
   return true;
 }
 
-/** The sessions above one that continues wait for it, no longer for people alone. */
+/** Makes the sessions above a continuing one busy again, since they no longer wait for people alone. */
 function continueWithAncestors(session: Session, now: number): void {
   const isNewLeg = makeActive(session, now);
   if (isNewLeg && !session.isConversation) beginLeg(session, now);

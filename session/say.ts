@@ -8,7 +8,7 @@ export interface Speaker {
   timestamp: number;
 }
 
-/** The agent of a session, at the step that the session has reached. */
+/** Returns a session's agent, at the step that the session has reached. */
 export function speakerOf(
   session: Session,
   now: number,
@@ -35,7 +35,7 @@ export function control(session: Session, message: string): void {
   session.tree.log.add(message);
 }
 
-/** An object's JSON with further fields, whose values are JSON already. */
+/** Adds fields, whose values are JSON already, to an object's JSON. */
 export function withRaw(object: string, raw: Record<string, string | undefined>): string {
   const fields = Object.entries(raw).flatMap(([name, json]) =>
     json === undefined ? [] : `,${JSON.stringify(name)}:${json}`,

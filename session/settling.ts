@@ -4,7 +4,7 @@ import { countStored } from './messages.js';
 import { say, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
-/** What the model is told of calls that were never carried out, by code. */
+/** Errors for the model about calls that were never carried out, by code. */
 export const SETTLED_TEXTS = {
   run_stopped: 'The run was stopped before this call was carried out.',
   run_failed: 'The run failed before this call was carried out.',
@@ -13,10 +13,9 @@ export const SETTLED_TEXTS = {
     'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
 };
 export type SettlingCode = keyof typeof SETTLED_TEXTS;
-/** Of a tool that waited for its webhook. */
+/** Added for a tool that waited for its webhook. */
 const PARTIAL_TEXT = 'The tool had done its part, and was waiting for an answer from elsewhere.';
 
-/** Names of the content of a call. */
 const CONTENT = [
   'spec',
   'row',
@@ -33,19 +32,19 @@ export function ofCall(what: (typeof CONTENT)[number], id: string): string {
   return `${what}:${id}`;
 }
 
-/** What was decided about a call, by a person or without one, as JSON. */
+/** Returns the decision about a call, made by a person or automatically, as JSON. */
 function decisionOf(session: Session, { id, hasDecision, isAutomatic }: Call): string | undefined {
   if (hasDecision === true) return session.content.get(ofCall('decision', id));
   return isAutomatic === true ? session.content.get(ofCall('automatic', id)) : undefined;
 }
 
-/** Stores the one result of a call; the usage of its sub-agent counts for this run as well. */
+/** Stores a call's only result. The usage of its sub-agent is added to this run's. */
 export function settleRow(session: Session, call: Call, row: string): void {
   const { run } = session.existing;
   if (call.child !== undefined) {
     const child = session.tree.session(call.child.part);
     run.usage = sumOf(run.usage, child.record?.run.usage);
-    // Its result is in the row of the call.
+    // The row of the call holds the sub-agent's result.
     session.tree.write('expire', child.part, session.tree.keep.streamMs);
   }
   session.content.set(ofCall('row', call.id), row);
@@ -53,7 +52,7 @@ export function settleRow(session: Session, call: Call, row: string): void {
   setBusy(session, call, false);
 }
 
-/** Notes whether a call can progress without a person. */
+/** Marks a call that can progress without a person. @returns false if nothing changed */
 export function setBusy(session: Session, call: Call, isBusy: boolean): boolean {
   if ((call.isBusy === true) === isBusy) return false;
   session.existing.run.busyCalls += isBusy ? 1 : -1;
@@ -62,7 +61,7 @@ export function setBusy(session: Session, call: Call, isBusy: boolean): boolean 
   return true;
 }
 
-/** The agent that reports a call: what people were asked for a sub-agent is shown in the conversation's message. */
+/** Returns the agent that reports a call. Questions of a sub-agent appear in the conversation's message. */
 function speakerFor(session: Session, { asked }: Call, speaker: Speaker): Speaker {
   if (session.isConversation || asked === undefined) return speaker;
   const { conversation } = session.tree;
@@ -127,7 +126,7 @@ const END_OF_WAIT: Record<SettlingCode, WaitEnd> = {
   tool_outcome_unknown: 'lost',
 };
 
-/** Tells that people are no longer asked about a call of theirs. */
+/** Tells listeners that people are no longer asked about a call. */
 export function tellWaitEnd(
   session: Session,
   call: Call,
@@ -189,7 +188,7 @@ function forgetCall(session: Session, { id }: Call): void {
   session.content.unset(...CONTENT.map((what) => ofCall(what, id)));
 }
 
-/** An event that the newest attempt of a call emitted beside its result. */
+/** Reads the events that the newest attempt of a call emitted with its result. */
 function eventsOf(
   session: Session,
   id: string,

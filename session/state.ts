@@ -29,7 +29,7 @@ export function dropStates(session: Session, versions: readonly number[]): void 
   state.kept = state.kept.filter(([version]) => !versions.includes(version));
 }
 
-/** Notes with which state a turn began, at its first commit; the states of old turns go. */
+/** Notes the state version a turn began with, at its first commit, and drops states of old turns. */
 export function noteStateOfTurn(session: Session): void {
   const { turn, state } = session.existing;
   if (turn.stateVersion !== undefined) return;
@@ -55,7 +55,7 @@ export function stage(
   return true;
 }
 
-/** Stages what a call wants to change in the state; its earlier changes are replaced. @param changes as JSON */
+/** Stages a call's changes of the state and replaces its earlier ones. @param changes as JSON */
 export function stageChanges(session: Session, step: string, call: string, changes: string): void {
   const { state } = session.existing;
   state.staged = state.staged.filter((staged) => staged.step !== step || staged.call !== call);
@@ -67,7 +67,7 @@ export interface SaveState {
   expectedVersion: number;
   /** As JSON. */
   state: string;
-  /** Tells a repeated request from another one. */
+  /** Identifies repeated requests. */
   nonce: string;
   now: number;
 }
@@ -89,7 +89,7 @@ export function saveState(
   return { kind: 'saved', version };
 }
 
-/** Forgets the state changes that calls have staged, of one step or of all. @returns these calls */
+/** Drops the staged changes of one step, or of all steps. @returns their calls */
 export function dropStaged(session: Session, step?: string): string[] {
   const { record } = session;
   const isGone = (staged: { step: string }): boolean => step === undefined || staged.step === step;

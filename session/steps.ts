@@ -33,21 +33,16 @@ import { countLost, isActive, isExhausted, lost, own, sayDiscarded, withdraw } f
 
 export interface Claim {
   writer: Writer;
-  /**
-   * Highest sequence that the run has seen; a store that is behind it was restored from a backup.
-   */
+  /** Highest sequence that the run has seen. A store behind it was restored from a backup. */
   known: number;
   now: number;
-  /** How many attempts may be lost. Default: five within an hour. */
+  /** Limit on lost attempts. Default: five within an hour. */
   budget?: AttemptBudget;
-  /**
-   * Price of an output token in millionths of a dollar; the output of lost attempts is charged to
-   * the run.
-   */
+  /** Price of an output token in millionths of a dollar; the output of lost attempts is charged to the run. */
   perToken?: number;
 }
 
-/** `done`: the step, perhaps also later ones, was committed before: the newest outcome. */
+/** `done`: the step was committed before, perhaps later ones too. `outcome` is the newest. */
 export type Done = { kind: 'done'; outcome: StepOutcome } | { kind: 'superseded' };
 
 export interface Claimed {
@@ -56,36 +51,36 @@ export interface Claimed {
   sequence: number;
   /** Number of provider failures in this step so far. */
   failures: number;
-  /** Time since the first failure by the store's clock, ms; 0 without failures. */
+  /** Time since the first failure, ms by the store's clock; 0 without failures. */
   failingForMs: number;
-  /** After how many of them the run waited outside of an activity for its provider. */
+  /** Number of failures after which the run waited for its provider outside of an activity. */
   waits: number;
-  /** The model that an earlier attempt at the step has reached, once that is not the first. */
+  /** The fallback model that an earlier attempt at the step reached; absent for the first model. */
   fallback?: Fallback;
   messageId: string;
-  /** If it changes, rows that were read before are no longer valid. */
+  /** When it changes, rows that were read before are invalid. */
   born: string;
-  /** Some earlier calls have no row any more: get ids from `calls.takeId`. */
+  /** Some earlier calls no longer have rows, so ids must come from `calls.takeId`. */
   hasDroppedCalls?: true;
   /** Usage of the run so far; absent if nothing was reported. */
   usage?: RunUsage;
   /** The model may only submit its result. */
   mustFinish?: true;
-  /** How often the model submitted a result that does not fit. */
+  /** Number of times the model submitted an invalid result. */
   invalidFinishes?: number;
 }
 
-/** A model of an agent's list that stands in for those before it. */
+/** A model of an agent's list that replaces the earlier ones. */
 export interface Fallback {
-  /** Its place in the list, from 0. */
+  /** Index in the list. */
   index: number;
-  /** Failures of the step before it was reached. */
+  /** Number of failures in the step before this model was reached. */
   before: number;
 }
 
 /**
- * `exhausted`: the budget of lost attempts is used up: the run must be ended. `rewound`: the store is older than the
- * run: what the run waits for, or the run itself, does not exist.
+ * `exhausted`: the budget of lost attempts is used up, so the run must be ended. `rewound`: the store is older than the
+ * run and lacks the run, or its newest steps.
  */
 export type NotClaimed =
   | Done
@@ -95,16 +90,16 @@ export type NotClaimed =
 /** Estimated bytes per token: the provider never reported the usage of a lost attempt. */
 const BYTES_PER_TOKEN = 4;
 
-/** Batches of an attempt that can be withdrawn while it appends. */
+/** Maximum number of batches that can be withdrawn while their attempt still appends. */
 const SHORT = 100;
 
 /**
- * Makes an attempt the owner of its step's model writer. It withdraws what earlier attempts wrote, and takes results,
- * late notes and steering messages into the transcript.
+ * Makes an attempt the owner of its step's model writer. Withdraws what earlier attempts wrote, and moves results, late
+ * notes and steering messages into the transcript.
  *
- * In this order: the step is committed (its outcome) · the store is older than what the run has seen · the run is active
- * and the newest · stop · fence · this is the next step · all calls of the step before are settled · budget of lost
- * attempts.
+ * In this order: the step is committed (its outcome) · the store is older than what the run has seen · the run is
+ * active and the newest · stop · fence · this is the next step · all calls of the step before are settled · budget of
+ * lost attempts.
  *
  * @returns `fencing`: the attempt before has written much and may still append; see `fenceOff`
  */
@@ -134,7 +129,7 @@ export function claim(
   const isTaken = before > 0 && before < token;
   if (isTaken && writer !== undefined && isExhausted(session, writer, budget))
     return lost(session, 'exhausted');
-  // While the other attempt appends, withdrawing much of what it has written would always come too late.
+  // While the other attempt appends, a large withdrawal would always lose the race.
   const isLong = session.batch(name).n > SHORT;
   if (isTaken && isLong && session.fence(name) < token) return { kind: 'fencing' };
   if (before < token) {
@@ -150,7 +145,7 @@ export function claim(
     if (before > 0) sayDiscarded(session, { ...speaker, agentType }, 'attempt_lost', removed);
     else takeSteering(session, { ...speaker, agentType });
     own(session, name, token, session.writer(name));
-    // A run that was to begin later has started with its first claim: no wait counts as its work.
+    // A scheduled run starts with its first claim, so the wait does not count as work.
     if (run.status === 'starting' && run.waitsUntil !== undefined)
       run.started = Math.max(run.started, input.now);
     run.hasModel = true;
@@ -160,13 +155,13 @@ export function claim(
     conversation.existing.stream = 'active';
     conversation.existing.updated = input.now;
     dropWake(conversation.existing, session.part);
-    // Only answers to calls leave them.
+    // Only answers to calls set these.
     if (hadCalls) {
       delete run.resume;
       delete run.isTaken;
       run.releases = 0;
     }
-    // Also the wait of a sub-agent that ended.
+    // This includes a wait that an ended sub-agent left behind.
     delete conversation.existing.run.waitsUntil;
   }
   const failing = session.writer(name);
@@ -203,8 +198,8 @@ function addSpoken(session: Session, bytes: number, perToken: number): void {
 }
 
 /**
- * The reply for a step that is already committed: the newest outcome. `superseded` for a run that was ended elsewhere,
- * and for one that continues after earlier steps, whose outcomes it does not know.
+ * Returns the newest outcome for a step that is already committed. `superseded`: the run was ended elsewhere, or it
+ * continues after earlier steps, whose outcomes it does not know.
  */
 function doneOrSuperseded(session: Session): Done {
   const { outcome, status } = session.existing.run;
@@ -232,9 +227,8 @@ export interface Commit {
   finishReason?: FinishReason;
   /** The result that the model submitted; written by the change that ends the run. */
   output?: unknown;
-  /** Ends the run in the same step; with the code for calls that are still open. */
+  /** Ends the run with this step. */
   final?: { status: TerminalStatus; error?: RunError };
-  /** True if this commit was made because of a stop. */
   answersStop: boolean;
   now: number;
 }
@@ -242,19 +236,19 @@ export interface Commit {
 export type CommitReply =
   /** `next`: the run has ended and queued messages wait. */
   | { kind: 'committed'; sequence: number; paused: boolean; next?: true }
-  /** Stored, but the run does not end: its next step reads messages that have arrived. */
+  /** Stored, but the run does not end, since its next step reads new messages. */
   | { kind: 'steered'; sequence: number }
   | Done
   | { kind: 'stopped'; stop: StopRequest }
   | Only<'rewound' | 'fenced'>;
 
 /**
- * Stores the reply of a step, opens its calls and writes the checkpoint. If nothing is left that could progress without
- * a person, it also pauses the run; if the run is to end, it ends it, unless a steering message waits for the next step.
+ * Stores a step's reply, opens its calls and writes the checkpoint. Pauses the run if only people can continue it. Ends
+ * it if `final` is set, unless a steering message waits for the next step.
  *
- * In this order: the step is committed (its outcome) · the store is older than what the writer has seen · the run is the
- * newest and active · a stop, unless this commit answers it · fence: the token owns the writer, and this is the next
- * step.
+ * In this order: the step is committed (its outcome) · the store is older than what the writer has seen · the run is
+ * the newest and active · a stop, unless this commit answers it · fence: the token owns the writer, and this is the
+ * next step.
  */
 export function commit(session: Session, input: Stored<Commit>): CommitReply {
   const { runId, name, token, agentType, step } = input.writer;
@@ -299,7 +293,7 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   const { tree } = session;
   tree.tell({ kind: 'attempt_ended', outcome: input.answersStop ? 'cut' : 'committed' });
   tree.tell({ kind: 'charge_changed' });
-  // A sub-agent rests while others go on.
+  // A sub-agent may rest while others continue.
   if (paused || final !== undefined || !session.isConversation) tree.tell({ kind: 'work_over' });
   if (steers) return { kind: 'steered', sequence: log.sequence };
   return { kind: 'committed', sequence: log.sequence, paused, ...tellNext(session, hasNext) };
@@ -337,9 +331,9 @@ export interface Discard {
   /** Number of this failure within the step, from 1; a repeated request counts it once. */
   failure: number;
   reason: string;
-  /** Place of the model that is asked next, if that is another one. */
+  /** Index of the next model, if it is another one. */
   fallback?: number;
-  /** How long the run waits for its provider, ms. */
+  /** Time for which the run waits for its provider, ms. */
   waitMs?: number;
   /** Usage of the failed call as the provider reports it. */
   usage?: RunUsage;
@@ -379,7 +373,7 @@ export function discard(
 export interface Compact {
   writer: Writer;
   compaction?: Compaction;
-  /** What the summary took, added to the totals of the run. */
+  /** Usage of the summary, added to the totals of the run. */
   usage?: RunUsage;
 }
 
@@ -387,8 +381,8 @@ export type CompactReply =
   { kind: 'kept'; compaction: Json<Compaction> } | Only<'none' | 'superseded' | 'fenced'>;
 
 /**
- * Keeps the summary that a step's model gets in place of the oldest rows: the first one of a step counts for every
- * attempt at it. Without one it only reads.
+ * Keeps the summary that replaces the oldest rows for a step's model. The first summary of a step counts for all its
+ * attempts. Without `compaction`, only reads it.
  */
 export function compact(
   session: Session,

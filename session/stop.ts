@@ -11,7 +11,8 @@ export function endingOfStop({ mode, reason }: StopRequest): Ending {
 
 /**
  * Leaves a stop record and notifies the workers. The first record counts, but an abort replaces an interrupt.
- * `isSpeaking`: a model is streaming, and its step ends the run; a run that waits for its provider has no such step.
+ * `isSpeaking`: a model is streaming, and its step will end the run. A run that waits for its provider has no such
+ * step.
  */
 export function requestStop(
   session: Session,
@@ -68,8 +69,8 @@ export function stop(
 }
 
 /**
- * Adds an act to the outbox of the conversation, from where it gets to the audit trail: neither exists without the
- * other.
+ * Adds an act to the conversation's outbox, from which a relay moves it to the audit trail. The act and its change are
+ * stored together or not at all.
  *
  * @param act as JSON
  */

@@ -9,9 +9,8 @@ import { isActive, own, sayDiscarded, withdraw } from './writers.js';
 import { Json, type Only, type Stored, type WriterInput } from './input.js';
 
 /**
- * Makes an attempt the owner of a writer name that belongs to no run, and withdraws what attempts with lower tokens
- * wrote. It creates the stream if needed and reopens one that has ended; the stream of a session is reopened only by its
- * runs.
+ * Makes an attempt the owner of a writer name that belongs to no run, and withdraws the entries of attempts with lower
+ * tokens. Creates the stream if needed and reopens an ended one. Only a session's runs can reopen its stream.
  */
 export function openWriter(
   session: Session,
@@ -119,7 +118,7 @@ export function truncate(
   return { removed: gone.length, lastRemoved, atSequence };
 }
 
-/** Who wrote an entry, and at which step; undefined for what this runtime did not write. */
+/** Returns the agent and step of an entry; undefined for an entry that this runtime did not write. */
 function placeOf(
   [, , message]: Entry,
   conversationId: string,
@@ -139,11 +138,7 @@ function placeOf(
   return typeof step === 'number' ? { agentId: agentId ?? '', step } : undefined;
 }
 
-/**
- * Keeps a page of the running step as a replay sends it, so that viewers who join later need not read each delta.
- *
- * @param entries with adjacent deltas joined, as JSON
- */
+/** Keeps a page of the running step in the form of a replay, so viewers who join later need not read each delta. */
 export function keepPage(
   session: Session,
   {
@@ -167,14 +162,14 @@ export function keepPage(
 export interface PinTools {
   sessionId: string;
   runId: string;
-  /** JSON, and no longer than `LIMITS.mcpToolsBytes`. */
+  /** At most `LIMITS.mcpToolsBytes` as JSON. */
   tools?: unknown;
 }
 
 /** `none`: no tools were given, now or before. `superseded`: the run is not active. */
 export type PinToolsReply = { kind: 'pinned'; tools: Json<unknown> } | Only<'none' | 'superseded'>;
 
-/** The first list of tools that servers offered to a run is the one that it keeps for as long as it is active. */
+/** Keeps the tools that servers offered to a run while the run is active. The first list counts. */
 export function pinTools(session: Session, { runId, tools }: Stored<PinTools>): PinToolsReply {
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const pinned = session.kept('tools');

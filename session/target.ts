@@ -4,33 +4,33 @@ import type { Session } from './tree.js';
 
 type Turn = Pick<NewestTurn, 'n' | 'row' | 'sequence' | 'messageId'>;
 
-/** How much of a session stays, and where it continues. */
+/** The part of a session that stays, and the point from which it continues. */
 export interface Target {
   turn: Turn;
-  /** Rows that stay. */
+  /** Number of rows that stay. */
   rows: number;
-  /** Checkpoints that stay. */
+  /** Number of checkpoints that stay. */
   checkpoints: number;
   /** Log entries up to this sequence stay. */
   sequence: number;
   /** The new run continues after this step of the turn. */
   step: number;
-  /** Visible messages that stay. */
+  /** Number of visible messages that stay. */
   visible: number;
   /** Part of the turn's reply stays. */
   hasReplied: boolean;
-  /** With which the turn began, if one of its steps stays. */
+  /** State version at the turn's beginning, if one of its steps stays. */
   stateVersion?: number | undefined;
 }
 
 export interface Wanted {
   checkpointId: string | undefined;
   messageId: string | undefined;
-  /** Other messages replace that message. */
+  /** Other messages replace the message. */
   isEdited: boolean;
 }
 
-/** Finds where a request wants to go back to. */
+/** Finds the point to which a request goes back. */
 export function findTarget(
   session: Session,
   { checkpointId, messageId, isEdited }: Wanted,
@@ -54,7 +54,7 @@ function headsOf(session: Session, from: number, to: number): RowHead[] {
   return to < from ? [] : session.rows.range(from, to).map(headOf);
 }
 
-/** Row of a user message at the beginning of the turn, or the turn's first row for the id of its reply. */
+/** Returns the row of a user message at the turn's beginning, or the turn's first row for its reply's id. */
 function rowInTurn(session: Session, turn: Turn, id: string): number | undefined {
   if (id === turn.messageId) return turn.row;
   for (let row = turn.row; ; row += 1) {
@@ -64,7 +64,7 @@ function rowInTurn(session: Session, turn: Turn, id: string): number | undefined
   }
 }
 
-/** Row of a message: a user's own row, or for a reply a row of its turn. */
+/** Returns the row of a user message, or for a reply the first row of its turn. */
 function rowOfMessage(session: Session, newest: Turn, id: string): number | undefined {
   const row = session.messages.get(id)?.row;
   if (row !== undefined) return headAt(session, row)?.id === id ? row : undefined;
@@ -78,7 +78,7 @@ function numberOf(messageId: string): number {
   return Number(messageId.slice('msg-'.length));
 }
 
-/** The last turn before the newest one that is early enough. */
+/** Finds the last early turn before the newest one by binary search. */
 function lastTurn(
   session: Session,
   newest: Turn,
@@ -100,7 +100,7 @@ function lastTurn(
   return found;
 }
 
-/** The turn of a row: the last one that begins at or before it. */
+/** Returns the last turn that begins at or before the row. */
 function turnOfRow(session: Session, row: number): Turn {
   const newest = session.existing.turn;
   if (row >= newest.row) return newest;
@@ -146,7 +146,7 @@ export function checkpointAt(session: Session, index: number): Checkpoint | unde
   return index < 0 ? undefined : session.checkpoints.get(index);
 }
 
-/** Number of checkpoints that were made while the transcript had at most this many rows. */
+/** Counts the checkpoints made while the transcript had at most this many rows. */
 function countCheckpoints(session: Session, rows: number): number {
   let [low, high] = [0, session.existing.checkpoints];
   while (low < high) {
@@ -186,7 +186,7 @@ function toCheckpoint(session: Session, id: string): Target | 'checkpoint_not_fo
   };
 }
 
-/** Visible messages before a turn. The id of its reply counts them together with the messages of the turn. */
+/** Counts the visible messages before a turn. The id of the turn's reply includes the messages of the turn. */
 function visibleBefore(session: Session, { messageId, row }: Turn, visible: number): number {
   if (messageId.startsWith('msg-')) return numberOf(messageId) - visible;
   let shown = 0;

@@ -18,7 +18,7 @@ export class Tree {
   readonly log: Log;
   /** The change's events, for its listener once it is stored. */
   readonly events: Event[] = [];
-  /** What its sessions have been given does not count. */
+  /** True once the conversation is erased: writes of its sessions are ignored. */
   isErased = false;
   private readonly source: Source;
   private readonly sessions = new Map<string, Session>();
@@ -34,7 +34,6 @@ export class Tree {
     return this.source.now;
   }
 
-  /** How long ended streams and sessions are kept, ms; 0: no limit. */
   get keep(): Source['keep'] {
     return this.source.keep;
   }
@@ -57,7 +56,7 @@ export class Tree {
     return part === '' ? this.conversationId : `${this.conversationId}.${part}`;
   }
 
-  /** What is written after the end expires with everything else. */
+  /** Writes after the end expire together with the rest of the session. */
   private expiry(): Write[] {
     const expires = this.conversation.record?.expires;
     const isSet = this.others.some(([kind]) => kind === 'expire');
@@ -68,12 +67,12 @@ export class Tree {
     this.events.push(event);
   }
 
-  /** A write that no session and no log has. */
+  /** Adds a write that belongs to neither a session nor the log. */
   write(...write: Write): void {
     this.others.push(write);
   }
 
-  /** Everything that the change has written, entries of the log first. */
+  /** All writes of the change, log entries first. */
   writes(): Write[] {
     if (this.isErased) return [...this.log.writes(), ...this.others];
     const ofSessions = [...this.sessions.values()].flatMap((session) => session.writes());
@@ -82,7 +81,7 @@ export class Tree {
     return [...writes, ...(ofSessions.length > 0 ? this.counted() : []), ...this.expiry()];
   }
 
-  /** How often the conversation's record has changed. */
+  /** Number of changes of the conversation's record. */
   get version(): number {
     return this.conversation.changes;
   }
@@ -98,20 +97,20 @@ export class Tree {
 export class Session {
   readonly tree: Tree;
   readonly part: string;
-  /** What else is found by id. */
+  /** Other entries found by id. */
   readonly index: Fields;
   /** Texts that are never decoded: inputs, results, states, queued messages. */
   readonly content: Fields;
   readonly runs: Fields;
   readonly children: Fields;
-  /** Of the conversation: its files, and results that are large. */
+  /** Files and large results; only the conversation has them. */
   readonly files: Fields;
   readonly results: Fields;
   readonly calls: Values<Call>;
-  /** Found by id: user messages, and calls whose results are in the transcript. */
+  /** User messages by id. `past` holds the calls whose results are in the transcript, by id. */
   readonly messages: Values<Accepted>;
   readonly past: Values<Past>;
-  /** By number, from 1 and from 0. */
+  /** Turns are numbered from 1, checkpoints from 0. */
   readonly turns: Values<TurnPlace>;
   readonly checkpoints: Values<Checkpoint>;
   readonly rows: Rows;
@@ -163,16 +162,16 @@ export class Session {
 
   /** The record of a session that is known to exist. */
   get existing(): SessionRecord {
-    // What is decided on a record that is not read yet does not count.
+    // A decision on a record that is not read yet is discarded.
     return this.record ?? newRecord(0);
   }
 
-  /** Of a conversation: how often its record has changed. */
+  /** Number of changes of a conversation's record. */
   get changes(): number {
     return Number(this.own.get('changes') ?? 0);
   }
 
-  /** When the newest append came, ms; 0 before the first one. */
+  /** Time of the newest append, ms; 0 before the first one. */
   get appended(): number {
     return Number(this.own.get('appended') ?? 0);
   }
@@ -210,7 +209,7 @@ export class Session {
     this.writerFields.set(`t:${name}`, String(token));
   }
 
-  /** Batch, and sequence of that batch, of the writer's owner; 0 before its first one. */
+  /** The owner's newest batch and its sequence; 0 before the first one. */
   batch(name: string): { n: number; sequence: number } {
     const [n = '0', sequence = '0'] = this.writerFields.get(`b:${name}`)?.split(' ') ?? [];
     return { n: Number(n), sequence: Number(sequence) };
@@ -220,7 +219,7 @@ export class Session {
     this.writerFields.set(`b:${name}`, '0 0');
   }
 
-  /** Sequences of events that the call of the writer keeps, as appends have noted them. */
+  /** Sequences of the events that the writer's call keeps, as noted by appends. */
   notes(name: string): string[] {
     const noted = this.writerFields.get(`e:${name}`);
     return noted === undefined || noted === '' ? [] : noted.split(' ');
@@ -240,7 +239,7 @@ export class Session {
     this.writerFields.drop();
   }
 
-  /** What a run keeps for as long as it is active. */
+  /** Returns a text that a run keeps while it is active. */
   kept(name: string): string | undefined {
     return this.writerFields.get(name);
   }
@@ -272,7 +271,7 @@ export class Session {
     return [...places.flatMap((fields) => fields.writes()), ...this.rows.writes()];
   }
 
-  /** What an append looks at, which parses no record. */
+  /** Stores the facts that an append checks, since an append parses no record. */
   private flushLive(): void {
     const record = this.records.get('');
     if (record === undefined) return;

@@ -6,7 +6,6 @@ import { newRecord, LAYOUT, type Run } from './record.js';
 import { say, speakerOf, isControl } from './say.js';
 import type { Session } from './tree.js';
 
-/** What a turn is made of. */
 export interface NewTurn {
   nonce: string;
   now: number;
@@ -15,11 +14,10 @@ export interface NewTurn {
   waited: boolean;
   mode: RunMode;
   by: string;
-  /** Who asks by the messages. */
   askers: readonly KnownPerson[];
 }
 
-/** Those who ask, each once, in this order; only the first one, the author, keeps roles. */
+/** Joins the people who ask, each once, in order. Only the first one, the author, keeps roles. */
 export function joinAskers(...lists: (readonly KnownPerson[])[]): readonly KnownPerson[] {
   const all = lists
     .flat()
@@ -29,7 +27,7 @@ export function joinAskers(...lists: (readonly KnownPerson[])[]): readonly Known
   return [...new Map(all.map((person) => [JSON.stringify(person), person])).values()];
 }
 
-/** The person who asks; an author keeps the roles of this time. Empty where no person asks. */
+/** Returns the person who asks, with roles only for an author; empty if no person asks. */
 export function toAsker(
   { asker, by = '' }: { asker?: KnownPerson | undefined; by?: string | undefined },
   isAuthor = false,
@@ -39,20 +37,21 @@ export function toAsker(
   return [isAuthor && roles !== undefined ? { ...person, roles } : person];
 }
 
-/** The newest run of the turn of an accepted message; undefined while it waits, and for one that was copied. */
+/**
+ * Returns the newest run of an accepted message's turn; undefined while the message is queued, and for a copied one.
+ */
 export function runOf(session: Session, messageId: string): string | undefined {
   if (acceptedHash(session, messageId) === undefined) return undefined;
   const turn = session.messages.get(messageId)?.turn;
   return turn === undefined ? undefined : session.turns.get(turn)?.run;
 }
 
-/** Who asks by the turn of an accepted message. */
+/** Returns the people who ask in an accepted message's turn. */
 export function askersOf(session: Session, messageId: string): readonly KnownPerson[] {
   const turn = session.messages.get(messageId)?.turn;
   return (turn === undefined ? undefined : session.turns.get(turn)?.askers) ?? [];
 }
 
-/** Id of the session's next run. */
 export function nextRunId(session: Session, nonce: string): { id: string; n: number } {
   const n = (session.record?.run.n ?? 0) + 1;
   return { id: `${session.id}:${String(n)}-${nonce}`, n };
@@ -114,13 +113,12 @@ function trimLog(session: Session, n: number): void {
   sizes.logBefore = log.bytes;
 }
 
-/** For a turn that a rewind began: how many precede it was not known then. */
+/** Counts control messages before a turn that a rewind began, whose count was unknown then. */
 function countControls(session: Session, upTo: number): number {
   const older = session.tree.log.after(0, Infinity, upTo);
   return older.filter(([, writer, message]) => isControl(writer, message)).length;
 }
 
-/** A run that becomes the newest one of its session. */
 export interface NewRun {
   id: string;
   n: number;
@@ -132,7 +130,7 @@ export interface NewRun {
   step: number;
 }
 
-/** Makes a run the newest one of its session and active. What belonged to the run before goes. */
+/** Makes a run the newest and active one of its session, and drops the state of the run before. */
 export function startRun(
   session: Session,
   { id, n, mode, by, sequence, step }: NewRun,
@@ -154,7 +152,9 @@ export function startRun(
   delete record.snapshot;
 }
 
-/** Nothing of a session that is active or waits expires; where records are kept, the log of an ended run does. */
+/**
+ * Removes the expiry of an active or waiting session. Where records never expire, this removes the expiry of its log.
+ */
 export function persist(session: Session): void {
   const { record, tree } = session;
   if (record?.expires !== undefined) {

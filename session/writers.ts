@@ -5,9 +5,9 @@ import type { Writer } from './record.js';
 import { say, type Speaker } from './say.js';
 import { type Session } from './tree.js';
 
-/** Limit on how many attempts of one writer are forgiven. */
+/** Limit on forgiven attempts of one writer. */
 const MOST_FORGIVEN = 20;
-/** Entries that are looked at together. */
+/** Number of entries read at once. */
 const PAGE = 2_000;
 
 /** Makes an attempt the owner of its writer. @param before the owner until now */
@@ -24,7 +24,7 @@ export function own(
 }
 
 /**
- * Withdraws what earlier attempts at a writer wrote.
+ * Withdraws the entries of a writer's earlier attempts.
  *
  * @returns whether anything was removed, and the bytes of model output among it
  */
@@ -48,7 +48,7 @@ export function withdraw(session: Session, name: string): { removed: boolean; sp
   }
 }
 
-/** Bytes of model output in an entry. */
+/** Returns the bytes of model output in an entry. */
 function spokenBytes(message: string): number {
   if (message.startsWith('[')) return byteLength((JSON.parse(message) as [string])[0]);
   if (!/^\{"type":"(text_delta|tool_arg_stream_delta|thinking)"/.test(message)) return 0;
@@ -57,7 +57,7 @@ function spokenBytes(message: string): number {
   return typeof spoken === 'string' ? byteLength(spoken) : 0;
 }
 
-/** Counts the owner that is being taken over, unless it has handed over. */
+/** Counts the owner as lost, unless it has handed over. */
 export function countLost(session: Session, name: string, { withinMs }: AttemptBudget): void {
   const writer = session.writer(name);
   if (writer === undefined) return;
@@ -66,7 +66,7 @@ export function countLost(session: Session, name: string, { withinMs }: AttemptB
   if (writer.handedOver !== writer.token) writer.lost.push({ token: writer.token, at: now });
 }
 
-/** True if no further attempt may be made, counting the current owner as lost. */
+/** Returns true if no further attempt may be made, counting the current owner as lost. */
 export function isExhausted(
   session: Session,
   { token, lost = [], handedOver }: Writer,
@@ -93,8 +93,8 @@ export type HandOverReply =
   { kind: 'handed_over'; lost: number } | Only<'superseded' | 'not_owner'>;
 
 /**
- * An attempt reports that it ends without a result, so it is not counted as lost. One that was taken over while it
- * lived is forgiven.
+ * Ends an attempt without a result, so it does not count as lost. An attempt that was taken over while alive is
+ * forgiven.
  */
 export function handOver(
   session: Session,
@@ -123,7 +123,7 @@ function forgive(writer: Writer, token: number): void {
   if (writer.forgiven <= MOST_FORGIVEN) writer.lost = kept;
 }
 
-/** The attempt may not write any more, or what it was to do belongs to others. */
+/** Reports that an attempt may no longer write, or that others do its work. */
 export function lost<Kind extends 'fenced' | 'superseded' | 'rewound' | 'exhausted'>(
   { tree }: Session,
   kind: Kind,
@@ -133,7 +133,7 @@ export function lost<Kind extends 'fenced' | 'superseded' | 'rewound' | 'exhaust
   return { kind };
 }
 
-/** True if the run is the newest and not over. */
+/** Returns true if the run is the newest and not over. */
 export function isActive(session: Session, runId: string): boolean {
   const { record } = session;
   return record?.run.id === runId && !isTerminal(record.run.status);
@@ -164,7 +164,6 @@ export function sayResync(session: Session, speaker: Speaker, toolCallId?: strin
   });
 }
 
-/** Names a run's writer. */
 export interface TakeOver {
   sessionId: string;
   runId: string;
@@ -175,7 +174,7 @@ export type TakeOverReply =
   /** `first`: sequence before the first entry of the attempt that was fenced off. */
   { kind: 'taken'; token: number; first: number } | Only<'nothing' | 'superseded'>;
 
-/** Makes the caller the owner of a writer that does not answer; what it wrote stays, its next write is refused. */
+/** Makes the caller the owner of a writer that does not answer. Its entries stay; its next write is refused. */
 export function takeOver(session: Session, { runId, name }: Stored<TakeOver>): TakeOverReply {
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const writer = session.writer(name);
