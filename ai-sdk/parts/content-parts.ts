@@ -3,7 +3,7 @@ import { toEventPartType, type ReservedEventName } from '../../protocol/wire-nam
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
-/** Control-flow chunks and the name under which a page sees them. */
+/** Control-flow chunks and the part names under which pages see them. */
 const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${ReservedEventName}`>> = {
   run_interrupted: 'data-run-interrupted',
   run_resumed: 'data-run-resumed',
@@ -20,12 +20,12 @@ const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${ReservedEventNa
   subagent_end: 'data-subagent-end',
 };
 
-/** Fields of every chunk that a page does not need. */
+/** Common fields of chunks that pages do not need. */
 const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp', 'undo']);
 
 /**
- * A control-flow chunk as a transient data part: `onData` sees it, the message does not keep it.
- * Undefined for chunks of other kinds, and for kinds that this version does not know.
+ * Converts a control-flow chunk into a transient data part: `onData` sees it, the message does not
+ * keep it. Undefined for other kinds of chunks and for kinds that this version does not know.
  */
 export function toControlPart(chunk: ChunkOf<'stream_resync'>): UIStreamPart;
 export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined;
@@ -39,8 +39,8 @@ export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
 }
 
 /**
- * A failure for `onData`, with its code: the `error` part has none, and ends a client's response, so
- * that it is sent only for those which the run does not survive.
+ * Converts a failure, with its code, into a part for `onData`. The `error` part has no code and
+ * ends a client's response, so it is sent only for failures that the run does not survive.
  */
 export function toFailurePart({
   error,
@@ -53,12 +53,12 @@ export function toFailurePart({
   return { type: 'data-error', data, transient: true };
 }
 
-/** The mark of a message whose reply was cut, live and in history; null removes it. */
+/** Returns the mark of a message whose reply was cut, live and in history; null removes it. */
 export function toInterruptedMetadata(stop: Interruption | undefined): Record<string, unknown> {
   return { helixInterrupted: stop === undefined ? null : { stop } };
 }
 
-/** A custom event of a tool, live and in history, under the event's name. */
+/** Converts a tool's custom event, live and in history, into a part with the event's name. */
 export function toEventPart({ eventName, data }: Pick<ChunkOf<'custom'>, 'eventName' | 'data'>): {
   type: `data-${string}`;
   data: unknown;
@@ -66,7 +66,7 @@ export function toEventPart({ eventName, data }: Pick<ChunkOf<'custom'>, 'eventN
   return { type: toEventPartType(eventName), data: data ?? null };
 }
 
-/** A source or a file of the model, with the keys that every client takes. */
+/** Converts a source or file of the model into a part with the keys that every client accepts. */
 export function toSourcePart(
   chunk: ChunkOf<'source_url'> | ChunkOf<'source_document'> | ChunkOf<'file'>,
 ): UIStreamPart {

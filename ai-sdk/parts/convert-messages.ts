@@ -18,22 +18,22 @@ import type { UIMessage, UIMessagePart } from './ui-message.js';
 export interface ConvertOptions {
   /** Calls whose results are not among the rows yet. */
   openCalls?: readonly OpenCall[];
-  /** Id of the message that may still get parts: it has no closing step. */
+  /** Id of the message that may still get parts and so has no closing step. */
   unfinishedMessageId?: string;
-  /** Makes ids in place of the stored ones. */
+  /** Returns an id to use instead of the stored one. */
   generateId?: (index: number, row: UserRow | AssistantRow) => string;
   includeReasoning?: boolean;
   /** False leaves calls without their results. */
   mergeToolResults?: boolean;
-  /** The same as `mergeToolResults`. */
+  /** Alias of `mergeToolResults`, which wins. */
   includeToolResults?: boolean;
-  /** Leaves out user messages that only the model was meant to see. */
+  /** Leaves out user messages meant for the model only. Default: true. */
   filterHidden?: boolean;
 }
 
 /**
- * Transcript rows as UI messages: the same parts, in the same order and with the same keys, that
- * the live stream builds in a client. All steps of a turn are one assistant message.
+ * Converts transcript rows into UI messages with the same parts, order and keys that the live
+ * stream builds in a client. All steps of a turn become one assistant message.
  */
 export function convertToUIMessages(
   rows: readonly Row[],
@@ -74,23 +74,23 @@ export function convertToUIMessages(
   return messages;
 }
 
-/** A message is marked as cut until the run continues. */
+/** Marks a message as cut until the run continues. */
 function markCut(message: UIMessage, interrupted: Interruption | undefined): void {
   if (interrupted === undefined && message.metadata === undefined) return;
   message.metadata = toInterruptedMetadata(interrupted);
 }
 
-/** A reply, as far as its rows have been converted. */
+/** A reply whose rows are being converted. */
 interface Reply {
   message: UIMessage;
   last: AssistantRow;
-  /** Custom events of the newest step's calls that are not in the message yet. */
+  /** Custom events of the newest step's calls that the message does not have yet. */
   events: CallEvent[];
   /** The run's result. */
   output?: { data: unknown };
 }
 
-/** Custom events of the step's calls, in the order of the stream. */
+/** Returns the custom events of the step's calls in the order of the stream. */
 function toCallEvents(row: AssistantRow, results: ReadonlyMap<string, ToolRow>): CallEvent[] {
   return row.parts
     .flatMap((part) => (part.type === 'tool-call' ? (results.get(part.toolCallId) ?? []) : []))
@@ -98,7 +98,7 @@ function toCallEvents(row: AssistantRow, results: ReadonlyMap<string, ToolRow>):
     .sort((a, b) => a.sequence - b.sequence);
 }
 
-/** Adds the events before a place in the stream: calls may run while others wait for people. */
+/** Adds the events before a sequence: calls may run while others wait for people. */
 function showEvents({ message, events }: Reply, before = Infinity): void {
   while (events[0] !== undefined && events[0].sequence < before) {
     message.parts.push(toEventPart(events[0].chunk));
@@ -107,14 +107,17 @@ function showEvents({ message, events }: Reply, before = Infinity): void {
 }
 
 /**
- * The message of a turn that was stopped before the model's first output: what the live stream
- * leaves in a client.
+ * Returns the message that the live stream leaves in a client for a turn that was stopped before
+ * the model's first output.
  */
 export function toSilentMessage(messageId: string): UIMessage {
   return { id: messageId, role: 'assistant', parts: [{ type: 'step-start' }], metadata: {} };
 }
 
-/** Live, a turn that ends with calls, or without output, ends with a step that keeps clients from posting again. */
+/**
+ * Closes a message as the live stream does: a turn that ends with calls, or without output, gets a
+ * last step that keeps clients from posting again.
+ */
 function closeMessage(message: UIMessage, last: AssistantRow): void {
   const parts = last.parts.filter((part) => !isFinishCall(part) && !isUnseen(part));
   const isSilent = message.parts.length === 0;
@@ -140,7 +143,7 @@ function collectResults(rows: readonly Row[], options: ConvertOptions): Map<stri
   return results;
 }
 
-/** What a provider has executed, as the row of a call of ours. */
+/** Converts a result that the provider executed into a tool row. */
 function toResultRow(part: Extract<AssistantPart, { type: 'tool-result' }>): ToolRow {
   const { toolCallId, toolName } = part;
   const { result: output, error } = toShownResult(part);
@@ -172,7 +175,7 @@ function toStepParts(
   for (const part of [...row.parts.filter((each) => !isLate(each)), ...row.parts.filter(isLate)]) {
     if (isFinishCall(part)) continue;
     if (part.type === 'tool-call') {
-      // Shown by the row of the pause that asks.
+      // The row of the pause that asks shows this call.
       if (part.held === true) continue;
       const { toolCallId } = part;
       const approvalId = part.approvalId ?? formatApprovalId(row.runId, toolCallId);
@@ -219,12 +222,12 @@ function toShown({ providerMetadata, ...part }: Extract<AssistantPart, Attachmen
   return { ...part, ...toShownMetadata(providerMetadata) };
 }
 
-/** An empty block is kept for the provider alone. */
+/** Returns true for empty blocks, which only the provider needs. */
 function isUnseen(part: AssistantPart): boolean {
   return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
 }
 
-/** Live, it came with the commit of its step. */
+/** Returns true for calls that the live stream sends with their step's commit. */
 function isLate(part: AssistantPart): boolean {
   return part.type === 'tool-call' && part.late === true;
 }

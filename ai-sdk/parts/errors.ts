@@ -52,7 +52,7 @@ export class StreamCreationError extends FrontendHandlerError {
 /** A failure as a stream reports it: its `error` part has the text, `data-error` the rest. */
 export interface StreamErrorEvent {
   errorText?: string | undefined;
-  /** The same in `data-error`. */
+  /** Text of the failure in a `data-error` part. */
   error?: string | undefined;
   code?: string | undefined;
   /** True if the run continues. */
@@ -61,7 +61,6 @@ export interface StreamErrorEvent {
   retryable?: boolean | undefined;
 }
 
-/** Codes of temporary failures. */
 const PASSING = new Set([
   'provider_overloaded',
   'provider_rate_limited',
@@ -73,7 +72,7 @@ const PASSING = new Set([
   'unavailable',
 ]);
 
-/** A failure of an agent's model or tool that its stream reported. */
+/** A failure of an agent's model or tool, as its stream reported it. */
 export class HelixStreamError extends Error {
   override readonly name = 'HelixStreamError';
   readonly code: string | undefined;
@@ -93,16 +92,16 @@ export class HelixStreamError extends Error {
   }
 }
 
-/** What a stock client shows of a reply that broke off. */
+/** Text that a stock client shows for a reply that broke off. */
 export const BROKEN_OFF = 'The connection was lost while the reply came in.';
 
 /**
- * The response cannot be completed. It tells its reader so and ends, since many proxies never pass on
- * that a connection was cut.
+ * The response cannot be completed. It tells its reader so and ends, since many proxies do not pass
+ * on a cut connection.
  */
 export class StreamBrokenError extends Error {
   override readonly name: string = 'StreamBrokenError';
-  /** What the reader is told at the end. */
+  /** Last parts for the reader. */
   readonly parts: readonly UIStreamPart[];
 
   constructor(message: string, parts: readonly UIStreamPart[] = [], options?: ErrorOptions) {
@@ -111,7 +110,10 @@ export class StreamBrokenError extends Error {
   }
 }
 
-/** The reader is slower than the stream. It would not take a last event either: it is cut. */
+/**
+ * The reader is slower than the stream. Its connection is cut, since it would not take a last event
+ * either.
+ */
 export class SlowReaderError extends StreamBrokenError {
   constructor() {
     super('the viewer is too slow');

@@ -4,11 +4,11 @@ import { convertToUIMessages, type ConvertOptions } from './convert-messages.js'
 import type { UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 
 type HelixConvertOptions = Omit<ConvertOptions, 'generateId'> & {
-  /** Makes ids in place of the stored ones; those of Helix messages are `msg-<index>` without it. */
+  /** Returns an id to use instead of the stored one. Default for Helix messages: `msg-<index>`. */
   generateId?: ((index: number, message: never) => string) | undefined;
 };
 
-/** The rows of a transcript, or messages of the Helix packages, as UI messages. */
+/** Converts transcript rows, or messages of the Helix packages, into UI messages. */
 export function convertToAISDKMessages(
   messages: readonly Message[],
   options: HelixConvertOptions = {},

@@ -9,7 +9,10 @@ import {
 } from './ui-message.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
-/** The events that build a stored message in a client, each step closed; without start and finish. */
+/**
+ * Returns the events that build a stored message in a client: each step is closed, start and finish
+ * are left out.
+ */
 export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIStreamPart[] {
   const events: UIStreamPart[] = [];
   let isInStep = false;
@@ -28,7 +31,7 @@ export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIS
 const OPEN_STATES = new Set<unknown>(['input-streaming', 'input-available', 'approval-requested']);
 
 /**
- * A reply without new content: answers were stored, or no call waits for them.
+ * Returns a reply without new content, because answers were stored or no call waits for them.
  *
  * @param shown the newest step of the client's copy
  */
@@ -38,8 +41,8 @@ export function toNoticeEvents(
   finishReason: FinishReason,
   told: readonly UIStreamPart[] = [],
 ): UIStreamPart[] {
-  // A step would hide an open call from the client, which then never sends its answer. Without an open call
-  // the client would post again at once, unless there is a step.
+  // A step would hide an open call from the client, which would then never send its answer. If no
+  // call is open, only a step keeps the client from posting again at once.
   const guard: UIStreamPart[] = shown.some(({ state }) => OPEN_STATES.has(state))
     ? [{ type: 'message-metadata', messageMetadata: null }]
     : [
@@ -96,13 +99,13 @@ function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] 
     const { errorText } = part;
     events.push({ type: 'tool-output-error', toolCallId, errorText, ...marks });
   } else if (part.state === 'output-denied' || approval?.approved === false) {
-    // Sent at once, even while the step waits for other answers.
+    // A denial is sent at once, even while the step waits for other answers.
     events.push({ type: 'tool-output-denied', toolCallId });
   }
   return events;
 }
 
-/** Answered requests are left out for clients that do not know the part with the answer. */
+/** Leaves out answered requests for clients that do not know the part with the answer. */
 function toApprovalEvents(
   { toolCallId, approval }: UIToolPart,
   profile: StreamProfile,

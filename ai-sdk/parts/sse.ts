@@ -2,7 +2,7 @@ import { SlowReaderError, StreamBrokenError } from './errors.js';
 import { toStaticEvent, type ToolParts } from './static-parts.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
-/** The header by which a backend declares the UI message stream, and its value. */
+/** Name and value of the header that declares the UI message stream. */
 export const AI_SDK_UI_HEADER = 'x-vercel-ai-ui-message-stream';
 export const AI_SDK_UI_HEADER_VALUE = 'v1';
 
@@ -15,17 +15,20 @@ export const UI_MESSAGE_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-/** For replies: `compression()` and Next would hold events back until they have enough to compress. */
+/**
+ * Headers of replies; without them `compression()` and Next hold events back until they have enough
+ * to compress.
+ */
 export const UNCOMPRESSED = { 'cache-control': 'no-cache, no-transform' } as const;
 
-/** A comment that keeps idle connections open; clients skip it. */
+/** An SSE comment that keeps idle connections open; clients skip it. */
 export const SSE_KEEP_ALIVE = ': keep-alive\n\n';
 
 /** The frame after the last event. */
 export const SSE_DONE = 'data: [DONE]\n\n';
 
 /**
- * Headers of an SSE reply; `extra` wins.
+ * Returns the headers of an SSE reply; `extra` wins.
  *
  * @example
  * import { createSSEHeaders, createSSEStream } from 'helix-temporal/ai-sdk';
@@ -42,7 +45,7 @@ export function createSSEHeaders(extra: Record<string, string> = {}): Record<str
   return { ...UI_MESSAGE_STREAM_HEADERS, ...extra };
 }
 
-/** One event as an SSE frame. `sequence` becomes its id: the place to resume after. */
+/** Formats one event as an SSE frame; a reader resumes after its id, `sequence`. */
 export function formatSse(part: UIStreamPart, sequence?: number, toolParts?: ToolParts): string {
   const data = JSON.stringify(toolParts === 'static' ? toStaticEvent(part) : part);
   return sequence === undefined
@@ -51,8 +54,8 @@ export function formatSse(part: UIStreamPart, sequence?: number, toolParts?: Too
 }
 
 /**
- * The events of one chunk as SSE text. The id of the chunk is put on its last event, so that a reader that was
- * cut in the middle of it gets it again.
+ * Formats the events of one chunk. Only the last event carries the chunk's id, so a reader that was
+ * cut in between gets the whole chunk again.
  */
 export function toFrames(
   events: readonly UIStreamPart[],
@@ -65,13 +68,13 @@ export function toFrames(
   return text;
 }
 
-/** An event of the stream, with the place to resume after it if it has one. */
+/** An event of the stream, with the sequence after which a reader resumes, if it has one. */
 export type SSEEvent = UIStreamPart | { event: UIStreamPart; sequence?: number | undefined };
 
 export interface SSEStreamOptions {
   /** Called when the reader goes away. */
   onCancel?: (() => void) | undefined;
-  /** Interval of the comments that keep it open, ms; default 5,000. */
+  /** Interval of keep-alive comments, ms; default 5,000. */
   keepAliveMs?: number | undefined;
 }
 
@@ -81,9 +84,9 @@ export interface SSEResponseOptions extends SSEStreamOptions {
 }
 
 /**
- * Events as the bytes of an SSE body, ended by `[DONE]`. They are pulled one by one, at the reader's
- * pace. If the source throws, the body errors: a reader must never take a broken stream for a
- * finished one.
+ * Encodes events as the bytes of an SSE body that ends with `[DONE]`. Events are pulled one by one,
+ * at the reader's pace. If the source throws, the body errors, so that no reader mistakes a broken
+ * stream for a finished one.
  *
  * @example
  * import { createSSEStream } from 'helix-temporal/ai-sdk';
@@ -102,7 +105,7 @@ export function createSSEStream(
   return streamTexts(toTexts(events), options);
 }
 
-/** The same as a web response. */
+/** Returns `createSSEStream` as a web response. */
 export function buildSSEResponse(
   events: AsyncIterable<SSEEvent>,
   { headers, status = 200, ...options }: SSEResponseOptions = {},
@@ -113,7 +116,7 @@ export function buildSSEResponse(
   });
 }
 
-/** SSE text as a web response. `frames` gets a signal that fires when the reader leaves. */
+/** Returns SSE text as a web response. `frames` gets a signal that fires when the reader leaves. */
 export function buildFramesResponse(
   frames: (signal: AbortSignal) => AsyncIterable<string>,
   options: { headers?: Record<string, string>; signal?: AbortSignal | undefined } = {},
@@ -139,15 +142,15 @@ async function* toTheEnd(frames: AsyncIterable<string>): AsyncGenerator<string> 
 }
 
 /**
- * What a response that breaks off tells its reader before it ends; undefined for one that must be cut,
- * since its reader would not know that something is missing.
+ * Returns the frames that a response sends before it breaks off. Undefined means that the
+ * connection must be cut, since the reader would not notice that something is missing.
  */
 export function toLastFrames(error: unknown): string | undefined {
   if (!(error instanceof StreamBrokenError) || error instanceof SlowReaderError) return undefined;
   return error.parts.map((part) => formatSse(part)).join('');
 }
 
-/** Interval of the comments that keep a reply open, ms; two that do not come are a lost connection. */
+/** Interval of keep-alive comments, ms. A client that misses two counts the connection as lost. */
 export const KEEP_ALIVE_MS = 5_000;
 
 async function* toTexts(events: AsyncIterable<SSEEvent>): AsyncGenerator<string> {

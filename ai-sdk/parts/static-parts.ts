@@ -2,35 +2,35 @@ import type { UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
 /**
- * Whether a client gets calls of the server's tools as `dynamic-tool` parts, or all calls as parts
- * `tool-<name>`, whose inputs and outputs TypeScript knows. The store and the stream have the first;
- * readers are given either. Calls that pages carry out are `tool-<name>` for all: the AI SDK's guides
- * pass over dynamic ones in `onToolCall`.
+ * Form of the tool calls that a client gets: `dynamic` has `dynamic-tool` parts for the server's
+ * tools, `static` has `tool-<name>` parts, whose inputs and outputs TypeScript knows, for all.
+ * Store and stream hold the dynamic form. Calls that pages carry out are `tool-<name>` in both: the
+ * AI SDK's guides skip dynamic calls in `onToolCall`.
  */
 export type ToolParts = 'dynamic' | 'static';
 
-/** The parts that a request asks for. */
+/** Reads the form that a request asks for. */
 export function toToolParts(header: string | null | undefined): ToolParts {
   return header?.trim().toLowerCase() === 'static' ? 'static' : 'dynamic';
 }
 
-/** An event of the stream for clients with static parts: no event of a call has the flag. */
+/** Removes the `dynamic` flag from an event, for clients with static parts. */
 export function toStaticEvent(event: UIStreamPart): object {
   if (!('dynamic' in event)) return event;
   const { dynamic: _, ...rest } = event;
   return rest;
 }
 
-/** A call under the name of its tool. */
+/** A call whose type names its tool. */
 export type StaticToolPart = Extract<UIToolPart, { type: `tool-${string}` }>;
 
-/** Messages whose calls are static parts, as the stream without the flag leaves them in a client. */
+/** Messages with static calls, as the stream without the flag builds them in a client. */
 export type StaticUIMessage = Omit<UIMessage, 'parts'> & {
   parts: (Exclude<UIMessagePart, UIToolPart> | StaticToolPart)[];
 };
 
 /**
- * The messages of a snapshot or of a page of history, for clients with static parts.
+ * Converts the messages of a snapshot or history page for clients with static parts.
  *
  * @example
  * import { loadUIMessages, toStaticMessages } from 'helix-temporal/ai-sdk';

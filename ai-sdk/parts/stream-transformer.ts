@@ -21,9 +21,9 @@ import {
 import { isCallOpening, isToolChunk, ToolCalls, type ToolChunk } from './tool-calls.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
-/** Chunks of sub-agents, which have sessions of their own, as transient parts: a message keeps the results only. */
+/** Converts chunks of sub-agents into transient parts; the message keeps only their results. */
 class SubAgentParts {
-  /** The call of the conversation that a session carries out, also through agents between. */
+  /** The conversation's call that each sub-agent's session serves, directly or through others. */
   readonly #callOf: Map<string, string>;
 
   constructor(known: ReadonlyMap<string, string>) {
@@ -60,7 +60,7 @@ class RunEnding {
         break;
       case 'step_start':
       case 'run_resumed':
-        // The run continues after what looked like its end.
+        // The run continues after an apparent end.
         this.#state = undefined;
         this.#failure = undefined;
         break;
@@ -82,7 +82,7 @@ class RunEnding {
     return this.#state === 'paused';
   }
 
-  /** The failure, as text for the user; undefined unless the run failed. */
+  /** Text of the failure for the user; undefined unless the run failed. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -91,14 +91,14 @@ class RunEnding {
     if (this.#failure !== undefined || this.#state === 'failed') return 'error';
     if (this.#state === 'paused') return 'tool-calls';
     if (this.#state === 'interrupted' || this.#state === 'aborted') return 'other';
-    // Calls of a message that another one follows are not waiting.
+    // Calls of a message that another message follows do not wait.
     const isPassedOn = this.#state === 'passed_on';
     if (isPassedOn && this.#finishReason === 'tool-calls') return 'other';
     return this.#finishReason ?? 'stop';
   }
 }
 
-/** The content of the newest step in the client's message. `before`: this stream has had no step. */
+/** Content of the newest step in the client's message; `before` until this stream has a step. */
 type StepContent = 'before' | 'nothing' | 'content' | 'calls';
 
 /** Frames the steps of one turn, and ends the response so that a stock client does not post again. */
@@ -108,13 +108,13 @@ class StepFrame {
   #content: StepContent;
   #step = 0;
   #isOpen = false;
-  /** Parts were sent that no commit has confirmed. */
+  /** True if parts were sent that no commit has confirmed. */
   #isUncommitted = false;
 
   constructor(blocks: ContentBlocks, options: { isShown: boolean; isTail: boolean }) {
     this.#blocks = blocks;
     this.#isShown = options.isShown;
-    // A tail follows a pause: the client's newest step is the one that asked.
+    // A tail follows a pause, so the client's newest step is the one that asked.
     this.#content = options.isTail ? 'calls' : 'before';
   }
 
@@ -128,7 +128,9 @@ class StepFrame {
     this.#open(out);
   }
 
-  /** Begins another frame within the newest step: calls that wait for people have a frame to themselves. */
+  /**
+   * Begins another frame within the newest step: calls that wait for people get their own frame.
+   */
   enterAgain(step: number, out: UIStreamPart[]): void {
     this.#close(out);
     this.#step = Math.max(this.#step, step);
@@ -136,25 +138,25 @@ class StepFrame {
     this.#open(out);
   }
 
-  /** Notes that the step has a part now. */
+  /** Records that the step has a part. */
   noteContent(kind: 'content' | 'calls'): void {
     this.#isUncommitted = true;
     if (this.#content !== 'calls') this.#content = kind;
   }
 
-  /** The step's reply is stored. */
+  /** Closes the step, whose reply is stored. */
   commit(step: number, out: UIStreamPart[]): void {
     this.enter(step, out);
     this.#isUncommitted = false;
     this.#close(out);
   }
 
-  /** True if the client was sent parts of this step that may still be withdrawn. */
+  /** Returns true if the client was sent parts of this step that may still be withdrawn. */
   isUncommitted(step: number): boolean {
     return step === this.#step && this.#isUncommitted;
   }
 
-  /** Back to the beginning of the step; the client's `start-step` stays. */
+  /** Resets the step to its beginning; the client keeps its `start-step`. */
   discard(step: number): void {
     if (step !== this.#step || !this.#isOpen) return;
     this.#isUncommitted = false;
@@ -197,43 +199,49 @@ class StepFrame {
 }
 
 export interface StreamTransformerOptions {
-  /** Makes the id of the assistant message. */
+  /** Returns the id of the assistant message. */
   generateMessageId?: (agentId: string) => string;
   /** Bare `start-step` and `finish-step` around each step; stock clients loop without them. */
   includeStepEvents?: boolean;
-  /** False for chunks to leave out. */
+  /** Returns false for chunks to leave out. */
   chunkFilter?: (chunk: StreamChunk) => boolean;
   profile?: StreamProfile;
-  /** For a reader that wants to see what sub-agents do: calls that they carry out already, by their sessions. */
+  /**
+   * Calls that sub-agents already carry out, by session; absent if the reader does not want to see
+   * what sub-agents do.
+   */
   subAgents?: ReadonlyMap<string, string> | undefined;
-  /** The agent that speaks; the first chunk's when absent. */
+  /** Agent whose message this is. Default: the first chunk's agent. */
   agentId?: string;
-  /** True if the client has the message up to here: this stream only adds to it. */
+  /** True if the client has the message up to here and this stream only adds to it. */
   isTail?: boolean;
   /** Logs chunks that this version does not know. Default: no log. */
   logger?: { debug: (message: string, fields: object) => void };
-  /** True for approval requests that were answered before the reader joined. */
+  /** Returns true for approval requests that were answered before the reader joined. */
   isAnswered?: (toolCallId: string) => boolean;
-  /** True for approvals that the reader may not give; their requests are left out until they are answered. */
+  /**
+   * Returns true for approvals that the reader may not give; their requests are left out until
+   * answered.
+   */
   isWithheld?: (toolCallId: string) => boolean;
 }
 
-/** What resumable readers yield. */
+/** A chunk with its sequence, as resumable readers yield it. */
 type PlacedChunk = Pick<StoredChunk, 'chunk' | 'sequence'>;
 
-/** What one chunk means to a client. */
+/** The client's view of one chunk. */
 export interface Transformed {
   events: UIStreamPart[];
-  /** Position of the chunk in the log; absent for chunks without one. */
+  /** Sequence of the chunk in the log; absent for a bare chunk. */
   sequence?: number;
   /**
-   * The client holds parts that were withdrawn, and cannot remove them: its connection must be cut
+   * True if the client holds withdrawn parts, which it cannot remove: its connection must be cut
    * after the events.
    */
   mustCut?: true;
 }
 
-/** Turns the chunks of one turn into parts of the AI SDK's UI message stream. */
+/** Converts the chunks of one turn into parts of the AI SDK's UI message stream. */
 export class StreamTransformer {
   readonly #options: StreamTransformerOptions;
   readonly #blocks = new ContentBlocks();
@@ -247,7 +255,7 @@ export class StreamTransformer {
   readonly #eventWriters = new Set<string>();
   #agentId: string | undefined;
   #isStarted = false;
-  /** The message is marked as one whose reply was cut. */
+  /** True if the message is marked as cut. */
   #isCut = false;
 
   constructor(options: StreamTransformerOptions = {}) {
@@ -263,7 +271,10 @@ export class StreamTransformer {
     });
   }
 
-  /** The first event of every response; `transform` adds it unless this was called before. */
+  /**
+   * Returns the first event of every response; `transform` adds it unless `start` was called
+   * before.
+   */
   start(): UIStreamPart[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
@@ -274,14 +285,14 @@ export class StreamTransformer {
   }
 
   /**
-   * Takes the next chunk: alone, with its place as a resumable reader returns it, or as an entry of
-   * the log. Unknown types produce no event.
+   * Converts the next chunk, given bare, with its sequence, or as an entry of the log. Unknown
+   * types produce no event.
    */
   transform(item: LogEntry | PlacedChunk | StreamMessage): Transformed {
     const message = 'message' in item ? item.message : 'chunk' in item ? item.chunk : item;
     const result: Transformed = { events: [] };
     if (!('type' in item)) result.sequence = item.sequence;
-    // Control messages are of the stream, and of no agent.
+    // Control messages belong to the stream and to no agent.
     if (!('agentId' in message)) {
       if (message.type === 'stream_end') this.#ending.end(message);
       if (message.type === 'stream_truncated') result.mustCut = true;
@@ -306,7 +317,7 @@ export class StreamTransformer {
     return result;
   }
 
-  /** Closes what is open; the last event has the finish reason. */
+  /** Closes open blocks and steps; the last event has the finish reason. */
   finalize(): { events: UIStreamPart[] } {
     const events = this.start();
     const { failure, isPaused } = this.#ending;
@@ -316,7 +327,9 @@ export class StreamTransformer {
     return { events };
   }
 
-  /** For a reader that joins here without earlier events: the open step, blocks and calls. */
+  /**
+   * Announces the open step, blocks and calls to a reader that joins here without earlier events.
+   */
   reopen(): UIStreamPart[] {
     const events: UIStreamPart[] = [];
     this.#step.reopen(events);
@@ -325,12 +338,12 @@ export class StreamTransformer {
     return events;
   }
 
-  /** Custom events and patches of a call are withdrawn when the call is executed again. */
+  /** Remembers the writer: its events and patches are withdrawn if the call is executed again. */
   #noteWriter(writer: string, { type }: StreamChunk): void {
     if (type === 'custom' || type === 'state_patch') this.#eventWriters.add(writer);
   }
 
-  /** True if the client holds events of a call that is executed again. */
+  /** Returns true if the client holds events of a call that is executed again. */
   #isWithdrawn({ toolCallId }: ChunkOf<'stream_resync'>): boolean {
     return toolCallId !== undefined && this.#eventWriters.has(`t:${toolCallId}`);
   }
@@ -366,7 +379,7 @@ export class StreamTransformer {
     }
   }
 
-  /** The mark is removed once the run continues. */
+  /** Marks the message as cut, and removes the mark once the run continues. */
   #markCut(interrupted: Interruption | undefined, out: UIStreamPart[]): void {
     if (interrupted === undefined && !this.#isCut) return;
     this.#isCut = interrupted !== undefined;
@@ -424,7 +437,7 @@ export class StreamTransformer {
   }
 }
 
-/** Chunks that are not for clients. */
+/** Types of chunks that clients never get. */
 const INTERNAL = new Set<StreamChunk['type']>(['suspension_marker']);
 
 function toEvent(chunk: StreamChunk, callId: string): SubAgentEvent | undefined {

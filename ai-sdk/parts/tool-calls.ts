@@ -3,15 +3,17 @@ import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
 export interface ToolCallsOptions {
   profile: StreamProfile;
-  /** True for approvals that are answered already; their requests are left out. */
+  /** Returns true for approvals that are already answered; their requests are left out. */
   isAnswered: (toolCallId: string) => boolean;
-  /** True for approvals that the reader may not give; a request is shown with its answer. */
+  /**
+   * Returns true for approvals that the reader may not give; a request is shown with its answer.
+   */
   isWithheld: (toolCallId: string) => boolean;
-  /** True if the client has earlier parts of the message, and so may know calls that are not announced here. */
+  /** True if the client has earlier parts of the message, and may know calls not announced here. */
   isTail: boolean;
 }
 
-/** Turns tool chunks into parts, and keeps the state of a turn's calls as the client knows it. */
+/** Converts tool chunks into parts, and tracks a turn's calls as the client knows them. */
 export class ToolCalls {
   readonly #profile: StreamProfile;
   readonly #isAnswered: (toolCallId: string) => boolean;
@@ -20,7 +22,7 @@ export class ToolCalls {
   /** Calls whose arguments are streaming, with the text so far. */
   readonly #streaming = new Map<string, { toolName: string; text: string }>();
   readonly #announced = new Set<string>();
-  /** Calls that the client carries out: all of their events are without the flag `dynamic`. */
+  /** Calls that the client carries out; none of their events has the flag `dynamic`. */
   readonly #byClient = new Set<string>();
   readonly #serverRun = new Set<string>();
   readonly #settled = new Set<string>();
@@ -28,7 +30,7 @@ export class ToolCalls {
   readonly #automatic = new Map<string, ChunkOf<'tool_approval_request'>>();
   /** Calls whose requests were sent. */
   readonly #requested = new Set<string>();
-  /** Client tools without an answer in time: their results may still come. */
+  /** Calls of client tools that timed out; their results may still come. */
   readonly #timedOut = new Set<string>();
 
   constructor(options: ToolCallsOptions) {
@@ -74,7 +76,7 @@ export class ToolCalls {
     }
   }
 
-  /** Forgets calls that were only streaming their arguments: their attempt was discarded. */
+  /** Forgets calls whose arguments were streaming when their attempt was discarded. */
   discardStreaming(): void {
     this.#streaming.clear();
   }
@@ -107,7 +109,7 @@ export class ToolCalls {
     const { toolCallId } = chunk;
     if (chunk.providerExecuted === true && !this.#serverRun.has(toolCallId)) {
       this.#serverRun.add(toolCallId);
-      // It was announced by its arguments alone, without the mark of the server's execution.
+      // The call was announced by its arguments alone, without `providerExecuted`.
       this.#announced.delete(toolCallId);
     }
     const isNew = !this.#streaming.has(toolCallId) && !this.#announced.has(toolCallId);
@@ -140,7 +142,7 @@ export class ToolCalls {
     });
   }
 
-  /** The call is announced even where the request is left out: results follow it. */
+  /** Announces the call even if the request is left out, since its result follows. */
   #askApproval(chunk: ChunkOf<'tool_approval_request'>, out: UIStreamPart[]): void {
     const { toolCallId } = chunk;
     if (chunk.isAutomatic === true) {
@@ -178,12 +180,12 @@ export class ToolCalls {
     const request = this.#automatic.get(toolCallId);
     if (request !== undefined) {
       this.#automatic.delete(toolCallId);
-      // Approved without asking, it is a call like any other; its start follows.
+      // An automatically approved call is a call like any other; its start follows.
       if (approved) return;
       this.#announce(toolCallId, request.toolName, request.input, out);
       this.#request(chunk, out);
     }
-    // A client knows an answer only by its request.
+    // A client understands an answer only after its request.
     const isUnknown = this.#withholds(chunk) && !this.#requested.has(toolCallId);
     if (isUnknown && (this.#profile === 'v7' || !approved)) this.#request(chunk, out);
     if (this.#profile === 'v7') {
@@ -236,23 +238,23 @@ export class ToolCalls {
     });
   }
 
-  /** Clients that have one part with the flag and one without take them for two calls. */
+  /** Returns the flag, the same for all events of a call: clients treat a mix as two calls. */
   #dynamic(toolCallId: string): { dynamic?: true } {
     return this.#byClient.has(toolCallId) ? {} : { dynamic: true };
   }
 
-  /** Only calls announced as the server's own have the mark; those that wait for a person never do. */
+  /** Returns the flags; a call that waits for a person never has `providerExecuted`. */
   #marks(toolCallId: string): { dynamic?: true; providerExecuted?: true } {
     const mark = this.#serverRun.has(toolCallId) && { providerExecuted: true as const };
     return { ...this.#dynamic(toolCallId), ...mark };
   }
 
-  /** Clients fail on a result for a call that was never announced to them. */
+  /** Returns false for calls that were never announced: clients fail on their results. */
   #isKnown(toolCallId: string): boolean {
     return this.#isTail || this.#announced.has(toolCallId) || this.#streaming.has(toolCallId);
   }
 
-  /** True the first time: a call has one result, which may replace its timeout. */
+  /** Returns true the first time: a call has one result, which may replace its timeout. */
   #settle(toolCallId: string): boolean {
     if (this.#timedOut.delete(toolCallId)) return true;
     if (this.#settled.has(toolCallId)) return false;
@@ -265,12 +267,11 @@ function parseInput(text: string): unknown {
   try {
     return JSON.parse(text === '' ? '{}' : text);
   } catch {
-    // Broken JSON: the call is announced by what follows, its start or its error.
+    // The JSON is broken; the start or the error that follows announces the call.
     return undefined;
   }
 }
 
-/** The chunks of calls. */
 export type ToolChunk = Exclude<
   Extract<StreamChunk, { toolCallId: string }>,
   { type: 'run_paused' }
@@ -280,7 +281,7 @@ export function isToolChunk(chunk: StreamChunk): chunk is ToolChunk {
   return chunk.type.startsWith('tool_');
 }
 
-/** True for chunks by which a model makes a call, false for those of its outcome. */
+/** Returns true for chunks that make a call, false for chunks about its outcome. */
 export function isCallOpening(chunk: ToolChunk): boolean {
   return (
     chunk.type === 'tool_arg_stream_start' ||

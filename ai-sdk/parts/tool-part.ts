@@ -2,7 +2,9 @@ import type { AssistantPart, Decision, ToolRow } from '../../protocol/rows.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { UIApproval, UIToolPart, UIToolState } from './ui-message.js';
 
-/** Codes of calls that were settled without an execution: their approvals were not used. */
+/**
+ * Codes of calls that were settled without being executed, so that their approvals were not used.
+ */
 const NOT_EXECUTED = new Set([
   'run_stopped',
   'run_failed',
@@ -10,20 +12,20 @@ const NOT_EXECUTED = new Set([
   'client_tool_failed',
 ]);
 
-/** Calls that no person is asked about. */
+/** Kinds of calls that ask no person. */
 const SERVER_RUN = new Set<string>(['server', 'subagent', 'provider']);
 
 export interface StoredCall {
   call: Extract<AssistantPart, { type: 'tool-call' }>;
   approvalId: string;
   result: ToolRow | undefined;
-  /** Present until a later step takes the call in. */
+  /** Present until a later step includes the call. */
   open: OpenCall | undefined;
-  /** Another call of its step waits for a person. */
+  /** True if another call of the step waits for a person. */
   isBesideOpen: boolean;
 }
 
-/** A stored call as the part that the live stream leaves in a client's message. */
+/** Converts a stored call into the part that the live stream leaves in a client's message. */
 export function toToolPart(stored: StoredCall): UIToolPart {
   const { toolName, toolCallId, kind, input, byClient } = stored.call;
   return {
@@ -51,14 +53,14 @@ function toState({ call, approvalId, result, open, isBesideOpen }: StoredCall): 
     return { state: 'approval-responded', approval: toApproval(approvalId, decision) };
   }
   if (open.state !== 'waiting' || open.mayDecide === false) return { state: 'input-available' };
-  // An answer to the part would be one to the input that the model asked for.
+  // A stock page would answer for the model's input, not for the edited one.
   if (open.spec.edited !== undefined) return { state: 'input-available' };
   return { state: 'approval-requested', approval: { id: approvalId } };
 }
 
 /**
- * The result, with the decision that led to it. Without a decision the part has no approval: clients'
- * validators refuse a settled part whose approval was never answered.
+ * Returns the result with the decision that led to it. Without a decision the part has no approval:
+ * clients' validators reject a settled part whose approval was never answered.
  */
 function toOutcome(
   result: ToolRow,
@@ -78,7 +80,7 @@ function toOutcome(
   return { state: 'output-available', output: result.output ?? null, ...approval };
 }
 
-/** A changed input comes with the person who changed it; the part's own input is the model's. */
+/** Adds a changed input and the person who changed it; the part's own input stays the model's. */
 function toApproval(id: string, decision: Decision | undefined): UIApproval {
   const { approved = true, reason, input, by, inputBy = by } = decision ?? {};
   return { id, approved, reason, input, by: input === undefined ? undefined : inputBy };

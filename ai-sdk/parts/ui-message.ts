@@ -1,13 +1,13 @@
 import type { ShownMetadata } from '../../protocol/chunk.js';
 import type { FrontendSnapshot as SnapshotOf } from '../../protocol/http.js';
 
-/** What a page needs to start: the history, and the position of the stream. `State` is the agent's own. */
+/** The history and stream position with which a page starts. `State` is the agent's own. */
 export type FrontendSnapshot<State = Record<string, unknown>, Message = UIMessage> = SnapshotOf<
   State,
   Message
 >;
 
-/** What the model's provider says of a part. (Not an interface: a part has to fit any object.) */
+/** Metadata from the model's provider. (Not an interface: a part has to fit any object.) */
 // oxlint-disable-next-line typescript/consistent-type-definitions
 export type OfProvider = { providerMetadata?: ShownMetadata | undefined };
 
@@ -29,7 +29,7 @@ export type UIMessagePart =
   | { type: `data-${string}`; id?: string | undefined; data: unknown }
   | UIToolPart;
 
-/** A source that a model used: the same in the stream and in a message. */
+/** A source that a model used, the same in the stream and in a message. */
 export type UISourcePart = OfProvider &
   (
     | { type: 'source-url'; sourceId: string; url: string; title?: string }
@@ -43,8 +43,8 @@ export type UISourcePart = OfProvider &
   );
 
 /**
- * A tool call; its other fields depend on its state, as in the AI SDK's own type. Calls that pages carry
- * out have the tool's name in their type.
+ * A tool call; its other fields depend on its state, as in the AI SDK's own type. The type of a
+ * call that a page carries out contains the tool's name.
  */
 export type UIToolPart = (
   { type: 'dynamic-tool'; toolName: string } | { type: `tool-${string}` }
@@ -68,12 +68,11 @@ export type UIToolState =
   | { state: 'output-error'; output?: never; errorText: string; approval?: UIApproval<true> }
   | { state: 'output-denied'; output?: never; errorText?: never; approval: UIApproval<false> };
 
-/** A person's decision. */
 export interface UIApproval<Approved extends boolean = boolean> {
   id: string;
   approved: Approved;
   reason?: string;
-  /** Extension: the input as a person changed it, and that person. */
+  /** Extension: the changed input and the person who changed it. */
   input?: unknown;
   by?: string;
 }

@@ -42,7 +42,7 @@ export type UIStreamPart =
       output: unknown;
       dynamic?: true;
       providerExecuted?: true;
-      /** The call is still being executed. */
+      /** True while the call is still being executed. */
       preliminary?: true;
     }
   | {
@@ -58,15 +58,15 @@ export type UIStreamPart =
   | { type: `data-${string}`; data: unknown; transient?: true }
   | NewerStreamPart;
 
-/** Parts that only newer v7 clients know; sent to clients that say they do. */
+/** Parts that only newer v7 clients know; sent to clients that declare that they do. */
 export type NewerStreamPart =
   | { type: 'reset-step' }
   | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string };
 
-/** Which parts a client can read: `common` is every 6.x and 7.x client. */
+/** The set of parts that a client can read; `common` suits every 6.x and 7.x client. */
 export type StreamProfile = 'common' | 'v7';
 
-/** The profile that a request asks for. */
+/** Reads the profile that a request asks for. */
 export function toStreamProfile(header: string | null | undefined): StreamProfile {
   return header?.trim().toLowerCase() === 'v7' ? 'v7' : 'common';
 }

@@ -8,7 +8,7 @@ import { agentUnavailable, notFound } from './refusals.js';
 
 export { toStoredSessionId };
 
-/** Where a caller's session is, or would be; `record` is absent if it does not exist yet. */
+/** A caller's session; `record` is absent if it does not exist yet. */
 export interface FoundSession {
   storedId: string;
   record?: SessionRecord | undefined;
@@ -24,7 +24,7 @@ export async function findSession(
   return { storedId, record: await sessions.read(storedId) };
 }
 
-/** A caller's own session; undefined as well if another user owns it. */
+/** Finds a caller's own session; undefined as well if another user owns it. */
 export async function findOwnSession(
   stores: Pick<Store, 'sessions'>,
   sessionId: string,
@@ -35,7 +35,10 @@ export async function findOwnSession(
   return isOwner(record, caller) ? record : undefined;
 }
 
-/** The same with its transcript: rows of others are not even read, since the time for it would show how many there are. */
+/**
+ * Reads a caller's own session with its transcript. Rows of others are not even read, since the
+ * duration would show how many there are.
+ */
 export async function readOwnView(
   stores: Pick<Store, 'sessions'>,
   sessionId: string,
@@ -46,7 +49,9 @@ export async function readOwnView(
   return isOwner(view?.record, caller) ? view : undefined;
 }
 
-/** A caller's own session. @throws HelixError `not_found`, for strangers as well: they learn nothing */
+/**
+ * Reads a caller's own session. @throws HelixError `not_found`, also for a session of another user
+ */
 export async function readOwned(
   stores: Pick<Store, 'sessions'>,
   sessionId: string,
@@ -61,11 +66,11 @@ export async function readOwned(
 export interface Caller {
   userId: string;
   tenantId?: string;
-  /** What the caller may do with conversations of others within the tenant. Default: nothing. */
+  /** Permissions in conversations of others within the tenant. Default: none. */
   roles?: readonly Role[];
   /**
-   * Names the person, the same for all accounts that one person has in several tenants. Default: accounts of
-   * the same `userId` are one person's.
+   * Id of the person, equal for all accounts of one person in several tenants. Default: accounts
+   * with the same `userId` belong to one person.
    */
   personId?: string;
   /** True on a server without sign-in: every request comes from this user, and no tool can demand another. */
@@ -73,7 +78,7 @@ export interface Caller {
 }
 
 /**
- * A session belongs to its creator, within a tenant if there is one. False for a session that does not
+ * Returns true for the session's creator in the same tenant. False for a session that does not
  * exist, and for a caller without a name, which JavaScript hosts may omit.
  */
 export function isOwner(
@@ -84,7 +89,7 @@ export function isOwner(
   return session.owner === caller.userId && (session.tenant ?? '') === (caller.tenantId ?? '');
 }
 
-/** The caller of a request, of which all fields are optional. */
+/** Builds the caller of a request whose fields are all optional. */
 export function toCaller(sent: {
   userId?: string | undefined;
   tenantId?: string | undefined;
@@ -102,19 +107,19 @@ export function toCaller(sent: {
   };
 }
 
-/** The agents of a host, as an `AgentRegistry` has them. */
+/** The agents of a host; an `AgentRegistry` fits. */
 export interface AddressedAgents {
   has: (name: string) => boolean;
   isPublic?: (name: string) => boolean;
 }
 
-/** True for an agent that people may talk to. */
+/** Returns true for an agent that people may talk to. */
 export function isAddressable(agents: AddressedAgents, name: string): boolean {
   return agents.has(name) && (agents.isPublic?.(name) ?? true);
 }
 
 /**
- * For requests that continue a conversation: its agent may have been removed, or made a sub-agent
+ * Checks that a conversation can continue: its agent may have been removed, or made a sub-agent
  * only.
  *
  * @throws HelixError `agent_not_found`
@@ -127,7 +132,7 @@ interface Sent extends Omit<Actor, 'by'> {
   request?: Pick<Request, 'headers'> | undefined;
 }
 
-/** Who sends a request, besides the name, and which way, for the audit trail. */
+/** Describes the sender of a request and its channel, for the audit trail. */
 export function toActor({ roles, personId, request }: Sent): Omit<Actor, 'by'> {
   return { roles, personId, via: readVia(request?.headers.get(HEADERS.via)) };
 }

@@ -14,11 +14,11 @@ import { judged, toViewer } from './authority.js';
 import type { TurnSpan, Viewer } from '../turns/turn-progress.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams, StreamedReply } from './types.js';
 
-/** Who reads a reply, and what that client can read. */
+/** A reader of a reply, and what its client supports. */
 export interface Reader {
   profile: StreamProfile;
   toolParts: ToolParts;
-  /** It wants to see what sub-agents do. */
+  /** True if the reader wants to see what sub-agents do. */
   showsSubAgents: boolean;
   viewer: Viewer;
 }
@@ -33,7 +33,7 @@ export function toReader(deps: ChatDeps, params: HandleChatStreamParams): Reader
   };
 }
 
-/** For a request that only reads: the active turn from its beginning, or nothing. */
+/** Answers a request that only reads: with the active turn from its beginning, or with nothing. */
 export async function attachReader(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -47,7 +47,7 @@ export async function attachReader(
   return replayTurn(deps, params, view, position);
 }
 
-/** The newest turn from its first part. @throws HelixError `not_found` */
+/** Replays the newest turn from its first part. @throws HelixError `not_found` */
 export async function replaySession(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -58,8 +58,8 @@ export async function replaySession(
 }
 
 /**
- * The newest turn from its first part: up to its next stop while it is active, else as it is stored.
- * Steps whose chunks are gone are rebuilt from the transcript.
+ * Replays the newest turn from its first part: up to its next stop while it is active, else as
+ * stored. Steps whose chunks are gone are rebuilt from the transcript.
  */
 export async function replayTurn(
   deps: ChatDeps,
@@ -75,7 +75,7 @@ export async function replayTurn(
   const span = toTurnSpan(view, reader, position);
   const { seenUpTo } = span;
   const isReader = seenUpTo !== undefined && position?.kind === 'exact';
-  // A reader that holds withdrawn parts has to begin again.
+  // A reader that holds withdrawn parts must begin again.
   if (isReader && (await isWithdrawn(deps.streamManager, record, seenUpTo)))
     return { kind: 'nothing', runId };
   if (stored === undefined) {
@@ -97,7 +97,9 @@ export async function replayTurn(
   }
 }
 
-/** What follows `from` in the newest turn, for a client that has the message up to there. */
+/**
+ * Returns the span after `from` in the newest turn, for a client that has the message up to there.
+ */
 export function toTailSpan(session: SessionCalls, from: number, reader: Reader): TurnSpan {
   return { ...toTurnSpan(session, reader), from, isTail: true };
 }
@@ -128,8 +130,8 @@ function toTurnSpan(
 }
 
 /**
- * The conversation's calls that other agents carry out, by session, also through agents between: a tail
- * begins after they were announced.
+ * Maps each sub-agent's session, at any depth, to the conversation's call: a tail begins after
+ * these were announced.
  */
 function toSubAgents(openCalls: SessionCalls['openCalls']): ReadonlyMap<string, string> {
   const calls = new Map(
@@ -144,7 +146,7 @@ function toSubAgents(openCalls: SessionCalls['openCalls']): ReadonlyMap<string, 
   return new Map([...calls].map(([sessionId, spec]) => [sessionId, topCallOf(spec)]));
 }
 
-/** True for a reader that has part of the newest turn, and wants the rest. */
+/** Returns true for a reader that has part of the newest turn and wants the rest. */
 function isInside(
   { turnStartSequence, sequence }: SessionRecord,
   position: ResumePosition | undefined,
@@ -155,7 +157,7 @@ function isInside(
 
 const WITHDRAWING = new Set<string>(['step_discarded', 'stream_resync', 'stream_truncated']);
 
-/** True if something that was written up to `from` may have been taken back since. */
+/** Returns true if parts that were written up to `from` may have been withdrawn since. */
 async function isWithdrawn(
   log: Pick<StreamManager, 'read'>,
   { sessionId, sequence }: SessionRecord,
@@ -175,18 +177,22 @@ function toPosition(
     resumeFromSequence === undefined
       ? request && readResumePosition(request.headers)
       : { sequence: resumeFromSequence, kind: 'whole' };
-  // Such a page has received everything up to its position.
+  // Such a page has everything up to its position.
   const isSeen = !contentReplayEnabled && position?.kind === 'whole';
   return isSeen ? { ...position, kind: 'seen' } : position;
 }
 
-/** A turn at rest is complete in the snapshot, unless that was taken while the turn was active. */
+/**
+ * Returns true if the reader needs the turn. A snapshot has all of a turn at rest, unless it was
+ * taken while the turn was active.
+ */
 function wantsTurn(
   record: SessionRecord,
   position: ResumePosition | undefined,
   sawActiveSince: number | null | undefined,
 ): boolean {
-  // A reader whose connection broke gets the rest, if only the end; one that has it all gets a 204.
+  // A reader whose connection broke gets the rest, even if only the end is missing; a reader that
+  // has everything gets a 204.
   const isAtEnd = position?.sequence === record.sequence && record.stream !== 'active';
   if (position?.kind === 'exact' && isInside(record, position)) return !isAtEnd;
   if (record.stream === 'active') return true;
@@ -196,12 +202,12 @@ function wantsTurn(
     : sawActiveSince === record.turnStartSequence;
 }
 
-/** Where a reader continues: it has everything up to `sequence`. */
+/** The position of a reader, which has everything up to `sequence`. */
 export interface ResumePosition {
   sequence: number;
   /**
-   * `exact` readers have every part up to there; `whole` ones rebuild the message from its beginning;
-   * pages that have `seen` it hold the message up to there.
+   * `exact` readers have every part up to there; `whole` readers rebuild the message from its
+   * beginning; `seen` pages hold the message up to there.
    */
   kind: 'exact' | 'whole' | 'seen';
 }
@@ -209,8 +215,8 @@ export interface ResumePosition {
 type HeaderBag = Headers | Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * The position that a request's headers name. `Last-Event-ID` comes from readers of the raw event
- * stream, which continue where they were; the other two from pages that hold a snapshot.
+ * Reads the position from a request's headers. `Last-Event-ID` comes from readers of the raw event
+ * stream, which continue from it; the other two come from pages that hold a snapshot.
  */
 function readResumePosition(headers: HeaderBag): ResumePosition | undefined {
   for (const name of [HEADERS.resumeFromSequence, HEADERS.lastEventId, HEADERS.resumeAt]) {
@@ -222,8 +228,8 @@ function readResumePosition(headers: HeaderBag): ResumePosition | undefined {
 }
 
 /**
- * The sequence that a request's headers name, or the value of one such header; undefined if it is
- * missing or not a number.
+ * Returns the sequence in a request's headers, or in the value of one such header; undefined if it
+ * is missing or not a number.
  */
 export function extractResumePosition(
   headers: HeaderBag | string | null | undefined,

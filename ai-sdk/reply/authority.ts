@@ -18,11 +18,11 @@ import { isQuestion } from '../../store/record/questions.js';
 import type { Viewer } from '../turns/turn-progress.js';
 import { isOwner, type Caller } from './access.js';
 
-/** What a caller does with a conversation that may belong to another user of the tenant, or with an agent. */
+/** An action on an agent, or on a conversation that may belong to another user of the tenant. */
 export type Action =
   'read' | 'answer' | 'extend' | 'stop' | 'resume' | 'retry' | 'pause' | 'schedule';
 
-/** What an action is about. Lists of a tenant name no session. */
+/** The object of an action. Lists of a tenant name no session. */
 export interface Subject {
   session?: { sessionId: string; owner: string; tenant?: string | undefined; agent: string };
   /** The call that is answered. */
@@ -30,8 +30,8 @@ export interface Subject {
 }
 
 /**
- * Decides whether a caller may act. Sessions of other tenants are never asked about: for them there
- * is no permission. What a tool demands of its approvers holds as well, whatever this returns.
+ * Decides whether a caller may act. It is never asked about sessions of other tenants, which nobody
+ * may touch. A tool's demands on its approvers hold whatever this returns.
  */
 export type Authorize = (
   caller: Caller,
@@ -52,19 +52,19 @@ const ROLE_FOR: Record<Action, Role> = {
 };
 
 /**
- * The default: owners may do everything with their sessions; a viewer of the tenant reads all, an
- * approver also answers and extends, an operator also stops, resumes and repeats.
+ * The default rule: owners may do everything with their sessions; a viewer of the tenant reads all,
+ * an approver also answers and extends, an operator also stops, resumes and repeats.
  */
 export const authorizeByRole: Authorize = (caller, action, subject) =>
   missingRole(caller, action, subject) === undefined;
 
-/** The role that a caller lacks for an action, by the default. */
+/** Returns the role that a caller lacks for an action under the default rule. */
 function missingRole(caller: Caller, action: Action, { session }: Subject): Role | undefined {
   const needed = ROLE_FOR[action];
   return isOwner(session, caller) || holdsRole(caller.roles, needed) ? undefined : needed;
 }
 
-/** What decides about callers. */
+/** The rules that decide what callers may do. */
 export interface AuthorityDeps {
   /** Default: `authorizeByRole`. */
   authorize?: Authorize | undefined;
@@ -72,8 +72,8 @@ export interface AuthorityDeps {
 }
 
 /**
- * @throws HelixError `not_allowed`, which names the role that would do unless the host has a rule of
- * its own; `unavailable` if `authorize` does not decide in time
+ * @throws HelixError `not_allowed`, which names a sufficient role unless the host has its own rule;
+ * `unavailable` if `authorize` does not decide in time
  */
 export async function requireAllowed(
   { authorize = authorizeByRole }: AuthorityDeps,
@@ -105,7 +105,7 @@ function toSubject(session: Conversation | undefined, call: CallSpec | undefined
   return subject;
 }
 
-/** Who answers a call, and the rule of the host, as the executor takes them. */
+/** Builds the executor's options for an answer: the person and the host's rule. */
 export function toAnswerOptions(
   deps: AuthorityDeps,
   caller: Caller,
@@ -121,9 +121,9 @@ export function toAnswerOptions(
 }
 
 /**
- * True if this caller's approval of a call would be taken.
+ * Returns true if this caller's approval of a call would be taken.
  *
- * @throws HelixError `unavailable` if a rule does not decide in time; what a rule throws
+ * @throws HelixError `unavailable` if a rule does not decide in time; errors of a rule
  */
 export async function decides(
   deps: AuthorityDeps,
@@ -136,31 +136,31 @@ export async function decides(
   if (!(await verdictInTime(isAllowed))) return false;
   if (call.approvers === undefined) return true;
   if (executor?.mayApprove !== undefined) return executor.mayApprove(caller, conversation, call);
-  // Without the agents' code no function of a tool can be asked.
+  // A tool's own rule cannot run without the agents' code.
   return (
     call.approvers.rule !== true && fulfils(call.approvers, caller, askedByOf(conversation, call))
   );
 }
 
-/** As `decides`; false as well while a rule does not decide. */
+/** Works like `decides`, but returns false while a rule does not decide. */
 export async function mayDecide(...of: Parameters<typeof decides>): Promise<boolean> {
   try {
     return await decides(...of);
   } catch {
-    // The answer decides; until then the question is one for others.
+    // The check of the answer decides; until then the question is for others.
     return false;
   }
 }
 
-/** What a caller who may not decide about a call reads of it. */
+/** The reason why a caller may not decide a call. */
 export interface Withheld {
-  /** Roles of which the caller needs one, if it is for lack of a role. */
+  /** Roles of which one suffices; absent if no role helps. */
   missingRoles?: Role[];
-  /** True if the caller may deny the call all the same, since it is the caller's doing that it asks. */
+  /** True if the caller may still deny the call, having asked for it or changed it. */
   mayWithdraw?: true;
 }
 
-/** Why a call is not this caller's to decide, and what the caller may do about it. */
+/** Explains why this caller may not decide a call, and what the caller may still do. */
 export async function explainWithheld(
   { authorize = authorizeByRole }: AuthorityDeps,
   caller: Caller,
@@ -170,13 +170,13 @@ export async function explainWithheld(
   const subject = toSubject(conversation, call);
   const isAllowed = async (): Promise<boolean> => authorize(caller, 'answer', subject);
   const isPermitted = await verdictInTime(isAllowed()).catch(() => false);
-  // No role passes a rule of the host's own.
+  // A role does not satisfy a host's own rule.
   if (!isPermitted && authorize !== authorizeByRole) return {};
   const askedBy = askedByOf(conversation, call);
   const isWithdrawable =
     isPermitted && call.kind === 'approval' && mayWithdraw(caller, conversation, call);
   const usual = isPermitted ? undefined : missingRole(caller, 'answer', subject);
-  // By the default rule, a role that a tool demands may answer whatever the usual one is.
+  // Under the default rule, a role that a tool demands may answer, whatever the usual role is.
   const demanded = lackedRoles(call.approvers, caller, askedBy);
   const roles = demanded.length > 0 || usual === undefined ? [...demanded] : [usual];
   const needsOther = call.approvers?.separate === true && hasAsked(caller, askedBy);
@@ -186,7 +186,7 @@ export async function explainWithheld(
   };
 }
 
-/** A session as one caller sees it: calls are marked that this caller may not approve. */
+/** Marks the open calls that this caller may not approve. */
 export async function judged<Found extends SessionCalls>(
   deps: AuthorityDeps,
   caller: Caller,
@@ -208,7 +208,7 @@ export async function judged<Found extends SessionCalls>(
   return { ...found, openCalls };
 }
 
-/** The owner of a conversation who follows its stream. */
+/** Returns the viewer for an owner who follows the conversation's stream. */
 export function toViewer(deps: AuthorityDeps, sessionId: string, caller: Caller): Viewer {
   const { userId: owner, tenantId: tenant, roles = [], isEveryone = false } = caller;
   return {

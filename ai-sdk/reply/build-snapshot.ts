@@ -21,13 +21,13 @@ import { toQueue } from './queue.js';
 export interface SnapshotDeps {
   stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
-  /** Settles overdue calls first; without it an expired question may still look open. */
+  /** Settles overdue calls first; if absent, an expired question may still look open. */
   executor?: {
     readonly runs: Pick<Runs, 'expireCalls'> & Partial<Pick<Runs, 'mayApprove' | 'pauses'>>;
   };
-  /** Of `handleChatStream`, so that both take the same object; a snapshot does not need it. */
+  /** Ignored; accepted so that one object fits `handleChatStream` as well. */
   agent?: { readonly name: string } | string | undefined;
-  /** As of `handleChatStream`. */
+  /** Same as for `handleChatStream`. */
   authorize?: Authorize | undefined;
   /** False includes the message of an active turn unless the params decide otherwise. Default: true. */
   contentReplayEnabled?: boolean | undefined;
@@ -37,13 +37,13 @@ export interface SnapshotParams {
   sessionId: string;
   /** Includes the message of an active turn, up to now. A replay doubles it on old clients. */
   includePartialContent?: boolean;
-  /** The user that asks. Default: nobody by name, who sees the conversations of nobody by name. */
+  /** The user who asks. Default: the anonymous user, who sees only conversations without a user. */
   caller?: Caller | undefined;
 }
 
 /**
- * What a page needs to start. While a run is active its message is left out, since the stream
- * replays it from the beginning; at any other time everything is there.
+ * Builds the snapshot with which a page starts. It omits the message of an active run, since the
+ * stream replays that from the beginning; otherwise the snapshot is complete.
  *
  * @returns null if the session does not exist or belongs to another user
  * @throws ConfigurationError if the stores work on different data
@@ -73,9 +73,9 @@ function toAuthority({
   return { authorize, executor: executor?.runs };
 }
 
-/** A run that was active while the agent's state was read may have changed it since the view. */
+/** Returns false if the session changed after the view: its state may be newer than the view. */
 async function isCurrent({ stateStore }: SnapshotDeps, { record }: SessionView): Promise<boolean> {
-  // An active turn is followed from a place whose state is known.
+  // An active turn is followed from a sequence whose state is known.
   if (record.stateVersion === 0 || record.stream === 'active') return true;
   const now = await stateStore.sessions.read(record.sessionId);
   return now?.sequence === record.sequence && now.born === record.born;
@@ -110,12 +110,15 @@ async function toSnapshot(
   };
 }
 
-/** For a page without cookies the newest snapshot decides whether its GET replays a turn at rest. */
+/**
+ * Records the kind of snapshot: a page without cookies gets a replay of a turn at rest only if the
+ * newest snapshot showed the turn as active.
+ */
 async function noteSnapshot(
   { stateStore: { sessions } }: SnapshotDeps,
   { sessionId, stream, turn, activeSnapshotTurn }: SessionRecord,
 ): Promise<void> {
-  // Noted even if the run pauses in the meantime: this page has an active snapshot in any case.
+  // The note is right even if the run pauses meanwhile: this page has an active snapshot.
   if (stream === 'active') await sessions.noteActiveSnapshot(sessionId, turn);
   else if (activeSnapshotTurn === turn) await sessions.noteRestingSnapshot(sessionId, turn);
 }
@@ -133,9 +136,9 @@ async function readCurrent(
 }
 
 /**
- * A page applies the patches of the stream that follows its snapshot, so its state begins at the same
- * place: the state of the turn's beginning, and the turn's changes so far if they are known. The store's
- * newest state may be older than the stream, or newer than the snapshot.
+ * Reads the agent's state at the point from which the page applies the stream's patches: the state
+ * at the turn's beginning with the turn's changes so far, if known. The store's newest state may be
+ * older than the stream, or newer than the snapshot.
  */
 async function readAgentState(
   { stateStore }: SnapshotDeps,
@@ -151,13 +154,13 @@ async function readAgentState(
 export interface PastSnapshotParams {
   sessionId: string;
   checkpointId: string;
-  /** As of `buildSnapshot`. */
+  /** Same as for `buildSnapshot`. */
   caller?: Caller | undefined;
 }
 
 /**
- * The conversation as of a checkpoint: up to and including the results of its step's calls. The stream
- * cannot be followed from there.
+ * Builds the conversation as of a checkpoint, up to and including the results of its step's calls.
+ * The stream cannot be followed from there.
  *
  * @returns null if the session or the checkpoint does not exist, or belongs to another user
  */
@@ -188,14 +191,14 @@ export async function buildPastSnapshot(
   };
 }
 
-/** Results follow their step's reply, and so do the questions to people. */
+/** Returns true for a result or a question to people; both follow their step's reply. */
 function isResult(row: Row | undefined): boolean {
   return row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
 }
 
 /**
- * Who decided about which calls; messages have the decision only, as clients know it. Empty without any.
- * Pure.
+ * Lists the decisions with the people who made them; messages contain the decision only, in the
+ * form that clients know. Empty if nobody decided. Pure.
  */
 export function toCallDecisions(
   openCalls: readonly OpenCall[],

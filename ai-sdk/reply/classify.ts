@@ -26,30 +26,27 @@ import {
 } from './resume-intent.js';
 import { isSameContent } from './user-messages.js';
 
-/** What a chat request asks for. */
+/** A chat request, parsed. */
 export interface Request {
   /** True for GET and HEAD. */
   isRead: boolean;
-  /** The conversation as the client posted it. */
   posted: readonly PostedMessage[];
-  /** The user messages at its end, as a session accepts them. */
+  /** User messages at the end of `posted`, as a session accepts them. */
   messages: readonly UserMessage[];
   trigger?: string | undefined;
-  /** The message that the client names. */
   messageId?: string | undefined;
-  /** The agent that the client names. */
   agent?: string | undefined;
 }
 
-/** What is known of the session that a request names. */
+/** The known state of the session that a request names. */
 export interface KnownSession {
   isOwn: boolean;
   record: SessionRecord;
-  /** Of the newest step. Read if the request may answer some of them. */
+  /** Calls of the newest step. Read if the request may answer some of them. */
   openCalls?: OpenCall[] | undefined;
-  /** Of the newest turn. Read if the request has results for calls that are not open. */
+  /** Rows of the newest turn. Read if the request has results for calls that are not open. */
   turnRows?: Row[] | undefined;
-  /** The transcript. Read if the request does a turn again. */
+  /** The transcript. Read if the request repeats a turn. */
   rows?: Row[] | undefined;
 }
 
@@ -62,28 +59,28 @@ export interface Facts {
   defaultAgent?: string | undefined;
 }
 
-/** What a request gets. */
+/** The response that a request gets. */
 export type Ask =
-  /** 204. */
+  /** The response is a 204. */
   | { kind: 'nothing' }
   | { kind: 'refuse'; error: HelixError }
-  /** A reader that follows the newest turn. */
+  /** The reader follows the newest turn. */
   | { kind: 'attach'; record: SessionRecord }
-  /** The turn is being done again already: show it from its beginning. */
+  /** The turn is being repeated already: the client sees it from its beginning. */
   | { kind: 'replay' }
-  /** Do a turn again: that of the message, else the newest; one that is under way is stopped. */
+  /** Repeats the message's turn, or the newest; a run in progress is stopped. */
   | { kind: 'regenerate'; messageId?: string | undefined; stops?: SessionRecord }
-  /** Begin a turn with another version of a stored user message; `messages` include it. */
+  /** Begins a turn with another version of a stored user message, which `messages` include. */
   | { kind: 'edit'; messageId: string; messages: UserMessage[] }
-  /** Answers without a new message. */
+  /** The request answers calls without a new message. */
   | { kind: 'answer'; answers: ResumeIntents }
-  /** New messages, after the answers that came with them. */
+  /** The request brings new messages, stored after the answers that came with them. */
   | { kind: 'say'; agent: string; messages: readonly UserMessage[]; answers?: ResumeIntents };
 
-/** What has to be read of a session before a request is classified. */
+/** The part of a session to read before a request is classified. */
 export type Need = 'record' | 'calls' | 'transcript';
 
-/** Pure. */
+/** Returns the part of the session that classifying the request needs. Pure. */
 export function toNeed({ isRead, posted, messages, trigger, messageId }: Request): Need {
   if (isRead) return 'record';
   const isRedone = trigger === 'regenerate-message' || messages.some(({ id }) => id === messageId);
@@ -91,7 +88,7 @@ export function toNeed({ isRead, posted, messages, trigger, messageId }: Request
   return hasAnswers(posted) ? 'calls' : 'record';
 }
 
-/** True if some posted results can only be judged by the newest turn's rows. Pure. */
+/** Returns true if only the newest turn's rows can judge some posted results. Pure. */
 export function needsTurnRows(
   { posted, messages }: Request,
   { record, openCalls = [] }: KnownSession,
@@ -102,13 +99,12 @@ export function needsTurnRows(
 }
 
 /**
- * Decides what a request gets, in this order: whose session it is, which agent, regenerate, edit,
- * answers, new messages. Pure.
+ * Classifies a request, in this order: owner, agent, regenerate, edit, answers, new messages. Pure.
  */
 export function classify(facts: Facts): Ask {
   const { request, session } = facts;
   if (request.isRead) {
-    // Stock clients take a refused GET for an error, and strangers learn nothing.
+    // Stock clients treat a refused GET as an error, and strangers learn nothing.
     return session?.isOwn === true
       ? { kind: 'attach', record: session.record }
       : { kind: 'nothing' };
@@ -119,7 +115,7 @@ export function classify(facts: Facts): Ask {
   return classifyRedo(facts) ?? classifyAnswers(facts, agent) ?? classifyMessages(facts, agent);
 }
 
-/** The session's agent, or on first contact the one that the request names. */
+/** Returns the session's agent or, on first contact, the one that the request names. */
 function chooseAgent({
   request,
   session,
@@ -146,7 +142,7 @@ function classifyRedo({ request, session }: Facts): Ask | undefined {
     : classifyEdit(request, session);
 }
 
-/** Undefined if the server has never accepted these messages: they are new. */
+/** Returns undefined if the server has never accepted these messages, which makes them new. */
 function classifyRegenerate(
   { messages, messageId: named }: Request,
   { record, rows = [] }: KnownSession,
@@ -156,14 +152,14 @@ function classifyRegenerate(
   if (known === undefined && messages.length > 0) return undefined;
   const repeat = classifyRepeat(known, { record, rows });
   if (repeat?.kind !== 'refuse') return repeat ?? { kind: 'regenerate', messageId: known };
-  // A client that regenerates a running reply has given it up. Queued messages would come first.
+  // A client that regenerates a running reply has abandoned it. Queued messages would come first.
   if (record.queued > 0 || !isOfNewestTurn(known, { record, rows })) return repeat;
   return { kind: 'regenerate', messageId: known, stops: record };
 }
 
 /**
- * What a client gets that wants a turn again while a run is active: the turn, if it is the one that is
- * being done again. Undefined if it can be done again now. Pure.
+ * Returns the response for repeating a turn while a run is active: a replay if that turn is being
+ * repeated already. Undefined if the turn can be repeated now. Pure.
  */
 export function classifyRepeat(
   messageId: string | undefined,
@@ -172,7 +168,7 @@ export function classifyRepeat(
   if (isTerminal(record.status)) return undefined;
   const isMeant = isOfNewestTurn(messageId, { record, rows });
   if (record.runMode === 'retry' && isMeant) return { kind: 'replay' };
-  // A turn that waits for people is done again without their answers.
+  // A turn that waits for people is repeated without their answers.
   if (record.stream === 'paused') return undefined;
   return refuse(new AgentAlreadyRunningError(record.sessionId));
 }
@@ -185,7 +181,7 @@ function isOfNewestTurn(
   return rows.slice(record.turnStartRow).some((row) => idOf(row) === messageId);
 }
 
-/** Undefined if the session has no such message, or this one was accepted before. */
+/** Returns undefined if the session has no such message, or accepted this version before. */
 function classifyEdit(
   { messages, messageId }: Request,
   { record, rows = [] }: KnownSession,
@@ -195,14 +191,14 @@ function classifyEdit(
   const known = rows[at];
   if (edited === undefined || known?.role !== 'user') return undefined;
   if (isSameContent(edited, known)) {
-    // An edit that comes again late must not drop the turns since.
+    // A late copy of an edit must not drop the turns since.
     const isLast = messages.at(-1) === edited;
     if (!isLast || at >= record.turnStartRow || known.edited === true) return undefined;
-    // A person who changed nothing sent it: the page has dropped what followed.
+    // A person submitted the message unchanged: the page has dropped what followed.
     return classifyRepeat(messageId, { record, rows }) ?? { kind: 'regenerate', messageId };
   }
   const stored = new Set(rows.map((row) => (row.role === 'user' ? row.id : undefined)));
-  // Messages before it that the session does not know are sent with it.
+  // Earlier messages that the session does not know are sent along.
   const sent = messages.filter(({ id }) => id === edited.id || !stored.has(id));
   return { kind: 'edit', messageId: edited.id, messages: sent };
 }
@@ -224,10 +220,10 @@ function classifyMessages({ request, session }: Facts, agent: string | undefined
   if (session !== undefined && isCutShort(session.record, posted.at(-1))) {
     return refuse(copyIsBehind());
   }
-  // Results of calls that nobody waits for any more: a page that posts them has to know.
+  // These are results of calls that nobody waits for any more; the page must learn that.
   const last = session === undefined || messages.length > 0 ? undefined : posted.at(-1);
   const results = last === undefined ? [] : toResults([{ ...last, parts: toLastStep(last) }]);
-  // Every copy has the results of the server's own calls: nobody gave those of the newest turn.
+  // Every copy has the results of the server's own calls; no page gave those of the newest turn.
   const { openCalls = [], turnRows = [] } = session ?? {};
   const own = new Set(openCalls.map(({ spec }) => spec.toolCallId));
   for (const row of turnRows) if (row.role === 'tool') own.add(row.toolCallId);
@@ -237,7 +233,7 @@ function classifyMessages({ request, session }: Facts, agent: string | undefined
   return { kind: 'answer', answers: { intents: [], rejected, hasTrailingUserMessage: false } };
 }
 
-/** A new message answers nothing in a session at rest. */
+/** Returns false for new messages in a session at rest, where no call waits for an answer. */
 function mayAnswer(
   messages: readonly UserMessage[],
   record: Pick<SessionRecord, 'stream'> | undefined,

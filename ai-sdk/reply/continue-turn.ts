@@ -21,10 +21,10 @@ import { toLastStep, type RejectedIntent, type ResumeIntents } from './resume-in
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 
 /**
- * What follows answers that were posted without a new message.
+ * Returns the reply to answers that were posted without a new message.
  *
- * @throws HelixError `kind_mismatch` for a call that waits for another kind of answer; those that were
- * posted beside it are stored
+ * @throws HelixError `kind_mismatch` for a call that waits for another kind of answer; the other
+ * posted answers are stored
  */
 export async function continueTurn(
   deps: ChatDeps,
@@ -49,7 +49,7 @@ export async function continueTurn(
     : reject(copy, rejected, session.record.runId);
 }
 
-/** The batch is complete: the run continues behind what the page has. */
+/** Streams the rest of the turn after the page's position; the batch of answers is complete. */
 async function followTail(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -63,7 +63,7 @@ async function followTail(
   return toTail(deps, span, record);
 }
 
-/** The answers are kept, but for those that do not count; the run waits for others. */
+/** Returns a notice: the valid answers are stored, and the run waits for others. */
 function waitForMore(
   record: SessionRecord,
   copy: PostedMessage | undefined,
@@ -72,7 +72,7 @@ function waitForMore(
   return toNotice(record, copy, withoutRepeated(refused), 'tool-calls');
 }
 
-/** A reply with content of its own, which says first which answers of its request do not count. */
+/** Puts the rejected answers before the content of a reply. */
 export function tellRejected(reply: ChatReply, refused: readonly RejectedIntent[] = []): ChatReply {
   const rejected = withoutRepeated(refused);
   if (reply.kind !== 'stream' || rejected.length === 0) return reply;
@@ -87,7 +87,7 @@ export function tellRejected(reply: ChatReply, refused: readonly RejectedIntent[
   };
 }
 
-/** Copies of the conversation bring earlier answers again. */
+/** Drops answers that were stored before, which every copy of the conversation brings again. */
 function withoutRepeated(rejected: readonly RejectedIntent[]): RejectedIntent[] {
   return rejected.filter(({ reason }) => reason !== 'already-completed');
 }
@@ -96,7 +96,7 @@ function toRejectedParts(rejected: readonly RejectedIntent[] = []): UIStreamPart
   return rejected.map((data) => ({ type: 'data-resume-rejected', data, transient: true }));
 }
 
-/** Nothing waits for these answers: the page is informed, since only it can react. */
+/** Informs the page that nothing waits for these answers, since only the page can react. */
 function reject(
   copy: PostedMessage | undefined,
   rejected: RejectedIntent[],
@@ -122,8 +122,8 @@ function toNotice(
 }
 
 /**
- * The stream after these answers. Another client may have answered some of the batch. Undefined if the
- * newest turn has not asked for any of them.
+ * Returns the stream after these answers, since another client may have answered some of the batch.
+ * Undefined if the newest turn did not ask for any of them.
  */
 async function repeatTail(
   deps: ChatDeps,
@@ -131,7 +131,7 @@ async function repeatTail(
   copy: PostedMessage | undefined,
   { stored, rejected }: Submission,
 ): Promise<ChatReply | undefined> {
-  // Read again: another client may have answered the rest of the batch since the first read.
+  // This reads again: another client may have answered the rest of the batch since the first read.
   const session = await deps.stateStore.sessions.withCalls(params.sessionId);
   if (session === undefined) return undefined;
   const { record } = session;
@@ -157,7 +157,9 @@ function toTail(
   return { kind: 'stream', runId, messageId, after: span.from, isTail: true, frames };
 }
 
-/** Sequence of the pause that asked for the newest of these calls, in the newest turn. */
+/**
+ * Returns the sequence of the pause that asked for the newest of these calls in the newest turn.
+ */
 async function findPause(
   deps: ChatDeps,
   record: SessionRecord,
@@ -181,7 +183,7 @@ async function findPause(
   return pause;
 }
 
-/** True for chunks that ask a person or a page. */
+/** Returns true for chunks that ask a person or a page. */
 function isAsking(
   message: StreamMessage,
 ): message is ChunkOf<'tool_approval_request'> | ChunkOf<'tool_start'> {
@@ -189,7 +191,7 @@ function isAsking(
   return message.type === 'tool_approval_request';
 }
 
-/** True if the copy holds output of a step after the one with the answers. */
+/** Returns true if the copy has output of a step after the one with the answers. */
 function isAhead(copy: PostedMessage | undefined, calls: ReadonlySet<string>): boolean {
   const last = toLastStep(copy);
   return last.length > 0 && !last.some((part) => calls.has(String(part['toolCallId'])));
@@ -197,9 +199,9 @@ function isAhead(copy: PostedMessage | undefined, calls: ReadonlySet<string>): b
 
 /** The outcome of posted answers. */
 export interface Submission {
-  /** Calls whose answers were stored. */
+  /** Ids of calls whose answers were stored. */
   stored: string[];
-  /** Sequence at which the run continued, if these answers completed its batch. */
+  /** Sequence at which the run continued, if the answers completed its batch. */
   resumedAt?: number;
   rejected: RejectedIntent[];
 }
@@ -207,8 +209,8 @@ export interface Submission {
 /**
  * Submits answers one after another; the first answer to a call counts, whichever client sent it.
  *
- * @param session as it was read for this request: the store's transition decides on what it is now
- * @throws HelixError for an answer that does not fit its call, after the others were submitted: that
+ * @param session as read for this request; the store's transition decides on its current state
+ * @throws HelixError for an answer that does not fit its call, after the others were submitted: the
  * call still waits, and only the page can correct it
  */
 export async function submitAnswers(
@@ -228,7 +230,7 @@ export async function submitAnswers(
     try {
       const result = await deps.executor.submitToolResult({ sessionId, by, ...intent }, options);
       if (result.kind === 'not_allowed') throw toAnswerError(result.kind);
-      // Posted messages change no input.
+      // A posted message does not change an input.
       if (result.kind !== 'stored' && result.kind !== 'edited') {
         submission.rejected.push({ toolCallId: intent.toolCallId, reason: REASONS[result.kind] });
         continue;
@@ -258,9 +260,9 @@ const REASONS: Record<
 };
 
 /**
- * Sequence behind which a page that has answered continues: the newest pause, as a rule. Where tools
- * slept beside the question, they may have ended since: a page whose copy shows their calls open has
- * seen nothing behind the pause that asked.
+ * Returns the sequence after which a page that has answered continues, usually the newest pause.
+ * Tools that slept beside the question may have ended since: a page whose copy shows their calls
+ * open has seen nothing after the pause that asked.
  */
 async function findTailStart(
   log: Pick<StreamManager, 'read'>,

@@ -35,7 +35,7 @@ export async function decideReply(
       request,
       caller: toCaller(params),
     });
-    // Strangers do not learn that there is a run.
+    // Strangers must not learn that there is a run.
     if (session?.isOwn === true) ({ runId } = session.record);
     const reply = await act(
       deps,
@@ -87,7 +87,7 @@ async function act(
   }
 }
 
-/** What is done with messages that come while a reply is written, unless the request says so. */
+/** Chooses what happens to messages that arrive during a reply, unless the request decides. */
 async function toPolicy(
   { busyPolicy, stateStore: { sessions } }: ChatDeps,
   { busy }: HandleChatStreamParams,
@@ -100,22 +100,23 @@ async function toPolicy(
   const reject = { policy: 'reject' } as const;
   if (busy !== undefined) return { policy: busy };
   if (busyPolicy !== undefined && busyPolicy !== 'reject') return { policy: busyPolicy };
-  // The run is active because of this very request: its messages are not refused for that.
+  // This very request made the run active, so its messages are not refused.
   if (submission?.resumedAt !== undefined) return { policy: 'queue' };
   if (busyPolicy !== undefined) return reject;
   const copy = request.posted.findLast(({ role }) => role !== 'user');
   if (session === undefined || !isCutShort(session.record, copy)) return reject;
   const { sessionId, turnStartRow, runId } = session.record;
   const rows = await sessions.rows(sessionId, turnStartRow);
-  // A page that shows the question has the reply up to it: another person may have answered meanwhile.
+  // A page that shows the question has the reply up to it; another person may have answered.
   if (showsQuestion(copy, rows)) return reject;
-  // A second click on Send.
+  // A second click on Send posts the same message again.
   if (messages.some((message) => rows.some((row) => saysSame(message, row)))) return reject;
-  // `stop()` of a stock page only closes its connection: what the page posts next shows that it gave the reply up.
+  // `stop()` of a stock page only closes its connection; the next post shows that the page gave up
+  // the reply.
   return { policy: 'interrupt', interrupts: runId };
 }
 
-/** The same edit may have been posted twice: then it is shown like any message accepted before. */
+/** Handles an edit that was posted twice: the second is treated like a message accepted before. */
 async function actAgain(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -155,17 +156,17 @@ function toFacts(
 type Deps = Pick<ChatDeps, 'executor' | 'stateStore'>;
 
 interface LocatedSession {
-  /** Id under which the session is stored, or would be. */
+  /** Id under which the session is stored or would be stored. */
   storedId: string;
-  /** Undefined if it does not exist. Of a stranger's session the record alone is known. */
+  /** Absent if the session does not exist; a stranger's session has its record only. */
   session?: KnownSession | undefined;
 }
 
 /**
- * Reads what a request is classified by: the session once, with its open calls if it may answer some.
- * Further reads are made where the first does not suffice: the transcript of a turn that is done
- * again (after the owner is known), the newest turn's rows for results whose calls are not open any
- * more, and the session once more if its deadline has passed.
+ * Reads the session once, with its open calls if the request may answer some. Further reads follow
+ * only if needed: the transcript for a repeated turn (once the owner is known), the newest turn's
+ * rows for results of calls that are not open any more, and the session again if its deadline has
+ * passed.
  */
 async function readSession(
   deps: Deps,
@@ -191,7 +192,7 @@ async function readSession(
   return { storedId, session };
 }
 
-/** No page is shown an open question whose time is over, even if no worker runs. */
+/** Settles expired questions, so that no page sees one as open even if no worker runs. */
 async function expireOverdue({ executor }: Deps, { record }: Omit<KnownSession, 'isOwn'>) {
   const { sessionId, deadline = Infinity } = record;
   return deadline <= Date.now() && (await executor.expireCalls(sessionId));

@@ -14,17 +14,22 @@ export type FrontendHandlerDeps = Omit<HandleChatStreamDeps, 'executor' | 'agent
   executor: Pick<AgentExecutor, 'execute' | 'runs'>;
   agent: Parameters<AgentExecutor['execute']>[0];
   stateStore: Pick<Store, 'sessions' | 'files'>;
-  /** Refused unless empty: pages show what history stores. For streams of your own: `StreamTransformer`. */
+  /**
+   * Must be empty, since pages show what history stores. Your own streams can use
+   * `StreamTransformer`.
+   */
   transformerOptions?: object | undefined;
-  /** Without effect: failures are thrown, with their cause. */
+  /** Ignored: failures are thrown with their cause. */
   logger?: unknown;
 };
 
-/** A request to begin a run, or to follow one; as somebody, or as nobody by name. */
+/** A request to begin or follow a run. Without `userId` it comes from the anonymous user. */
 export type FrontendRequest = Partial<Pick<Caller, 'userId' | 'tenantId'>> &
   (
     | { method: 'POST'; body: { message: string; state?: CustomState; sessionId?: string } }
-    /** `streamId`: the conversation, of which the header `x-session-id` of the first reply tells. */
+    /**
+     * `streamId` is the conversation's id; the header `x-session-id` of the first reply names it.
+     */
     | { method: 'GET'; streamId: string; resumeAt?: number | string | null | undefined }
   );
 
@@ -36,15 +41,17 @@ export interface FrontendResponse {
 
 export interface FrontendHandler {
   /**
-   * A new conversation, or with `sessionId` the next turn, for a POST; for a GET the newest turn, 204 if there is
-   * nothing to follow, 410 if it failed. @throws ValidationError if a field is missing
+   * A POST begins a conversation or, with `sessionId`, its next turn. A GET follows the newest
+   * turn: 204 if there is nothing to follow, 410 if it failed. @throws ValidationError if a field
+   * is missing
    */
   handleRequest: (request: FrontendRequest) => Promise<FrontendResponse>;
   getMessages: (sessionId: string, options?: LoadUIMessagesOptions) => Promise<UIMessagePage>;
 }
 
 /**
- * The handler that the Helix packages had before `handleChatStream`, for pages that post one text.
+ * Creates the handler that the Helix packages had before `handleChatStream`, for pages that post
+ * one text.
  *
  * @example
  * import { createFrontendHandler, type FrontendHandlerDeps } from 'helix-temporal/ai-sdk';
@@ -67,14 +74,14 @@ export function createFrontendHandler({
   async function respond(request: FrontendRequest): Promise<Response> {
     const { userId, tenantId } = request;
     if (request.method === 'POST') {
-      // Hosts in JavaScript pass on what was posted.
+      // JavaScript hosts pass on the posted body unchecked.
       const body = request.body as Partial<typeof request.body> | undefined;
       const { message, state, sessionId = randomUUID() } = body ?? {};
       if (typeof message !== 'string' || message === '')
         throw new ValidationError('body.message is required.');
       const options = { sessionId, userId, tenantId };
       await deps.executor.execute(deps.agent, { message, state }, options);
-      // The run may have ended already: its turn is shown from the beginning in any case.
+      // The run may have ended already, so its turn is replayed from the beginning.
       return handleChatStream(deps, { ...options, messages: [], resumeFromSequence: 0 });
     }
     const { streamId, resumeAt } = request;

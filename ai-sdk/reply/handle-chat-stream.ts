@@ -14,8 +14,8 @@ import {
 } from './types.js';
 
 /**
- * Answers a chat request as a web response: an SSE body, 204 when there is nothing to follow, or a
- * refusal as `{ error, code }`. A reader that goes away never stops the run.
+ * Answers a chat request with an SSE body, 204 if there is nothing to follow, or a refusal as `{
+ * error, code }`. A reader that leaves never stops the run.
  *
  * @throws ConfigurationError if the deps name no agent; ExecutionError, with its cause, for failures
  * that are not refusals
@@ -44,14 +44,14 @@ export async function handleChatStream(
   }
 }
 
-/** Fields that a host passes on from a request's body unchecked. */
+/** Schema of the body's fields, which hosts pass on unchecked. */
 const Posted = z.object({
   messages: PostedTail,
   trigger: z.string().optional(),
   messageId: z.string().optional(),
 });
 
-/** Headers that name what a reply is about. */
+/** Returns the headers that name a reply's session and run. */
 export function toReplyHeaders(
   sessionId: string,
   { runId }: Pick<ChatReply, 'runId'> = {},
@@ -63,12 +63,12 @@ export function toReplyHeaders(
   };
 }
 
-/** The body of a refusal. */
+/** Returns the body of a refusal. */
 export function toProblem({ message, code, detail }: HelixError): ProblemBody {
   return { error: message, code, detail: toShown(detail) };
 }
 
-/** A session is named by the id that its client uses. */
+/** Replaces a stored session id by the one that the client uses. */
 function toShown(detail: unknown): unknown {
   if (typeof detail !== 'object' || detail === null || !('sessionId' in detail)) return detail;
   return { ...detail, sessionId: toShownSessionId(String(detail.sessionId)) };

@@ -11,28 +11,27 @@ export type LoadAllUIMessagesOptions = Pick<
   ConvertOptions,
   'includeReasoning' | 'includeToolResults' | 'generateId' | 'filterHidden'
 > & {
-  /** As of `buildSnapshot`: of conversations of other people nothing is read. */
+  /** Same as for `buildSnapshot`: conversations of other people are not read. */
   caller?: Caller | undefined;
-  /** Marks the calls that the reader may not decide. Default: the reader may decide all. */
+  /** Marks calls that the reader may not decide. Default: the reader may decide all. */
   judge?: (view: SessionView) => Promise<SessionView>;
 };
 
 export type LoadUIMessagesOptions = LoadAllUIMessagesOptions & {
   /** Index of the first message; default 0. */
   offset?: number | undefined;
-  /** Default 50, at most 1,000. */
+  /** Default 50, maximum 1,000. */
   limit?: number | undefined;
 };
 
-/** A page of a conversation. */
 export type UIMessagePage = MessagesReply<UIMessage>;
 
 type HistoryStore = Pick<Store, 'sessions'>;
 
 /**
- * A page of a conversation as a client shows it. Pages count UI messages, so that a call and its result
- * stay together. The message of an active turn is left out, as in a snapshot: its stream brings it. An
- * unknown session has no messages, and neither has one of another person.
+ * Loads a page of a conversation. Pages count UI messages, so that a call and its result stay
+ * together. The message of an active turn is left out, as in a snapshot, since its stream brings
+ * it. An unknown session, or one of another person, has no messages.
  *
  * @throws ValidationError for an invalid offset or limit
  */
@@ -48,7 +47,7 @@ export async function loadUIMessages(
   return toPage(await loadAllUIMessages(stateStore, sessionId, options), page.data);
 }
 
-/** All of a conversation. */
+/** Loads a whole conversation. */
 export async function loadAllUIMessages(
   stateStore: HistoryStore,
   sessionId: string,
@@ -62,7 +61,7 @@ export async function loadAllUIMessages(
     : toAllMessages(view, options);
 }
 
-/** The same with named parameters, for routes. */
+/** Works like `loadUIMessages`, with named parameters, for routes. */
 export function getUIMessages(
   { stateStore }: { stateStore: HistoryStore },
   { sessionId, ...options }: LoadUIMessagesOptions & { sessionId: string },
@@ -70,14 +69,14 @@ export function getUIMessages(
   return loadUIMessages(stateStore, sessionId, options);
 }
 
-/** A store's conversations as UI messages. */
+/** Reads a store's conversations as UI messages. */
 export interface UIMessageStore {
   getUIMessages: (sessionId: string, options?: LoadUIMessagesOptions) => Promise<UIMessagePage>;
   getAllUIMessages: (sessionId: string, options?: LoadAllUIMessagesOptions) => Promise<UIMessage[]>;
 }
 
 /**
- * A store whose conversations are read as UI messages.
+ * Creates a store that reads conversations as UI messages.
  *
  * @example
  * import { createUIMessageStore } from 'helix-temporal/ai-sdk';

@@ -7,7 +7,7 @@ import type { UIMessage } from '../parts/ui-message.js';
 import { notQueued } from './refusals.js';
 import { withText } from './user-messages.js';
 
-/** Waiting messages as a page shows them; hidden ones are left out. */
+/** Converts waiting messages into what a page shows; hidden ones are left out. */
 export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessage>[] {
   return entries.map(({ messages, askers: _askers, ...entry }) => ({
     ...entry,
@@ -18,7 +18,7 @@ export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessa
 /**
  * Replaces the text of a waiting message; its files stay.
  *
- * @throws HelixError `not_found` if the message does not wait, `message_too_large`
+ * @throws HelixError `not_found` if the message is not queued, `message_too_large`
  */
 export async function editQueuedMessage(
   { queue }: Pick<Store, 'queue'>,

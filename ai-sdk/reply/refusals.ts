@@ -1,21 +1,21 @@
 import { HelixError } from '../../protocol/errors.js';
 
-/** What the bridge refuses besides what runs refuse, and in which words. Pure. */
+/** Refusals of the bridge, besides those of runs. Pure. */
 export { agentMismatch, messageTooLarge, noSuchAgent, notFound } from '../../runs/refusals.js';
 
-/** The client shows a part of a turn that cannot be completed by adding to it. */
+/** Refuses a client whose copy of a turn cannot be completed by adding to it. */
 export function copyIsBehind(): HelixError {
   const text = 'This copy of the conversation is behind; load it again.';
   return new HelixError('client_out_of_step', text);
 }
 
-/** The message belongs to an older turn, which is not streamed again. */
+/** Refuses a message of an older turn, which is not streamed again. */
 export function answeredBefore(): HelixError {
   const text = 'This message was answered before; load the conversation again.';
   return new HelixError('client_out_of_step', text);
 }
 
-/** The agent of an existing conversation was removed, or is a sub-agent only. */
+/** Refuses a conversation whose agent was removed, or is a sub-agent only. */
 export function agentUnavailable(): HelixError {
   return new HelixError('agent_not_found', "This conversation's agent is not available.");
 }
@@ -37,7 +37,7 @@ export function invalid(message: string): HelixError {
   return new HelixError('validation_error', message);
 }
 
-/** True if another request made a run in the meantime. */
+/** Returns true if another request began a run meanwhile. */
 export function isOvertaken(error: unknown): boolean {
   if (!HelixError.isInstance(error)) return false;
   return error.code === 'agent_already_running' || error.code === 'stale_run';

@@ -34,10 +34,10 @@ export interface ResumeIntents {
 
 type PostedPart = NonNullable<PostedMessage['parts']>[number];
 
-/** The calls that a session waits for, as the state store's `load` returns them. */
+/** The calls for which a session waits, as the state store's `load` returns them. */
 export interface ResumableState {
   pendingClientToolCalls: Readonly<Record<string, PendingCall>>;
-  /** The transcript: it has the results of the newest turn's earlier calls. */
+  /** The transcript, with the results of the newest turn's earlier calls. */
   messages?: readonly Row[];
   /** Index of the newest turn's first row. */
   turnStartRow?: number;
@@ -84,23 +84,23 @@ export function extractResumeIntent(
       rejected.set(toolCallId, verdict);
     }
   }
-  // An answer that counts stands for those to the same call that do not.
+  // An accepted answer replaces rejected answers to the same call.
   result.rejected = [...rejected.values()].filter(({ toolCallId }) => !answered.has(toolCallId));
   return result;
 }
 
-/** True if the messages may hold answers, so that the pending calls have to be read. */
+/** Returns true if the messages may contain answers, so that pending calls must be read. */
 export function hasAnswers(messages: readonly PostedMessage[]): boolean {
   return findAnswers(messages).length > 0;
 }
 
-/** Ids of the calls for which the messages bring results or errors of client tools. */
+/** Returns the ids of calls for which the messages contain client tools' results or errors. */
 export function toResults(messages: readonly PostedMessage[]): string[] {
   const results = findAnswers(messages).filter((part) => part['state'] !== 'approval-responded');
   return results.map((part) => String(part['toolCallId']));
 }
 
-/** Parts of the last assistant message that a person or a page has answered. */
+/** Returns the answered parts of the last assistant message. */
 function findAnswers(messages: readonly PostedMessage[]): PostedPart[] {
   const last = messages.findLast(({ role }) => role !== 'user');
   if (last?.role !== 'assistant') return [];
@@ -144,7 +144,7 @@ function readApproval(
   };
 }
 
-/** Old results stay in the message: only a result of a call that waits is an answer. */
+/** Reads a result. Old results stay in the message, so only one for a waiting call is an answer. */
 function readResult(
   part: PostedPart,
   toolCallId: string,
@@ -153,7 +153,7 @@ function readResult(
   if (call === undefined || call.response !== undefined) return undefined;
   const { kind } = call;
   const isError = part['state'] === 'output-error';
-  // An error cancels an approval.
+  // A posted error cancels an approval.
   if (kind === 'approval' && !isError) {
     return { toolCallId, reason: 'kind-mismatch' };
   }
@@ -164,7 +164,7 @@ function readResult(
   return { kind: 'client-tool-result', toolCallId, ...shown, error };
 }
 
-/** What the client's copy shows of a call with approvers. */
+/** Returns the hash of the input that the client shows, for a call with approvers. */
 function shownInputOf(part: PostedPart, { approvers }: PendingCall): { inputHash?: string } {
   if (approvers === undefined || !('input' in part)) return {};
   return { inputHash: hashInput(part['input']) };
@@ -174,7 +174,7 @@ function toResultIntent(part: PostedPart, toolCallId: string): ResumeIntent {
   return { kind: 'client-tool-result', toolCallId, result: part['output'] ?? null };
 }
 
-/** Results of this turn's client tools, by call. */
+/** Collects the results of this turn's client tools, by call. */
 function collectClientResults(
   pending: Iterable<PendingCall>,
   rows: readonly Row[],
@@ -201,8 +201,8 @@ function collectClientCalls(rows: readonly Row[]): Set<string> {
 }
 
 /**
- * A second result of a call. After a timeout it is still used; any other is a repetition, and a page
- * whose copy ends there gets the stream after it.
+ * Reads a second result of a call. It counts after a timeout; otherwise it is a repetition, and a
+ * page whose copy ends there gets the stream after it.
  */
 function readRepeated(
   part: PostedPart,
@@ -221,7 +221,7 @@ function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Parts of the newest step of a posted message. */
+/** Returns the parts of a posted message's newest step. */
 export function toLastStep(
   message: PostedMessage | undefined,
 ): NonNullable<PostedMessage['parts']> {
@@ -229,7 +229,9 @@ export function toLastStep(
   return parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1);
 }
 
-/** True for the beginning of the newest reply, posted by a page that lost the connection to the rest. */
+/**
+ * Returns true for the beginning of the newest reply, posted by a page that lost the connection.
+ */
 export function isCutShort(
   { messageId, stream }: Pick<SessionRecord, 'messageId' | 'stream'>,
   posted: PostedMessage | undefined,
@@ -238,7 +240,7 @@ export function isCutShort(
   return stream === 'active' || toLastStep(posted).some(isStreaming);
 }
 
-/** True for a copy whose newest step asks a person or the page, and says nothing new. */
+/** Returns true if the copy's newest step asks a person or the page, and is not being streamed. */
 export function showsQuestion(posted: PostedMessage | undefined, rows: readonly Row[]): boolean {
   const last = toLastStep(posted);
   if (last.some(isStreaming)) return false;

@@ -10,10 +10,10 @@ import { answeredBefore, notFound, isOvertaken } from './refusals.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
 import { classifyRepeat, type Ask } from './classify.js';
 
-/** What the messages do to an active run. */
+/** The effect of new messages on an active run. */
 export type Policy = Pick<BeginInput, 'policy' | 'interrupts'>;
 
-/** Begins a turn; messages that were accepted before get their turn again instead. */
+/** Begins a turn, or replays the turn of messages that were accepted before. */
 export async function startTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -46,7 +46,7 @@ export async function startTurn(
   }
 }
 
-/** A turn that has just begun, from its first part to its next stop. */
+/** Streams a turn that has just begun, from its first part to its next stop. */
 function streamTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -69,7 +69,7 @@ function streamTurn(
   };
 }
 
-/** The messages wait: their reply follows once their turn begins. */
+/** Streams the reply to waiting messages once their turn begins. */
 function awaitTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -82,7 +82,9 @@ function awaitTurn(
   return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, signal) };
 }
 
-/** All messages were accepted before: they still wait, or they began the newest turn. */
+/**
+ * Answers messages that were all accepted before: they still wait, or they began the newest turn.
+ */
 async function repeatTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -106,8 +108,8 @@ function isOfNewestTurn({ record, rows }: SessionView, messages: readonly UserMe
 }
 
 /**
- * Does a turn again: the message's, else the newest. If another request has begun to do the same turn
- * again in the meantime, this one is shown that.
+ * Repeats the message's turn, or the newest. If another request has begun to repeat the same turn
+ * meanwhile, this one shows that.
  */
 export async function regenerateTurn(
   deps: ChatDeps,
@@ -130,7 +132,10 @@ export async function regenerateTurn(
   }
 }
 
-/** A run that its worker does not end is ended without it after 2 s. */
+/**
+ * Longest wait for a stopped run, ms; a run that its worker does not end is ended without it after
+ * 2 s.
+ */
 const STOPPED_WITHIN_MS = 5_000;
 
 /** Ends the reply that is being written, and waits for its end. */
@@ -149,8 +154,8 @@ async function stopRun(
 }
 
 /**
- * Begins a turn with another version of a user message: what the session has from that message on is
- * dropped for good.
+ * Begins a turn with another version of a user message, and drops everything from that message on
+ * for good.
  *
  * @throws HelixError `agent_already_running` while a run is active; one that waits for people is stopped
  */

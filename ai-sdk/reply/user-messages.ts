@@ -12,22 +12,22 @@ import type { Store } from '../../store/contract/store.js';
 import { isOwner, type Caller } from './access.js';
 
 export interface UserMessageOptions {
-  /** For messages without metadata of their own. */
+  /** Default metadata. */
   metadata?: Record<string, unknown> | undefined;
   /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
   allowedFileHosts?: readonly string[] | undefined;
-  /** The conversation, as its client knows it: its files may be named by reference. */
+  /** The conversation's id as its client knows it; messages may refer to its files. */
   sessionId?: string | undefined;
 }
 
-/** All user messages at the end of the conversation, in order. */
+/** Returns all user messages at the end of the conversation, in order. */
 export function toTrailingUserMessages(messages: readonly PostedMessage[]): PostedMessage[] {
   const before = messages.findLastIndex(({ role }) => role !== 'user');
   return messages.slice(before + 1);
 }
 
 /**
- * Posted user messages as the session accepts them.
+ * Converts posted user messages into what the session accepts.
  *
  * @throws HelixError `validation_error` or `message_too_large`; then none is accepted
  */
@@ -67,7 +67,9 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
   return { id, hash, row, hidden };
 }
 
-/** The same message with another text and the same files. @throws HelixError `message_too_large` */
+/**
+ * Returns the message with another text and the same files. @throws HelixError `message_too_large`
+ */
 export function withText(message: UserMessage, text: string): UserMessage {
   const { id, row } = message;
   if (row.role !== 'user') return message;
@@ -76,12 +78,12 @@ export function withText(message: UserMessage, text: string): UserMessage {
   return { ...message, hash: hashOf(id, parts), row: { ...row, parts } };
 }
 
-/** True if a stored message has the same id and content. */
+/** Returns true if a stored message has the same id and content. */
 export function isSameContent(message: UserMessage, row: Row): boolean {
   return saysSame(message, row) && row.id === message.id;
 }
 
-/** True if a stored message has the same content, by whichever id. */
+/** Returns true if a stored message has the same content, whatever its id. */
 export function saysSame({ hash }: UserMessage, row: Row): row is UserRow {
   return row.role === 'user' && hashOf(row.id, row.parts) === hash;
 }
@@ -91,7 +93,7 @@ function hashOf(id: string, parts: readonly UserPart[]): string {
     (sum, part) => sum + (part.type === 'text' ? part.text : part.url).length,
     0,
   );
-  // Text that is far too large is not encoded first.
+  // This check spares the encoding of text that is far too large.
   if (chars > LIMITS.userMessageBytes) throw messageTooLarge(id);
   const content = JSON.stringify(contentOf(parts));
   if (Buffer.byteLength(content) > LIMITS.userMessageBytes) throw messageTooLarge(id);
@@ -104,7 +106,7 @@ function toUserParts(message: PostedMessage, options: UserMessageOptions): UserP
     return [{ type: 'text', text: message.content }];
   }
   const parts = posted.flatMap((part): UserPart[] => {
-    // A page's own data is stored apart: the model is not given it.
+    // A page's own data is stored separately: the model does not get it.
     if (part.type !== 'text' && part.type !== 'file') return [];
     return [part.type === 'text' ? toTextPart(part) : toFilePart(part, options)];
   });
@@ -114,8 +116,8 @@ function toUserParts(message: PostedMessage, options: UserMessageOptions): UserP
 }
 
 /**
- * The page's own parts, which a conversation keeps for it. They are no content: a message that is
- * posted again without them is the same.
+ * Returns the page's own parts, which the conversation keeps. They do not count as content: the
+ * same message posted again without them is no other.
  *
  * @throws HelixError `message_too_large`
  */
@@ -168,7 +170,7 @@ function isAllowedFile(
   return protocol === 'https:' && allowedFileHosts.includes(host);
 }
 
-/** Metadata that is not an object, or too large, is dropped; the message is kept. */
+/** Drops metadata that is too large or not an object; the message is kept. */
 function toMetadata(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   if (Buffer.byteLength(JSON.stringify(value)) > LIMITS.metadataBytes) return undefined;
@@ -176,10 +178,10 @@ function toMetadata(value: unknown): Record<string, unknown> | undefined {
 }
 
 /**
- * Checks that the files which new messages name are there, and are the caller's. Messages that were
- * accepted before may name one that was removed since.
+ * Checks that the files of new messages exist and belong to the caller. Messages accepted before
+ * may name a file that was removed since.
  *
- * @param storedId id of the conversation as it is stored
+ * @param storedId id under which the conversation is stored
  * @throws HelixError `validation_error`
  */
 export async function requireFiles(

@@ -15,9 +15,8 @@ export interface AwaitedTurnDeps {
 /** Accepted messages whose turn has not begun. */
 export interface AwaitedTurn {
   sessionId: string;
-  /** Ids of the user messages. */
   messageIds: readonly string[];
-  /** Their turn begins after this sequence. */
+  /** The turn begins after this sequence. */
   after: number;
   profile: StreamProfile;
   toolParts?: ToolParts;
@@ -25,14 +24,14 @@ export interface AwaitedTurn {
   viewer?: Viewer;
 }
 
-/** A comment, so that the response begins at once; clients skip it. */
+/** An SSE comment with which the response begins at once; clients skip it. */
 const WAITING = ': waiting\n\n';
 
 /**
- * The SSE frames of a turn that has not begun yet, without those of earlier turns. A response to
- * messages that were removed from the queue ends without a message.
+ * Yields the SSE frames of a turn that has not begun yet, without those of earlier turns. If the
+ * messages are removed from the queue, the response ends without a message.
  *
- * @throws StreamBrokenError when the log breaks off, and what createTurnFrames throws
+ * @throws StreamBrokenError if the log breaks off, and errors of `createTurnFrames`
  */
 export async function* createAwaitedFrames(
   deps: AwaitedTurnDeps,
@@ -64,7 +63,7 @@ export async function* createAwaitedFrames(
   yield* createTurnFrames(deps.streamManager, span, signal);
 }
 
-/** Undefined if the messages will not be answered. */
+/** Returns undefined if the messages will not be answered. */
 async function untilBegun(
   { stateStore, streamManager }: AwaitedTurnDeps,
   { sessionId, messageIds, after }: AwaitedTurn,
@@ -78,7 +77,7 @@ async function untilBegun(
         return { messageId: message.messageId, sequence };
       }
       if (message.type === 'queue_changed' && areMeant(message.removed)) return undefined;
-      // The end of the run before, or of the whole session.
+      // Either the earlier run or the whole session has ended.
       if (
         message.type === 'stream_end' &&
         (await stateStore.sessions.read(sessionId)) === undefined

@@ -13,9 +13,9 @@ import { fitChanges } from '../../store/record/apply-changes.js';
 
 /** An active turn at the sequence of a view. */
 export interface PartialTurn {
-  /** The message, as a client would have it; undefined before its first part. */
+  /** The message as a client would have built it; absent before its first part. */
   message?: UIMessage;
-  /** Its changes of the agent's state; undefined if part of its log is gone. */
+  /** The turn's changes of the agent's state; absent if part of its log is gone. */
   changes?: StagedChanges[];
 }
 
@@ -68,9 +68,9 @@ interface StateDeps {
 }
 
 /**
- * The agent's own state before the entries that follow `after` in the newest turn: a client that applies
- * their patches to it applies each of them once. Without a place in that turn it is the newest state;
- * undefined if the agent has none.
+ * Returns the agent's state before the entries that follow `after` in the newest turn, so that a
+ * client applies each of their patches once. If `after` lies outside that turn, it returns the
+ * newest state. Undefined if the agent has no state.
  */
 export async function readStateAt(
   { stateStore, streamManager }: StateDeps,
@@ -91,7 +91,7 @@ export async function readStateAt(
   return fitChanges(customState, changes);
 }
 
-/** The changes of the agent's own state among the entries. */
+/** Collects the changes of the agent's own state from the entries. */
 function toChanges(sessionId: string, entries: readonly LogEntry[]): StagedChanges[] {
   return entries.flatMap(({ message }) =>
     message.type === 'state_patch' && message.agentId === sessionId

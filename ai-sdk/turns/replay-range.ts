@@ -3,24 +3,24 @@ import type { KeptPage } from '../../store/contract/log.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 
 /**
- * Many viewers may join at once, as after a deploy; for this long they share what one of them has
- * read. A longer time would give more of them an attempt that was withdrawn in the meantime, and each of
- * those is cut.
+ * Duration for which viewers share the pages that one of them has read, ms: after a deploy many
+ * join at once. With a longer time more viewers would get an attempt that was withdrawn meanwhile,
+ * and each of those connections is cut.
  */
 const SHARED_MS = 100;
 
 type PageReader = Pick<StreamManager, 'read'> & Partial<Pick<StreamManager, 'keptPages'>>;
 
 /**
- * Entries of a page, and pages that are under way: enough to keep store and reader busy, too few to delay
- * live readers. Both at most are decoded in about 2 ms.
+ * Entries per page, and pages requested ahead. They keep store and reader busy without delaying
+ * live readers: decoding all of them takes about 2 ms.
  */
 const PAGE = 500;
 const IN_FLIGHT = 2;
 
 /**
- * The entries after `from` up to and including `upTo`, which all exist, in pages with adjacent
- * deltas merged. Pages that the log keeps in that form are taken as they are.
+ * Yields the entries after `from` up to and including `upTo`, all of which exist, in pages with
+ * adjacent deltas merged. Pages that the log keeps in that form are used as they are.
  */
 export async function* replayRange(
   reader: PageReader,
@@ -47,12 +47,12 @@ export async function* replayRange(
     const page = await pages.shift();
     if (page === undefined) return;
     if (page.length > 0) yield page;
-    // Pages that came together are not sent together: live readers get their turn in between.
+    // Pages that arrived together are not sent together, so that live readers get their turn.
     if (pages.length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** Kept pages that lie in the range as a whole; a short range is not worth the question. */
+/** Returns the kept pages that lie wholly in the range; a short range is not worth the request. */
 async function keptPages(
   reader: PageReader,
   sessionId: string,
@@ -68,8 +68,8 @@ async function keptPages(
 }
 
 /**
- * A page is read when all of it exists, and an entry that withdraws others comes after its end: a
- * reader that continues behind a shared page gets it.
+ * Reads a page that viewers may share: all of it exists, and an entry that withdraws some of it
+ * lies behind it, where each viewer finds it.
  */
 function readPage(
   reader: PageReader,
@@ -86,7 +86,7 @@ function readPage(
 const sharePages = createSharedReads<LogEntry[]>();
 const shareKept = createSharedReads<KeptPage[]>();
 
-/** Reads that viewers share, by what is read and where. */
+/** Makes a function that shares reads among viewers, by reader and key. */
 function createSharedReads<Value>(): (
   reader: object,
   key: string,
@@ -101,7 +101,7 @@ function createSharedReads<Value>(): (
     const value = read();
     reads.set(key, value);
     const forget = (): boolean => reads.delete(key);
-    // A reader that left ignores failures of the reads that it had requested.
+    // A viewer that has left does not handle failures of reads it requested.
     value.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
     return value;
   };

@@ -5,15 +5,15 @@ import type { SubAgentEvent } from '../../protocol/wire-events.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 
-/** The end of a report is enough to read what was done. */
+/** Longest text of a report, in characters; its end is enough to read what was done. */
 const MOST_CHARS = 20_000;
 const MOST_EVENTS = 500;
-/** Rows of one transcript, the newest: a step is a row at least. */
+/** Newest rows that are read of one transcript; each step has at least one row. */
 const MOST_ROWS = 100;
 
 /**
- * What sub-agents did for a call of a conversation, from their transcripts: what a reader saw live, for
- * pages that are loaded later. Empty for calls that no sub-agent carried out.
+ * Reads what sub-agents did for a call of a conversation from their transcripts, for pages that
+ * load after the live events. Empty for calls that no sub-agent carried out.
  */
 export async function readSubAgentReport(
   { sessions }: Pick<Store, 'sessions'>,
@@ -48,7 +48,7 @@ export async function readSubAgentReport(
     return events;
   }
 
-  /** The records of the sub-agents that carry these calls of a session out, or did. */
+  /** Returns the records of the sub-agents that carry out, or carried out, these calls. */
   async function carriersOf(parentId: string, calls: string[]): Promise<SessionRecord[]> {
     const ids = await sessions.carriers(parentId, calls);
     const records = await Promise.all(
@@ -78,7 +78,7 @@ function toState(
   return result.error !== undefined || result.denied === true ? 'failed' : 'done';
 }
 
-/** As many of the newest events as a page shows, the oldest text of them cut. */
+/** Keeps as many of the newest events as a page shows and cuts their oldest text. */
 function toEnd(events: readonly SubAgentEvent[]): SubAgentEvent[] {
   const end: SubAgentEvent[] = [];
   let room = MOST_CHARS;

@@ -15,14 +15,14 @@ import { isStop, TurnProgress, type TurnSpan } from './turn-progress.js';
 /** The reading half of a log. */
 export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
 
-/** A replay is sent in pieces of about this size: few writes, and a small buffer. */
+/** Size of the pieces of a replay, in characters: few writes, and a small buffer. */
 const REPLAY_CHARS = 32_768;
 
 /**
- * The SSE frames of a turn: one string for the entries that arrived together. Returns early when the
- * signal fires.
+ * Yields the SSE frames of a turn, one string for the entries that arrived together. Returns early
+ * when the signal fires.
  *
- * @throws StreamBrokenError when the reader holds parts that were withdrawn, or the log breaks off
+ * @throws StreamBrokenError if the reader holds withdrawn parts, or the log breaks off
  */
 export async function* createTurnFrames(
   reader: LogReader,
@@ -33,7 +33,7 @@ export async function* createTurnFrames(
   try {
     yield* replayTurn(reader, span, progress, signal);
     if (span.until.kind === 'stored' || signal.aborted) return;
-    // Not in a generator of its own: each would add promises to each chunk.
+    // This loop has no generator of its own: each would add promises to every chunk.
     const viewer = await join(reader, span, progress, signal);
     try {
       // The rest of the replay is sent before the turn's new frames.
@@ -49,7 +49,7 @@ export async function* createTurnFrames(
   }
 }
 
-/** The turn as far as the log has it. */
+/** Yields the part of the turn that the log already has. */
 async function* replayTurn(
   reader: LogReader,
   span: TurnSpan,
@@ -78,12 +78,11 @@ async function* replayTurn(
   if (until.kind === 'stored' && !signal.aborted) yield progress.finish();
 }
 
-/** A slow viewer is cut when this much waits for it, in characters. */
+/** A slow viewer's connection is cut when more than this waits for it, in characters. */
 const MOST_WAITING = 1024 * 1024;
 
-/** A reader of a turn's frames. */
 interface LiveViewer {
-  /** The frames since the last call; undefined when the turn has stopped or the signal fires. */
+  /** Returns the frames since the last call; undefined once the turn stops or the signal fires. */
   next: () => Promise<string | undefined>;
   leave: () => void;
 }
@@ -95,15 +94,15 @@ interface Seat {
 }
 
 /**
- * An active turn from some position on. Its chunks are transformed and framed once for all viewers;
- * the log is followed as long as there is a viewer.
+ * An active turn from some position on. It transforms and frames chunks once for all viewers, and
+ * follows the log while it has a viewer.
  */
 class LiveTurn {
   readonly #progress: TurnProgress;
   readonly #seats = new Set<Seat>();
   readonly #leave = new AbortController();
   readonly #onOver: () => void;
-  /** What has arrived since viewers were last given something. */
+  /** Entries that viewers have not been given yet. */
   #arrived: LogEntry[] = [];
   #over: { error?: unknown } | undefined;
 
@@ -122,14 +121,16 @@ class LiveTurn {
     return this.#progress.position;
   }
 
-  /** True if a viewer with this progress may get the rest from this turn. */
+  /** Returns true if a viewer with this progress can get the rest from this turn. */
   isAt(progress: TurnProgress): boolean {
     if (this.#progress === progress) return true;
     if (progress.position !== this.position) return false;
     return JSON.stringify(progress.reopen()) === JSON.stringify(this.#progress.reopen());
   }
 
-  /** The frames from now on. `next` throws StreamBrokenError, and the errors of following the log. */
+  /**
+   * Adds a viewer of the frames from now on. `next` throws StreamBrokenError and errors of the log.
+   */
   enter(signal: AbortSignal): LiveViewer {
     const seat: Seat = { waiting: '', isBehind: false, wake: undefined };
     const wake = (): void => seat.wake?.();
@@ -166,11 +167,11 @@ class LiveTurn {
         const taken = stop < 0 ? entries : entries.slice(0, stop + 1);
         const judging = this.#progress.judge(taken);
         if (judging !== undefined) await judging;
-        // What else arrives in this turn of the event loop is framed and written with it.
+        // Entries that arrive in one turn of the event loop are framed and written together.
         if (this.#arrived.length === 0 && arriving.push(this) === 1) setImmediate(sendArrived);
         this.#arrived.push(...taken);
         if (stop < 0) continue;
-        // At once: a viewer that joined behind the stop would wait for another one.
+        // This sends at once: a viewer that joined behind the stop would wait for the next stop.
         this.send();
         if (this.#over === undefined) this.#give(this.#progress.finish());
         this.#end({});
@@ -184,7 +185,7 @@ class LiveTurn {
     }
   }
 
-  /** Gives the viewers what has arrived. */
+  /** Gives viewers the entries that have arrived. */
   send(): void {
     const arrived = this.#arrived;
     this.#arrived = [];
@@ -217,7 +218,7 @@ class LiveTurn {
   }
 }
 
-/** Turns of which something has arrived in this turn of the event loop. */
+/** Turns with entries that arrived in this turn of the event loop. */
 let arriving: LiveTurn[] = [];
 
 function sendArrived(): void {
@@ -226,13 +227,13 @@ function sendArrived(): void {
   for (const turn of turns) turn.send();
 }
 
-/** Turns that are being followed, by the fields that their viewers share. */
+/** Followed turns, by the fields that their viewers share. */
 const liveTurns = new WeakMap<LogReader, Map<string, LiveTurn>>();
 
-/** After so many tries a viewer follows a fast turn on its own. */
+/** A viewer that cannot catch up with a fast turn follows it alone after this many tries. */
 const MOST_TRIES = 10;
 
-/** Brings a viewer to where others follow the turn, or lets it follow alone. */
+/** Brings a viewer to the position at which others follow the turn, or lets it follow alone. */
 async function join(
   reader: LogReader,
   span: TurnSpan,
@@ -244,7 +245,7 @@ async function join(
   liveTurns.set(reader, turns);
   const key = [sessionId, from, isTail, profile, toolParts, showsSubAgents, viewer?.key].join(' ');
   for (let tries = 0; ; tries += 1) {
-    // A viewer of stored steps has had less of the log than others at the same place.
+    // A viewer of stored steps has read less of the log than others at the same position.
     const shared = span.stored === undefined ? turns.get(key) : undefined;
     shared?.send();
     if (shared !== undefined && shared.position > progress.position && tries < MOST_TRIES) {
@@ -266,7 +267,7 @@ async function join(
   }
 }
 
-/** The SSE frames that build a stored message in a client; for turns at rest whose chunks are gone. */
+/** Yields the SSE frames that build a stored message, for turns at rest whose chunks are gone. */
 export async function* createMessageFrames(
   message: UIMessage,
   record: SessionRecord,
@@ -294,9 +295,9 @@ function toFinishReason({ stream, status }: SessionRecord): FinishReason {
 }
 
 /**
- * The error with what its reader is told: `data-stream-resync`, after which pages load the
- * conversation again at once, and an `error`, since stock clients take a reply that just ends for a
- * whole one. Neither has an id: it is no place to resume after.
+ * Returns the error with its last parts: `data-stream-resync`, which makes pages reload the
+ * conversation at once, and `error`, since stock clients treat a reply that merely ends as
+ * complete. Neither has an id, since no reader may resume after it.
  */
 export function toBroken(error: unknown, position: number): unknown {
   if (error instanceof SlowReaderError) return error;
@@ -309,7 +310,7 @@ export function toBroken(error: unknown, position: number): unknown {
   return new StreamBrokenError(message, told, { cause });
 }
 
-/** For replies that break off without such an entry in the log. */
+/** Makes the resync part for a reply that breaks off without such an entry in the log. */
 function toResync(fromSequence: number): UIStreamPart {
   const base = { agentId: '', agentType: '', timestamp: 0, step: 0 };
   const nothing = { checkpointId: '', stepCount: 0, messageCount: 0 };

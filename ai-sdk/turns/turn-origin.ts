@@ -5,18 +5,18 @@ import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toAllMessages } from './ui-history.js';
 import type { UIMessage } from '../parts/ui-message.js';
 
-/** The newest turn's committed steps as their rows have them, in place of chunks that are gone. */
+/** The newest turn's committed steps, built from their rows because their chunks are gone. */
 export interface StoredSteps {
   message: UIMessage;
-  /** The newest step that the message has. */
+  /** Number of the newest step in the message. */
   step: number;
-  /** The message has all of the log about these steps up to here, */
+  /** The message includes all entries of these steps up to here, except those of `unfinished`. */
   asOf: number;
-  /** but for the entries of these writers: calls whose rows are not stored yet. */
+  /** Writers of calls whose rows are not stored yet. */
   unfinished: ReadonlySet<string>;
 }
 
-/** Where a replay of the newest turn begins. */
+/** The beginning of a replay of the newest turn. */
 export interface TurnOrigin {
   /** Sequence before the first entry to read. */
   from: number;
@@ -24,8 +24,8 @@ export interface TurnOrigin {
 }
 
 /**
- * The log, unless it has lost the beginning of a turn whose steps are stored: chunks expire, and a
- * store may have been cut or restored.
+ * Returns the log as the origin, unless it has lost the beginning of a turn whose steps are stored:
+ * chunks expire, and a store may have been cut or restored.
  */
 export async function findTurnOrigin(
   reader: Pick<StreamManager, 'read'>,
@@ -43,7 +43,7 @@ export async function findTurnOrigin(
   };
 }
 
-/** True for entries that the steps' rows do not contain. */
+/** Returns true for entries that the steps' rows do not contain. */
 export function isBeyond(
   { step, asOf, unfinished }: StoredSteps,
   { sequence, writer, message }: LogEntry,
@@ -62,15 +62,15 @@ function hasReply({ record, rows }: SessionView): boolean {
 }
 
 /**
- * True for a turn's first entry. Attempts that died leave gaps, but an entry about them. A run that
- * was stopped before its model's first output leaves a checkpoint without a row, or an end before the
- * first step, and may be resumed.
+ * Returns true for an entry that can be a turn's first. An attempt that died leaves a gap, but also
+ * an entry about itself. A run stopped before the model's first output leaves a checkpoint without
+ * a row, or an entry of step 0, and may be resumed.
  */
 function isBeginning({ message, writer }: LogEntry, { record, rows }: SessionView): boolean {
   if (message.type === 'turn_started') return true;
   if (!('step' in message) || message.step > 1) return false;
   if (message.step === 0 || FIRST.has(message.type)) return true;
-  // Defaults of the state's schema come before the first step's first output.
+  // Defaults of the state's schema precede the first step's output.
   const isModel = writer === formatModelWriter(record.sessionId, 1);
   if (message.type === 'state_patch' && isModel) return true;
   const isSilent = !rows

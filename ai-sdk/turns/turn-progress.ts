@@ -12,15 +12,15 @@ type Question = ChunkOf<'tool_approval_request'>;
 
 /** The person for whom a turn is read. */
 export interface Viewer {
-  /** The same for viewers who may decide the same, so that they can share a turn's frames. */
+  /** Equal for viewers with the same permissions, so that they share a turn's frames. */
   key: string;
-  /** False for questions that everyone may answer who can read them. */
+  /** Returns false for questions that every reader may answer. */
   judges: (question: Question) => boolean;
-  /** Whether the viewer's approval would be taken. */
+  /** Returns true if the viewer's approval would be taken. */
   mayDecide: (question: Question) => Promise<boolean>;
 }
 
-/** The questions among the entries that have to be judged for this viewer; mostly none. */
+/** Returns the questions that must be judged for this viewer; usually none. */
 export function toJudged(viewer: Viewer, entries: readonly LogEntry[]): Question[] {
   const found: Question[] = [];
   for (const { message } of entries) {
@@ -30,7 +30,7 @@ export function toJudged(viewer: Viewer, entries: readonly LogEntry[]): Question
   return found;
 }
 
-/** How much of a turn a viewer has, or several viewers that have the same. */
+/** Progress of one viewer in a turn, or of several viewers with the same entries. */
 export class TurnProgress {
   readonly #transformer: StreamTransformer;
   readonly #toolParts: ToolParts | undefined;
@@ -61,19 +61,18 @@ export class TurnProgress {
     this.write(this.#transformer.start());
   }
 
-  /** Sequence up to which entries were accepted. */
   get position(): number {
     return this.#position;
   }
 
-  /** Length of the waiting text, in characters. */
+  /** Length of the pending text, in characters. */
   get size(): number {
     return this.#text.length;
   }
 
   /**
-   * Finds out which questions among the entries are not the viewer's to decide; to be awaited before
-   * they are accepted. Undefined if there is nothing to find out.
+   * Finds the questions that the viewer may not decide; await it before the entries are accepted.
+   * Returns undefined if no question needs judging.
    */
   judge(entries: readonly LogEntry[]): Promise<unknown> | undefined {
     const viewer = this.#viewer;
@@ -87,25 +86,25 @@ export class TurnProgress {
   }
 
   /**
-   * Adjacent deltas of a block become one event.
+   * Adds the entries' frames to the text. Adjacent deltas of a block become one event.
    *
-   * @throws StreamBrokenError when parts that were sent are withdrawn
+   * @throws StreamBrokenError if parts that were sent are withdrawn
    */
   accept(entries: readonly LogEntry[]): void {
     for (const entry of entries.length > 1 ? mergeDeltas(entries) : entries) {
       this.#position = entry.sequence;
-      // What was removed before the viewer joined was never sent to it.
+      // Entries removed before the viewer joined were never sent to it.
       if (entry.message.type === 'stream_truncated' && entry.sequence <= this.#attachedAt) continue;
       const { events, sequence, mustCut } = this.#transformer.transform(entry);
       if (mustCut) {
         throw new StreamBrokenError('an attempt was withdrawn', toNotice(events, entries));
       }
-      // `finish` sends the id of a stop: a reader that has the id has the last frames, too.
+      // `finish` sends a stop's id, so a reader that has the id also has the last frames.
       this.write(events, isStop(this.#sessionId, entry.message) ? undefined : sequence);
     }
   }
 
-  /** Accepts entries that the viewer has already. */
+  /** Passes over entries that the viewer already has. */
   skip(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
       this.#position = entry.sequence;
@@ -113,7 +112,7 @@ export class TurnProgress {
     }
   }
 
-  /** Nothing is left in the log up to here, whatever gaps it ends with. */
+  /** Moves the position past a gap at the end of a range that was read completely. */
   reach(position: number): void {
     this.#position = Math.max(this.#position, position);
   }
@@ -123,26 +122,31 @@ export class TurnProgress {
     this.#text += toFrames(events, { sequence, toolParts: this.#toolParts });
   }
 
-  /** The parts that announce what is open, for a viewer that joins here. */
+  /**
+   * Returns the parts that announce the open step, blocks and calls to a viewer that joins here.
+   */
   reopen(): UIStreamPart[] {
     return this.#transformer.reopen();
   }
 
-  /** The frames so far; empty afterwards. */
+  /** Returns the pending frames and clears them. */
   take(): string {
     const text = this.#text;
     this.#text = '';
     return text;
   }
 
-  /** The last frames. They have an id as well: a browser's EventSource reconnects after every end. */
+  /**
+   * Returns the last frames. They carry an id because a browser's EventSource reconnects after
+   * every end.
+   */
   finish(): string {
     this.write(this.#transformer.finalize().events, this.#position);
     return this.take() + SSE_DONE;
   }
 }
 
-/** The parts of a withdrawal, and the entry with its position; the two are written together. */
+/** Returns the control parts of a withdrawal with its resync; both entries are written together. */
 function toNotice(events: UIStreamPart[], entries: readonly LogEntry[]): UIStreamPart[] {
   const control = events.filter(({ type }) => type.startsWith('data-'));
   if (control.some(({ type }) => type === 'data-stream-resync')) return control;
@@ -150,7 +154,10 @@ function toNotice(events: UIStreamPart[], entries: readonly LogEntry[]): UIStrea
   return resync?.type === 'stream_resync' ? [...control, toControlPart(resync)] : control;
 }
 
-/** True where a live reader stops: at a pause, an end or another turn, never by a status field. */
+/**
+ * Returns true where a live reader stops: at a pause, an end or another turn, never at a status
+ * field.
+ */
 export function isStop(sessionId: string, message: StreamMessage): boolean {
   if (message.type === 'stream_end') return true;
   if (message.type !== 'run_paused' && message.type !== 'turn_started') return false;
@@ -162,35 +169,37 @@ function isAnswered(span: TurnSpan, toolCallId: string, position: number): boole
   return !span.waiting.calls.has(toolCallId);
 }
 
-/** Which part of a turn a response carries. */
+/** The part of a turn that a response carries. */
 export interface TurnSpan {
   sessionId: string;
-  /** Id of the assistant message. */
   messageId: string;
   /** Sequence before the first entry. */
   from: number;
   /**
-   * `live`: on until the first pause or end beyond `after`.
-   * `stored`: up to and including `upTo`, which the log has already.
+   * `live`: continues to the first pause or end beyond `after`.
+   * `stored`: ends with `upTo`, which the log already has.
    */
   until: { kind: 'live'; after: number } | { kind: 'stored'; upTo: number };
   /** True if the client has the message up to `from`. */
   isTail: boolean;
-  /** The client has everything up to here; only what it needs to continue is sent again. */
+  /** The client has everything up to here; the response repeats only what it needs to continue. */
   seenUpTo?: number;
-  /** Steps that are sent from their rows, before the log. */
+  /** Steps that are sent from their rows before the log. */
   stored?: StoredSteps;
-  /** Calls that wait for an approval at sequence `asOf`; earlier requests for others are left out. */
+  /**
+   * Calls that wait for an approval at sequence `asOf`; earlier requests of other calls are left
+   * out.
+   */
   waiting?: { calls: ReadonlySet<string>; asOf: number };
-  /** Calls that the viewer may not decide, as far as they are known. */
+  /** Calls known to be withheld from the viewer. */
   withheld?: ReadonlySet<string>;
-  /** For whom the turn is read. Default: a viewer who may decide everything. */
+  /** Default: a viewer who may decide everything. */
   viewer?: Viewer;
   profile: StreamProfile;
-  /** Default: dynamic ones. */
+  /** Default: `dynamic`. */
   toolParts?: ToolParts;
-  /** The viewer wants to see what sub-agents do. */
+  /** True if the viewer wants to see what sub-agents do. */
   showsSubAgents?: boolean;
-  /** Calls that sub-agents carry out, by the sessions of those. */
+  /** Calls that sub-agents carry out, by the sub-agent's session. */
   subAgents?: ReadonlyMap<string, string>;
 }

@@ -7,7 +7,7 @@ import {
 } from '../parts/convert-messages.js';
 import type { UIMessage } from '../parts/ui-message.js';
 
-/** All of the conversation, without the reply that is being written. */
+/** Converts the conversation without the reply that is being written. */
 export function toSettledMessages(
   { record, rows }: SessionView,
   options: ConvertOptions = {},
@@ -17,7 +17,7 @@ export function toSettledMessages(
   return convertToUIMessages(rows.filter(isSettled), options);
 }
 
-/** All of the conversation, with the calls that wait. */
+/** Converts the whole conversation, including calls that wait. */
 export function toAllMessages(
   { record, rows, openCalls }: SessionView,
   options: ConvertOptions = {},
@@ -35,7 +35,7 @@ export function toAllMessages(
   return messages;
 }
 
-/** True while the newest turn may still get parts. */
+/** Returns true while the newest turn may still get parts. */
 export function isOngoing({ stream }: SessionRecord): boolean {
   return stream === 'active' || stream === 'paused';
 }
