@@ -13,15 +13,15 @@ export interface AgentRequestsOptions {
 
 type Signal = AbortSignal | undefined;
 
-/** The agent-server routes that a chat needs. Refusals are thrown as ChatRequestErrors. */
+/** The agent-server routes that a chat needs. A refusal is thrown as a ChatRequestError. */
 export interface AgentRequests {
   start: (body: object, signal: Signal) => Promise<AgentStarted>;
-  /** Takes a session up again. */
+  /** Resumes a session. */
   resume: (body: object, signal: Signal) => Promise<AgentStarted>;
   submit: (body: object, signal: Signal) => Promise<ToolResultTaken>;
-  /** Undefined if there is no such session. */
+  /** Resolves to undefined if the session does not exist. */
   status: (sessionId: string, signal: Signal) => Promise<AgentStatus | undefined>;
-  /** The events after a sequence. */
+  /** Requests the events after a sequence. */
   events: (sessionId: string, after: number, signal: Signal) => Promise<Response>;
 }
 
@@ -68,7 +68,8 @@ export function createAgentRequests(
       ...init,
       headers,
       credentials,
-      // Old chats have none; a `fetch` of the page's own may expect a signal or nothing, not null.
+      // Old chats have no signal, and a page's own `fetch` may expect a signal or nothing, not
+      // null.
       ...(signal && { signal }),
     });
     if (!response.ok) throw new ChatRequestError(response.status, await response.text());

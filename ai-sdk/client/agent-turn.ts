@@ -6,7 +6,7 @@ import type { CommonStreamPart } from './chat-transport.js';
 import { ReplyBrokenError } from './errors.js';
 import type { SseEvent } from './sse-events.js';
 
-/** The part of a turn that a chat receives. */
+/** The part of a turn that a chat receives, and the session's status. */
 export interface AgentTurnSpan {
   status: AgentStatus;
   /** Sequence before the first event. */
@@ -15,16 +15,18 @@ export interface AgentTurnSpan {
   isTail: boolean;
 }
 
-/** The events of one turn on their way to the parts of one message, over however many connections. */
+/**
+ * Converts the events of one turn into the parts of one message, over any number of connections.
+ */
 export class AgentTurn {
   readonly #transformer: StreamTransformer;
   readonly #sessionId: string;
-  /** Pauses up to here are history. */
+  /** Sequence up to which pauses are history. */
   readonly #restsAfter: number;
   #position: number;
   #isOver = false;
   #hasEvents = false;
-  /** How the turn will have ended; wire events do not contain it. */
+  /** Outcome of the turn so far; wire events do not contain it. */
   #ending: 'completed' | 'interrupted' | 'failed' = 'completed';
 
   constructor({ status, from, isTail }: AgentTurnSpan) {
@@ -41,12 +43,12 @@ export class AgentTurn {
     });
   }
 
-  /** Everything up to here was read. */
+  /** Sequence up to which everything was read. */
   get position(): number {
     return this.#position;
   }
 
-  /** The turn has ended, or only a person can continue it. */
+  /** True if the turn has ended, or only a person can continue it. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -55,7 +57,7 @@ export class AgentTurn {
     return toCommon(this.#transformer.start());
   }
 
-  /** @throws ReplyBrokenError `withdrawn` when the chat holds what the server has taken back */
+  /** @throws ReplyBrokenError `withdrawn` if the chat holds parts that the server has withdrawn */
   take(events: readonly SseEvent[]): CommonStreamPart[] {
     const parts: CommonStreamPart[] = [];
     for (const { id, data } of events) {
@@ -78,7 +80,7 @@ export class AgentTurn {
     this.#hasEvents = true;
     if (isAbout(message, this.#sessionId)) this.#noteEnding(message);
     const at = event.type === 'chunk' ? event.sequence : sequence;
-    // Wire events do not name the writer; output of tools is distinguished by its call alone.
+    // Wire events do not name the writer, so output of tools is distinguished by its call alone.
     const writer = '';
     const output =
       at === undefined
@@ -88,7 +90,7 @@ export class AgentTurn {
     out.push(...toCommon(output.events));
   }
 
-  /** True for the beginning of another message of the same run. */
+  /** Returns true for the beginning of another message of the same run. */
   #beginsTurn(event: StreamEvent): boolean {
     if (event.type !== 'chunk') return false;
     return event.chunk.type === 'turn_started' && isAbout(event.chunk, this.#sessionId);
@@ -133,12 +135,12 @@ export class AgentTurn {
   }
 }
 
-/** True for an agent's own messages; sub-agents share the stream. */
+/** Returns true for an agent's own messages; sub-agents share the stream. */
 function isAbout(message: StreamMessage, agentId: string): boolean {
   return 'agentId' in message && message.agentId === agentId;
 }
 
-/** The profile is the common one, so nothing else comes. */
+/** Narrows the parts: the transformer's profile is the common one, so no others occur. */
 function toCommon(parts: ReturnType<StreamTransformer['start']>): CommonStreamPart[] {
   return parts as CommonStreamPart[];
 }

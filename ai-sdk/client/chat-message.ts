@@ -1,6 +1,6 @@
 /**
- * The fields of a message that are read here, in both majors of the AI SDK. Nothing here imports `ai`: the copy
- * in a browser's bundle is the page's own.
+ * The fields of a message that this folder reads, in both majors of the AI SDK. No file here
+ * imports `ai`, since the copy in a browser's bundle is the page's own.
  */
 export interface ChatMessage {
   id: string;
@@ -33,35 +33,37 @@ export function toolNameOf(part: ToolCallPart): string {
   return part.toolName ?? part.type.slice(STATIC_PREFIX.length);
 }
 
-/** The calls of a message that wait for the page or for people. */
+/** Returns a message's calls that wait for the page or for people. */
 export function clientCallsOf(message: ChatMessage): ToolCallPart[] {
   return message.parts.filter(isToolCall).filter((part) => part.providerExecuted !== true);
 }
 
-/** The message from its newest step on. */
+/** Returns the message from its newest step on. */
 export function toNewestStep<M extends ChatMessage>(message: M): M {
   const start = message.parts.findLastIndex(({ type }) => type === 'step-start');
   return { ...message, parts: message.parts.slice(start + 1) };
 }
 
-/** True for an answer of a person or the page, as opposed to the server's outcome of the call. */
+/**
+ * Returns true for an answer of a person or the page, false for the server's outcome of the call.
+ */
 export function isAnswered(part: ToolCallPart): boolean {
   if (part.state === 'approval-responded') return true;
   return part.approval === undefined && isSettled(part);
 }
 
-/** True for a call that asks for an answer, of a person or the page. */
+/** Returns true for a call that asks a person or the page for an answer. */
 export function isAsked({ state }: Pick<ToolCallPart, 'state'>): boolean {
   return state === 'input-available' || state === 'approval-requested';
 }
 
-/** True if no answer is needed for the call any more. */
+/** Returns true if the call needs no answer any more. */
 export function isSettled({ state, preliminary }: ToolCallPart): boolean {
   if (state === 'output-available') return preliminary !== true;
   return state === 'output-error' || state === 'output-denied' || state === 'approval-responded';
 }
 
-/** The newest message, if the agent wrote it. */
+/** Returns the newest message if the agent wrote it. */
 export function lastReplyOf<M extends ChatMessage>(messages: readonly M[]): M | undefined {
   const last = messages.at(-1);
   return last?.role === 'assistant' ? last : undefined;

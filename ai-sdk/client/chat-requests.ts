@@ -35,20 +35,22 @@ export interface ChatRequestsOptions {
   ) => PromiseOrNot<Prepared>;
 }
 
-/** The requests of a chat. Each returns null for 204 and throws a ChatRequestError for a refusal. */
+/**
+ * The requests of a chat. Each returns null for 204 and throws a ChatRequestError for a refusal.
+ */
 export interface ChatRequests {
-  /** Returns the request as a function; each call sends the same body. */
+  /** Returns a function that sends the request; each call sends the same body. */
   prepareSend: (
     options: SendMessagesOptions,
   ) => Promise<(signal: Signal) => Promise<Response | null>>;
-  /** The active turn from its beginning, or what follows a position. */
+  /** Requests the active turn from its beginning, or the part after a position. */
   follow: (asked: ReconnectOptions, signal: Signal, after?: number) => Promise<Response | null>;
-  /** The conversation as the server has it; undefined if it does not exist. */
+  /** Loads the conversation from the server; undefined if it does not exist. */
   snapshot: <M extends ChatMessage>(
     chatId: string,
     signal: Signal,
   ) => Promise<FrontendSnapshot<Record<string, unknown>, M> | undefined>;
-  /** With `keepalive` it is sent although the page is being closed. */
+  /** `keepalive` sends the request even while the page is being closed. */
   lease: (
     chatId: string,
     toolCallId: string,
@@ -86,7 +88,7 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
     follow: async (asked, signal, after) => {
       const { url, headers, ...rest } = await readTarget(asked);
       if (after !== undefined) {
-        // The snapshot's position would ask for the turn from its beginning, and wins.
+        // The snapshot's position takes precedence, and would request the turn from its beginning.
         headers.delete(HEADERS.resumeFromSequence);
         headers.set(HEADERS.lastEventId, String(after));
       }
@@ -145,7 +147,7 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
   }
 
   async function request(url: string, init: RequestInit, signal: Signal): Promise<Response | null> {
-    // Looked up for each request: an application may replace it.
+    // This reads `fetch` for each request, since an application may replace it.
     const fetch = options.fetch ?? globalThis.fetch;
     const response = await fetch(url, { ...init, ...(signal && { signal }) });
     if (response.status === 204) return null;
@@ -158,14 +160,14 @@ async function resolve<T>(value: Setting<T> | undefined): Promise<T | undefined>
   return typeof value === 'function' ? (value as () => PromiseOrNot<T>)() : value;
 }
 
-/** A URL with a path added before its query. */
+/** Adds a path to a URL before its query. */
 function addPath(url: string, path: string): string {
   const at = url.search(/[?#]/);
   const base = at < 0 ? url : url.slice(0, at);
   return `${base.replace(/\/$/, '')}${path}${at < 0 ? '' : url.slice(at)}`;
 }
 
-/** The URL of a session, from the one at which its stream is followed. */
+/** Returns the URL of a session, given the one at which its stream is followed. */
 function sessionUrlOf(streamUrl: string): string {
   const at = streamUrl.search(/[?#]/);
   const base = at < 0 ? streamUrl : streamUrl.slice(0, at);

@@ -4,7 +4,7 @@ import type { ChatMessage } from './chat-message.js';
 /** The parts that clients of ai 6 and of ai 7 accept. */
 export type CommonStreamPart = Exclude<UIStreamPart, NewerStreamPart>;
 
-/** What a chat sends beside its messages. */
+/** Fields that a chat sends with its messages. */
 export interface ChatRequestOptions {
   headers?: Record<string, string> | Headers;
   body?: object;
@@ -24,12 +24,12 @@ export interface ReconnectOptions extends ChatRequestOptions {
   abortSignal?: AbortSignal;
 }
 
-/** A chat transport for chats of ai 6 and 7. It has a type of its own because theirs differ. */
+/** A chat transport for ai 6 and 7, typed separately because their transport types differ. */
 export interface HelixTransport {
-  /** A resumed reply is sent from its beginning. */
+  /** A resumed reply is streamed from its beginning. */
   readonly resumeStreamIsReplay: true;
   sendMessages: (options: SendMessagesOptions) => Promise<ReadableStream<CommonStreamPart>>;
-  /** Null if there is nothing to follow. */
+  /** Resolves to null if there is nothing to follow. */
   reconnectToStream: (
     options: ReconnectOptions,
   ) => Promise<ReadableStream<CommonStreamPart> | null>;

@@ -1,11 +1,11 @@
 import { BROKEN_OFF } from '../parts/errors.js';
 
-/** A request that the server refused. The message is the body, as stock transports have it. */
+/** A request that the server refused. The message is the response body, as in stock transports. */
 export class ChatRequestError extends Error {
   override readonly name = 'ChatRequestError';
   readonly statusCode: number;
   readonly responseBody: string;
-  /** The code of the refusal, if the body names one. */
+  /** Code of the refusal, if the body names one. */
   readonly code: string | undefined;
 
   constructor(statusCode: number, responseBody: string) {
@@ -15,7 +15,7 @@ export class ChatRequestError extends Error {
     this.code = readCode(responseBody);
   }
 
-  /** True if the server is away or overloaded, so that the same request may be taken in a moment. */
+  /** True if the server is away or overloaded, so that the same request may soon succeed. */
   get isPassing(): boolean {
     const { statusCode, code = '' } = this;
     return (statusCode >= 502 || statusCode === 408 || statusCode === 429) && !LASTING.has(code);
@@ -36,11 +36,12 @@ function readCode(body: string): string | undefined {
 }
 
 /**
- * The message on the page cannot be completed: the server has `withdrawn` part of it, or stayed `unreachable`. The
- * page removes the message and follows the turn from its beginning, as `rebuildReply` does.
+ * The message on the page cannot be completed: the server has `withdrawn` part of it, or stayed
+ * `unreachable`. The page removes the message and follows the turn from its beginning, as in
+ * `rebuildReply`.
  */
 export class ReplyBrokenError extends Error {
-  // Not a TypeError: stock chats treat one as a network failure and keep the copy that they have.
+  // The class is no TypeError: stock chats treat one as a network failure and keep their copy.
   override readonly name = 'ReplyBrokenError';
   readonly reason: 'withdrawn' | 'unreachable';
 
@@ -49,15 +50,15 @@ export class ReplyBrokenError extends Error {
     this.reason = reason;
   }
 
-  /** True also for the error of another copy of this module. */
+  /** Returns true also for the error of another copy of this module. */
   static isInstance(error: unknown): error is ReplyBrokenError {
     return error instanceof Error && error.name === 'ReplyBrokenError' && 'reason' in error;
   }
 }
 
 /**
- * True for what `fetch` and its bodies throw when a connection fails. By name: an error of another
- * realm, a frame's or a test runner's, is an instance of nothing that is known here.
+ * Returns true for errors of `fetch` and its bodies when a connection fails. It checks the name: an
+ * error of another realm, such as a frame or a test runner, is no instance of a class known here.
  */
 export function isNetworkError(error: unknown): boolean {
   return (

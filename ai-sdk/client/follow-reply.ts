@@ -3,19 +3,19 @@ import { isNetworkError, ReplyBrokenError } from './errors.js';
 import { persist, Retries, type Patience } from './patience.js';
 import { readSseEvents, toStream, type SseEvent } from './sse-events.js';
 
-/** Where the connections of a reply come from. */
+/** Source of the connections of a reply. */
 export interface ReplySource {
-  /** The first one. */
+  /** The first connection. */
   response: Response;
-  /** What follows a position; null if the server does not have it any more. */
+  /** Requests the parts after a position; null if the server no longer has them. */
   resume: (position: number, signal: AbortSignal) => Promise<Response | null>;
-  /** The same request again; absent if it must not be repeated. */
+  /** Repeats the first request; absent if it must not be repeated. */
   repeat?: ((signal: AbortSignal) => Promise<Response | null>) | undefined;
 }
 
 /**
- * A reply as one stream of parts, over as many connections as it takes. It errors with a ReplyBrokenError when it
- * cannot be completed, and with the ChatRequestError if the server refuses to continue.
+ * Streams a reply over any number of connections. The stream errors with a ReplyBrokenError if the
+ * reply cannot be completed, and with the ChatRequestError if the server refuses to continue.
  */
 export function followReply(
   source: ReplySource,
@@ -68,7 +68,7 @@ async function* readParts(
   }
 }
 
-/** The next connection. @throws ReplyBrokenError, ChatRequestError */
+/** Opens the next connection. @throws ReplyBrokenError, ChatRequestError */
 async function reopen(
   { resume, repeat }: ReplySource,
   { position, isUnbegun }: ReceivedReply,
@@ -93,13 +93,14 @@ async function reopen(
   return response;
 }
 
-/** Ends a body of events; no part. */
+/** Data of the event that ends a body; it is no part. */
 const DONE = '[DONE]';
 
 /**
- * The part of one reply that a chat has received, over any number of connections. Parts of one chunk are delivered
- * together, when the last of them, which carries the id, has come. So a chat never has half a chunk when its
- * connection breaks, and what follows the id follows what the chat has.
+ * The parts of one reply that a chat has received, over any number of connections. It delivers the
+ * parts of one chunk together, once the last of them, with the id, has arrived. So a chat never
+ * holds half a chunk when its connection breaks, and the parts after the id continue the chat's
+ * copy.
  */
 class ReceivedReply {
   #messageId: string | undefined;
@@ -112,30 +113,30 @@ class ReceivedReply {
 
   #held: CommonStreamPart[] = [];
   #isContinuation = false;
-  /** True until the first id of a continuation. */
+  /** True until a continuation brings its first id. */
   #isJoining = false;
 
-  /** Everything up to this sequence was delivered; undefined if no id has come. */
+  /** Sequence up to which everything was delivered; undefined if no id has arrived. */
   get position(): number | undefined {
     return this.#position;
   }
 
-  /** The reply has ended as replies end. */
+  /** True if the reply has ended properly. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** The server has said that nothing more comes over this connection, and the reply is not over. */
+  /** True if the server has broken off this connection before the reply is over. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
 
-  /** True if the request may be repeated: nothing would be doubled. */
+  /** True if repeating the request would double no part. */
   get isUnbegun(): boolean {
     return this.#position === undefined && !this.#hasParts;
   }
 
-  /** Begins to read another connection; what the last one left unfinished is dropped. */
+  /** Begins another connection, and drops the incomplete chunk of the last one. */
   reconnect(): void {
     this.#held = [];
     this.#isBroken = false;
@@ -144,9 +145,9 @@ class ReceivedReply {
   }
 
   /**
-   * Reads what has arrived, and returns the parts to deliver.
+   * Reads arrived events and returns the parts to deliver.
    *
-   * @throws ReplyBrokenError `withdrawn` when a continuation does not continue what was delivered
+   * @throws ReplyBrokenError `withdrawn` if a continuation does not continue the delivered parts
    */
   take(events: readonly SseEvent[]): CommonStreamPart[] {
     const parts: CommonStreamPart[] = [];
@@ -157,7 +158,7 @@ class ReceivedReply {
         break;
       }
       const part = JSON.parse(data) as CommonStreamPart;
-      // With an id it is a part of the reply; without one it is about the connection.
+      // With an id the part belongs to the reply; without one it is about the connection.
       if (part.type === 'data-stream-resync' && id === undefined) {
         this.#isBroken = true;
         break;
@@ -165,7 +166,7 @@ class ReceivedReply {
       this.#held.push(part);
       const sequence = toSequence(id);
       if (sequence !== undefined) this.#reach(sequence);
-      // Replies whose chunks are gone come without ids: nothing to wait for.
+      // A reply whose chunks are gone has no ids to wait for.
       const isFree = this.#position === undefined;
       const isLast = part.type === 'finish' || part.type === 'error';
       if (sequence !== undefined || isFree || isLast) this.#release(parts);
@@ -186,7 +187,7 @@ class ReceivedReply {
     this.#held = [];
   }
 
-  /** False for parts that each connection begins with and this chat has already. */
+  /** Returns false for parts with which each connection begins and which this chat already has. */
   #isNews(part: CommonStreamPart): boolean {
     switch (part.type) {
       case 'start': {

@@ -4,10 +4,11 @@ import { persist, Retries, type Patience } from './patience.js';
 import { readSseEvents } from './sse-events.js';
 
 /**
- * The state of a conversation, now and after each change, over as many connections as it takes. Ends once the
- * conversation does not exist any more. Each connection begins with the current state, so none has to be resumed.
+ * Yields the state of a conversation, now and after each change, over any number of connections.
+ * Ends once the conversation no longer exists. Each connection begins with the current state, so
+ * none has to be resumed.
  *
- * @throws ChatRequestError when the server refuses; the connection's error when time is over
+ * @throws ChatRequestError if the server refuses; the connection's error when retries are exhausted
  */
 export async function* followSessionEvents(
   url: string,

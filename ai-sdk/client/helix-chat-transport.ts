@@ -25,16 +25,17 @@ export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial
   /** The agent to talk to. */
   agentType?: string;
   /**
-   * Sequence of the snapshot that the page starts with. A turn that was active then and has ended before the page
-   * asks for it is streamed nevertheless.
+   * Sequence of the snapshot with which the page starts. A turn that was active then is streamed
+   * even if it ends before the page requests it.
    */
   resumeFromSequence?: number | undefined;
 }
 
 /**
- * A transport that uses the agent-server routes instead of a chat route: it starts runs, submits each answer once,
- * and makes the parts of a message from the stream's events, over as many connections as it takes. A reply that cannot
- * be completed errors with a ReplyBrokenError. It repeats turns, but does not edit messages.
+ * Creates a transport on the agent-server routes instead of a chat route: it starts runs, submits
+ * each answer once, and builds a message's parts from the stream's events, over any number of
+ * connections. A reply that cannot be completed errors with a ReplyBrokenError. It repeats turns,
+ * but does not edit messages.
  *
  * @example
  * import { createHelixChatTransport } from 'helix-temporal/ai-sdk';
@@ -48,7 +49,7 @@ export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial
 export function createHelixChatTransport(options: HelixChatTransportOptions): HelixTransport {
   const { agentType } = options;
   const patience = toPatience(options);
-  /** Until the first stream the page has what its snapshot had. */
+  /** Until the first stream the page has only the snapshot's entries. */
   let { resumeFromSequence: seenUpTo = Infinity } = options;
 
   return {
@@ -94,7 +95,7 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     const { messages, abortSignal: signal } = asked;
     try {
       const body = { sessionId, mode: 'retry', messageId: messages.at(-1)?.id };
-      // Not retried: the turn would be repeated twice.
+      // A retry could repeat the turn twice.
       const { runId } = await requests.resume(body, signal);
       return await findTurn(requests, sessionId, runId, signal);
     } catch (error) {
@@ -111,12 +112,12 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     signal: AbortSignal | undefined,
   ): Promise<AgentTurnSpan> {
     const status = await keepTrying(() => requests.status(sessionId, signal), signal);
-    // Another turn has begun since: only the history has this one.
+    // Another turn has begun meanwhile; only the history has this one.
     if (status?.run.runId !== runId) throw new ReplyBrokenError('withdrawn');
     return { status, from: status.turnStartSequence, isTail: false };
   }
 
-  /** What follows the answers of the newest message, or a reply that adds nothing. */
+  /** Submits the newest message's answers and returns the span after them, or an empty reply. */
   async function answer(
     requests: AgentRequests,
     sessionId: string,
@@ -140,16 +141,16 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
       isResumed ||= taken;
     }
     if (!isResumed) {
-      // Nothing is added: the run waits for other answers.
+      // The reply adds nothing, since the run waits for other answers.
       const { parts } = toNewestStep(message);
       const notice = toNoticeEvents(message.id, parts, 'tool-calls');
       return { parts: notice as CommonStreamPart[] };
     }
-    // What comes after the pause that asked, as it was before the answers.
+    // The span begins after the pause that asked, as known before the answers.
     return { status: { ...status, stream: 'active' }, from: status.pauseSequence, isTail: true };
   }
 
-  /** True if the run continues. An answer whose reply was lost has been accepted. */
+  /** Returns true if the run continues. An answer whose reply was lost has been accepted. */
   async function submit(
     requests: AgentRequests,
     body: object,
@@ -187,7 +188,7 @@ async function* whole(
   yield await Promise.resolve(parts);
 }
 
-/** The answers in a message, as `/submit-tool-result` takes them. */
+/** Returns the answers in a message, in the form of `/submit-tool-result`. */
 function toAnswers(message: ChatMessage): { toolCallId: string; body: object }[] {
   return clientCallsOf(toNewestStep(message))
     .filter(isAnswered)
@@ -206,7 +207,7 @@ function toAnswer(part: ToolCallPart): object {
   return { kind, toolCallId, inputHash, result: output ?? null };
 }
 
-/** The user's messages since the last reply, as `/start` takes them. */
+/** Returns the user's messages since the last reply, in the form of `/start`. */
 function toUserMessages(messages: readonly ChatMessage[]): object[] {
   const start = messages.findLastIndex(({ role }) => role !== 'user') + 1;
   return messages.slice(start).map(({ id, parts, metadata }) => ({
@@ -216,14 +217,14 @@ function toUserMessages(messages: readonly ChatMessage[]): object[] {
   }));
 }
 
-/** Text, files and the page's own parts. JSON has no `undefined`: such a part says nothing. */
+/** Returns true for text, files and the page's own parts with data: JSON has no `undefined`. */
 function isSent(part: ChatMessage['parts'][number]): boolean {
   if (part.type.startsWith('data-')) return 'data' in part && part.data !== undefined;
   return part.type === 'text' || part.type === 'file';
 }
 
 /**
- * A turn from its position to its next rest, over as many connections as it takes.
+ * Yields a turn from its position to its next rest, over any number of connections.
  *
  * @throws ReplyBrokenError, ChatRequestError
  */
@@ -249,7 +250,7 @@ async function* readParts(
       }
     } catch (error) {
       signal.throwIfAborted();
-      // The log has lost what this page had read.
+      // The log has lost entries that this page had read.
       if (isRewound(error)) throw new ReplyBrokenError('withdrawn', error);
       if (!isNetworkError(error)) throw error;
       cause = error;

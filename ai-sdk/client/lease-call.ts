@@ -3,14 +3,14 @@ import type { ChatRequests } from './chat-requests.js';
 import { pause, persist, Retries, type Patience } from './patience.js';
 
 /**
- * Lease duration: another page may take over the call of a page that crashed after this. Renewed every third
- * of it.
+ * Lease duration, ms: if a page crashes, another may take over its call after this. A page renews
+ * its lease every third of it.
  */
 const LEASE_MS = 9_000;
 
 /**
- * Leases of calls of client tools, held until the call is over or the page is left. The holder is this load of the
- * page, not the tab: a duplicated tab copies what is stored for it.
+ * Creates leases of client tools' calls, held until the call is over or the page is left. The
+ * holder is this load of the page, not the tab, since a duplicated tab copies the tab's storage.
  */
 export function createCallLease(
   requests: Pick<ChatRequests, 'lease'>,
@@ -37,7 +37,7 @@ export function createCallLease(
       return error.code === 'call_leased' ? readWait(error) : false;
     }
     void renew(ask, wait, abortSignal);
-    // The page that is loaded next can take the call over at once.
+    // The next load of the page can then take over the call at once.
     if (typeof addEventListener === 'function') {
       addEventListener('pagehide', release, { signal: abortSignal });
     }
@@ -53,7 +53,7 @@ async function renew(
   try {
     for (;;) {
       await wait(LEASE_MS / 3, signal);
-      // Another page may have the lease by now; the call is being carried out here all the same.
+      // Another page may have the lease by now; this page carries the call out nevertheless.
       await ask().catch(() => undefined);
     }
   } catch {
@@ -61,19 +61,18 @@ async function renew(
   }
 }
 
-/** How long another page has it, in ms. */
+/** Returns the remaining duration of another page's lease, ms. */
 function readWait({ responseBody }: ChatRequestError): number {
   const { detail } = JSON.parse(responseBody) as { detail?: { forMs?: number } };
   return detail?.forMs ?? LEASE_MS;
 }
 
-/** Not a UUID: browsers make those on secure pages only. */
+/** Makes a random id. Browsers make UUIDs on secure pages only. */
 function createHolder(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return `page-${Array.from(bytes, (byte) => byte.toString(36)).join('')}`;
 }
 
-/** The call whose handler failed. */
 export interface FailedCall {
   toolName: string;
   toolCallId: string;
@@ -81,12 +80,13 @@ export interface FailedCall {
 
 export interface ClientCall extends FailedCall {
   sessionId: string;
-  /** Fires when the call is over or its result is not needed any more; the lease ends with it. */
+  /** Fires when the call is over or its result is not needed any more; the lease then ends. */
   abortSignal: AbortSignal;
 }
 
 /**
- * Requests the right to carry out a call, so that only one of several pages does. Resolves to false if the result is
- * not needed any more, and to a number if another page has the lease: ask again after that many ms.
+ * Requests the right to carry out a call, so that only one of several pages does. Resolves to false
+ * if the result is not needed any more, and to a delay in ms, after which to ask again, if another
+ * page has the lease.
  */
 export type LeaseClientCall = (call: ClientCall) => Promise<boolean | number>;

@@ -2,14 +2,14 @@ import type { FrontendSnapshot, UIMessage } from '../parts/ui-message.js';
 import type { ChatMessage } from './chat-message.js';
 import { createChatRequests, type ChatRequestsOptions } from './chat-requests.js';
 
-/** Those of the chat's transport, so that both ask the same server as the same user. */
+/** The options of the chat's transport, so that both ask the same server as the same user. */
 export interface LoadSnapshotOptions extends ChatRequestsOptions {
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Loads what a page starts with: messages, open questions, state, and whether a reply is running. A
- * chat without a message yet has an empty snapshot: the server answers 404 for it, as for another
+ * Loads a page's initial state: messages, open questions, state, and whether a reply is running. A
+ * chat without a message has an empty snapshot, since the server answers 404 for it, as for another
  * user's.
  *
  * @throws ChatRequestError for any other refusal

@@ -1,25 +1,31 @@
 import { retryDelay, sleep } from '../../protocol/time.js';
 import { ChatRequestError, isNetworkError } from './errors.js';
 
-/** How long a page keeps trying. */
+/** Limits within which a page keeps trying. */
 export interface Patience {
-  /** ms without any success after which it gives up. */
+  /** Duration without success after which the page gives up, ms. */
   giveUpAfterMs: number;
-  /** ms without a byte after which a connection counts as broken; servers send one every 5 s (`keepAliveMs`). */
+  /**
+   * Silence after which a connection counts as broken, ms; servers send a byte every 5 s
+   * (`keepAliveMs`).
+   */
   longestSilenceMs: number;
-  /** ms to wait before try number `attempt`, from 0. */
+  /** Returns the wait before try number `attempt`, which starts at 0, in ms. */
   retryDelayMs: (attempt: number) => number;
   /**
-   * Called with false when the server cannot be reached, of a request as of a reply that broke off, and with
-   * true when it answers again. After the last try, when the chat has an error, it is not called.
+   * Called with false when the server is unreachable, be it for a request or during a reply, and
+   * with true when it answers again. It is not called after the last try, when the chat has an
+   * error.
    */
   onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 
-/** The first wait is 0.2 s at least; the spread keeps pages that lost one server apart. */
+/** The first wait is at least 0.2 s; jitter keeps pages that lost one server apart. */
 const RETRY = { firstMs: 250, mostMs: 3_000, jitter: 0.2 };
 
-/** Defaults: two minutes, a silence of two missing keep-alives, and waits from 0.2 to 3 s. */
+/**
+ * Adds the defaults: two minutes, a silence of two missing keep-alives, and waits from 0.2 to 3 s.
+ */
 export function toPatience({
   giveUpAfterMs = 120_000,
   longestSilenceMs = 12_000,
@@ -29,7 +35,7 @@ export function toPatience({
   return { giveUpAfterMs, longestSilenceMs, retryDelayMs, onConnectionChange };
 }
 
-/** Repeated tries of one thing, until one succeeds or time is over. Reports lost connections to the page. */
+/** Counts the tries of one operation until it succeeds or time is up. Reports lost connections. */
 export class Retries {
   readonly #patience: Patience;
   #tries = 0;
@@ -40,19 +46,19 @@ export class Retries {
     this.#patience = patience;
   }
 
-  /** The last try succeeded. */
+  /** Records that the last try succeeded. */
   reset(): void {
     this.#tries = 0;
     this.#since = undefined;
     this.connected();
   }
 
-  /** The server answered again; it is a success once something has come over the connection. */
+  /** Records that the server answered; success needs something to arrive over the connection. */
   connected(): void {
     this.#report(false);
   }
 
-  /** Waits for the time of the next try. @throws the given error when time is over */
+  /** Waits until the next try is due. @throws the given error when time is up */
   async next(error: unknown, signal: AbortSignal | undefined): Promise<void> {
     const now = Date.now();
     this.#since ??= now;
@@ -74,10 +80,10 @@ export class Retries {
 }
 
 /**
- * Repeats an attempt while it fails in a way that may pass. What has worked before may also have a 500 of a
- * proxy, Vite's or Next's, whose server is away: it has no code.
+ * Repeats an attempt while its failure may be temporary. An operation that has worked before may
+ * also get a 500 without a code from a proxy (Vite's, Next's) whose server is away.
  *
- * @throws what the last attempt threw: a refusal at once, a failure of the network when time is over
+ * @throws the last attempt's error: a refusal at once, a network failure when time is up
  */
 export async function persist<T>(
   attempt: () => Promise<T>,
@@ -91,7 +97,7 @@ export async function persist<T>(
       retries.connected();
       return result;
     } catch (error) {
-      // The page waits no longer, so no success will be reported.
+      // The page no longer waits, so no success will be reported.
       if (signal?.aborted === true) retries.connected();
       signal?.throwIfAborted();
       if (!mayPass(error) && !(hasWorked && isOfProxy(error))) throw error;

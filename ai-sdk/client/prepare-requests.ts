@@ -2,19 +2,19 @@ import { HEADERS } from '../../protocol/wire-names.js';
 import type { ChatMessage } from './chat-message.js';
 
 export interface PrepareHelixChatRequestOptions {
-  /** URL of the chat. For the reconnect it is the whole URL, so it names the session. */
+  /** URL of the chat. For a reconnect it is the whole URL, which includes the session. */
   api: string;
-  /** Sequence of the snapshot that the page started with. */
+  /** Sequence of the snapshot with which the page started. */
   resumeFromSequence?: number | undefined;
   /** Id of the assistant message that a continuation adds to; fresh turns ignore it. */
   existingMessageId?: string | undefined;
-  /** Sent with every message; the chat's own fields win. */
+  /** Fields sent with every message; the chat's own fields win. */
   body?: Record<string, unknown> | undefined;
-  /** `tail` posts the newest message only, which is all that the server reads. Default: `all`. */
+  /** `tail` posts the newest message only, since the server reads no other. Default: `all`. */
   send?: 'all' | 'tail' | undefined;
 }
 
-/** The fields of a preparer's request that are read. */
+/** The fields that are read of a preparer's request. */
 export interface ReconnectRequest {
   id: string;
   headers?: HeadersInit | undefined;
@@ -28,7 +28,7 @@ export interface ChatSendRequest<M extends ChatMessage = ChatMessage> extends Re
   messageId: string | undefined;
 }
 
-/** What a preparer returns replaces what the transport would send. */
+/** A preparer's result; it replaces the transport's own request. */
 export interface PreparedRequest {
   api: string;
   headers: Record<string, string>;
@@ -36,7 +36,7 @@ export interface PreparedRequest {
 }
 
 /**
- * For `prepareSendMessagesRequest` of a chat transport.
+ * Returns a `prepareSendMessagesRequest` for a chat transport.
  *
  * @example
  * import { DefaultChatTransport } from 'ai';
@@ -68,8 +68,8 @@ export function prepareHelixChatRequest(
 }
 
 /**
- * For `prepareReconnectToStreamRequest` of a chat transport: the stock one asks at
- * `<api>/<id>/stream`, this one at `api` itself.
+ * Returns a `prepareReconnectToStreamRequest` for a chat transport: the stock one requests
+ * `<api>/<id>/stream`, this one `api` itself.
  *
  * @example
  * import { DefaultChatTransport } from 'ai';
@@ -89,7 +89,7 @@ export function prepareHelixReconnectRequest(
   return (request) => prepare(options, request);
 }
 
-/** The transport's headers stay: it sends the prepared ones instead of its own. */
+/** Keeps the transport's headers, since the transport sends the prepared headers instead. */
 function prepare(
   options: PrepareHelixChatRequestOptions,
   { headers: own, credentials }: ReconnectRequest,

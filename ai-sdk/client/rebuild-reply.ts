@@ -10,11 +10,12 @@ export interface RebuiltChat {
 }
 
 /**
- * After a ReplyBrokenError: replaces the chat's messages by the server's, and follows the turn from its beginning
- * if it is active. Works with chats of every version, since the broken message is removed first.
+ * Recovers from a ReplyBrokenError: replaces the chat's messages with the server's, and follows an
+ * active turn from its beginning. Works with chats of every version, since it removes the broken
+ * message first.
  *
  * @returns false if the server has no such conversation, or the chat became busy meanwhile
- * @throws what `loadSnapshot` throws; the chat is unchanged then
+ * @throws errors of `loadSnapshot`; the chat is then unchanged
  *
  * @example
  * import { Chat, type UIMessage } from '@ai-sdk/react';
@@ -48,7 +49,7 @@ export function isBusy({ status }: { status: string }): boolean {
 }
 
 /**
- * The server's messages, with the two things that may exist on the page only: answers to calls that the
+ * Returns the server's messages with what may exist only on the page: answers to calls that the
  * server still asks for, and a last message that the server has not accepted.
  */
 export function keepUnsent<M extends ChatMessage>(server: readonly M[], local: readonly M[]): M[] {
@@ -60,7 +61,7 @@ export function keepUnsent<M extends ChatMessage>(server: readonly M[], local: r
   return last !== undefined && isUnsent(server, last) ? [...kept, last] : kept;
 }
 
-/** True for a user's message that the server does not have. */
+/** Returns true for a user's message that the server does not have. */
 function isUnsent(server: readonly ChatMessage[], message: ChatMessage): boolean {
   return message.role === 'user' && server.every(({ id }) => id !== message.id);
 }

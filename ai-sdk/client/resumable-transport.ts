@@ -7,23 +7,24 @@ import { type LeaseClientCall, createCallLease } from './lease-call.js';
 import { followReply, type ReplySource } from './follow-reply.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
 
-/** The options of `DefaultChatTransport`, and how long to keep trying. */
+/** The options of `DefaultChatTransport`, with limits on retries. */
 export type ResumableTransportOptions = ChatRequestsOptions & Partial<Patience>;
 
 export interface ResumableChatTransport extends HelixTransport {
-  /** The conversation as the server has it; undefined if it does not exist. */
+  /** Loads the conversation from the server; undefined if it does not exist. */
   loadSnapshot: <M extends ChatMessage>(
     chatId: string,
     signal?: AbortSignal,
   ) => Promise<FrontendSnapshot<Record<string, unknown>, M> | undefined>;
-  /** For `useResumeClientTools`: only one of several pages carries out a call. */
+  /** Lease for `useResumeClientTools`, so that only one of several pages carries out a call. */
   leaseCall: LeaseClientCall;
 }
 
 /**
- * A transport for the chat routes that resumes a reply across dropped connections: it reconnects with the position up
- * to which the chat has everything, so a chat of any version sees one reply with one beginning. A stream that
- * cannot be continued errors with a ReplyBrokenError, a refused request with a ChatRequestError.
+ * Creates a transport for the chat routes that resumes a reply across dropped connections: it
+ * reconnects at the position up to which the chat has everything, so a chat of any version sees one
+ * reply. A stream that cannot be continued errors with a ReplyBrokenError, a refused request with a
+ * ChatRequestError.
  *
  * @example
  * import { createResumableChatTransport } from 'helix-temporal/ai-sdk/client';
@@ -36,7 +37,7 @@ export function createResumableChatTransport(
   const requests = createChatRequests(options);
   const patience = toPatience(options);
 
-  /** The rest of a reply that has begun. */
+  /** Streams the rest of a reply that has begun. */
   function follow(
     asked: ReconnectOptions,
     response: Response,
@@ -52,8 +53,8 @@ export function createResumableChatTransport(
     sendMessages: async (asked) => {
       const { trigger, abortSignal: signal } = asked;
       const post = await requests.prepareSend(asked);
-      // The server accepts a message or an answer once, however often it is sent. A request to repeat a turn
-      // may have been served when it is sent again.
+      // The server accepts a message or an answer once, however often it is sent. A request to
+      // repeat a turn may already have been served when it is sent again.
       const mayRepeat = trigger === 'submit-message';
       const response = mayRepeat
         ? await persist(() => post(signal), new Retries(patience), signal)

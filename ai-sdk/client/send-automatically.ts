@@ -1,20 +1,20 @@
 import { clientCallsOf, isAnswered, isSettled, lastReplyOf, toNewestStep } from './chat-message.js';
 import type { ChatMessage } from './chat-message.js';
 
-/** Whether a chat should post without a click: true once for each set of answers. */
+/** Decides whether a chat posts without a click: true once for each set of answers. */
 export interface SendAutomaticallyWhen {
   (conversation: { messages: readonly ChatMessage[] }): boolean;
   /**
-   * Lets an answer count as new: it did not get through, and the page showed the call as open again. Without
-   * an id, all answers.
+   * Makes an answer count as new after it was lost and the page showed the call as open again.
+   * Without an id it forgets all answers.
    */
   forget: (toolCallId?: string) => void;
 }
 
 /**
- * Makes a `sendAutomaticallyWhen` for one chat. It returns true when every question of the newest step is answered
- * and one of the answers is new; chats ask again at the end of each response, and get false. Keep it as
- * long as the chat: it remembers which answers were sent.
+ * Makes a `sendAutomaticallyWhen` for one chat. It returns true if every question of the newest
+ * step is answered and an answer is new; chats ask again after each response, and get false. Keep
+ * it as long as the chat, since it remembers the sent answers.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -42,7 +42,9 @@ export function createHelixSendAutomaticallyWhen(): SendAutomaticallyWhen {
   return Object.assign(when, { forget });
 }
 
-/** Ids of the calls that were answered in the newest step; undefined while one of its calls is open. */
+/**
+ * Returns the ids of the newest step's answered calls; undefined while one of its calls is open.
+ */
 export function findAnswered(messages: readonly ChatMessage[]): string[] | undefined {
   const reply = lastReplyOf(messages);
   const calls = reply === undefined ? [] : clientCallsOf(toNewestStep(reply));

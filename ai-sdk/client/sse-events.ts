@@ -2,15 +2,16 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { withTimeout } from '../../protocol/time.js';
 
 export interface SseEvent {
-  /** Absent for events that are no place to resume after. */
+  /** Absent if a reader cannot resume after the event. */
   id?: string | undefined;
   data: string;
 }
 
 /**
- * The events of a response, in what arrived together: none in a comment, which shows that the connection lives.
+ * Yields the events that arrived together; the array is empty for a comment, which shows that the
+ * connection lives.
  *
- * @throws TypeError when the connection breaks, or is silent for too long
+ * @throws TypeError if the connection breaks, or is silent for too long
  */
 export async function* readSseEvents(
   body: ReadableStream<Uint8Array>,
@@ -41,14 +42,17 @@ function late(): Error {
   return new TypeError('network error: the connection fell silent');
 }
 
-/** A generator's parts as a stream. Cancelling it fires the signal and ends the generator. */
+/**
+ * Converts a generator's parts into a stream. Cancelling it fires the signal and ends the
+ * generator.
+ */
 export function toStream<T>(
   parts: AsyncGenerator<T[], void, undefined>,
   leave: AbortController,
 ): ReadableStream<T> {
   return new ReadableStream<T>({
     async pull(controller) {
-      // A stream that was given nothing is not asked again while its reader waits.
+      // A pull that enqueues nothing is not repeated while the reader waits.
       for (;;) {
         const next = await parts.next();
         if (next.done === true) controller.close();

@@ -11,19 +11,22 @@ import { pause } from '../client/patience.js';
 
 export interface ToolHandlerContext {
   toolCallId: string;
-  /** Fires when the result is not needed any more: the page shows another session, or was closed. */
+  /** Fires when the result is not needed any more: the page shows another session or was closed. */
   abortSignal: AbortSignal;
 }
 
-/** Carries out a client tool. Its return value is the result; the model gets the message of what it throws. */
+/**
+ * Carries out a client tool. The return value is the result; for an error the model gets the
+ * message.
+ */
 export type ToolHandler = {
-  // A method: handlers may name the type of the input that their tool has.
+  // A method's parameters are bivariant, so a handler may name its tool's input type.
   run(input: unknown, context: ToolHandlerContext): unknown;
 }['run'];
 
 export type ToolHandlers = Readonly<Record<string, ToolHandler>>;
 
-/** What `useChat` returns, as far as it is used here; of either major. */
+/** The fields of the result of `useChat`, in either major, that the hook uses. */
 export interface ChatWithTools {
   id: string;
   messages: readonly ChatMessage[];
@@ -31,28 +34,28 @@ export interface ChatWithTools {
   addToolOutput: (output: never) => unknown;
 }
 
-/** What is posted for a call. */
+/** The result that is posted for a call. */
 export type ToolOutput = { tool: string; toolCallId: string } & (
   { output: unknown } | { state: 'output-error'; errorText: string }
 );
 
 export interface UseResumeClientToolsOptions {
-  /** What `useChat` returned. It needs a `sendAutomaticallyWhen`, or the results stay here. */
+  /** The result of `useChat`. It needs a `sendAutomaticallyWhen`, or the results are not sent. */
   chat: ChatWithTools;
-  /** By the name of the tool. */
+  /** Handlers by name of the tool. */
   toolHandlers: ToolHandlers;
-  /** Called with what a handler throws; the model gets it as the call's result. */
+  /** Called with a handler's error, whose message the model gets as the call's result. */
   onError?: ((error: unknown, call: FailedCall) => void) | undefined;
-  /** Called before a handler runs. With it calls begin while the reply is still coming in. */
+  /** Called before a handler runs. With it calls begin while the reply still arrives. */
   lease?: LeaseClientCall | undefined;
-  /** The snapshot's list of what waits: calls whose deadline is over are left alone. */
+  /** The snapshot's pending calls; those whose deadline has passed are skipped. */
   pending?: readonly { toolCallId: string; deadline?: number }[] | undefined;
 }
 
 /**
- * Carries out the client tools that wait for this page: each call once, side by side, including calls that waited
- * when the page was loaded. Results are posted through the chat. Without a `lease` it begins when the reply has
- * ended, since a replay shows calls as open that were answered before.
+ * Carries out the client tools that wait for this page: each call once, concurrently, including
+ * calls that waited when the page was loaded. Results are posted through the chat. Without a
+ * `lease` calls begin after the reply has ended, since a replay shows answered calls as open.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -78,8 +81,8 @@ export function useResumeClientTools(options: UseResumeClientToolsOptions): void
       held.current = { sessionId, runner: new ClientCallRunner(sessionId) };
     }
     const { runner } = held.current;
-    // React's strict mode leaves at once and comes back. A chat that is stopped by that takes no result
-    // in the same moment, so nothing is begun before it is over.
+    // React's strict mode unmounts and mounts again at once. The chat that this stops takes no
+    // result in the same moment, so calls begin only afterwards.
     const settling = setTimeout(() => {
       isSettled.current = true;
       takeUp(runner, latest.current);
@@ -132,7 +135,7 @@ function findWaiting(
     }));
 }
 
-/** The page's side of its client tools; may change from one render to the next. */
+/** The page's settings, which may change from one render to the next. */
 interface RunnerSettings {
   toolHandlers: ToolHandlers;
   onError?: ((error: unknown, call: FailedCall) => void) | undefined;
@@ -140,12 +143,11 @@ interface RunnerSettings {
   addToolOutput: (output: ToolOutput) => unknown;
 }
 
-/** A call that waits for this page. */
 export interface WaitingCall extends FailedCall {
   input: unknown;
 }
 
-/** Carries out the client tools of one session, each call once, side by side. */
+/** Carries out the client tools of one session, each call once, concurrently. */
 class ClientCallRunner {
   readonly #sessionId: string;
   readonly #begun = new Set<string>();
@@ -156,7 +158,7 @@ class ClientCallRunner {
     this.#sessionId = sessionId;
   }
 
-  /** Takes up the calls that were not taken up before and have a handler. */
+  /** Begins the calls that have a handler and have not begun before. */
   run(calls: readonly WaitingCall[], settings: RunnerSettings): void {
     this.#settings = settings;
     for (const call of calls) {
@@ -168,7 +170,7 @@ class ClientCallRunner {
     }
   }
 
-  /** Aborts what is being carried out; nothing is posted from now on. */
+  /** Aborts calls in progress; nothing is posted from now on. */
   abort(): void {
     this.#leave.abort();
   }
@@ -183,7 +185,7 @@ class ClientCallRunner {
       if (result !== undefined) await settings.addToolOutput(result);
     } catch (error) {
       if (this.#leave.signal.aborted) return;
-      // The lease could not be requested: the next render tries again.
+      // The lease request failed; the next render tries again.
       this.#begun.delete(toolCallId);
       this.#settings?.onError?.(error, { toolName: call.toolName, toolCallId });
     } finally {
@@ -191,7 +193,7 @@ class ClientCallRunner {
     }
   }
 
-  /** The result to post for the call; undefined if it is not needed any more. */
+  /** Returns the result to post for the call; undefined if it is not needed any more. */
   async #handle(
     { toolCallId, toolName: tool, input }: WaitingCall,
     { toolHandlers }: RunnerSettings,
@@ -200,7 +202,7 @@ class ClientCallRunner {
     let output: ToolOutput;
     try {
       const result = await toolHandlers[tool]?.(input, { toolCallId, abortSignal });
-      // A result without a value would not be posted at all.
+      // The chat would not post a result of undefined.
       output = { tool, toolCallId, output: result ?? null };
     } catch (error) {
       if (abortSignal.aborted) return undefined;
@@ -210,7 +212,7 @@ class ClientCallRunner {
     return abortSignal.aborted ? undefined : output;
   }
 
-  /** Without a lease every page may. */
+  /** Returns true if this page may run the call; without a lease every page may. */
   async #mayRun(
     { toolName, toolCallId }: FailedCall,
     lease: LeaseClientCall | undefined,

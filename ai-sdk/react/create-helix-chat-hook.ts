@@ -18,31 +18,31 @@ import { useRecovery } from './use-recovery.js';
 
 export type UseHelixChatOptions<M extends UIMessage> = UseChatOptions<M> &
   FollowingOptions & {
-    /** Client tools of this page, by name. */
+    /** Handlers of this page's client tools, by name. */
     toolHandlers?: ToolHandlers;
-    /** Called with what a handler throws; the model gets it as the call's result. */
+    /** Called with a handler's error, whose message the model gets as the call's result. */
     onClientToolError?: (error: unknown, call: FailedCall) => void;
     /**
      * Called before a client tool runs, so that only one of several pages runs it. Default: the
-     * transport's `leaseCall`, if it has one; false: every page runs it.
+     * transport's `leaseCall`, if any. False: every page runs it.
      */
     lease?: LeaseClientCall | false;
-    /** The calls that wait, with deadlines, as in the snapshot. */
+    /** The snapshot's pending calls with their deadlines. */
     pending?: UseResumeClientToolsOptions['pending'];
-    /** Loads the conversation again. Default: the transport's `loadSnapshot`, if it has one. */
+    /** Loads the conversation again. Default: the transport's `loadSnapshot`, if any. */
     loadSnapshot?: SnapshotLoader<M>;
   };
 
 export type UseHelixChatHelpers<M extends UIMessage> = UseChatHelpers<M> & {
   /**
-   * One more try after an error: sends the message or the answers that did not get through (they count
-   * once), continues a reply that broke off, or repeats a turn that failed. Without an error it refreshes.
+   * Tries again after an error: sends the lost message or answers (they count once), continues a
+   * broken reply, or repeats a failed turn. Without an error it refreshes.
    */
   retry: () => Promise<void>;
   /**
-   * Shows the conversation as the server has it, and follows a run that is active. Answers and a message that
-   * the server has not accepted yet stay, unless `keepUnsent` is false. Resolves to false, and changes
-   * nothing, while a reply comes in.
+   * Shows the server's conversation, and follows an active run. Answers and a message that the
+   * server has not accepted yet stay, unless `keepUnsent` is false. While a reply arrives it
+   * resolves to false and changes nothing.
    */
   refresh: (options?: RefreshOptions) => Promise<boolean>;
 };
@@ -52,7 +52,7 @@ export type UseHelixChat = <M extends UIMessage = UIMessage>(
 ) => UseHelixChatHelpers<M>;
 
 /**
- * Makes `useHelixChat` of the application's own `useChat`, of either major.
+ * Makes `useHelixChat` from the application's own `useChat`, of either major.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -85,9 +85,10 @@ export function createHelixChatHook(useChatOfMajor: typeof useChat): UseHelixCha
     const sendAutomaticallyWhen = useHelixSendAutomaticallyWhen(sessionId);
     const offers = ('chat' in own ? {} : (own.transport ?? {})) as TransportOffers<M>;
     const loader = loadSnapshot ?? offers.loadSnapshot;
-    // Without snapshots the chat resumes as stock chats do, also when its page becomes visible again.
+    // Without snapshots the chat resumes like stock chats, also when its page becomes visible
+    // again.
     const stock = { resume: loader === undefined ? isResumed : undefined };
-    // A chat that is passed has its own predicate; a predicate that is passed replaces ours.
+    // A passed chat has its own predicate; a passed predicate replaces ours.
     const hasOwnPredicate = 'chat' in own || own.sendAutomaticallyWhen !== undefined;
     const chat = useChatOfMajor<M>(
       'chat' in own ? { ...own, ...stock } : { sendAutomaticallyWhen, ...own, ...stock },
@@ -115,7 +116,7 @@ export function createHelixChatHook(useChatOfMajor: typeof useChat): UseHelixCha
 
 const NONE: ToolHandlers = {};
 
-/** An answer that did not get through is repeated: it has to count as new. */
+/** Makes answers to calls that are open again count as new, so that they are sent again. */
 function useForgetting(messages: UIMessage[], when: SendAutomaticallyWhen): void {
   useEffect(() => {
     for (const part of lastReplyOf(messages)?.parts ?? []) {
@@ -124,14 +125,14 @@ function useForgetting(messages: UIMessage[], when: SendAutomaticallyWhen): void
   }, [messages, when]);
 }
 
-/** What our transports have beside the interface that chats need. */
+/** Members that Helix transports add to the interface of chats. */
 interface TransportOffers<M extends UIMessage> {
   loadSnapshot?: SnapshotLoader<M>;
   leaseCall?: LeaseClientCall;
 }
 
 /**
- * A `sendAutomaticallyWhen` for `useChat` that stays the same as long as the session does.
+ * Returns a `sendAutomaticallyWhen` for `useChat` that lasts as long as the session.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -146,7 +147,7 @@ export function useHelixSendAutomaticallyWhen(sessionId?: string): SendAutomatic
   const held = useRef<{ sessionId: string | undefined; when: SendAutomaticallyWhen } | undefined>(
     undefined,
   );
-  // React may drop a memo at any time, and which answers were sent would be lost with it.
+  // React may drop a memo at any time, and with it the record of sent answers.
   if (held.current === undefined || held.current.sessionId !== sessionId) {
     held.current = { sessionId, when: createHelixSendAutomaticallyWhen() };
   }

@@ -4,24 +4,24 @@ import { isBusy } from '../client/rebuild-reply.js';
 import type { SnapshotLoader, Refreshing } from './use-refresh.js';
 import { useSessionEvents } from './use-session-events.js';
 
-/** How a chat learns of what happens to its conversation elsewhere. */
+/** Options for following events of a conversation elsewhere. */
 export interface FollowingOptions {
   /**
-   * The conversation's `…/events`. With it the page shows what happens elsewhere while no reply comes in here:
-   * answers from other devices, deadlines that passed, queued turns. It is requested once the conversation
-   * has a reply or a position. Leave it undefined while the page is hidden: browsers open few connections to
-   * one server.
+   * URL of the conversation's `…/events`. While no reply arrives, the page then shows answers from
+   * other devices, passed deadlines and queued turns. It is requested once the conversation has a
+   * reply or a position. Leave it undefined while the page is hidden: browsers open few connections
+   * to one server.
    */
   eventsUrl?: string | undefined;
-  /** For the events; for headers of the application's own, and for tests. */
+  /** Requests the events; for the application's own headers, and for tests. */
   fetch?: typeof globalThis.fetch | undefined;
-  /** Sequence of the snapshot that the page starts with. */
+  /** Sequence of the snapshot with which the page starts. */
   resumeFromSequence?: number | undefined;
-  /** Called with the conversation's standing, when the page opens and whenever it changes. */
+  /** Called with the conversation's state when the page opens and after each change. */
   onSessionEvent?: ((event: SessionEvent) => void) | undefined;
 }
 
-/** A loader that notes up to where the page has the conversation. */
+/** Wraps the loader to record the sequence up to which the page has the conversation. */
 export function useNotedLoader<M>(
   sessionId: string,
   load: SnapshotLoader<M> | undefined,
@@ -43,12 +43,12 @@ export function useNotedLoader<M>(
 }
 
 /**
- * A turn that changes its state more often is short, or between two steps: when it is quiet it is shown at once, or
- * followed. To follow it, its message is taken out and replayed, which a person sees.
+ * Quiet time before a refresh, ms. A turn that changes faster is short, or between two steps. To
+ * follow a turn, the page removes and replays its message, which a person sees.
  */
 const QUIET_MS = 200;
 
-/** Refreshes a chat at rest whenever the conversation is beyond what the page has seen of it. */
+/** Refreshes a chat at rest when the conversation is ahead of the page. */
 export function useFollowing(
   chat: { status: string; messages: readonly { role: string }[] },
   options: FollowingOptions,
@@ -56,13 +56,13 @@ export function useFollowing(
   refresh: Refreshing['refresh'],
 ): void {
   const { eventsUrl, fetch, resumeFromSequence = 0, onSessionEvent } = options;
-  // There is nothing to follow before the first message is accepted.
+  // Nothing exists to follow before the first message is accepted.
   const exists = resumeFromSequence > 0 || chat.messages.some(({ role }) => role === 'assistant');
   const { event } = useSessionEvents({
     eventsUrl: exists ? eventsUrl : undefined,
     fetch,
     onEvent: onSessionEvent,
-    // The page is looked at: it waits for the server as long as that takes.
+    // A person looks at the page, so it waits for the server without limit.
     giveUpAfterMs: Infinity,
   });
   const isAtRest = !isBusy(chat);

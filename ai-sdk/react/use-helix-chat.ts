@@ -2,8 +2,8 @@ import { useChat } from '@ai-sdk/react';
 import { createHelixChatHook, type UseHelixChat } from './create-helix-chat-hook.js';
 
 /**
- * `useChat` with what client tools, approvals and dropped connections need: answers are posted once, tools with a
- * handler are carried out, and a reply that the server withdrew is loaded again.
+ * Adds client tools, approvals and recovery from dropped connections to `useChat`: answers are
+ * posted once, tools with a handler are carried out, and a withdrawn reply is loaded again.
  *
  * @example
  * import { createResumableChatTransport } from 'helix-temporal/ai-sdk/client';
@@ -21,5 +21,5 @@ import { createHelixChatHook, type UseHelixChat } from './create-helix-chat-hook
  *   return <button onClick={() => void sendMessage({ text: 'Hello' })}>{messages.length}</button>;
  * }
  */
-// Its type has a name: one that is inferred would name `ai`, which need not be the page's copy here.
+// An inferred type would name `ai`, which need not be the page's copy here.
 export const useHelixChat: UseHelixChat = createHelixChatHook(useChat);

@@ -8,8 +8,8 @@ import { findAnswered, type SendAutomaticallyWhen } from '../client/send-automat
 import { type SnapshotLoader, useRefresh, type Refreshing } from './use-refresh.js';
 
 /**
- * Refreshes the chat when part of the reply on the page was withdrawn, and when the network is back after the
- * reply had broken off; returns what a person's wish for another try does.
+ * Refreshes the chat when part of the shown reply was withdrawn, and when the network returns after
+ * a reply broke off. Adds `retry`, with which a person tries again.
  */
 export function useRecovery<M extends UIMessage>(
   chat: UseChatHelpers<M>,
@@ -27,7 +27,7 @@ export function useRecovery<M extends UIMessage>(
   const broken = ReplyBrokenError.isInstance(chat.error) ? chat.error : undefined;
   useEffect(() => {
     if (broken === undefined) return undefined;
-    // The error stays where it is if this does not work: the person may try again.
+    // If this fails the error stays, and the person may try again.
     const again = (): void => void refresh().catch(() => undefined);
     if (broken.reason === 'withdrawn') {
       const { tries, at } = withdrawn.current;
@@ -56,7 +56,7 @@ export function useRecovery<M extends UIMessage>(
     const last = messages.at(-1);
     now.clearError();
     if (last?.role === 'user') {
-      // Under its own id, so that it counts once if it had arrived.
+      // The message keeps its id, so it counts once if it had arrived.
       now.setMessages(messages.slice(0, -1));
       await now.sendMessage(last);
     } else if (findAnswered(messages) !== undefined) {
@@ -71,17 +71,17 @@ export function useRecovery<M extends UIMessage>(
   return { ...refreshing, retry };
 }
 
-/** A server that breaks off each replay is not asked again at once. */
+/** Breaks within this time back off, ms, for servers that break off each replay. */
 const REPEATED_WITHIN_MS = 10_000;
 const { retryDelayMs } = toPatience({});
 
-/** True for errors of the connection and of the server, as opposed to those of the run. */
+/** Returns true for errors of the connection and the server, false for errors of the run. */
 function isBreak(error: Error | undefined): boolean {
   return (
     error instanceof ChatRequestError ||
     isNetworkError(error) ||
     ReplyBrokenError.isInstance(error) ||
-    // The stock transport passes the last event of such a reply on.
+    // The stock transport passes on the last event of a broken reply.
     error?.message === BROKEN_OFF
   );
 }

@@ -5,21 +5,24 @@ import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
 import type { FrontendSnapshot } from '../../protocol/http.js';
 
 export interface RefreshOptions {
-  /** False: the page has dealt with answers and a message that the server has not accepted. Default: they stay. */
+  /**
+   * False if the page itself keeps answers and a message that the server has not accepted. Default:
+   * true.
+   */
   keepUnsent?: boolean;
 }
 
 export interface Refreshing {
   /**
-   * Shows what the server has, and follows a run that is active. Resolves to false if the chat is busy, the server
-   * has no such conversation, or `isWanted` says so when its turn comes.
+   * Shows the server's conversation, and follows an active run. Resolves to false if the chat is
+   * busy, the server has no such conversation, or `isWanted` returns false when its turn comes.
    */
   refresh: (options?: RefreshOptions, isWanted?: () => boolean) => Promise<boolean>;
-  /** `resumeStream`, never twice at a time: a chat is not busy yet while it asks what there is to follow. */
+  /** Calls `resumeStream`, never twice at a time: a chat is not busy while it asks for a stream. */
   resume: () => Promise<void>;
 }
 
-/** Puts the server's conversation in the place of the page's, one time after the other. */
+/** Replaces the page's conversation by the server's, one refresh at a time. */
 export function useRefresh<M extends UIMessage>(
   chat: UseChatHelpers<M>,
   load: SnapshotLoader<M> | undefined,
@@ -31,7 +34,7 @@ export function useRefresh<M extends UIMessage>(
   });
   const resuming = useRef<{ chatId: string; settled: Promise<void> } | undefined>(undefined);
   const last = useRef<Promise<unknown>>(Promise.resolve());
-  // The chat stops when its page goes; React's strict mode does so once, and the second mount resumes again.
+  // The chat stops when its page unmounts; in React's strict mode the second mount resumes it.
   useEffect(
     () => () => {
       resuming.current = undefined;
@@ -61,16 +64,17 @@ export function useRefresh<M extends UIMessage>(
       let shown: M[] = [];
       const current = {
         id: now.id,
-        // The chat may have become busy while the snapshot was on its way.
+        // The chat may have become busy while the snapshot loaded.
         get status() {
           return latest.current.chat.status;
         },
         clearError: () => {
-          // A message that was not sent keeps its error, so that the page offers another try.
+          // An unsent message keeps its error, so that the page offers another try.
           if (!unsent.isMessage) now.clearError();
         },
         resumeStream: () => {
-          // Its end is not waited for: the page is right from its beginning.
+          // The refresh does not wait for the end of the stream: the page is right from its
+          // beginning.
           resume().catch(() => undefined);
           return Promise.resolve();
         },
@@ -81,7 +85,7 @@ export function useRefresh<M extends UIMessage>(
         unsent.hasAnswers = server.some((message, at) => message !== shown[at]);
       };
       if (!(await rebuildReply<M>(current, show, () => from(now.id)))) return false;
-      // Others gave the answers that were missing: those that were given here go out now.
+      // Others gave the missing answers, so this page's answers go out now.
       const isFree = !isBusy(latest.current.chat) && resuming.current?.chatId !== now.id;
       if (unsent.hasAnswers && isFree && when?.({ messages: shown })) void now.sendMessage();
       return true;

@@ -10,14 +10,14 @@ import {
 import { ChatRequestError } from '../client/errors.js';
 
 export interface UseAutoResyncOptions<M extends ChatMessage> extends SnapshotSource {
-  /** Of the chat. */
+  /** Setter of the chat. */
   setMessages: (messages: M[]) => void;
   /** Called before the snapshot is loaded again. */
   onResync?: OnResync | undefined;
 }
 
 export interface UseResumableChatOptions<M extends ChatMessage> extends UseAutoResyncOptions<M> {
-  /** Called when a snapshot was loaded, after `setMessages`. */
+  /** Called after a snapshot was loaded and passed to `setMessages`. */
   onSnapshotLoaded?: ((snapshot: FrontendSnapshot<Record<string, unknown>, M>) => void) | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface AutoResync<M extends ChatMessage> extends Pick<
 }
 
 /**
- * Loads the messages again after each resync of the stream, when those on the page may be wrong.
+ * Loads the messages again after each resync of the stream, since those shown may be wrong.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -52,7 +52,7 @@ export function useAutoResync<M extends ChatMessage>(
 }
 
 /**
- * As `useAutoResync`; it loads the messages when the page opens, too.
+ * Works like `useAutoResync`, and also loads the messages when the page opens.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -76,7 +76,7 @@ export function useResumableChat<M extends ChatMessage>(
 }
 
 /**
- * The conversation as of a checkpoint, for reading.
+ * Loads the conversation as of a checkpoint, read-only.
  *
  * @example
  * import { useCheckpointSnapshot } from 'helix-temporal/ai-sdk/react';
@@ -119,21 +119,21 @@ function useResync<M extends ChatMessage>(
 
 export interface SnapshotSource {
   snapshotUrl: string;
-  /** For headers of the application, and for tests. */
+  /** Requests the snapshot; for the application's own headers, and for tests. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
 export interface LoadedSnapshot<M extends ChatMessage> {
   snapshot: FrontendSnapshot<Record<string, unknown>, M> | undefined;
   isLoading: boolean;
-  /** Why the newest try failed. */
+  /** Error of the newest try. */
   error: Error | undefined;
-  /** Loads again. Undefined if that failed, or the URL has become another meanwhile. */
+  /** Loads again. Resolves to undefined if that failed, or the URL has changed meanwhile. */
   reload: () => Promise<FrontendSnapshot<Record<string, unknown>, M> | undefined>;
 }
 
 /**
- * Loads a snapshot, again when its URL changes, and on demand.
+ * Loads a snapshot at once, when its URL changes, and on demand.
  *
  * @param isWanted false to load on demand only
  */
@@ -176,7 +176,7 @@ function useSnapshot<M extends ChatMessage>(
   useEffect(() => {
     if (isWanted) void reload();
     return () => {
-      // A reply that comes now belongs to a page that is not shown any more.
+      // A reply from now on belongs to a page that is not shown any more.
       latest.current.round += 1;
     };
   }, [snapshotUrl, isWanted, reload]);

@@ -4,27 +4,27 @@ import { followSessionEvents } from '../client/follow-session-events.js';
 import { toPatience, type Patience } from '../client/patience.js';
 
 export interface UseSessionEventsOptions extends Partial<Patience> {
-  /** The conversation's `…/events`; undefined to follow nothing. */
+  /** URL of the conversation's `…/events`; undefined to follow nothing. */
   eventsUrl: string | undefined;
-  /** For headers of the application, and for tests. */
+  /** Requests the events; for the application's own headers, and for tests. */
   fetch?: typeof globalThis.fetch | undefined;
-  /** Called for each event, the first one of a connection included. */
+  /** Called for each event, including the first one of a connection. */
   onEvent?: ((event: SessionEvent) => void) | undefined;
 }
 
 export interface SessionEvents {
-  /** The conversation's state; undefined until the first event. */
+  /** State of the conversation; undefined until the first event. */
   event: SessionEvent | undefined;
-  /** Why following ended: the server refuses, or could not be reached for too long. */
+  /** Error that ended following: the server refuses, or was unreachable for too long. */
   error: Error | undefined;
 }
 
-/** While nothing is written the server sends something every 15 s. */
+/** Servers send something every 15 s even while nothing is written. */
 const LONGEST_SILENCE_MS = 45_000;
 
 /**
- * Follows the state of a conversation across pauses, ends and new turns: which questions wait, what was answered
- * elsewhere, whether a run is active. `useHelixChat` does it with `eventsUrl`.
+ * Follows the state of a conversation across pauses, ends and new turns: pending questions, answers
+ * given elsewhere, and whether a run is active. `useHelixChat` with `eventsUrl` does the same.
  *
  * @example
  * import { useSessionEvents } from 'helix-temporal/ai-sdk/react';

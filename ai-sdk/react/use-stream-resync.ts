@@ -18,11 +18,11 @@ export interface StreamResyncEvent {
   };
 }
 
-/** The newest ones are enough: hooks look at each part when it comes. */
+/** Number of kept parts; hooks look at each part when it arrives. */
 const MOST_KEPT = 100;
 
 export interface StreamData {
-  /** The newest 100 parts, oldest first. */
+  /** Newest 100 parts, oldest first. */
   data: readonly StreamDataPart[];
   /** For `useChat({ onData })`. */
   onData: (part: StreamDataPart) => void;
@@ -60,12 +60,12 @@ function isStreamResync(part: unknown): part is StreamResyncEvent {
 
 export type OnResync = (event: StreamResyncEvent) => void;
 
-/** Data parts of a chat; older versions of `useChat` returned them as `data`. */
+/** Data parts of a chat, which older versions of `useChat` returned as `data`. */
 export type ChatData = readonly unknown[] | undefined;
 
 /**
- * Calls back once for each resync of the stream, however often it is replayed. The events are found in `data`, or
- * come through the returned `onData` when `useChat` gets it.
+ * Calls `onResync` once for each resync of the stream, however often it is replayed. The events
+ * come from `data`, or through the returned `onData` if `useChat` gets it.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
