@@ -1,16 +1,18 @@
 import { isTerminal, RUN_STATUSES, type RunStatus } from './run.js';
 
-/** The statuses of the runs that a filter finds, or a person chooses among others, on which an act makes sense. */
+/** Run statuses in which an act on many runs makes sense. */
 export const SUITED: Record<'stop' | 'retry' | 'resume', readonly RunStatus[]> = {
   stop: RUN_STATUSES.filter((status) => !isTerminal(status)),
   retry: RUN_STATUSES.filter((status) => isTerminal(status) && status !== 'completed'),
   resume: ['interrupted', 'failed'],
 };
 
-/** Requests of one person's act on many runs or calls that are under way together. */
+/** Requests of one act that are in progress at once. */
 const AT_ONCE = 4;
 
-/** Refusals that mean that others were faster, or that the conversation was erased. */
+/**
+ * Codes of refusals that mean that someone else acted first, or that the conversation was erased.
+ */
 const NOTHING_TO_DO: ReadonlySet<string | undefined> = new Set([
   'not_found',
   'not_pending',
@@ -28,8 +30,8 @@ export function isNothingToDo(code: string | undefined): boolean {
 }
 
 /**
- * Acts on items, a few at a time, in their order. Once `isOver` says so none is begun any more; what is under way is
- * waited for.
+ * Acts on items in order, a few at a time. Once `isOver` returns true, it begins no further act and
+ * waits for those in progress.
  *
  * @param act resolves for a refusal as well
  * @returns the outcomes, in the order of the items; fewer than all after an early end

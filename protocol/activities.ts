@@ -9,12 +9,12 @@ import type {
   TerminalStatus,
 } from './run.js';
 
-/** What a workflow that schedules lost attempts again says to its activities. */
+/** Lease fields of activity arguments, from workflows that reschedule lost attempts. */
 export interface LeaseRef {
   isLeased?: true;
   /** The lost attempt that this one replaces. */
   replaces?: Pick<LostAttempt, 'token' | 'number' | 'blockedBy' | 'progress'> & {
-    /** How many of the lost attempts had not begun. */
+    /** Number of lost attempts that had not begun. */
     unbegun?: number;
   };
 }
@@ -24,17 +24,20 @@ export interface LeaseRef {
  */
 export interface LostAttempt {
   kind: 'lost';
-  /** Its fence token: that of its successor must be higher. */
+  /** Fence token of this attempt; its successor needs a higher one. */
   token: number;
-  /** How many attempts there were with it. */
+  /** Number of attempts so far, including this one. */
   number: number;
   /** Set for a call that its worker handed over before it was permitted to begin. */
   begun?: false;
-  /** Set for a call that was to start eagerly in a process without a place for it: nothing was lost. */
+  /**
+   * Set for a call that should start eagerly but found no free slot in its process; nothing was
+   * lost.
+   */
   moved?: true;
-  /** The call whose tool has held up its worker until that was given up. */
+  /** The call whose tool blocked the worker until the worker was given up. */
   blockedBy?: string;
-  /** What it left for its successor, small; only legs leave something. */
+  /** Small state for the successor; only legs leave any. */
   progress?: unknown;
 }
 
@@ -61,7 +64,7 @@ export interface StepRef extends LeaseRef, TracedRef {
   depth?: number;
 }
 
-/** Why: the activity that was to execute it has failed for good, or its tool has held up a worker. */
+/** Reason for giving up a call: its activity failed for good, or its tool blocked a worker. */
 export type GivenUpCall = 'timed_out' | 'failed' | 'blocked';
 
 export interface CallActivityRef extends LeaseRef, TracedRef {
@@ -73,7 +76,7 @@ export interface CallActivityRef extends LeaseRef, TracedRef {
   toolName: string;
   /** Set if the call is not executed again: this activity settles it. */
   givenUp?: GivenUpCall;
-  /** Set if it was scheduled on the task queue of the models, so that it can start eagerly. */
+  /** Set if the activity is on the models' task queue, so that it can start eagerly. */
   eager?: true;
 }
 
@@ -88,12 +91,15 @@ export interface EndRef extends TracedRef {
   known: number;
 }
 
-/** What the record says after an activity. Every activity that changes it replies so. */
+/** State of the record after an activity; every activity that changes the record returns it. */
 export interface Said {
   at: At;
 }
 
-/** Of a step: what the run has used by then, and how many of its calls may start eagerly, in the same process. */
+/**
+ * Reply of a model step: usage so far, and the number of calls that may start eagerly in its
+ * process.
+ */
 export interface StepSaid extends Said {
   spent?: Spent;
   eager?: number;
@@ -108,7 +114,7 @@ export interface ToolCallOutcome {
   error?: string;
 }
 
-/** From where an activity carries a run to its next rest. */
+/** Argument of a leg, which carries the run from `at` to its next rest. */
 export interface LegRef
   extends
     Pick<RunInput, 'sessionId' | 'runId' | 'agent' | 'turn' | 'maxSteps' | 'hasOutput' | 'parent'>,
@@ -117,14 +123,14 @@ export interface LegRef
   at: At;
 }
 
-/** A step of a leg, as operators read it. */
+/** Summary of a leg's step, for operators. */
 export interface StepLine {
   step: number;
-  /** Absent where the leg began with calls of a step that was committed before. */
+  /** Absent if the leg began with calls of a step that was committed earlier. */
   model?: string;
-  /** How long the model took, ms. */
+  /** Duration of the model call, ms. */
   ms?: number;
-  /** Tokens of the reply, as far as the provider reported them. */
+  /** Tokens of the model call, if the provider reported them. */
   input?: number;
   output?: number;
   calls?: CallLine[];
@@ -134,13 +140,13 @@ export interface StepLine {
 
 export interface CallLine {
   tool: string;
-  /** All executions of the call, with the waits between them. */
+  /** Duration of all executions, including the waits between them. */
   ms: number;
   /** `ok`, `stopped`, or the code of the error that the model gets. */
   outcome: string;
 }
 
-/** `at`: what comes next is by the workflow's hand. */
+/** Reply of a leg; the workflow itself carries out `at.next`. */
 export interface LegOutcome extends Said {
   spent?: Spent;
   /** The newest steps of the leg. */
@@ -160,7 +166,10 @@ export interface LookRef {
   sessionId: string;
   runId: string;
   agent: string;
-  /** The newest that the run has seen: a record that is behind it was restored from a copy. */
+  /**
+   * Newest change and sequence that the run has seen; a record behind them was restored from a
+   * copy.
+   */
   known: Pick<At, 'version' | 'sequence'>;
 }
 
@@ -172,7 +181,7 @@ export type OperatorAnswer = OperatorTarget &
     | { error: string }
   );
 
-/** The call that an operator means, as `ShownCall` has it, and who the operator is. */
+/** The call that an operator means, in the fields of `ShownCall`, and the operator's name. */
 export interface OperatorTarget {
   toolCallId: string;
   approvalId?: string | undefined;
@@ -185,7 +194,7 @@ export interface AnswerRef {
   runId: string;
   agent: string;
   answer: OperatorAnswer;
-  /** When the operator sent it, ms by the workflow's clock: the same however often it is tried. */
+  /** Time of the operator's update, ms by the workflow's clock; all retries share it. */
   at?: number;
 }
 
@@ -193,7 +202,7 @@ export interface AnswerRef {
 export type AnswerOutcome =
   | {
       kind: 'stored';
-      /** The run that asked, which may be a sub-agent's, and what it does now. */
+      /** The run that asked, which may be a sub-agent's, and its record's state. */
       runId: string;
       at: At;
     }
@@ -201,7 +210,10 @@ export type AnswerOutcome =
   | { kind: 'edited' }
   | Refused;
 
-/** With the names of the call as it waits now, if the answer did not name it so. Inputs are in no history. */
+/**
+ * A refusal. `waiting` names the call as it waits now, if the answer did not. It has no input,
+ * since histories must hold none.
+ */
 export interface Refused {
   kind: 'refused';
   code: string;
@@ -237,15 +249,17 @@ export interface StopSaid extends Said {
   waited?: boolean;
 }
 
-/** Sub-agents. */
 export interface ChildActivities {
-  /** Settles a call with the result of its sub-agent, unless that is at work. */
+  /** Settles a call with the result of its sub-agent, unless the sub-agent is still running. */
   settleChild: (ref: ChildEndRef) => Promise<Said & { isAtWork?: boolean }>;
 }
 
-/** Answers of people, and expired calls. */
+/** Activities for people's answers and expired calls. */
 export interface AnswerActivities {
-  /** Reads what the run does next, once calls were settled whose deadline has passed by the store's clock. */
+  /**
+   * Settles calls whose deadline has passed by the store's clock, then reads what the run does
+   * next.
+   */
   look: (ref: LookRef) => Promise<Said>;
   /** Stores an operator's answer, with the same transitions as the API. */
   answerCall: (ref: AnswerRef) => Promise<AnswerOutcome>;

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { HelixError } from './errors.js';
 
 /**
- * What a caller may do with conversations of others, within the own tenant: `viewer` reads,
- * `approver` also answers what waits, `operator` also stops, resumes and repeats runs.
+ * Rights over other users' conversations within the caller's tenant: `viewer` reads, `approver`
+ * also answers pending calls, `operator` also stops, resumes and repeats runs.
  */
 export const ROLES = ['viewer', 'approver', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * The way an act came: from a chat page, the console, the command line, an MCP client, a program
- * that speaks HTTP, a signed link, an update or signal in Temporal, or by a rule without a person.
+ * Channels of an act: a chat page, the console, the command line, an MCP client, a program that
+ * speaks HTTP, a signed link, an update or signal in Temporal, or a rule without a person.
  */
 export const CHANNELS = [
   'page',
@@ -24,26 +24,26 @@ export const CHANNELS = [
 ] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** Who acts, and the way the act came, as the audit trail keeps it. */
+/** The person or rule that acts, and the channel, for the audit trail. */
 export interface Actor {
   /** The person; absent for a rule. */
   by?: string | undefined;
-  /** The roles that the person had. */
+  /** Roles at the time of the act. */
   roles?: readonly Role[] | undefined;
-  /** The same for all accounts of the person; never part of an entry. */
+  /** Shared by all accounts of the person; never part of an audit entry. */
   personId?: string | undefined;
   /** Default: `api`. */
   via?: Channel | undefined;
-  /** Id of the entry, of which the trail keeps one however often the act is repeated. Default: a new id. */
+  /** Id of the audit entry; a repeated act with the same id adds none. Default: a new id. */
   actId?: string | undefined;
 }
 
-/** True if one of the roles is the wanted one, or includes it: an operator may all that others may. */
+/** Returns true if one of the roles is the wanted one or a higher one. */
 export function holdsRole(roles: readonly Role[] | undefined, wanted: Role): boolean {
   return roles?.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted)) === true;
 }
 
-/** The refusal of a caller who has none of these roles, and needs one. */
+/** Creates the refusal of a caller who has none of these roles. */
 export function needsRole(roles: readonly Role[]): HelixError {
   return new HelixError('not_allowed', `This needs the role ${roles.join(' or ')}.`, {
     detail: { roles },
@@ -51,23 +51,26 @@ export function needsRole(roles: readonly Role[]): HelixError {
 }
 
 /**
- * Who may approve a call, as its tool demands; stored with the call. Absent: the owner of the
- * conversation, and approvers of the tenant.
+ * A tool's demands on the approver of a call, stored with the call. Without demands the
+ * conversation's owner and the tenant's approvers may approve.
  */
 export const Approvers = z.object({
   /** The approver needs one of these roles. */
   roles: z.array(z.enum(ROLES)).optional(),
   /** The tool's own function decides about the approver; it is in the agent's code. */
   rule: z.boolean().optional(),
-  /** Those by whose doing it asks may not approve, see `hasAsked`. */
+  /** The people who caused the call may not approve it; see `hasAsked`. */
   separate: z.boolean().optional(),
 });
 export type Approvers = z.infer<typeof Approvers>;
 
-/** Channels that a request may name. They tell apart ways, not people: anyone may send the header. */
+/**
+ * Channels that a request may name. Anyone may send the header, so it proves nothing about the
+ * person.
+ */
 const NAMED: readonly string[] = ['page', 'console', 'cli', 'mcp'] satisfies Channel[];
 
-/** The channel that the header `x-helix-via` names; `api` without it, and for other values. */
+/** Reads the channel from the header `x-helix-via`; `api` without it, and for other values. */
 export function readVia(value: string | null | undefined): Channel {
   return value != null && NAMED.includes(value) ? (value as Channel) : 'api';
 }

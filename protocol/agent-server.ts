@@ -22,7 +22,7 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A page's own part has its place in the list. */
+/** A page's own part; its position in the list stands for `at`. */
 const DataPart = UserDataPart.omit({ at: true });
 
 const inputFields = {
@@ -45,7 +45,7 @@ const PostedInput = z
   })
   .refine(hasContent, HAS_CONTENT);
 
-/** The same of a program in this process, which may tell the model's provider something about it. */
+/** A user message of a program in this process, which may set options of the model's provider. */
 export const UserInputMessage = z
   .object({
     ...inputFields,
@@ -55,7 +55,6 @@ export const UserInputMessage = z
   .refine(hasContent, HAS_CONTENT);
 export type UserInputMessage = z.infer<typeof UserInputMessage>;
 
-/** At least one message. */
 const PostedInputs = listOf(PostedInput, LIMITS.newMessages).refine(
   (messages) => messages.length > 0,
   { message: 'a message is required' },
@@ -80,7 +79,7 @@ export const StartAgentBody = z
     state: AnyRecord.optional(),
     /** Metadata for messages that carry none. */
     metadata: AnyRecord.optional(),
-    /** The run waits for this time, and its conversation with it. Default: now. */
+    /** Start time; the run and its conversation wait for it. Default: now. */
     startAt: StartAt.optional(),
   })
   .refine(({ message, input }) => message !== undefined || input !== undefined, {
@@ -147,9 +146,12 @@ export const AgentStatus = z
       stepCount: count,
       /** ms since the epoch. */
       startedAt: count,
-      /** The model's provider fails and is retried automatically, the agent is paused, or `startAt`. */
+      /**
+       * `provider` fails and is retried, operators paused the `agent`, or the run waits for
+       * `startAt`.
+       */
       waitingFor: z.enum(['provider', 'agent', 'start']).optional(),
-      /** While it waits for its start, ms since the epoch. */
+      /** Present while the run waits for its start, ms since the epoch. */
       startAt: count.optional(),
       usage: Usage.extend({ costMicroUsd: count.optional() }).optional(),
     }),
@@ -174,7 +176,7 @@ export const AgentStatus = z
         inputHash: z.string(),
         /** ms since the epoch by the store's clock. */
         deadline: count.optional(),
-        /** False where the caller may not answer. */
+        /** False if the caller may not answer. */
         mayDecide: z.boolean().optional(),
       }),
     ),

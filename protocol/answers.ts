@@ -5,9 +5,12 @@ import { findJsonFault } from './json-depth.js';
 import { LIMITS } from './limits.js';
 import type { PendingQuestion } from './replies.js';
 
-/** The call as the author of an answer was shown it; see `isAsShown`. A call with approvers needs both. */
+/**
+ * Identity of the call as the author of an answer saw it; see `isAsShown`. Calls with approvers
+ * require both fields.
+ */
 export const SHOWN_CALL = {
-  /** The run and the call that asked. Default: the call that waits. */
+  /** Names the run and the call that asked. Default: the pending call. */
   approvalId: z
     .string()
     .min(1)
@@ -17,7 +20,7 @@ export const SHOWN_CALL = {
   inputHash: z.string().min(1).max(LIMITS.idChars).optional(),
 };
 
-/** Answers of people and pages to a pending call, with the names of the Helix runtime. */
+/** Fields of every answer to a pending call, by the names of the Helix runtime. */
 const target = {
   sessionId: z.string().refine(isStreamId, 'is no session id'),
   toolCallId: z.string().min(1).max(LIMITS.idChars),
@@ -110,7 +113,7 @@ function toJson(value: unknown): string | undefined {
   throw new HelixError('validation_error', `The answer cannot be taken: ${fault}.`);
 }
 
-/** Why an answer, or an extension of a deadline, was refused. */
+/** Reason for refusing an answer or an extension of a deadline. */
 export type AnswerRefusal =
   | 'already_completed'
   | 'not_pending'
@@ -140,13 +143,12 @@ const REFUSALS: Record<AnswerRefusal, [code: ErrorCode, text: string]> = {
   too_far: ['deadline_too_far', 'That is further ahead than a time limit may lie.'],
 };
 
-/** The refusal as an error. */
 export function toAnswerError(refusal: AnswerRefusal): HelixError {
   const [code, text] = REFUSALS[refusal];
   return new HelixError(code, text);
 }
 
-/** The refusal of an answer to a call that waits, but not as the answer says. @param waiting the call as it waits now */
+/** Creates the refusal of an answer that does not match the pending call `waiting`. */
 export function notAsShown(waiting: PendingQuestion | undefined): HelixError {
   const text =
     'The answer does not name the call as it waits now: send its approvalId and inputHash with the answer.';
@@ -201,7 +203,7 @@ export type DeadlinesById = Readonly<
 >;
 
 /**
- * Ids of unanswered calls whose deadline has passed. Pure.
+ * Returns the ids of unanswered calls whose deadline has passed. Pure.
  *
  * @param now ms since the epoch; the store decides by its own clock when the calls are settled
  */
@@ -211,11 +213,10 @@ export function findExpiredPending(pending: DeadlinesById, now = Date.now()): st
   );
 }
 
-/** What the address of a webhook names: the call that waits, and a secret that only the address holds. */
+/** Contents of a webhook's address: the pending call, and a secret that only the address holds. */
 export interface WebhookToken {
-  /** As it is stored. */
+  /** Stored id. */
   sessionId: string;
-  /** Of the tool that waits. */
   toolCallId: string;
   secret: string;
 }
@@ -232,7 +233,7 @@ export function formatWebhookToken({ sessionId, toolCallId, secret }: WebhookTok
   return Buffer.from(JSON.stringify([sessionId, toolCallId, secret])).toString('base64url');
 }
 
-/** Undefined for what is no token. */
+/** Returns undefined for a malformed token. */
 export function parseWebhookToken(token: string): WebhookToken | undefined {
   if (token.length > MOST_CHARS || !/^[A-Za-z0-9_-]+$/.test(token)) return undefined;
   try {

@@ -40,11 +40,11 @@ const AuditFilter = z.object({
   actor: z.string().min(1).max(LIMITS.idChars).optional(),
 });
 
-/** `GET /api/operator/audit`: newest first, or what is behind `after`, oldest first. */
+/** `GET /api/operator/audit`: newest first, or the entries behind `after`, oldest first. */
 export const AuditQuery = AuditFilter.extend({
   limit: z.coerce.number().int().min(1).max(LIMITS.auditPage).default(50),
   cursor: z.string().min(1).max(LIMITS.idChars).optional(),
-  /** Number of the newest entry that is known: a program that asks again and again misses none. */
+  /** Number of the newest entry that the client has, so that a polling client misses none. */
   after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
 });
 export type AuditQuery = z.infer<typeof AuditQuery>;
@@ -91,13 +91,13 @@ export const AuditReply = z.object({
   entries: z.array(AuditEntryReply),
   /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
-  /** What to ask for next as `after`, where that was given. */
+  /** Next value of `after`, if the request had one. */
   after: z.number().optional(),
-  /** What operators ask for that takes two of them; with the first page. */
+  /** Open requests that need a second operator; only on the first page. */
   requests: z
     .array(
       z.object({
-        /** Erase a person, or open a sealed name. */
+        /** `forget` erases a person, `open` opens a sealed name. */
         action: z.enum(['forget', 'open']),
         /** The person's name, or the pseudonym. */
         subject: z.string(),

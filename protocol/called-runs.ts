@@ -1,41 +1,45 @@
 import type { Asker, RunError, RunInput, RunUsage, Trigger } from './run.js';
 
 /**
- * Runs that a workflow of another program begins: what it exchanges with the activities that do so. Types
- * and plain constants only, since workflow code imports this file.
+ * Types that a workflow of another program exchanges with the activities that begin runs for it.
+ * Types and plain constants only, since workflow code imports this file.
  */
 
-/** Whose run it is, and in which conversation. */
+/** Owner and conversation of a called run, and its options. */
 export interface CalledRunOptions {
   /** The conversation. Default: a new one. */
   sessionId?: string;
-  /** Its owner. Default `anonymous`. */
+  /** Owner of the conversation. Default: `anonymous`. */
   userId?: string;
   tenantId?: string;
-  /** Who asks for the run, if that is not the owner: neither approves alone what has `separateApprover`. */
+  /**
+   * Person who asks for the run, if not the owner. Neither may approve calls with
+   * `separateApprover`.
+   */
   by?: string;
-  /** All who ask, the author of the message first. Default: `by`. */
+  /** Everyone who asks, the author of the message first. Default: `by`. */
   askers?: readonly Asker[];
   /** The conversation's state from now on, in the shape of the agent's state schema. */
   state?: Record<string, unknown>;
   /** Metadata of the message. */
   metadata?: Record<string, unknown>;
-  /** Id of the message: sent again with the same id, it is the same run. Default: a new one. */
+  /** Id of the message; a request repeated with it refers to the same run. Default: a new one. */
   messageId?: string;
   /**
-   * While another run of the conversation is active, or waits for people: `fail` (default) fails with
-   * type `agent_already_running`, `wait` tries until it has ended, less and less often, up to every
-   * minute; also while a quota of runs or a budget refuses it. `abandon` is `fail`, except that a run
-   * that waits for people is interrupted, as a message of a person does it: its questions are withdrawn.
+   * Policy while another run of the conversation is active or waits for people. `fail` (default)
+   * fails with type `agent_already_running`. `wait` retries until that run has ended, with back-off
+   * up to a minute; also while a quota of runs or a budget refuses the run. `abandon` is `fail`,
+   * except that it interrupts a run that waits for people, as a person's message does, and so
+   * withdraws its questions.
    */
   whenBusy?: 'fail' | 'wait' | 'abandon';
   /**
-   * Leaves text and output out of the result, so that no history has them: they are in the conversation.
+   * Omits text and output from the result, so that no history holds them; the conversation does.
    */
   withoutReply?: boolean;
 }
 
-/** A run to begin, with ids that stay the same however often its activity is tried. */
+/** A run to begin, with ids that all retries of the activity share. */
 export interface CalledRunRequest extends Omit<CalledRunOptions, 'sessionId' | 'messageId'> {
   agent: string;
   message: string;
@@ -43,37 +47,36 @@ export interface CalledRunRequest extends Omit<CalledRunOptions, 'sessionId' | '
   messageId: string;
 }
 
-/** A run that has been begun. */
 export interface CalledRun {
-  /** As it is stored. */
+  /** Stored id. */
   sessionId: string;
   runId: string;
-  /** What its workflow is started with; absent if it was started before, or waits for its agent. */
+  /** Arguments of its workflow; absent if it was started before, or the run waits for its agent. */
   start?: CalledRunStart;
 }
 
 export interface CalledRunStart {
   input: RunInput;
-  /** For operators. */
+  /** Text for operators. */
   details: string;
   tenant?: string | undefined;
 }
 
-/** A run, in its conversation as it is stored, or that of a message that may have begun one. */
+/** A run by its stored session id and run id, or by the message that may have begun it. */
 export type CalledRunRef =
   | { sessionId: string; runId: string }
   | Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'userId' | 'messageId'>;
 
-/** Tokens, and what they cost. */
+/** Tokens and their cost. */
 export type CalledRunUsage = RunUsage;
 
-/** How a run has ended. */
+/** Outcome of a called run. */
 export type CalledRunResult<Output = unknown> = {
   sessionId: string;
   runId: string;
   /** The text of the run's newest step. */
   text: string;
-  /** True if the text was longer than a workflow's history should hold: the rest is in the conversation. */
+  /** True if the text was cut to a length that suits a history; the conversation has the rest. */
   isCut?: true;
   usage?: CalledRunUsage;
 } & (
@@ -82,7 +85,7 @@ export type CalledRunResult<Output = unknown> = {
       /** The structured result, of an agent with an output schema. */
       output?: Output;
     }
-  /** Also a run that was aborted: code `framework_cancelled`. */
+  /** An aborted run fails, too, with code `framework_cancelled`. */
   | { status: 'failed'; error: RunError }
   | { status: 'interrupted'; reason?: string }
 );
@@ -90,49 +93,49 @@ export type CalledRunResult<Output = unknown> = {
 export type CalledRunLook = { kind: 'at_work' } | { kind: 'ended'; result: CalledRunResult };
 
 export interface CalledRunActivities {
-  /** Begins a run; tried again, it is the same run. */
+  /** Begins a run; a retry returns the same run. */
   beginAgentRun: (request: CalledRunRequest) => Promise<CalledRun>;
-  /** How the run has ended, if it has. */
+  /** Reads the outcome of the run, if it has ended. */
   lookAtAgentRun: (ref: {
     sessionId: string;
     runId: string;
     withoutReply?: boolean;
   }) => Promise<CalledRunLook>;
-  /** Stops it as the API does; harmless when it has ended, or was never begun. */
+  /** Stops the run as the API does; does nothing if it has ended or never began. */
   stopAgentRun: (
     ref: CalledRunRef & { mode?: 'interrupt' | 'abort'; reason?: string },
   ) => Promise<void>;
 }
 
 /**
- * What is done with a firing while the one before is not over: left out, kept until then (one of them),
- * begun after the other's run was stopped, or begun beside it.
+ * Policies for a firing while the one before is not over: skip it, buffer one until then, stop the
+ * other's run and begin, or begin beside it.
  */
 export const OVERLAPS = ['skip', 'buffer_one', 'cancel_other', 'allow_all'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
 /**
- * What is done with a firing while another run of its conversation is active: left out, begun once that
- * has ended, or left out unless that waits for people, whose questions are then withdrawn.
+ * Policies for a firing while another run of its conversation is active: skip it, begin it once
+ * that run has ended, or skip it unless that run waits for people, whose questions are then
+ * withdrawn.
  */
 export const WHEN_BUSY = ['skip', 'wait', 'abandon'] as const;
 export type WhenBusy = (typeof WHEN_BUSY)[number];
 
-/** Which run begins. */
+/** The run that each firing begins. */
 export interface ScheduledRun {
   agent: string;
   message: string;
-  /** Whose run it is. */
   owner: string;
   tenant?: string | undefined;
-  /** The conversation that each firing continues, as its owner knows it. Default: a new one each time. */
+  /** The conversation that each firing continues, by its shown id. Default: a new one each time. */
   sessionId?: string | undefined;
   whenBusy: WhenBusy;
-  /** Who has created the schedule: the runs are asked for by that person, too. Default: its owner. */
+  /** Creator of the schedule, who counts as an asker of its runs. Default: the owner. */
   by?: string | undefined;
-  /** The same for all accounts of that person. */
+  /** Shared by all accounts of the creator. */
   personId?: string | undefined;
-  /** Who has fired it by hand, apart from its owner. */
+  /** People other than the owner who fired the schedule by hand. */
   triggers?: readonly Trigger[] | undefined;
 }
 
@@ -142,22 +145,21 @@ export interface ScheduleInput extends Omit<ScheduledRun, 'triggers'> {
   name: string;
   /** Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
   cron?: string | undefined;
-  /** Counted from the beginning of 1970. */
+  /** Interval, ms, counted from the epoch. */
   everyMs?: number | undefined;
   /** For `cron`, as in `Europe/Berlin`. */
   timeZone: string;
   overlap: Overlap;
   isPaused?: boolean | undefined;
-  /** Who created it. */
   by: string;
 }
 
-/** What a firing notes of its run in its memo, and returns. */
+/** Result of a firing, which its memo holds as well. */
 export interface FiringNote {
   sessionId?: string;
   runId?: string;
-  /** How its run has ended; `skipped` and `refused` without one. */
+  /** Outcome of the run; `skipped` and `refused` mean that no run began. */
   outcome?: 'completed' | 'failed' | 'interrupted' | 'skipped' | 'refused';
-  /** Why it failed, or was refused. */
+  /** Error code of a failed or refused firing. */
   code?: string;
 }

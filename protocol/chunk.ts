@@ -25,7 +25,7 @@ export const JSONPatchOperation = z
   });
 export type JSONPatchOperation = z.infer<typeof JSONPatchOperation>;
 
-/** What cut a reply off: a stop of either mode, or a failure. */
+/** Cause of a cut-off reply: a stop of either mode, or a failure. */
 export const Interruption = z.enum(['interrupt', 'abort', 'failure']);
 export type Interruption = z.infer<typeof Interruption>;
 
@@ -52,7 +52,7 @@ const base = {
   step: count,
 };
 
-/** What every chunk has. */
+/** Fields of every chunk. */
 export const BaseChunkSchema = z.object(base);
 
 type Json = null | string | number | boolean | Json[] | JsonObject;
@@ -60,21 +60,21 @@ interface JsonObject {
   [key: string]: Json | undefined;
 }
 
-/** What providers say of a part, by provider. */
+/** Metadata of a part, by provider. */
 export type ShownMetadata = Record<string, JsonObject>;
 const ShownMetadata = z.record(
   z.string(),
   z.record(z.string(), z.unknown()),
 ) as unknown as z.ZodType<ShownMetadata>;
 
-/** Extensions: of a block of text or reasoning. */
+/** Extensions of text and reasoning blocks. */
 const ofBlock = {
   /**
-   * Its number among the step's blocks of its kind, in the order of their beginning, where it is not the one
-   * that readers would take it for. A block that is named so stays open until its end, or its step's.
+   * Number of the block among the step's blocks of its kind, by order of beginning; set where
+   * readers would assume another one. A numbered block stays open until it or its step ends.
    */
   block: z.int().positive().optional(),
-  /** The newest counts. */
+  /** The newest value replaces earlier ones. */
   providerMetadata: ShownMetadata.optional(),
 };
 
@@ -82,7 +82,7 @@ function chunk<T extends string, S extends z.core.$ZodLooseShape>(type: T, shape
   return z.object({ type: z.literal(type), ...base, ...shape });
 }
 
-/** Extension: of a source or a file. */
+/** Extension of sources and files. */
 const ofSource = { providerMetadata: ShownMetadata.optional() };
 
 export const FinishReason = z.enum([
@@ -135,14 +135,14 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('text_delta', {
     delta: z.string(),
     ...ofBlock,
-    /** Extension: more text begins another block. */
+    /** Extension: true if further text begins another block. */
     isComplete: z.boolean().optional(),
   }),
   chunk('thinking', { content: z.string(), isComplete: z.boolean(), ...ofBlock }),
   chunk('tool_arg_stream_start', {
     toolCallId: id,
     toolName: id,
-    /** Extension: pages carry the tool out, and have its name as the type of a part. */
+    /** Extension: pages execute the tool, and name the type of its part after it. */
     byClient: z.boolean().optional(),
   }),
   chunk('tool_arg_stream_delta', { toolCallId: id, delta: z.string() }),
@@ -155,7 +155,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     providerExecuted: z.boolean().optional(),
     /** Extension: the provider of the model executes the call. */
     byProvider: z.boolean().optional(),
-    /** Extension: as of `tool_arg_stream_start`. */
+    /** Extension: see `tool_arg_stream_start`. */
     byClient: z.boolean().optional(),
   }),
   chunk('tool_end', {
@@ -180,8 +180,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     partialInput: z.unknown().optional(),
   }),
   /**
-   * Extension: what a call that is still being executed has so far; the next one, or the result,
-   * replaces it. It is shown live only.
+   * Extension: interim result of a call in progress, shown live only. The next one, or the result,
+   * replaces it.
    */
   chunk('tool_output_preliminary', {
     toolCallId: id,
@@ -196,7 +196,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     approvalId: z.string().min(1),
     input: json,
     isAutomatic: z.boolean().optional(),
-    /** Extension: who may approve, if not anyone who may answer. */
+    /** Extension: the tool's demands on the approver, if any. */
     approvers: Approvers.optional(),
     /** Extension, for readers only: false if this reader's approval would be refused. */
     mayDecide: z.boolean().optional(),
@@ -219,7 +219,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     subSessionId: id,
     callId: id,
     result: json,
-    /** Extension: the code with which its own run failed. */
+    /** Extension: error code of the sub-agent's failed run. */
     cause: id.optional(),
   }),
   chunk('custom', {
@@ -266,7 +266,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     stepId: z.string().optional(),
     usage: Usage.optional(),
     finishReason: FinishReason.optional(),
-    /** Extension: the reply was cut off, and how. */
+    /** Extension: cause of a cut-off reply. */
     interrupted: Interruption.optional(),
   }),
   chunk('file', {
@@ -350,7 +350,7 @@ export const StreamEnd = z.object({
   finalOutput: z.unknown().optional(),
   /** Extension: the final status. */
   status: z.enum(['completed', 'failed', 'interrupted', 'aborted']).optional(),
-  /** Extension: why it failed; safe to show. */
+  /** Extension: reason for the failure; safe to show. */
   error: z.string().optional(),
 });
 export type StreamEnd = z.infer<typeof StreamEnd>;

@@ -45,8 +45,8 @@ export function openSource<T>(source: AsyncIterable<T>): OpenSource<T> {
 }
 
 /**
- * An iterator over the results of `read`. Concurrent reads are served in order. After an error, and
- * after `return`, the iterator has ended and `close` has been called.
+ * Creates an iterator over the results of `read`. Concurrent reads are served in order. After an
+ * error, and after `return`, the iterator has ended and `close` has been called.
  */
 export function closableIterator<T>({ read, close }: OpenSource<T>): AsyncIterableIterator<T> {
   let isOver = false;
@@ -167,8 +167,8 @@ export function combineStreams<T>(streams: readonly AsyncIterable<T>[]): AsyncIt
 }
 
 /**
- * Two adjacent deltas of one block as one chunk, with the fields of the first; undefined if they are
- * not deltas of one block. The arguments are left unchanged. Pure.
+ * Joins two adjacent deltas of one block into one chunk with the fields of the first; returns
+ * undefined for other chunks. Leaves its arguments unchanged. Pure.
  */
 export function joinDeltas<Message extends StreamMessage>(
   a: Message,
@@ -196,8 +196,8 @@ export function joinDeltas<Message extends StreamMessage>(
 }
 
 /**
- * Entries with adjacent deltas of one block joined, under the last one's sequence. An entry between
- * two deltas keeps them apart, so a replay has the same content in far fewer parts. Pure.
+ * Joins adjacent deltas of one block under the last one's sequence. An entry between two deltas
+ * keeps them apart, so a replay has the same content in far fewer parts. Pure.
  */
 export function mergeDeltas(entries: readonly LogEntry[]): LogEntry[] {
   const merged: LogEntry[] = [];
@@ -227,7 +227,7 @@ interface Block extends Speaker {
   providerMetadata?: unknown;
 }
 
-/** What follows a block without a name of its own continues it. */
+/** A delta without a block number continues the block before it. */
 function isSameBlock(a: Block, b: Block): boolean {
   if (a.isComplete === true || (b.block !== undefined && b.block !== a.block)) return false;
   return isSameSpeaker(a, b);
@@ -237,7 +237,7 @@ function isPlain({ isComplete = false, providerMetadata }: Block): boolean {
   return !isComplete && providerMetadata === undefined;
 }
 
-/** What the end of a block brings. */
+/** Fields that the end of a block adds. */
 function toEnd<Delta extends Block>({ isComplete, providerMetadata }: Delta): Partial<Delta> {
   return {
     ...(isComplete !== undefined && { isComplete }),
@@ -254,7 +254,7 @@ function isSameSpeaker(a: Speaker, b: Speaker): boolean {
  * read itself. Leaving it early closes the source; an error of the source is rethrown.
  */
 
-/** Only chunks of one agent. A sub-agent has its own id. */
+/** Keeps the chunks of one agent. A sub-agent has its own id. */
 export function filterByAgentId<C extends StreamChunk>(
   stream: AsyncIterable<C>,
   agentId: string,
@@ -262,7 +262,7 @@ export function filterByAgentId<C extends StreamChunk>(
   return filterWith(stream, (chunk) => chunk.agentId === agentId);
 }
 
-/** Only chunks of agents of this name. */
+/** Keeps the chunks of agents of this name. */
 export function filterByAgentType<C extends StreamChunk>(
   stream: AsyncIterable<C>,
   agentType: string,
@@ -270,7 +270,7 @@ export function filterByAgentType<C extends StreamChunk>(
   return filterWith(stream, (chunk) => chunk.agentType === agentType);
 }
 
-/** Only chunks of these types, typed as such. */
+/** Keeps the chunks of these types, and narrows the result's type. */
 export function filterByType<C extends StreamChunk, const T extends C['type']>(
   stream: AsyncIterable<C>,
   types: readonly T[],
@@ -279,7 +279,7 @@ export function filterByType<C extends StreamChunk, const T extends C['type']>(
   return filterWith(stream, (chunk): chunk is Extract<C, { type: T }> => wanted.has(chunk.type));
 }
 
-/** All but chunks of these types. */
+/** Drops the chunks of these types. */
 export function excludeTypes<C extends StreamChunk, const T extends C['type']>(
   stream: AsyncIterable<C>,
   types: readonly T[],
@@ -288,7 +288,7 @@ export function excludeTypes<C extends StreamChunk, const T extends C['type']>(
   return filterWith(stream, (chunk): chunk is Exclude<C, { type: T }> => !unwanted.has(chunk.type));
 }
 
-/** Only what a predicate accepts; a type guard narrows the type of the result. */
+/** Keeps the chunks that a predicate accepts; a type guard narrows the result's type. */
 export function filterWith<C, D extends C>(
   stream: AsyncIterable<C>,
   accepts: (chunk: C) => chunk is D,
@@ -314,7 +314,7 @@ export function filterWith<C>(
 }
 
 /**
- * The first chunks; then the source is closed. With 0 nothing is read.
+ * Returns the first `count` chunks, then closes the source. With 0 it reads nothing.
  *
  * @throws HelixError `validation_error` unless `count` is a whole number from 0
  */
@@ -336,7 +336,7 @@ export function take<C>(stream: AsyncIterable<C>, count: number): AsyncIterableI
 }
 
 /**
- * What follows the first chunks.
+ * Skips the first `count` chunks.
  *
  * @throws HelixError `validation_error` unless `count` is a whole number from 0
  */
@@ -351,7 +351,7 @@ export function skip<C>(stream: AsyncIterable<C>, count: number): AsyncIterableI
 }
 
 /**
- * The text of a whole stream as it was read, including what a later `step_discarded` withdraws.
+ * Collects the text of a whole stream, including text that a later `step_discarded` withdraws.
  * Sub-agents write into their parent's stream; `agentId` selects one agent.
  *
  * @example
@@ -374,7 +374,7 @@ export async function collectText(
   return text;
 }
 
-/** All chunks of a stream. */
+/** Collects all chunks of a stream. */
 export async function collectAll<C>(stream: AsyncIterable<C>): Promise<C[]> {
   const chunks: C[] = [];
   for await (const chunk of stream) chunks.push(chunk);

@@ -197,7 +197,7 @@ export type FrontendErrorCode =
   | 'STREAM_CREATION_ERROR'
   | 'CONFIGURATION_ERROR';
 
-/** Their HTTP statuses, as narrow as the types of web frameworks ask for. */
+/** HTTP statuses of these errors, as narrow as web frameworks require. */
 export type FrontendStatusCode = 400 | 404 | 410 | 500 | 501;
 
 /**
@@ -230,7 +230,9 @@ export class ConfigurationError extends FrontendHandlerError {
   }
 }
 
-/** Why something failed, in one line; the causes of errors carry what their messages leave out. Pure. */
+/**
+ * Describes a failure in one line, with the cause, which often says more than the message. Pure.
+ */
 export function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';

@@ -1,19 +1,22 @@
-/** Places in one process, for tools and for whatever else users share: no user has more than their share. */
+/**
+ * Slots of one process that users share, such as those for tools; no user gets more than a share.
+ */
 export interface FairSlots {
   /**
-   * Waits for a place, in turn among the users that wait.
+   * Waits for a slot; waiting users take turns.
    *
-   * @returns what gives it back; undefined if too many wait, none came in time, or the signal fired
+   * @returns a function that frees the slot; undefined if too many wait, none came in time, or the
+   * signal fired
    */
   take: (user: string, signal: AbortSignal, withinMs: number) => Promise<(() => void) | undefined>;
 }
 
 export interface SlotLimits {
-  /** Places that are taken at once. */
+  /** Slots in use at once. */
   total: number;
-  /** Those of one user. */
+  /** Slots in use by one user. */
   perUser: number;
-  /** Of one user that wait; more are sent away. Default: `perUser`. */
+  /** Waiting requests of one user; further ones are refused. Default: `perUser`. */
   waiting?: number;
 }
 
@@ -25,7 +28,7 @@ export function createFairSlots({
   waiting: mostWait = perUser,
 }: SlotLimits): FairSlots {
   const busy = new Map<string, number>();
-  /** Users in the order of their turn, each with those that wait. */
+  /** Users in the order of their turns, each with its waiting requests. */
   const waiting = new Map<string, Set<Grant>>();
   let inUse = 0;
 
@@ -47,7 +50,7 @@ export function createFairSlots({
     };
   }
 
-  /** Gives what is free to those whose turn it is; a user who was served goes to the end. */
+  /** Gives free slots to the users whose turn it is; a served user goes to the end. */
   function serve(): void {
     for (let isServed = true; isServed && inUse < total;) {
       isServed = false;

@@ -7,28 +7,27 @@ const FILE_ID = /^[A-Za-z0-9_-]{16,64}$/;
 
 /** A file of a conversation, as messages name it. */
 export interface FileReference {
-  /** As clients know it. */
+  /** Shown id. */
   sessionId: string;
   fileId: string;
 }
 
-/** The address by which a message names a file of its conversation, and which serves the file. */
+/** Formats the address that serves a file, and by which messages name it. */
 export function formatFileUrl({ sessionId, fileId }: FileReference): string {
   return `/api/chat/${sessionId}/files/${fileId}`;
 }
 
-/** Undefined for any other address. */
+/** Returns undefined for any other address. */
 export function parseFileUrl(url: string): FileReference | undefined {
   const [, sessionId = '', fileId = ''] = /^\/api\/chat\/([^/]+)\/files\/([^/]+)$/.exec(url) ?? [];
   return isSessionId(sessionId) && FILE_ID.test(fileId) ? { sessionId, fileId } : undefined;
 }
 
-/** True for the id of a file. */
 export function isFileId(value: string): boolean {
   return FILE_ID.test(value);
 }
 
-/** A file that was stored: the part of a user message that names it, and more about it. */
+/** A stored file: the message part that names it, with its id and size. */
 export const UploadedFile = z
   .object({
     type: z.literal('file'),
@@ -42,7 +41,7 @@ export const UploadedFile = z
   .meta({ id: 'UploadedFile' });
 export type UploadedFile = z.infer<typeof UploadedFile>;
 
-/** A file that a model made and that is stored with the conversation; none for other parts. */
+/** Returns the stored file that a model made, in a list; an empty list for other parts. */
 export function madeFileOf(part: AssistantPart): { url: string; mediaType: string }[] {
   const file = part.type === 'reasoning' ? part.stands : part;
   if (file?.type !== 'file' && file?.type !== 'reasoning-file') return [];

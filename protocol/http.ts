@@ -7,13 +7,14 @@ import { BusyPolicy } from './replies.js';
 /** Errors in one list after which the rest is not checked; each error costs more than its item. */
 const FAULTS = 5;
 
-/** A list from outside; validation stops after a few errors. */
+/** Creates the schema of a posted list; validation stops after a few errors. */
 export function listOf<S extends z.ZodType>(item: S, max: number): ListSchema<S> {
   return endOfList(item, { max, atOnce: max, toStart: () => 0 });
 }
 
 /**
- * As listOf for the end of a list: at most `atOnce` items, from an index that `toStart` chooses.
+ * Creates a schema like `listOf` for the end of a list: at most `atOnce` items, from an index that
+ * `toStart` chooses.
  */
 export function endOfList<S extends z.ZodType>(
   item: S,
@@ -138,12 +139,12 @@ export const ChatRequest = z
     id: SessionId.optional(),
     /** The whole conversation or its end; messages before the last reply are ignored. */
     messages: PostedTail.optional(),
-    /** The newest message. A plain text gets an id, so sending it again says it twice. */
+    /** The newest message. Plain text gets a new id, so a repeated request adds it twice. */
     message: z.union([z.string().min(1), PostedMessage]).optional(),
     trigger: z.string().optional(),
     messageId: z.string().optional(),
     agent: z.string().optional(),
-    /** What happens to the message while a run is active. */
+    /** Policy for the message while a run is active. */
     busy: BusyPolicy.optional(),
   })
   .refine((body) => body.messages !== undefined || body.message !== undefined, {
@@ -187,7 +188,7 @@ export const RetryBody = z
   .prefault({});
 export type RetryBody = z.infer<typeof RetryBody>;
 
-/** How much of a conversation is copied (default: everything), and the id of the copy. */
+/** End of the part to copy (default: everything), and the id of the copy. */
 export const BranchBody = z
   .object({
     checkpointId: id.optional(),
@@ -259,7 +260,7 @@ export type WaitingQuery = z.infer<typeof WaitingQuery>;
 
 /** A page of the caller's conversations; 20 per page unless `limit` is given. */
 export const ConversationsQuery = WaitingQuery.extend({
-  /** Only those whose title contains this text, in upper or lower case. */
+  /** Only conversations whose title contains this text; ignores case. */
   q: z.string().max(LIMITS.idChars).optional(),
 });
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
@@ -276,8 +277,8 @@ export const QueueEdit = z.object({
 export type QueueEdit = z.infer<typeof QueueEdit>;
 
 /**
- * When a run is to start: ms since the epoch, or ISO 8601 with its offset from UTC. A time that has
- * passed is now, one of more than a day ago is refused. Parsed as ms.
+ * Start time of a run: ms since the epoch, or ISO 8601 with an offset from UTC. A past time means
+ * now; one more than a day ago is refused. Parses to ms.
  */
 export const StartAt = z
   .union([

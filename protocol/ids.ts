@@ -22,7 +22,7 @@ export function isStoredSessionId(value: unknown): value is string {
   return typeof value === 'string' && STORED_ID.test(value);
 }
 
-/** The id by which clients know a stored session or a sub-agent's: without the tenant. */
+/** Returns the id by which clients know a stored session or a sub-agent's: without the tenant. */
 export function toShownSessionId(storedId: string): string {
   return storedId.slice(storedId.indexOf('~') + 1);
 }
@@ -45,7 +45,9 @@ export function formatChildSessionId(rootSessionId: string, n: number, nonce: st
   return `${rootSessionId}.${String(n)}-${nonce}`;
 }
 
-/** The session whose slot and stream a sub-agent's session shares; a conversation's own id. */
+/**
+ * Returns the session whose slot and stream a sub-agent's shares; for a conversation its own id.
+ */
 export function rootOf(sessionId: string): string {
   const dot = sessionId.indexOf('.');
   return dot < 0 ? sessionId : sessionId.slice(0, dot);
@@ -69,7 +71,7 @@ export function workflowIdOf(runId: string): string {
   return `run:${runId}`;
 }
 
-/** The run of such a workflow; undefined for another workflow. */
+/** Returns the run of a run's workflow; undefined for another workflow. */
 export function runOfWorkflow(workflowId: string): string | undefined {
   const prefix = workflowIdOf('');
   return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : undefined;
@@ -86,8 +88,8 @@ export function toolWorkflowIdOf(runId: string, toolCallId: string): string {
 }
 
 /**
- * Temporal's id for a schedule, and how the ids of its workflows begin. No name has a full stop, so that
- * schedules without a tenant and those of tenants have different prefixes.
+ * Temporal's id for a schedule, which also begins the ids of its workflows. No name has a full
+ * stop, so schedules without a tenant and those of tenants have different prefixes.
  *
  * @param tenantPart `<tenant hash>~`, or ''
  */
@@ -95,7 +97,7 @@ export function scheduleIdOf(taskQueue: string, tenantPart: string, name: string
   return `schedule:${taskQueue}/${tenantPart}.${name}`;
 }
 
-/** Temporal's workflow id for the notices of a wait. @param nth of the waits of its step, from 1 */
+/** Temporal's workflow id for the notices of a step's nth wait, from 1. */
 export function waitWorkflowIdOf(runId: string, step: number, nth = 1): string {
   const id = `wait:${runId}:${String(step)}`;
   return nth === 1 ? id : `${id}:${String(nth)}`;
@@ -106,7 +108,7 @@ export function endWorkflowIdOf(runId: string): string {
   return `end:${runId}`;
 }
 
-/** Temporal's workflow id for a delivery; of a tenant's delivery as it is stored. */
+/** Temporal's workflow id for a delivery, by its stored id. */
 export function deliveryWorkflowIdOf(deliveryId: string): string {
   return `deliver:${deliveryId}`;
 }

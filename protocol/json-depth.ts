@@ -50,7 +50,10 @@ function findEndOfString(json: string, start: number): number {
   }
 }
 
-/** Why a value cannot be stored as JSON, phrased as the end of a sentence; undefined if it can. */
+/**
+ * Returns the reason why a value cannot be stored as JSON, as the end of a sentence; undefined if
+ * it can.
+ */
 export function findJsonFault(value: unknown): string | undefined {
   let json: string | undefined;
   try {

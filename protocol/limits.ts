@@ -36,9 +36,9 @@ export const LIMITS = {
   /** Schedules of a tenant, and the message of one. */
   schedules: 100,
   scheduledMessageBytes: 32 * 1024,
-  /** How often a schedule may begin a run. */
+  /** Bounds of a schedule's interval, ms. */
   scheduleEveryMs: { least: 60_000, most: 366 * 24 * 60 * 60 * 1000 },
-  /** How far ahead a run may be set to start. */
+  /** Maximum distance of a run's start time from now, ms. */
   startAheadMs: 366 * 24 * 60 * 60 * 1000,
   /** A time further back than this is a mistake, for example seconds where ms are meant. */
   startAgoMs: 24 * 60 * 60 * 1000,
@@ -51,11 +51,11 @@ export const LIMITS = {
   sessionFileBytes: 100 * 1024 * 1024,
   /** A file is stored, and served, in pieces of this size. */
   filePieceBytes: 256 * 1024,
-  /** How long a file of a conversation that does not exist yet is kept, ms. */
+  /** Retention of a file whose conversation does not exist yet, ms. */
   unclaimedFilesMs: 24 * 60 * 60 * 1000,
   /** Files that one model call is given as bytes; older ones are left out. */
   promptFileBytes: 32 * 1024 * 1024,
-  /** Of a text file, as much is given to a model. */
+  /** Part of a text file that a model is given. */
   promptTextBytes: 256 * 1024,
   /** Request body of a POST; stock clients send the whole conversation. */
   bodyBytes: 16 * 1024 * 1024,
@@ -75,7 +75,7 @@ export const LIMITS = {
   replayPage: 200,
   /** Queued messages in one session; more are refused. */
   queueEntries: 50,
-  /** More are refused as well once those that wait have so much: whatever reads a queue reads all of it. */
+  /** Queued messages of one session together. Every reader of a queue reads all of it. */
   queueBytes: 4 * 1024 * 1024,
   /** Messages on one page of a conversation. */
   messagePage: 1_000,
@@ -83,9 +83,9 @@ export const LIMITS = {
   auditPage: 500,
   /** Sessions on one page of those that wait for people. */
   waitingSessions: 100,
-  /** Runs on one page of a tenant's. */
+  /** Runs on one page of a tenant's list. */
   operatorPage: 100,
-  /** How long the reply to a request with an `Idempotency-Key` is kept, ms. */
+  /** Retention of the reply to a request with an `Idempotency-Key`, ms. */
   idempotencyMs: 24 * 60 * 60 * 1000,
   /** A filter of runs in Temporal's language. */
   runQueryChars: 4_096,
@@ -100,9 +100,7 @@ export const LIMITS = {
   silentMs: 5_000,
   /** A run that was not started within this time is ended, ms. */
   startWithinMs: 15 * 60 * 1000,
-  /**
-   * How long a failing provider is retried for one step, unless the agent has its own limit, ms.
-   */
+  /** Retry time of a failing provider for one step, unless the agent has its own limit, ms. */
   retryForMs: 10 * 60 * 1000,
   /**
    * Longest wait for a provider that keeps the worker's slot; for longer waits the activity ends.
@@ -113,20 +111,17 @@ export const LIMITS = {
    * before it fails.
    */
   attempts: { most: 5, withinMs: 60 * 60 * 1000 },
-  /** How long a step or a call waits for a worker that knows its agent and tool, ms. */
+  /** Maximum wait of a step or a call for a worker that knows its agent and tool, ms. */
   unknownAgentMs: 10 * 60 * 1000,
-  /**
-   * How long one activity carries a run of the shape `leg` before it hands over at the next step
-   * boundary, ms.
-   */
+  /** Duration of a leg before it hands over at the next step boundary, ms. */
   legMs: 10 * 60 * 1000,
-  /** Metadata of a part of a reply that viewers are shown, as JSON. */
+  /** Metadata of a reply's part that viewers are shown, as JSON. */
   shownMetadataChars: 16 * 1024,
   /** Time limit of a tool without one of its own, ms. */
   toolMs: 30 * 60 * 1000,
   /** Maximum distance of an extended deadline from now. */
   deadlineAheadMs: 30 * 24 * 60 * 60 * 1000,
-  /** How long a page may lease a client tool's call before it must renew the lease. */
+  /** Longest lease of a client tool's call by a page; the page may renew it. */
   leaseMs: 10 * 60 * 1000,
   /** Model calls in one turn, unless the agent has its own limit. */
   maxSteps: 50,

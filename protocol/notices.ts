@@ -1,16 +1,16 @@
 import type { TerminalStatus } from './run.js';
 
 /**
- * What workflows, workers and clients say to each other about notices. Types and plain constants
- * only, since workflow code imports this file.
+ * Types that workflows, workers and clients exchange about notices. Types and plain constants only,
+ * since workflow code imports this file.
  */
 
-/** What a notice says about a question, after `approval.` or `tool.`. */
+/** Stage of a question: the part of a notice's type after `approval.` or `tool.`. */
 type Stage = 'requested' | 'reminder' | 'escalated' | 'settled' | 'expired';
 
 /**
- * What receivers are notified of. `approval` is a call that a person decides, `tool` one that a page
- * carries out.
+ * Events that receivers are notified of. `approval` is a call that a person decides, `tool` one
+ * that a page executes.
  */
 export const NOTICE_TYPES = [
   'approval.requested',
@@ -44,14 +44,14 @@ export interface NoticeCall {
   deadline?: number;
 }
 
-/** A notice without content: what it shows of an input is read when it is sent. */
+/** A notice without content; the input that it shows is read when it is sent. */
 export interface Notice {
-  /** The same for every receiver and attempt, `webhook-id` of webhooks. */
+  /** Shared by all receivers and attempts; the `webhook-id` of webhooks. */
   id: string;
   type: NoticeType;
-  /** When it became due, ms since the epoch. */
+  /** Due time, ms since the epoch. */
   at: number;
-  /** Of the conversation, as stored; absent in a test, and of what was spent. */
+  /** Stored id; absent in tests and in notices about budgets. */
   sessionId?: string;
   runId?: string;
   agent?: string;
@@ -60,38 +60,38 @@ export interface Notice {
   toolName?: string;
   /** ms since the epoch by the store's clock. */
   deadline?: number;
-  /** Where a notice is about several calls: each of them, the first ones if there are many. */
+  /** The calls of a notice about several; only the first ones if there are many. */
   calls?: readonly NoticeCall[];
-  /** Further calls that it is about. */
+  /** Number of further calls. */
   others?: number;
-  /** How the question was settled: `approved`, `denied`, `answered`, `expired` or `closed`. */
+  /** Outcome of the question: `approved`, `denied`, `answered`, `expired` or `closed`. */
   outcome?: string;
-  /** Why a run, or a delivery, failed. */
+  /** Error code of a failed run or delivery. */
   code?: string;
-  /** A budget that is spent; `owner` if it is that of one user. */
+  /** A spent budget; `owner` is set if it is one user's. */
   owner?: string;
   period?: 'day' | 'month';
   limitUsd?: number;
   usedUsd?: number;
-  /** A delivery that failed, as operators know it, and its receiver. */
+  /** A failed delivery, by its shown id, and its receiver. */
   delivery?: string;
   receiver?: string;
 }
 
 /** A wait of a run for people: the calls of one step. */
 export interface WaitRef {
-  /** Of the conversation, as stored. */
+  /** Stored id. */
   sessionId: string;
   runId: string;
   agent: string;
   step: number;
 }
 
-/** How the wait of a run was over; empty if that is unknown. */
+/** End of a run's wait; empty if its cause is unknown. */
 export interface WaitOver {
   approved?: readonly string[];
   stopped?: boolean;
-  /** When the run learnt of it, ms since the epoch. */
+  /** Time at which the run learnt of the end, ms since the epoch. */
   at?: number;
 }
 
@@ -101,16 +101,16 @@ export interface AskedCall {
   toolName: string;
   kind: 'approval' | 'client';
   deadline?: number;
-  /** When receivers were first notified, ms since the epoch. Absent before that. */
+  /** Time of the first notice, ms since the epoch; absent before it. */
   askedAt?: number;
-  /** The newest point of its schedule that was reached, ms after that. */
+  /** The newest point of the notice schedule that was reached, ms after `askedAt`. */
   done?: number;
 }
 
-/** What the notices of a wait know from one look at the record to the next. */
+/** State that the notices of a wait keep between looks at the record. */
 export interface WaitProgress {
   calls: readonly AskedCall[];
-  /** How long the last look waited for a question that is not asked yet. */
+  /** Time that the last look waited for a question that is not asked yet, ms. */
   heldMs?: number;
 }
 
@@ -135,11 +135,10 @@ export interface EndRef {
 /** One notice to one receiver: argument of `deliver`. */
 export interface Delivery {
   notice: Notice;
-  /** By name. */
   receiver: string;
-  /** Tells the owners of conversations apart, and says nothing else of them. Absent: nobody's. */
+  /** Opaque key of the conversation's owner; absent if it has none. */
   whose?: string;
-  /** How long attempts are repeated, ms. */
+  /** Time limit of retries, ms. */
   retryForMs: number;
 }
 
@@ -155,6 +154,6 @@ export interface NoticeActivities {
   announceEnd: (end: EndRef) => Promise<void>;
   /** Notifies the other receivers. */
   announceFailure: (failed: FailedDelivery) => Promise<void>;
-  /** One attempt. */
+  /** Makes one attempt. */
   sendNotice: (delivery: Delivery) => Promise<void>;
 }

@@ -31,7 +31,7 @@ const ms = z.number();
 const text = z.string().min(1).max(LIMITS.idChars);
 const RunStatus = z.enum(RUN_STATUSES);
 
-/** Why a person acts, for the record. */
+/** A person's reason for an act, for the record. */
 const reason = z.string().max(LIMITS.errorTextBytes).optional();
 
 /** Filters of runs; a run has to match all of them. */
@@ -55,13 +55,13 @@ export const OperatorRunsQuery = RunFilter.extend({
 });
 export type OperatorRunsQuery = z.infer<typeof OperatorRunsQuery>;
 
-/** `GET /api/operator/runs/count`: how many runs match, by status, agent, or the tenant they are of. */
+/** `GET /api/operator/runs/count`: number of matching runs by status, agent or tenant. */
 export const OperatorRunCountQuery = RunFilter.omit({ owner: true }).extend({
   groupBy: z.enum(['status', 'agent', 'tenant']).default('status'),
 });
 export type OperatorRunCountQuery = z.infer<typeof OperatorRunCountQuery>;
 
-/** The run that a route is about; its id as replies show it. */
+/** Path parameter of routes for one run: its id as replies show it. */
 export const OperatorRunPath = z.object({
   runId: z
     .string()
@@ -79,7 +79,7 @@ export const OperatorWaitingQuery = WaitingQuery.extend({
 });
 export type OperatorWaitingQuery = z.infer<typeof OperatorWaitingQuery>;
 
-/** `POST /api/operator/waiting/:sessionId/:toolCallId`: an answer of a chat, with a reason. */
+/** `POST /api/operator/waiting/:sessionId/:toolCallId`: an answer as in a chat, with a reason. */
 export const OperatorAnswerBody = z.union([
   AnswerBody.options[0],
   AnswerBody.options[1].safeExtend({ reason }),
@@ -99,7 +99,7 @@ export type OperatorStopBody = z.infer<typeof OperatorStopBody>;
 export const OperatorResumeBody = z.object({ reason }).prefault({});
 export type OperatorResumeBody = z.infer<typeof OperatorResumeBody>;
 
-/** `POST /api/operator/runs/:runId/retry`: where the turn is repeated from, and why. */
+/** `POST /api/operator/runs/:runId/retry`: the point to repeat the turn from, and a reason. */
 export const OperatorRetryBody = z
   .object({ ...RetryBody.unwrap().shape, reason })
   .refine((body) => body.checkpointId === undefined || body.messageId === undefined, {
@@ -108,7 +108,7 @@ export const OperatorRetryBody = z
   .prefault({});
 export type OperatorRetryBody = z.infer<typeof OperatorRetryBody>;
 
-/** `POST /api/operator/runs/:runId/fork`: where the copy continues, and why. */
+/** `POST /api/operator/runs/:runId/fork`: the step to continue after, and a reason. */
 export const OperatorForkBody = z.object({
   /** The copy has the results of this step, and continues with the next one; 0 repeats the turn. */
   step: z.number().int().min(0).max(1_000_000),
@@ -129,7 +129,7 @@ export const OperatorEventsQuery = z.object({
 });
 export type OperatorEventsQuery = z.infer<typeof OperatorEventsQuery>;
 
-/** Its reply: what the log has of the run's turn, in order. */
+/** Reply: the log's entries of the run's turn, in order. */
 export const OperatorEvents = z.object({
   events: z.array(
     z.object({
@@ -145,7 +145,7 @@ export const OperatorEvents = z.object({
 });
 export type OperatorEvents = z.infer<typeof OperatorEvents>;
 
-/** `GET /api/operator/sessions/:sessionId`: which of the messages. */
+/** `GET /api/operator/sessions/:sessionId`: the range of messages. */
 export const OperatorSessionQuery = MessagesQuery;
 export type OperatorSessionQuery = z.infer<typeof OperatorSessionQuery>;
 
@@ -160,12 +160,12 @@ export {
 export const OperatorRun = z
   .object({
     runId: z.string(),
-    /** The conversation; of a sub-agent's run that of its root. */
+    /** Conversation of the run; for a sub-agent's run the root's. */
     sessionId: z.string(),
     agent: z.string(),
     /** The owner of the conversation; absent once its record has expired. */
     owner: z.string().optional(),
-    /** Of the record if it is known there, else as Temporal lists it. */
+    /** Status in the record if it has the run, else in Temporal. */
     status: RunStatus,
     turn: z.number().optional(),
     model: z.string().optional(),
@@ -218,13 +218,13 @@ export const OperatorCall = z
   .meta({ id: 'OperatorCall' });
 export type OperatorCall = z.infer<typeof OperatorCall>;
 
-/** A call that waits, as one colleague may deal with it. */
+/** A pending call, with the rights of the caller. */
 export const OperatorQuestion = PendingQuestion.extend({
-  /** Whether this caller's answer would be taken. */
+  /** True if this caller's answer would be accepted. */
   mayDecide: z.boolean(),
-  /** Roles of which this caller needs one; absent if it is not for lack of a role that the answer would be refused. */
+  /** Roles of which this caller needs one; absent if no lack of a role stands in the way. */
   missingRoles: z.array(z.enum(ROLES)).optional(),
-  /** True if this caller may deny the call all the same: it is the caller's doing that it asks. */
+  /** True if this caller may deny the call though not approve it, having caused it. */
   mayWithdraw: z.literal(true).optional(),
 }).meta({ id: 'OperatorQuestion' });
 export type OperatorQuestion = z.infer<typeof OperatorQuestion>;
@@ -233,13 +233,13 @@ export type OperatorQuestion = z.infer<typeof OperatorQuestion>;
 export const OperatorRunDetail = OperatorRun.extend({
   /** The owner of the conversation. */
   owner: z.string(),
-  /** Who requested this run, if recorded. */
+  /** Requester of the run, if recorded. */
   by: z.string().optional(),
-  /** Whether it is the conversation's newest run; only that one can be stopped, resumed, repeated. */
+  /** True for the conversation's newest run; only that one can be stopped, resumed or repeated. */
   isNewest: z.boolean(),
   mode: z.string(),
   stepCount: z.number(),
-  /** Why it was stopped, if a reason was given. */
+  /** Reason for the stop, if given. */
   reason: z.string().optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   usage: z
@@ -250,9 +250,9 @@ export const OperatorRunDetail = OperatorRun.extend({
     })
     .optional(),
   steps: z.array(z.object({ step: z.number(), calls: z.array(OperatorCall) })),
-  /** What waits for people, if it is the newest run. */
+  /** Pending calls, if it is the newest run. */
   pending: z.array(OperatorQuestion),
-  /** A page that shows its trace, if there is one; not of a sub-agent's run. */
+  /** Page that shows the trace, if there is one; absent for a sub-agent's run. */
   traceUrl: z.string().optional(),
 }).meta({ id: 'OperatorRunDetail' });
 export type OperatorRunDetail = z.infer<typeof OperatorRunDetail>;
@@ -296,7 +296,7 @@ export const OperatorStepPath = OperatorRunPath.extend({
   step: z.coerce.number().int().min(1).max(1_000_000),
 });
 
-/** What one call was given, and what came of it. */
+/** Input and outcome of one call. */
 const StepCall = z.object({
   toolCallId: z.string(),
   toolName: z.string(),
@@ -312,7 +312,7 @@ export const OperatorStep = z
   .object({
     step: z.number(),
     agent: z.string(),
-    /** What the turn was begun with: the text of its user messages, the first 4,000 characters. */
+    /** First 4,000 characters of the turn's user messages. */
     prompt: z.string(),
     text: z.string(),
     reasoning: z.string(),
@@ -321,7 +321,7 @@ export const OperatorStep = z
   .meta({ id: 'OperatorStep' });
 export type OperatorStep = z.infer<typeof OperatorStep>;
 
-/** What workers take from Temporal. */
+/** Kinds of work that workers take from Temporal. */
 const WORK_KINDS = ['runs', 'steps', 'tools'] as const;
 
 /** A process that asks Temporal for work. */
@@ -330,7 +330,7 @@ export const OperatorWorker = z
     /** As Temporal shows it: process id and host, unless the worker was given a name. */
     identity: z.string(),
     takes: z.array(z.enum(WORK_KINDS)),
-    /** When it asked last, ms since the epoch by Temporal's clock. */
+    /** Time of its last poll, ms since the epoch by Temporal's clock. */
     lastPollAt: z.number(),
   })
   .meta({ id: 'OperatorWorker' });
@@ -364,7 +364,7 @@ export const OperatorAgentPath = z.object({ agent: z.string().min(1).max(LIMITS.
 /** `POST /api/operator/agents/:agent/pause` and `…/unpause`. */
 export const OperatorPauseBody = z
   .object({
-    /** Over all tenants; for callers without one. */
+    /** True to pause the agent for all tenants; only for callers without a tenant. */
     everywhere: z.boolean().default(false),
     reason: z.string().min(1).max(LIMITS.errorTextBytes).optional(),
   })
@@ -381,10 +381,10 @@ const OperatorAgent = z
     /** False for an agent that people may not talk to. */
     isPublic: z.boolean(),
     isDefault: z.boolean(),
-    /** Empty for an agent that works. */
+    /** Empty unless the agent is paused. */
     pauses: z.array(
       z.object({
-        /** Over all tenants. */
+        /** True if the pause covers all tenants. */
         everywhere: z.boolean(),
         at: z.number(),
         /** Absent where another tenant's people are meant. */
@@ -404,7 +404,7 @@ export type OperatorAgents = z.infer<typeof OperatorAgents>;
 
 /** Requests and replies of `/api/operator/receivers`. */
 
-/** Who is notified; without addresses and secrets. */
+/** Receivers of notices, without addresses and secrets. */
 export const OperatorReceivers = z.object({
   receivers: z.array(
     z.object({
@@ -421,7 +421,7 @@ export const OperatorReceiverPath = z.object({ receiver: z.string().min(1).max(4
 /** Body of `POST /api/operator/receivers/:receiver/test`. */
 export const ReceiverTestReply = z.object({
   status: z.enum(['delivered', 'failed']),
-  /** Why it was not taken. */
+  /** Reason for the failure. */
   problem: z.string().optional(),
 });
 export type ReceiverTestReply = z.infer<typeof ReceiverTestReply>;

@@ -3,10 +3,10 @@ export function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
 
-/** What a request shows of the page that sent it. */
+/** Properties of a request that reveal the page that sent it. */
 export interface SentRequest {
   method: string;
-  /** True if it leaves something, though its method does not. */
+  /** True if the request changes something although its method only reads. */
   leavesTrace?: boolean;
   /** The name by which the sender reached this server, with its port. */
   host: string;
@@ -16,16 +16,16 @@ export interface SentRequest {
 /** Methods that change nothing; CORS decides what other sites may read. */
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const BEARER = /^Bearer +\S/i;
-/** Types of bodies that a page sends to any site without asking it first. */
+/** Body types that a page may send to any site without a CORS preflight. */
 const UNASKED = new Set(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']);
 
 /**
- * True for a request by which a page of another site would act with what the visitor's browser attaches
- * by itself: cookies, Basic and Negotiate sign-in, client certificates, a place in the network. Decided
- * by the headers that browsers set; other programs do not send them.
+ * Returns true for a request with which another site's page would use credentials that the
+ * visitor's browser attaches unasked: cookies, Basic and Negotiate sign-in, client certificates, a
+ * place in the network. The headers that browsers set decide; other programs do not send them.
  *
- * A `Bearer` token frees a request, since no browser attaches one by itself: but not where the browser
- * says that the page is of another site, nor with a body that pages send unasked.
+ * A `Bearer` token frees a request, since no browser attaches one unasked, unless the browser
+ * reports another site's page or the body needs no preflight.
  */
 export function isForged(request: SentRequest, allowedOrigins: ReadonlySet<string>): boolean {
   const { method, leavesTrace = !READS.has(method), header } = request;
@@ -38,7 +38,7 @@ export function isForged(request: SentRequest, allowedOrigins: ReadonlySet<strin
   );
 }
 
-/** True if a page of another origin sent it, which is not listed. */
+/** True if a page of another origin, which is not listed, sent the request. */
 function isForeign({ host, header }: SentRequest, allowedOrigins: ReadonlySet<string>): boolean {
   const origin = header('origin') ?? undefined;
   if (origin !== undefined && allowedOrigins.has(origin)) return false;
@@ -49,7 +49,8 @@ function isForeign({ host, header }: SentRequest, allowedOrigins: ReadonlySet<st
 }
 
 /**
- * The same for hosts of `handleChatStream`, whose sign-in may be a cookie: they refuse such a request.
+ * Returns true for a request that a host of `handleChatStream` refuses if its sign-in may be a
+ * cookie: another site's page sent it.
  *
  * @param allowedOrigins other origins whose pages may act here
  * @example

@@ -4,12 +4,12 @@ import type { AssistantPart } from './rows.js';
 
 type ProviderResult = Pick<Extract<AssistantPart, { type: 'tool-result' }>, 'output' | 'isError'>;
 
-/** Of a chunk's size, a little is left for the fields that all chunks have. */
+/** Chunk limit, less some room for the fields that all chunks have. */
 const MAX_SHOWN_BYTES = LIMITS.chunkBytes - 2 * 1024;
 
 /**
- * The result of a call that the provider has executed, as people see it: live and in history alike.
- * One that no chunk can hold is kept for the provider alone, and shown as null.
+ * Converts the result of a provider's call to the form that people see, live and in history. A
+ * result that no chunk can hold is kept for the provider alone, and shown as null.
  */
 export function toShownResult({ output, isError }: ProviderResult): {
   result: unknown;
@@ -23,7 +23,7 @@ export function toShownResult({ output, isError }: ProviderResult): {
   return { result: isTooLargeToShow(output) ? null : (output ?? null) };
 }
 
-/** What viewers are shown of a provider's metadata: it may be as long as the reply. Pure. */
+/** Returns the metadata that viewers get: none if it is too long. Pure. */
 export function toShownMetadata(metadata: object | undefined): {
   providerMetadata?: ShownMetadata;
 } {
@@ -37,7 +37,7 @@ export function isTooLargeToShow(value: unknown): boolean {
   return new TextEncoder().encode(JSON.stringify(value ?? null)).length > MAX_SHOWN_BYTES;
 }
 
-/** Why a call was denied that its provider would have carried out; undefined for other results. */
+/** Returns the reason for denying a provider's call; undefined for other results. */
 export function deniedReason(output: unknown): string | undefined {
   if (typeof output !== 'object' || output === null) return undefined;
   const { type, reason } = output as { type?: unknown; reason?: unknown };

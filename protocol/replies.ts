@@ -8,7 +8,7 @@ import { LIMITS } from './limits.js';
 export const ToolCard = z.object({
   name: z.string(),
   title: z.string().optional(),
-  /** Title of the agent that carries its calls out; absent: none does. */
+  /** Title of the agent that executes its calls; absent if none does. */
   agent: z.string().optional(),
 });
 export type ToolCard = z.infer<typeof ToolCard>;
@@ -18,16 +18,16 @@ export const AgentCard = z.object({
   name: z.string(),
   title: z.string(),
   description: z.string().optional(),
-  /** First messages to click: what people read, and what is sent. */
+  /** First messages to click: the label that people read, and the text that is sent. */
   openers: z.array(z.object({ label: z.string(), text: z.string() })),
-  /** Tools that pages show in another way than by their names. */
+  /** Tools that pages do not show by name. */
   tools: z.array(ToolCard),
-  /** False: a page does not offer it, though people who know its name may talk to it. */
+  /** False if pages do not offer the agent; people who know its name may still talk to it. */
   listed: z.boolean(),
 });
 export type AgentCard = z.infer<typeof AgentCard>;
 
-/** Who decided about a call, beside the decision that its message has. */
+/** Author and time of a decision about a call; the message has only the decision. */
 export const CallDecision = z
   .object({
     toolCallId: z.string(),
@@ -42,13 +42,13 @@ export const CallDecision = z
 export type CallDecision = z.infer<typeof CallDecision>;
 
 /**
- * What happens to a message that arrives while a run is active: it is refused, waits for its turn,
- * is read by the run's next step, or stops the run and is answered instead.
+ * Policy for a message that arrives while a run is active: refuse it, let it wait for its turn,
+ * give it to the run's next step, or stop the run and answer it instead.
  */
 export const BusyPolicy = z.enum(['reject', 'queue', 'steer', 'interrupt']);
 export type BusyPolicy = z.infer<typeof BusyPolicy>;
 
-/** How an accepted message waits. */
+/** Policy of an accepted message. */
 export type QueueMode = Exclude<BusyPolicy, 'reject'>;
 
 /** HTTP replies of the API. */
@@ -67,7 +67,7 @@ export const ProblemBody = z
   .meta({ id: 'ProblemBody' });
 export type ProblemBody = z.infer<typeof ProblemBody>;
 
-/** Who changed the input of a call, when, and what the model had asked for. */
+/** A person's change of a call's input; `from` is the input that the model requested. */
 export const EditedInput = z.object({
   by: z.string().optional(),
   /** ms since the epoch. */
@@ -144,7 +144,7 @@ export const WaitingSession = SessionQuestions.extend({
   /** The beginning of the first message. */
   title: z.string(),
   agent: z.string(),
-  /** When the newest question was asked, ms since the epoch. */
+  /** Time of the newest question, ms since the epoch. */
   since: ms,
   /** The earliest deadline of the questions, ms since the epoch by the store's clock. */
   deadline: ms.optional(),
@@ -233,7 +233,7 @@ export const CheckpointsReply = z.object({
 });
 export type CheckpointsReply = z.infer<typeof CheckpointsReply>;
 
-/** What the page needs to know about this server. */
+/** Server settings that pages need. */
 export const ConfigReply = z.object({
   /** Names of all agents that people may talk to. */
   agents: z.array(z.string()),
@@ -242,11 +242,10 @@ export const ConfigReply = z.object({
   defaultAgent: z.string().nullable(),
   temporalUi: z.string().optional(),
   namespace: z.string(),
-  /** What the caller may do with conversations of others. */
   roles: z.array(z.enum(ROLES)),
   /** False on a server without sign-in: no approval can demand another person than the one who asked. */
   separateApprovers: z.boolean(),
-  /** Which files messages may have; absent: none. Types may end in `/*`. */
+  /** Files that messages may have; absent if none. Types may end in `/*`. */
   files: z.object({ maxBytes: z.number(), types: z.array(z.string()) }).optional(),
 });
 export type ConfigReply = z.infer<typeof ConfigReply>;
@@ -325,7 +324,7 @@ export const SessionEvent = z
     /** Message id of the newest turn's reply. */
     messageId: z.string(),
     pending: z.array(PendingQuestion),
-    /** Who decided about calls of the newest step; absent without any. */
+    /** Decisions about calls of the newest step; absent without any. */
     decisions: z.array(CallDecision).optional(),
     queue: z.array(QueuedMessages),
   })
@@ -334,7 +333,7 @@ export type SessionEvent<M = unknown> = Omit<z.infer<typeof SessionEvent>, 'queu
   queue: QueuedMessages<M>[];
 };
 
-/** What a page needs to start: the history, and the position of the stream. */
+/** Initial data of a page: the history, and the position of the stream. */
 export const FrontendSnapshot = z
   .object({
     /** The agent's own state at `streamSequence`; null if it has none. */
@@ -348,7 +347,7 @@ export const FrontendSnapshot = z
     existingMessageId: z.string().optional(),
     /** Extension: pending questions, with their deadlines. */
     pending: z.array(PendingQuestion).optional(),
-    /** Extension: who decided about calls; absent without any. */
+    /** Extension: decisions about calls; absent without any. */
     decisions: z.array(CallDecision).optional(),
     /** Extension. */
     run: NewestRun.optional(),
@@ -368,7 +367,7 @@ export type FrontendSnapshot<State = Record<string, unknown>, Message = unknown>
 export const EraseQuery = z.object({ receipt: z.enum(['true', 'false']).optional() });
 export type EraseQuery = z.infer<typeof EraseQuery>;
 
-/** What an erasure has removed. */
+/** Receipt of an erasure. */
 export const ErasureReply = z
   .object({
     sessionId: z.string(),

@@ -18,15 +18,15 @@ export interface ReplyFold {
 }
 
 /**
- * Folds the chunks of one step into the parts of its row, with the rules of a page that sees them
- * live: adjacent text is one block, which its end, a call or text of the other kind closes; text that names
- * its block belongs to that.
+ * Folds the chunks of one step into the parts of its row, by the rules of a page that sees them
+ * live: adjacent text is one block, until its end, a call or text of the other kind closes it; text
+ * with a block number belongs to that block.
  */
 export function createReplyFold(): ReplyFold {
   const parts: AssistantPart[] = [];
   const argumentText = new Map<string, string>();
   const calls = new Map<string, ToolCallPart>();
-  /** By kind, in the order of their beginning. */
+  /** Blocks by kind, in order of beginning. */
   const blocks: Record<TextPart['type'], TextPart[]> = { text: [], reasoning: [] };
   let open: TextPart | undefined;
 
@@ -65,7 +65,7 @@ export function createReplyFold(): ReplyFold {
     if (call !== undefined) call.kind = 'provider';
   }
 
-  /** How a page names a part is settled with the first chunk of the call. */
+  /** The first chunk of a call settles the page's name for the part. */
   function markClients({
     toolCallId,
     byClient,
@@ -118,7 +118,7 @@ export function createReplyFold(): ReplyFold {
         open = undefined;
         upsertCall(message.toolCallId, message.toolName, message.partialInput ?? {});
         break;
-      // Shown beside the text, which continues.
+      // Sources and files leave the open block open.
       case 'source_url': {
         const { sourceId, url, title } = message;
         parts.push({ type: 'source-url', sourceId, url, title, ...metadataOf(message) });
@@ -156,9 +156,7 @@ function metadataOf({
   return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
-/**
- * The input in an argument text, if it is valid JSON that can be stored; otherwise an empty object.
- */
+/** Parses an argument text; returns an empty object unless it is JSON that can be stored. */
 export function toPartialInput(argumentText: string | undefined): unknown {
   if (argumentText === undefined || argumentText.trim() === '') return {};
   if (isDeeperThan(LIMITS.jsonDepth, argumentText)) return {};
@@ -177,13 +175,12 @@ export function isCarriedOut(parts: readonly AssistantPart[], call: AssistantPar
   return parts.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
 }
 
-/** What becomes of a block, in the words of the AI SDK. */
+/** Events of a block, by the AI SDK's names. */
 export type BlockPart = { id: string; providerMetadata?: ShownMetadata | undefined } & (
   | { type: `${BlockKind}-start` | `${BlockKind}-end` }
   | { type: `${BlockKind}-delta`; delta: string }
 );
 
-/** A list that takes such parts. */
 interface BlockParts {
   push: (part: BlockPart) => unknown;
 }
@@ -198,7 +195,7 @@ type OfBlock = Pick<ChunkOf<'text_delta'>, 'block' | 'isComplete' | 'providerMet
 interface Block {
   kind: BlockKind;
   id: string;
-  /** True for one that was named: what comes beside it leaves it open. */
+  /** True for a numbered block; other content leaves it open. */
   isKept: boolean;
 }
 
@@ -206,9 +203,9 @@ interface Block {
 export class ContentBlocks {
   #step = 0;
   #counts = { text: 0, reasoning: 0 };
-  /** In the order of their beginning. */
+  /** In order of beginning. */
   #open: Block[] = [];
-  /** The one that content without a name continues, if it is of its kind. */
+  /** The block that unnumbered content of its kind continues. */
   #current: Block | undefined;
 
   /** Restarts the numbering; open blocks are forgotten, not closed. */
@@ -243,7 +240,7 @@ export class ContentBlocks {
     out.push({ type: `${kind}-end`, id, ...(delta === '' && isKnown ? metadata : undefined) });
   }
 
-  /** A call comes: what was not named is over. */
+  /** Ends the unnumbered blocks, since a call follows. */
   leave(out: BlockParts): void {
     const left = this.#open.filter(({ isKept }) => !isKept);
     this.#open = this.#open.filter(({ isKept }) => isKept);

@@ -7,29 +7,29 @@ import { withTimeout } from './time.js';
 export interface Principal {
   readonly userId: string;
   readonly tenantId?: string;
-  /** Those that the person had at the time of acting; absent if nobody signed in then. */
+  /** Roles at the time of acting; absent if nobody signed in. */
   readonly roles?: readonly Role[];
 }
 
 /** A person in the record of a conversation. */
 export interface KnownPerson extends Principal {
-  /** The same for all accounts of one person, whatever their tenants. */
+  /** Shared by all accounts of one person, across tenants. */
   readonly personId?: string;
 }
 
-/** The one who answers a call. */
+/** The person who answers a call. */
 export interface Responder extends KnownPerson {
   /** True on a server without sign-in: every person is this user, so no other one can be demanded. */
   readonly isEveryone?: boolean;
 }
 
-/** No account's own name may begin so. */
+/** Reserved prefix: no account's own name may begin with it. */
 const VISITOR = 'other-tenant:';
 const VISITED = /^other-tenant:([^|]*)\|(.+)$/s;
 
 /**
- * The name of an operator within a tenant that is not the own one. Users there may have the same id, and
- * also `<tenant>|<user>`, as identity providers make them: what a name owns is compared by the name.
+ * Formats the name under which an operator acts in another tenant. Users there may have the same
+ * id, or one like `<tenant>|<user>`, and ownership is compared by name, so the name has a prefix.
  */
 export function toVisitorName({ tenantId = '', userId }: Principal): string {
   return `${VISITOR}${encodeURIComponent(tenantId)}|${userId}`;
@@ -42,7 +42,9 @@ export function isVisitorName(userId: string): boolean {
 
 type Loose<T> = { [Name in keyof T]: T[Name] | undefined };
 
-/** The account behind a name that acts within a tenant; for an operator of another tenant, that account. */
+/**
+ * Returns the account behind a name in a tenant; for an operator of another tenant, that account.
+ */
 export function toPerson(
   name: string,
   { tenantId, roles, personId }: Loose<Omit<KnownPerson, 'userId'>> = {},
@@ -54,7 +56,7 @@ export function toPerson(
   return { userId: own, ...(tenant !== '' && { tenantId: decoded(tenant) }), ...known };
 }
 
-/** A program, or an operator in Temporal, may name anybody. */
+/** Decodes text that may be malformed: a program, or an operator in Temporal, may send any name. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -63,7 +65,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Who acts, as a person within a tenant; undefined for a rule. */
+/** Converts an actor to a person within a tenant; undefined for a rule. */
 export function toActingPerson(
   { by, roles, personId }: Actor,
   tenantId: string | undefined,
@@ -71,7 +73,9 @@ export function toActingPerson(
   return by === undefined ? undefined : toPerson(by, { tenantId, roles, personId });
 }
 
-/** What a tool gets of a person; undefined on a server without accounts, where nobody is verified. */
+/**
+ * Converts a person for tools; undefined on a server without accounts, where nobody is verified.
+ */
 export function toPrincipal(person: KnownPerson | undefined): Principal | undefined {
   if (person === undefined || person.userId === ANONYMOUS) return undefined;
   const { personId: _personId, ...principal } = person;
@@ -82,7 +86,10 @@ function isSameAccount(one: Principal, other: Principal): boolean {
   return one.userId === other.userId && (one.tenantId ?? '') === (other.tenantId ?? '');
 }
 
-/** Where it is not known of both accounts whose they are, the same name in another tenant is the same person. */
+/**
+ * True for the same person. Unless both have a `personId`, equal names in two tenants are one
+ * person.
+ */
 export function isSamePerson(one: KnownPerson, other: KnownPerson): boolean {
   if (isSameAccount(one, other)) return true;
   return one.personId === undefined || other.personId === undefined
@@ -91,8 +98,8 @@ export function isSamePerson(one: KnownPerson, other: KnownPerson): boolean {
 }
 
 /**
- * Whether a responder has what the record of a call demands, apart from what the tool's function
- * decides.
+ * Returns true if a responder meets the demands in a call's record; the tool's function may still
+ * refuse.
  */
 export function fulfils(
   { roles, separate }: Approvers = {},
@@ -105,7 +112,9 @@ export function fulfils(
   return separate !== true || !hasAsked(responder, conversation) || responder.isEveryone === true;
 }
 
-/** Roles of which the responder needs one; empty if another person has to decide, whatever the roles. */
+/**
+ * Returns the roles of which the responder needs one; empty if another person must decide anyway.
+ */
 export function lackedRoles(
   { roles = [], separate }: Approvers = {},
   responder: Responder,
@@ -119,22 +128,25 @@ function holdsOne(responder: Responder, roles: readonly Role[]): boolean {
   return roles.some((role) => holdsRole(responder.roles, role));
 }
 
-/** The owner of a conversation, and all by whose doing its newest turn is as it is. */
+/** The owner of a conversation, and everyone who caused its newest turn. */
 export interface AskedBy {
   owner: string;
   tenant?: string | undefined;
-  /** The author of the turn's messages, then those who have fired, repeated, continued or copied it since. */
+  /**
+   * The author of the turn's messages, then those who fired, repeated, continued or copied it
+   * since.
+   */
   askers?: readonly KnownPerson[] | undefined;
 }
 
-/** By whose doing a call asks: once a person has changed its input, by that person's. */
+/** Returns the people who caused a call; once a person has changed its input, only that person. */
 export function askedByOf(conversation: AskedBy, { edited }: EditedCall): AskedBy {
   if (edited === undefined) return conversation;
   const { by = '', person } = edited;
   return { owner: by, tenant: person?.tenantId, askers: person && [person] };
 }
 
-/** Whether this person may take back what a call asks: the one who has changed it, and who asked before. */
+/** Returns true if a person may withdraw a call: those who asked for it, or changed its input. */
 export function mayWithdraw(
   responder: Responder,
   conversation: AskedBy,
@@ -147,7 +159,7 @@ interface EditedCall {
   edited?: { by?: string | undefined; person?: KnownPerson | undefined } | undefined;
 }
 
-/** Whether it is this person's doing that a call of the conversation asks. */
+/** Returns true if a person caused the conversation's calls, as its owner or an asker. */
 export function hasAsked(
   { userId, ...known }: Responder,
   { owner, tenant, askers = [] }: AskedBy,
@@ -158,11 +170,13 @@ export function hasAsked(
   return [...askers, ...(isKnown ? [] : [account])].some((each) => isSamePerson(each, responder));
 }
 
-/** A rule of the host that asks another service; people, and streams that several share, wait for it. */
+/**
+ * Time limit of a host's rule, which may ask another service while people and shared streams wait.
+ */
 const VERDICT_MS = 1_500;
 
 /**
- * What a rule of the host decides about a person.
+ * Waits for the verdict of a host's rule about a person.
  *
  * @throws HelixError `unavailable` if it takes longer than 1.5 s; what the rule throws
  */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { FinishReason, Interruption, Usage } from './chunk.js';
 
 /**
- * Transcript rows: what a session remembers, in the order in which the model gets it. Stored rows
- * are immutable, and the index of a row never changes.
+ * Transcript rows: a session's memory, in the order in which the model gets it. Stored rows are
+ * immutable, and the index of a row never changes.
  */
 export const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.unknown()));
 
@@ -16,7 +16,7 @@ const FilePart = z.object({
 });
 export const PostedPart = z.discriminatedUnion('type', [TextPart, FilePart]);
 
-/** Of a program: what it tells the model's provider. */
+/** Options that a program gives the model's provider. */
 const ofProgram = { providerOptions: ProviderMetadata.optional() };
 
 export const UserPart = z.discriminatedUnion('type', [
@@ -25,9 +25,9 @@ export const UserPart = z.discriminatedUnion('type', [
 ]);
 export type UserPart = z.infer<typeof UserPart>;
 
-/** A page's own part of a user message. Models are not given it. */
+/** A page's own part of a user message; models never get it. */
 export const UserDataPart = z.object({
-  /** How many of the row's other parts stand before it. */
+  /** Number of the row's other parts before it. */
   at: z.number(),
   type: z.templateLiteral(['data-', z.string()]),
   id: z.string().optional(),
@@ -40,18 +40,17 @@ export const UserRow = z.object({
   /** Id of the UI message, chosen by the client. */
   id: z.string(),
   parts: z.array(UserPart),
-  /** The page's own parts, apart from those that models are given. */
   data: z.array(UserDataPart).optional(),
   ...ofProgram,
   metadata: z.record(z.string(), z.unknown()).optional(),
   /** Sent to the model but not shown. */
   hidden: z.boolean().optional(),
-  /** Its content replaced what was accepted under this id before. */
+  /** True if its content replaced an earlier message of this id. */
   edited: z.boolean().optional(),
 });
 export type UserRow = z.infer<typeof UserRow>;
 
-/** Content of a model that pages are not shown, and that goes back to its provider. */
+/** Model content that pages never show, and that goes back to its provider. */
 export const UnseenContent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('custom'), kind: z.templateLiteral([z.string(), '.', z.string()]) }),
   z.object({ type: z.literal('reasoning-file'), url: z.string(), mediaType: z.string() }),
@@ -67,7 +66,7 @@ export const AssistantPart = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('reasoning'),
     text: z.string(),
-    /** In place of the text, which is empty: what the model's provider alone reads. */
+    /** Content that only the model's provider reads; the text is then empty. */
     stands: UnseenContent.optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
@@ -87,17 +86,17 @@ export const AssistantPart = z.discriminatedUnion('type', [
      * parts.
      */
     late: z.boolean().optional(),
-    /** Pages carry the call out, and have the tool's name as the type of the part. */
+    /** True if pages execute the call, and name the part's type after the tool. */
     byClient: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
-  /** Of a call that the provider carries out; it may stand in a later reply than the call. */
+  /** Result of a call that the provider executes; it may come in a later reply than the call. */
   z.object({
     type: z.literal('tool-result'),
     toolCallId: z.string(),
     toolName: z.string(),
     output: z.unknown(),
-    /** The output is what went wrong. */
+    /** True if the output is an error. */
     isError: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
@@ -128,17 +127,17 @@ export type AssistantPart = z.infer<typeof AssistantPart>;
 /** A model, as its provider's package names it. */
 const Model = z.object({ provider: z.string(), modelId: z.string() });
 
-/** What a model took after it had refused more: its later prompts are kept like that. */
+/** Limits under which a model accepted a prompt after a refusal; its later prompts keep to them. */
 export const Eased = z.object({
   modelId: z.string(),
   /** Most characters of a prompt. */
   chars: z.number().optional(),
-  /** Without what only the provider can read. */
+  /** True if prompts leave out content that only the provider can read. */
   bare: z.boolean().optional(),
 });
 export type Eased = z.infer<typeof Eased>;
 
-/** What models get in place of the oldest rows. */
+/** Summary that models get in place of the oldest rows. */
 export const Compaction = z.object({
   /** Number of rows that the summary stands for. */
   rows: z.number(),
@@ -146,7 +145,7 @@ export const Compaction = z.object({
 });
 export type Compaction = z.infer<typeof Compaction>;
 
-/** Who wrote a reply, and what the provider reported of it. */
+/** The model that wrote a reply, and the provider's report of it. */
 export const Answered = z.object({
   /** The model that was asked. */
   provider: z.string(),
@@ -156,7 +155,7 @@ export const Answered = z.object({
   responseModelId: z.string().optional(),
   /** ms since the epoch. */
   at: z.number(),
-  /** For the reply, and until its first output. */
+  /** Duration of the reply, and time to its first output, ms. */
   ms: z.number().optional(),
   firstMs: z.number().optional(),
   rawFinishReason: z.string().optional(),
@@ -178,9 +177,9 @@ export const AssistantRow = z.object({
   /** The model that wrote parts which others cannot read. */
   model: Model.optional(),
   eased: Eased.optional(),
-  /** The model's provider refused what was new before this row, for good: the failure's code. */
+  /** Error code with which the provider refused the new content before this row for good. */
   refused: z.string().optional(),
-  /** For agents whose own code is given the steps. */
+  /** Stored for agents whose own code gets the steps. */
   usage: Usage.optional(),
   finishReason: FinishReason.optional(),
   answered: Answered.optional(),
@@ -199,8 +198,8 @@ export const AssistantRow = z.object({
 export type AssistantRow = z.infer<typeof AssistantRow>;
 
 /**
- * How an answer came, if not over HTTP: `temporal` is an operator's update, whose `by` is
- * unverified.
+ * Channel of an answer that did not come over HTTP: `temporal` is an operator's update, whose `by`
+ * is unverified.
  */
 export const AnswerWay = z.enum(['temporal']);
 export type AnswerWay = z.infer<typeof AnswerWay>;
@@ -214,7 +213,7 @@ export const Decision = z.object({
   at: z.number(),
   /** The input as changed by the person; the model is informed. */
   input: z.unknown().optional(),
-  /** Who changed it, if another person has approved the change. */
+  /** Person who changed the input, if another person approved it. */
   inputBy: z.string().optional(),
   /** True if no person decided, or none in time: the tool's own rule applied. */
   automatic: z.boolean().optional(),
@@ -243,7 +242,7 @@ export const ToolRow = z.object({
   /** The run ended with the call: there is no result. */
   isEnd: z.boolean().optional(),
   decision: Decision.optional(),
-  /** For a client tool's result. */
+  /** Channel of a client tool's result. */
   via: AnswerWay.optional(),
   /** Only for history. */
   events: z.array(CallEvent).optional(),

@@ -20,8 +20,8 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export type TerminalStatus = Extract<RunStatus, 'completed' | 'failed' | 'interrupted' | 'aborted'>;
 
 /**
- * Why a run was created: for new messages (`new`), or to continue or repeat a turn. `branch` is the
- * completed run with which a copied session begins.
+ * Cause of a run: new messages (`new`), or a turn to continue or repeat. `branch` is the completed
+ * run with which a copied session begins.
  */
 export type RunMode =
   | 'new'
@@ -45,7 +45,7 @@ export function isTerminal(status: RunStatus): status is TerminalStatus {
   );
 }
 
-/** How a stop ends a run: `interrupt` can be resumed, `abort` is final. */
+/** Modes of a stop: an `interrupt` can be resumed, an `abort` is final. */
 export type StopMode = 'interrupt' | 'abort';
 
 export interface StopRequest {
@@ -55,7 +55,7 @@ export interface StopRequest {
   by?: string;
 }
 
-/** Why a run failed: a closed set of codes, with text that is safe to show to a client. */
+/** Reason for a failed run: a code of a closed set, with text that is safe to show to a client. */
 export interface RunError {
   code: string;
   message: string;
@@ -85,7 +85,7 @@ export interface RunInput {
   hasLeases?: boolean;
   /** Set on a sub-agent's run: the call that it answers. */
   parent?: ParentRef;
-  /** What receivers are notified of; absent without receivers. */
+  /** Events to notify receivers of; absent without receivers. */
   notify?: RunNotices;
   /** W3C `traceparent` of the request that began the run, and a page with the run's trace. */
   traceparent?: string;
@@ -102,12 +102,12 @@ export interface RunInput {
 }
 
 /**
- * How a run is divided into activities. `leg`: one activity carries it from one rest to the next,
+ * Division of a run into activities. `leg`: one activity carries it from one rest to the next,
  * calls of tools included.
  */
 export type RunShape = 'leg';
 
-/** What a run's workflow starts notices for. */
+/** Events for which a run's workflow starts notices. */
 export interface RunNotices {
   /** Kinds of calls about which receivers are notified. */
   calls: readonly Extract<CallKind, 'approval' | 'client'>[];
@@ -123,19 +123,21 @@ export interface ParentRef {
   depth: number;
 }
 
-/** What a run passes from one execution to the next; the rest is in its record. */
+/** State that a run passes from one execution to the next; its record has the rest. */
 export interface RunProgress {
   /** Number of steps committed so far in this turn. */
   step: number;
   /** Highest sequence that the run has seen. */
   known: number;
-  /** Newest change of the record that the run has seen: it begins by reading it again. */
+  /**
+   * Newest change of the record that the run has seen; the run begins by reading the record again.
+   */
   version?: number;
   /** Usage so far; absent when another run continues the turn. */
   spent?: Spent;
 }
 
-/** What a run does next, as its record says. Calls are named by id. */
+/** A run's next action, according to its record. Calls are named by id. */
 export type Next =
   /** `isFirst`: no step of this run is committed. */
   | {
@@ -150,7 +152,7 @@ export type Next =
   | { do: 'end'; step: number }
   | { do: 'done'; step: number; status: TerminalStatus | 'superseded'; error?: RunError };
 
-/** Calls of the newest committed step that are not settled: all of it goes on at once. */
+/** Unsettled calls of the newest committed step; all of them proceed at once. */
 export interface OpenCalls {
   do: 'open';
   step: number;
@@ -162,19 +164,19 @@ export interface OpenCalls {
   people?: string[];
   /** Their tools wait for webhooks. */
   asleep?: string[];
-  /** Time until something has to be looked at, ms. */
+  /** Time until the record must be read again, ms. */
   dueInMs?: number;
-  /** People have not been asked: their time begins when they are. */
+  /** Set if people have not been asked; their time begins when they are. */
   isUnasked?: true;
-  /** There are many calls and some are at work: the lists are left out. */
+  /** Set if the lists are left out, since there are many calls and some are in progress. */
   isPartial?: true;
-  /** What is known of the calls; given with those that are new, and to who looks. */
+  /** Details of the calls; given with new calls, and in the reply to a look. */
   calls?: CallRef[];
 }
 
 /** The record of a run at one moment. */
 export interface At {
-  /** How often the conversation's record has changed. */
+  /** Number of changes of the conversation's record. */
   version: number;
   sequence: number;
   next: Next;
@@ -190,12 +192,12 @@ export interface RunSummary {
   trace?: string;
 }
 
-/** How a call is carried out. */
+/** Executors of calls. */
 export type CallKind = 'server' | 'approval' | 'client' | 'subagent';
 
 /**
- * What happens to a call that is not answered in time: an approval is denied or approved; a client
- * tool gets the given result, or without one an error.
+ * Outcome of a call that is not answered in time: an approval is denied or approved; a client tool
+ * gets the given result, or without one an error.
  */
 export type OnExpiry = 'deny' | 'approve' | { result: unknown };
 
@@ -204,12 +206,12 @@ export interface CallRef {
   toolCallId: string;
   toolName: string;
   kind: CallKind;
-  /** Of a call that people answer: what an answer names it by; a person may have changed the input since. */
+  /** Names by which an answer refers to the call; a person may have changed the input since. */
   approvalId?: string;
   inputHash?: string;
   /** Time limit of one execution, ms. */
   timeoutMs?: number;
-  /** How long people may take to answer, ms after the pause. */
+  /** Time that people have to answer, ms after the pause. */
   deadlineMs?: number;
   /** Set if the call needs an activity of its own; with its settings, if the tool has any. */
   activity?: CallActivity;
@@ -246,13 +248,13 @@ export interface ChildRef {
 }
 
 /**
- * Whether a step submitted the run's result. `valid`: the run ends with it once the calls of the
- * step are settled; `invalid`: the model got the reason; `missing`: the step ended without one, and
- * the model is asked for it.
+ * Verdict on a step's submission of the run's result. `valid`: the run ends with it once the calls
+ * of the step are settled; `invalid`: the model got the reason; `missing`: the step ended without
+ * one, and the model is asked for it.
  */
 export type FinishVerdict = 'valid' | 'invalid' | 'missing';
 
-/** What a run has used so far, for operators. */
+/** Usage of a run so far, for operators. */
 export interface Spent {
   tokens: number;
   /** Millionths of a dollar; absent without prices. */
@@ -260,7 +262,7 @@ export interface Spent {
 }
 
 /**
- * What is left to do after a committed step. Stored with the step, so that a repeated claim returns
+ * Work that is left after a committed step. Stored with the step, so that a repeated claim returns
  * the same.
  */
 export type StepOutcome =
@@ -270,7 +272,7 @@ export type StepOutcome =
       calls: CallRef[];
       sequence?: number;
       finish?: FinishVerdict;
-      /** As in RunProgress: who continues from the record alone reads them here. */
+      /** State for an execution that continues from the record alone. */
       invalidFinishes?: number;
       mustFinish?: boolean;
       spent?: Spent;
@@ -295,9 +297,9 @@ export interface Resumption {
   approved: string[];
 }
 
-/** Payload of the `look` signal: nothing in it decides anything, since every activity asks the record first. */
+/** Payload of the `look` signal. It decides nothing, since every activity asks the record first. */
 export interface Hint {
-  /** What the record says now, which saves the run a look at it. */
+  /** Current state of the record, which saves the run a look at it. */
   at?: At | undefined;
   /** The record has ended the run while it waited for its provider: no attempt will report the end. */
   ended?: boolean | undefined;
@@ -334,7 +336,7 @@ export interface RunUsage {
   costMicroUsd?: number;
 }
 
-/** Who has fired a schedule by hand. Pure, since workflow code imports this file. */
+/** Triggers of a schedule by hand. Pure, since workflow code imports this file. */
 
 /** A person who has asked, by the name within the tenant. */
 export interface Asker {
@@ -349,19 +351,19 @@ export interface Trigger extends Asker {
 
 /** Temporal's clock may differ from that of the API by a minute, and firings are named by the second. */
 const SAME_MS = 2 * 60_000;
-/** A firing that is kept until others are over has its first time still, so old triggers are kept, too. */
+/** A buffered firing keeps its first time, so old triggers are kept, up to this many. */
 const MOST = 500;
 
-/** The same list if it has this trigger. */
+/** Adds a trigger; returns the same list if it has this trigger. */
 export function addTrigger(triggers: readonly Trigger[], trigger: Trigger): readonly Trigger[] {
   const isNoted = triggers.some(({ by, at }) => by === trigger.by && at === trigger.at);
   return isNoted ? triggers : [...triggers, trigger].slice(-MOST);
 }
 
 /**
- * Who asks for a firing: the one who created the schedule, then those who triggered it, the nearest first.
- * Temporal does not tell a trigger from a time of the schedule, so firings of the two minutes around a
- * trigger count as triggered.
+ * Returns the askers of a firing: the creator of the schedule, then those who triggered it, the
+ * nearest in time first. Temporal does not tell a trigger from a scheduled time, so firings within
+ * two minutes of a trigger count as triggered.
  */
 export function askersOf(
   {

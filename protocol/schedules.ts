@@ -27,7 +27,7 @@ const times = {
     .default('UTC'),
 };
 
-/** `POST /api/operator/schedules`; programs that create schedules are held to it, too. */
+/** `POST /api/operator/schedules`; schedules that programs create must match it, too. */
 export const OperatorScheduleBody = z
   .object({
     name,
@@ -39,7 +39,7 @@ export const OperatorScheduleBody = z
         (message) => new TextEncoder().encode(message).length <= LIMITS.scheduledMessageBytes,
         { message: 'the message is too long' },
       ),
-    /** Whose runs they are. Default: the caller's. */
+    /** Owner of the runs. Default: the caller. */
     owner: text.optional(),
     /** The conversation that each firing continues. Default: a new one each time. */
     sessionId: z.string().regex(SESSION_ID).optional(),
@@ -74,20 +74,18 @@ const schedule = {
   overlap: z.enum(OVERLAPS),
   whenBusy: z.enum(WHEN_BUSY),
   isPaused: z.boolean(),
-  /** Why it was paused or resumed last. */
+  /** Reason for the last pause or resumption. */
   note: z.string().optional(),
-  /** Who created it. */
   by: z.string(),
   createdAt: ms,
-  /** The next times; empty for one that was created just now. */
+  /** The next firing times; empty for a schedule that was just created. */
   next: z.array(ms),
 };
 
-/** A schedule. */
 export const OperatorSchedule = z.object(schedule).meta({ id: 'OperatorSchedule' });
 export type OperatorSchedule = z.infer<typeof OperatorSchedule>;
 
-/** Body of `GET /api/operator/schedules`: by name. */
+/** Body of `GET /api/operator/schedules`, sorted by name. */
 export const OperatorSchedules = z.object({ schedules: z.array(OperatorSchedule) });
 export type OperatorSchedules = z.infer<typeof OperatorSchedules>;
 
@@ -114,11 +112,13 @@ export const OperatorScheduleDetail = z
         ]),
         sessionId: z.string().optional(),
         runId: z.string().optional(),
-        /** Why it failed, or was left out or refused. */
+        /** Error code of a failed, skipped or refused firing. */
         code: z.string().optional(),
       }),
     ),
-    /** Since it was created: firings, those that overlapped, and those that Temporal's absence cost. */
+    /**
+     * Counts since creation: firings, skipped overlaps, and firings missed while Temporal was away.
+     */
     counts: z.object({ fired: z.number(), skipped: z.number(), missed: z.number() }),
   })
   .meta({ id: 'OperatorScheduleDetail' });

@@ -1,28 +1,27 @@
 import { formatApprovalId } from './ids.js';
 
-/** What an answer says of the call that its author was shown, as lists of what waits give it. */
+/** Identity of the call that the author of an answer saw, as lists of pending calls give it. */
 export interface ShownCall {
-  /** The run and the call that asked. */
+  /** Names the run and the call that asked. */
   approvalId?: string | undefined;
-  /** Hash of the input. */
   inputHash?: string | undefined;
 }
 
-/** A call that waits, as its record has it. */
+/** A pending call, from its record. */
 interface WaitingCall {
   runId: string;
   toolCallId: string;
   input: unknown;
-  /** Absent: the tool demands nothing of its approver. */
+  /** Absent if the tool demands nothing of its approver. */
   approvers?: object | undefined;
-  /** Present once the input is that of a person. */
+  /** Present once a person has changed the input. */
   edited?: object | undefined;
 }
 
 /**
- * Whether an answer is about the call as it waits now. A call id alone can be given again: to another run, or in
- * a conversation that was erased and begun anew. A call with approvers has to be named as it was shown, the
- * input included.
+ * Returns true if an answer is about the call as it waits now. A call id may recur in another run,
+ * or in a conversation that was erased and begun anew. An answer to a call with approvers must name
+ * the call as it was shown, the input included.
  *
  * @param isPosted the answer is in a posted message of a chat, whose approval id came with the input that the
  * model asked for

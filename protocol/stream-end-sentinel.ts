@@ -10,12 +10,11 @@ export const STREAM_END_SENTINEL = Symbol.for('helix.stream.end');
 export interface StreamEndSentinel {
   __streamEnd: true;
   status: 'ended' | 'failed';
-  /** Why the stream failed. */
   error?: string;
 }
 
 /**
- * A mark for the end of a stream in a queue of chunks.
+ * Creates a mark for the end of a stream in a queue of chunks.
  *
  * @example
  * import { createStreamEndSentinel, isStreamEndSentinel } from 'helix-temporal';

@@ -2,15 +2,15 @@ import type { Usage } from './chunk.js';
 import type { NoticeType } from './notices.js';
 import type { TerminalStatus } from './run.js';
 
-/** How an attempt at a step ended. */
+/** Outcome of an attempt at a step. */
 export type AttemptEnd =
   /** Its reply was stored. */
   | 'committed'
   /** Its reply was cut by a stop or a failure, and the part that people saw was stored. */
   | 'cut'
-  /** Its provider failed: what it wrote was withdrawn. */
+  /** Its provider failed, so its output was withdrawn. */
   | 'discarded'
-  /** It was given back: the worker leaves, or an engine is away. */
+  /** The worker gave it back, since the worker leaves or an engine is away. */
   | 'left'
   /** Code of this project threw. */
   | 'fault'
@@ -29,16 +29,15 @@ export interface UsedModel {
 }
 
 /**
- * Something that happened to a run, once for each time that it happened. The process that caused it
- * reports it, after the record has it: a process that dies in between reports nothing, so counts may
- * be too low, never too high.
+ * An event of a run. The process that caused it reports it once, after the record has it; a process
+ * that dies in between reports nothing, so counts may be too low, never too high.
  */
 export type RunEvent =
-  /** `code`: of a run that failed. */
+  /** `code`: error of a failed run. */
   | { kind: 'run_ended'; agent: string; status: TerminalStatus; code?: string }
-  /** `code`: why the provider's reply was withdrawn. */
+  /** `code`: reason for withdrawing the provider's reply. */
   | { kind: 'attempt_ended'; outcome: AttemptEnd; code?: string }
-  /** `code`: how the provider failed. */
+  /** `code`: error of the provider. */
   | ({ kind: 'model_called'; seconds: number; firstSeconds?: number; code?: string } & UsedModel)
   /** `tenant` is known only where it is counted; empty without one. */
   | ({
@@ -52,26 +51,26 @@ export type RunEvent =
   | { kind: 'tool_retried'; tool: string }
   | {
       kind: 'call_answered';
-      /** Who was asked: a person, or a client. */
+      /** `approval` asks a person, `client` a page or program. */
       asked: 'approval' | 'client';
       decision: 'approved' | 'denied' | 'result' | 'error' | 'expired';
-      /** The channel. */
+      /** Channel of the answer. */
       source: string;
-      /** Since the question was asked; absent if that is unknown. */
+      /** Time since the question was asked; absent if that is unknown. */
       waitedSeconds?: number;
     }
-  /** `found`: what the sweeper did about a session that needed something. */
+  /** `found`: the sweeper's act on a session that needed one. */
   | { kind: 'session_swept'; found: string }
-  /** A budget was found to be spent: once for each, and day or month. */
+  /** A budget is spent; reported once for each budget and period. */
   | { kind: 'budget_spent'; of: 'user' | 'tenant'; period: 'day' | 'month' }
-  /** A worker died: once for each, however often its lease is judged. */
+  /** A worker died; reported once for each, however often its lease is judged. */
   | { kind: 'lease_judged' }
   | { kind: 'attempt_taken_over'; isDone: boolean }
-  /** Another worker judged this one, which lives. */
+  /** Another worker judged this one dead, though it lives. */
   | { kind: 'lease_lost' }
   /**
-   * A notice and one of its receivers: it was taken, it was not taken and is tried again, or it was given
-   * up. `seconds`: from a question until its first notice was taken.
+   * An attempt to deliver a notice to one receiver. `seconds`: from a question until its first
+   * notice was delivered.
    */
   | {
       kind: 'notice_tried';
@@ -87,8 +86,8 @@ export type RunMeter = (event: RunEvent) => void;
 export const NO_METER: RunMeter = () => undefined;
 
 /**
- * Names a span by two texts: of its trace, and of the span within it. The tracer derives the ids of
- * both, so that it is the same span in whichever process, and however often, it is written.
+ * Name of a span: a text for its trace, and one for the span within it. The tracer derives the ids
+ * of both, so a span stays the same in whichever process, and however often, it is written.
  */
 export interface SpanName {
   trace: string;
@@ -100,12 +99,11 @@ export type SpanAttributes = Record<
   string | number | boolean | readonly string[] | undefined
 >;
 
-/** Work that is over. */
 export interface FinishedSpan {
   /** Its title: the operation, then what it is carried out on. */
   title: string;
   id: SpanName;
-  /** The span above it in the same trace; absent: the first one. */
+  /** The span above it in the same trace; absent for the first one. */
   parent?: string | undefined;
   /** `client` for a call of another service. */
   kind: 'internal' | 'client';
@@ -115,9 +113,9 @@ export interface FinishedSpan {
   startMs: number;
   endMs: number;
   attributes: SpanAttributes;
-  /** Why it failed: a code. */
+  /** Error code of failed work. */
   error?: string | undefined;
-  /** What people, models and tools wrote; asked for only if it is to be exported. */
+  /** Text of people, models and tools; called only if it is to be exported. */
   content?: (() => Record<string, unknown>) | undefined;
 }
 
@@ -128,8 +126,8 @@ export interface Tracer {
   within: <T>(span: SpanName, work: () => T) => T;
   /** Carries out the work of a request, which may bring a W3C `traceparent`. */
   serve: <T>(traceparent: string | undefined, work: () => T) => T;
-  /** The `traceparent` that the request in progress has brought. */
+  /** Returns the `traceparent` of the request in progress. */
   request: () => string | undefined;
-  /** A page that shows the trace, if there is one. */
+  /** Returns the address of a page that shows the trace, if there is one. */
   urlOf: (trace: { trace: string; runId: string; sessionId: string }) => string | undefined;
 }

@@ -2,15 +2,14 @@ import type { RunActivities } from './activities.js';
 
 /** Names that Temporal sees. Plain constants, shared by workflow code, workers and clients. */
 export const WORKFLOW_TYPE = 'agentRun';
-/** One act on many runs or calls. */
 /** One firing of a schedule: a run of its agent. */
 export const FIRING_WORKFLOW_TYPE = 'agentFiring';
-/** Notices: of a wait, of the end of a run, and the delivery of one to one receiver. */
+/** Notices of a wait, the notice of a run's end, and the delivery of a notice to one receiver. */
 export const WAIT_WORKFLOW_TYPE = 'notifyWaiting';
 export const END_WORKFLOW_TYPE = 'notifyEnd';
 export const DELIVERY_WORKFLOW_TYPE = 'deliver';
 
-/** An activity or a Nexus operation that carries out the call of a tool. */
+/** Runs an activity or a Nexus operation that executes a tool's call. */
 export const TOOL_WORK_WORKFLOW_TYPE = 'agentToolWork';
 
 /** Message of a failure whose text only the codec of payloads can read, in its details. */
@@ -36,7 +35,7 @@ export function noticeQueueOf(taskQueue: string): string {
   return `${taskQueue}-notices`;
 }
 
-/** Tenants share fairly where work piles up. Temporal takes 64 bytes as a key. */
+/** Returns Temporal's fairness key, by which tenants share a backlog fairly; at most 64 bytes. */
 export function fairnessKeyOf(tenant = ''): string {
   let key = '';
   let bytes = 0;

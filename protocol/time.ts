@@ -24,15 +24,15 @@ export interface RetryDelayOptions {
   /** Growth from one delay to the next. Default: 2. */
   factor?: number;
   /**
-   * The share of the delay that is left to chance, from 0 to 1, so that clients which lost one server do
-   * not return in one moment. Default: 0.
+   * Random share of the delay, from 0 to 1, so that clients which lost one server do not return at
+   * once. Default: 0.
    */
   jitter?: number;
-  /** From 0 to 1. Default: `Math.random`. */
+  /** Source of numbers from 0 to 1. Default: `Math.random`. */
   random?: () => number;
 }
 
-/** How long to wait before the next try, in whole ms: grows with every try, up to the longest delay. */
+/** Returns the back-off before the next try, in whole ms; it grows up to the longest delay. */
 export function retryDelay({
   attempt,
   firstMs,
@@ -46,14 +46,14 @@ export function retryDelay({
 }
 
 export interface TimeoutOptions {
-  /** Makes the error of work that is late. Default: an Error with the time. */
+  /** Creates the error of late work. Default: an Error with the time. */
   late?: () => Error;
   /** Ends the wait early, with its reason. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * The result of work that has to be done within a time. The work itself is not ended.
+ * Waits for work up to a time limit. It does not end the work itself.
  *
  * @throws what `late` makes when the time is over; the signal's reason; what the work throws
  */
@@ -82,8 +82,9 @@ export function withTimeout<T>(
 }
 
 /**
- * Fires after a time, or with the first of the signals. Its timer holds it: a time limit of `AbortSignal.timeout` within
- * `AbortSignal.any` never fires in Node 20 once it was collected as garbage.
+ * Creates a signal that fires after a time, or with the first of the signals. Its timer keeps it
+ * alive: an `AbortSignal.timeout` within `AbortSignal.any` never fires in Node 20 once it is
+ * garbage-collected.
  */
 export function endsWithin(ms: number, ...signals: AbortSignal[]): AbortSignal {
   const over = new AbortController();
@@ -91,7 +92,7 @@ export function endsWithin(ms: number, ...signals: AbortSignal[]): AbortSignal {
     over.abort(new DOMException(`not done within ${String(ms)} ms`, 'TimeoutError'));
   };
   const timer: unknown = setTimeout(late, ms);
-  // A process in Node does not wait for it.
+  // The timer does not keep a Node process alive.
   (timer as { unref?: () => void }).unref?.();
   return AbortSignal.any([...signals, over.signal]);
 }

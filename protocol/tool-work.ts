@@ -5,11 +5,11 @@ import type { Principal } from './responder.js';
  * file.
  */
 
-/** What carries a call out: an activity or a Nexus operation of the tool's author. */
+/** Executor of a call: an activity or a Nexus operation of the tool's author. */
 export type ToolWork =
   | {
       kind: 'activity';
-      /** Its type. */
+      /** Activity type. */
       name: string;
       taskQueue: string;
       options: ToolWorkTimes & {
@@ -29,7 +29,7 @@ export type ToolWork =
       kind: 'nexus';
       endpoint: string;
       service: string;
-      /** Its name. */
+      /** Operation name. */
       name: string;
       options: ToolWorkTimes;
     };
@@ -40,12 +40,12 @@ interface ToolWorkTimes {
 
 /** The call that the work is for: the second argument of an activity. */
 export interface ToolWorkCall {
-  /** As in a tool's context. */
+  /** Same as in a tool's context. */
   idempotencyKey: string;
   sessionId: string;
   runId: string;
   toolCallId: string;
-  /** As in a tool's context. */
+  /** Same as in a tool's context. */
   requester?: Principal;
   approver?: Principal;
 }
@@ -61,11 +61,14 @@ export type ExecuteToolWork = (
   request: ToolWorkInput,
   how: {
     signal: AbortSignal;
-    /** True if the signal fired because another attempt waits on. */
+    /** True if the signal fired because another attempt takes over the wait. */
     isHandedOver: () => boolean;
     /** True if an earlier attempt may have started it. */
     isRepeated: boolean;
-    /** True if what an earlier attempt has started may be forgotten by now: nothing is started. */
+    /**
+     * True if Temporal may have forgotten the work of an earlier attempt, so that nothing is
+     * started.
+     */
     mayBeGone: boolean;
   },
 ) => Promise<unknown>;

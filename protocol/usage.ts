@@ -7,7 +7,7 @@ const day = z.iso.date();
 const count = z.number();
 
 const DEFAULT_GROUPS = ['day', 'owner', 'agent', 'model'] as const;
-/** What the sums are grouped by; a report is of one tenant, whose name each row then has. */
+/** Groupings of the sums. A report covers one tenant, whose name each row has with `tenant`. */
 export const USAGE_GROUPS = ['tenant', ...DEFAULT_GROUPS] as const;
 
 export const UsageQuery = z.object({
@@ -24,7 +24,7 @@ export const UsageQuery = z.object({
 });
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
-/** A group that was not asked for is absent; `owner` also of people who were forgotten. */
+/** Sums of one group. Fields of other groupings are absent; so is `owner` for erased people. */
 export const UsageRow = z.object({
   /** Empty without tenants. */
   tenant: z.string().optional(),
@@ -44,7 +44,10 @@ export type UsageRow = z.infer<typeof UsageRow>;
 export const UsageReply = z.object({ since: day, until: day, usage: z.array(UsageRow) });
 export type UsageReply = z.infer<typeof UsageReply>;
 
-/** Providers have reported NaN and null. More than a billion is no count of one call. Pure. */
+/**
+ * Sanitizes a token count: providers have reported NaN and null, and more than a billion is no
+ * count of one call. Pure.
+ */
 export function toTokenCount(tokens: number | null | undefined): number | undefined {
   if (typeof tokens !== 'number' || !Number.isFinite(tokens)) return undefined;
   return Math.min(Math.max(0, Math.round(tokens)), 1_000_000_000);

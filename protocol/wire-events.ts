@@ -56,8 +56,8 @@ export interface WireEvent {
 }
 
 /**
- * The events for a log entry; empty for internal entries. The last event carries the id, so that a
- * reader whose connection drops between two gets both again. Pure.
+ * Converts a log entry to events; none for internal entries. The last event carries the id, so that
+ * a reader whose connection drops between two gets both again. Pure.
  */
 export function toWireEvents(entry: LogEntry): WireEvent[] {
   const events = eventsOf(entry);
@@ -100,7 +100,7 @@ function endOf({ status, error, finalOutput }: StreamEnd): StreamEndEvent | Stre
 /** JSON does not escape these characters, and some readers treat them as line ends. */
 const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
-/** The SSE text of an event. Its data is always one line. Pure. */
+/** Formats an event as SSE text, whose data is always one line. Pure. */
 export function formatWireEvent({ id, event }: WireEvent): string {
   const data = JSON.stringify(event).replace(
     LINE_BREAKS,
@@ -154,9 +154,9 @@ function malformed(reason: string, cause?: unknown): HelixError {
   });
 }
 
-/** What every event of a sub-agent names. */
+/** Fields of every sub-agent event. */
 const about = {
-  /** The call of the conversation that it works for, also through agents between. */
+  /** The conversation's call that the sub-agent works for, perhaps through other agents. */
   callId: z.string(),
   /** Session of the sub-agent, which distinguishes two that write in turn. */
   agentId: z.string(),
@@ -166,7 +166,7 @@ const about = {
 
 const ToolState = z.enum(['running', 'done', 'failed']);
 
-/** What a sub-agent does, by the call of the conversation that it carries out. */
+/** An act of a sub-agent, by the conversation's call that it works for. */
 export const SubAgentEvent = z
   .discriminatedUnion('kind', [
     z.object({ ...about, kind: z.literal('text'), delta: z.string() }),
@@ -177,13 +177,13 @@ export const SubAgentEvent = z
       toolName: z.string(),
       state: ToolState,
     }),
-    /** A step begins; what a lost attempt wrote goes back to here. */
+    /** A step begins; `discarded` withdraws everything after it. */
     z.object({ ...about, kind: z.literal('step') }),
     z.object({ ...about, kind: z.literal('discarded') }),
   ])
   .meta({ id: 'SubAgentEvent' });
 export type SubAgentEvent = z.infer<typeof SubAgentEvent>;
 
-/** Body of `GET /api/chat/:sessionId/sub-agents/:toolCallId`: the end of it, oldest first. */
+/** Body of `GET /api/chat/:sessionId/sub-agents/:toolCallId`: the newest events, oldest first. */
 export const SubAgentReport = z.object({ events: z.array(SubAgentEvent) });
 export type SubAgentReport = z.infer<typeof SubAgentReport>;
