@@ -20,11 +20,11 @@ import { expireCalls, extendDeadline, submitAnswer } from '../runs/record/submit
 import type { ActivityDeps } from './deps.js';
 import { endLost, STATE_LOST } from './endings.js';
 
-/** Answers that operators give in Temporal, deadlines that pass, and deadlines that are extended. */
+/** Activities for operators' answers in Temporal, expired deadlines, and extended deadlines. */
 export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
   const { store, agents, logger } = deps;
   const check = createAnswerCheck(agents);
-  // Who may send an update is up to Temporal, which does not say who did: roles cannot be checked.
+  // Temporal authorizes updates but does not name the sender, so roles cannot be checked.
   const permit = (): Promise<void> => Promise.resolve();
 
   async function answerCall({
@@ -33,7 +33,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     at = Date.now(),
   }: AnswerRef): Promise<AnswerOutcome> {
     const parsed = parseToolAnswer(toToolAnswer(sessionId, answer));
-    // An attempt before this one has stored the change, and its reply was lost.
+    // An earlier attempt may have stored the change and lost its reply.
     const known = await store.calls.read(sessionId, parsed.toolCallId);
     if (known?.spec.edited?.at === at) return { kind: 'edited' };
     const submitted = await submitAnswer({ store, check, permit }, parsed, at, {
@@ -44,7 +44,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
       const call = await store.calls.read(sessionId, parsed.toolCallId);
       const { decision, row } = call ?? {};
       if (decision?.via === 'temporal' && decision.at === at) return stored(runId);
-      // The row of a client's result has no time: the same result again changes nothing.
+      // The row of a client's result has no time, so the same result counts as the same answer.
       if (call !== undefined && row?.role === 'tool' && row.via === 'temporal') {
         const checked = await check(record, call.spec, parsed);
         if (isResultOf(row, checked)) return stored(runId);
@@ -52,7 +52,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     }
     if (result.kind === 'edited') return result;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
-    // Who did it is in the line of the audit entry, by pseudonym: no erasure reaches a log.
+    // The audit entry names the actor by pseudonym; logs do not, since erasure does not reach them.
     logger.info({ runId, toolCallId: parsed.toolCallId, via: 'temporal' }, 'a call was answered');
     await wakeOthers(deps, result.others);
     return stored(runId);
@@ -73,7 +73,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
       if (record !== undefined && isOlder(record, runId)) {
         const step = record.committedStep;
         await endLost(deps, { ...ref, step }, known.sequence);
-        // Also where the record does not have the run any more.
+        // Reports the end even if the record no longer has the run.
         const { version, sequence } = known;
         const error = STATE_LOST;
         return { version, sequence, next: { do: 'done', step, status: 'failed', error } };
@@ -114,20 +114,20 @@ function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string,
   return { ...base, kind: 'client-tool-result', ...outcome };
 }
 
-/** True if the row is what the answer of a client's tool became. */
+/** Returns true if the row stores this answer of a client's tool. */
 function isResultOf(row: ToolRow, answer: ToolAnswer): boolean {
   if (answer.kind !== 'client-tool-result') return false;
   if (answer.error !== undefined) return row.error === answer.error;
   return row.error === undefined && isDeepStrictEqual(row.output, answer.result ?? null);
 }
 
-/** True if the record is older than a run that has seen more than it holds. */
+/** Returns true if the record is too old to have seen the run as far as the run got. */
 function isOlder(record: SessionRecord, runId: string): boolean {
   if (record.runId === runId) return !isTerminal(record.status);
   return runNumberOf(record.runId) < runNumberOf(runId);
 }
 
-/** A refusal is an outcome; after an outage Temporal retries. */
+/** Returns a refusal as an outcome; an outage is thrown so that Temporal retries. */
 async function orRefused<T>(work: () => Promise<T>): Promise<T | Refused> {
   try {
     return await work();
@@ -140,7 +140,7 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T | Refused> {
   }
 }
 
-/** Signals runs of the conversation that an answer unblocks; the sweeper wakes one that is missed. */
+/** Signals runs that an answer unblocks; the sweeper wakes a run whose signal is lost. */
 export async function wakeOthers(
   { wake, logger }: ActivityDeps,
   others: readonly Wake[] = [],

@@ -8,10 +8,10 @@ import type { ActivityDeps } from './deps.js';
 import { holdAttempt, numberOf, tokenOf } from './lease.js';
 
 /**
- * An activity of Temporal around work that knows attempts only.
+ * Wraps work on an attempt as a Temporal activity.
  *
- * @param toDetails what the heartbeats report, given what the attempt before has reported, or left
- * when it was lost; the work keeps it current
+ * @param toDetails returns the heartbeat details from those of the previous attempt, or from what
+ * it left when it was lost; the work keeps them current
  */
 export function asActivity<Ref extends LeaseRef, Details, Result>(
   deps: Pick<ActivityDeps, 'unansweredMs' | 'lease'>,
@@ -27,7 +27,7 @@ export function asActivity<Ref extends LeaseRef, Details, Result>(
       return await work(ref, attempt, details);
     } catch (error) {
       const { token, number } = attempt;
-      // No retry timer, whose grain is a second: the workflow schedules it again at once.
+      // The workflow reschedules the work at once: a retry timer has a granularity of one second.
       if (ref.isLeased === true && isShutdown(cancellationSignal)) {
         const lost: LostAttempt = { kind: 'lost', token, number, progress: attempt.progress() };
         return attempt.begun() ? lost : { ...lost, begun: false };
@@ -39,7 +39,7 @@ export function asActivity<Ref extends LeaseRef, Details, Result>(
   };
 }
 
-/** True if the worker's time to drain is over. */
+/** Returns true if the worker's time to drain is over. */
 function isShutdown({ reason }: AbortSignal): boolean {
   return reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN';
 }
@@ -57,21 +57,21 @@ function toActivityFailure(error: unknown): unknown {
 }
 
 const HEARTBEAT_MS = 1_000;
-/** Attempts under a lease have a long time-out, and three heartbeats within it. */
+/** Leased attempts have a long time-out, within which they send three heartbeats. */
 const LONG_TIMEOUT_MS = 30_000;
 const BEATS_PER_TIMEOUT = 3;
 /** A worker whose write was not answered for this long leaves its attempts to other workers. */
 const CANNOT_WRITE_MS = 10_000;
 
 /**
- * Registers the attempt under the worker's lease. Heartbeats are the backstop: by timer, also while
- * the model is silent. The first comes after a pause, since the time-out counts from the start
- * anyway, and short work saves the server a write.
+ * Registers the attempt under the worker's lease. Heartbeats are the backstop: a timer sends them
+ * even while the model is silent. The first comes after a pause, since the time-out counts from the
+ * start anyway, and short work saves the server a write.
  *
  * A worker that cannot write sends no heartbeat and takes no attempt: another worker may reach the
- * store. If none does, an attempt that is running still ends with its own outcome.
+ * store. If none does, a running attempt still ends with its own outcome.
  *
- * @param ref what the workflow says about leases
+ * @param ref lease fields that the workflow sent
  * @throws ApplicationFailure `StoreUnreachable`, retryable
  */
 function openAttempt(

@@ -8,47 +8,47 @@ import type { WriterLoss } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
 import type { ExecutedCall } from './lease.js';
 
-/** Why work was cut short, beside the worker's own cancellation. */
+/** Reason that the runtime cut an attempt's work; the worker's own cancellation has none. */
 export type CutReason = 'stop' | WriterLoss;
 
-/** One attempt of an activity: its place in the order of attempts, its heartbeat, and its cut signal. */
+/** One attempt of an activity, with its number, heartbeat, and cut signal. */
 export interface Attempt {
-  /** From 1; attempts that were lost with their workers count. */
+  /** From 1; counts attempts that were lost with their workers. */
   number: number;
-  /** Grows with every attempt, also over a reset of the workflow. */
+  /** Grows with every attempt, even after a reset of the workflow. */
   token: number;
-  /** Fires on a stop, when fenced off, and when Temporal cancels (time-out, worker going away). */
+  /** Fires on a stop, on a lost fence, and when Temporal cancels (time-out, worker shutdown). */
   signal: AbortSignal;
   /** Cuts the work; the first reason counts. */
   cut: (reason: CutReason) => void;
   cutReason: () => CutReason | undefined;
-  /** True when Temporal cancelled this attempt: the next attempt takes over. */
+  /** True if Temporal cancelled this attempt; the next attempt takes over. */
   cancelled: () => boolean;
   /** Time since the workflow asked for the activity, over all attempts, ms. */
   ageMs: () => number;
-  /** True once the attempt has taken longer than its time-out: Temporal has given it up. */
+  /** True once the attempt has run past its time-out, so that Temporal has given it up. */
   outlived: () => boolean;
-  /** How many attempts may be lost, within a time that grows with the time-out of each. */
+  /** Limit of lost attempts, within a time that grows with the time-out of each. */
   budget: AttemptBudget;
-  /** Resolves once another worker would take the attempt over. @throws AttemptFailure */
+  /** Resolves once the lease covers the attempt. @throws AttemptFailure */
   registered: Promise<void>;
   /**
-   * To be called before a call that may not be repeated: a worker that only stood still keeps it.
-   * The returned function is called when the call has ended.
+   * Must be called before a call that may not be repeated, so that a worker that merely stalled
+   * keeps it. Call the returned function when that call ends.
    */
   becomePatient: () => Promise<() => void>;
   /**
-   * Notes which tool is about to execute what call, in case it holds up the process. The returned
-   * function is called when it has ended.
+   * Notes the call that a tool is about to execute, in case it blocks the process. The returned
+   * function ends the note.
    */
   executing: (call: ExecutedCall) => () => void;
-  /** Leaves to its successor, in case this attempt is lost, what its heartbeats report. */
+  /** Hands the current heartbeat details to the successor, in case this attempt is lost. */
   leaveProgress: () => void;
-  /** What it has left so far. */
+  /** Heartbeat details handed over so far. */
   progress: () => unknown;
-  /** Notes that its call was not permitted to begin, so that handing it over uses nothing up. */
+  /** Notes that the call could not begin, so that its hand-over uses up no attempt. */
   noteUnbegun: () => void;
-  /** False once that is noted. */
+  /** False after `noteUnbegun`. */
   begun: () => boolean;
   close: () => void;
 }
@@ -56,20 +56,20 @@ export interface Attempt {
 /** Type of the failure with which a tool requests another execution. */
 export const TOOL_RETRY = 'tool_retry';
 
-/** Type of the failure of a call that has found no place among the tools of its process. */
+/** Type of the failure of a call that found no free tool slot in its process. */
 export const TOOLS_BUSY = 'tools_busy';
 
-/** What a failure says of the attempt that follows. */
+/** Describes the attempt that follows a failure. */
 export interface NextAttempt {
-  /** Names the reason; operators read it. */
+  /** Reason, for operators. */
   type: string;
-  /** Earliest time of the next attempt, ms from now. Default: as the retry policy says. */
+  /** Earliest time of the next attempt, ms from now. Default: set by the retry policy. */
   afterMs?: number;
-  /** True for a wait that is no failure, such as for a provider. */
+  /** True for a wait that is not a failure, such as a wait for a provider. */
   isExpected?: boolean;
 }
 
-/** Ends an attempt at a step or call without a result: another attempt follows, on any worker. */
+/** Ends an attempt at a step or call without a result; another attempt follows on any worker. */
 export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 
@@ -81,12 +81,12 @@ export class AttemptFailure extends Error {
   }
 }
 
-/** The attempt was cancelled, since its worker shuts down or its time is over. */
+/** Ends an attempt that was cancelled because its worker shuts down or its time is over. */
 export class AttemptCancelled extends Error {
   override readonly name = 'AttemptCancelled';
 }
 
-/** The signal of an attempt, which fires with the others as well, and what cuts it. */
+/** Creates an attempt's signal, which follows the given signals, and the function that cuts it. */
 export function createCut(
   ...signals: AbortSignal[]
 ): Pick<Attempt, 'signal' | 'cut' | 'cutReason'> {
@@ -102,7 +102,6 @@ export function createCut(
   };
 }
 
-/** Writer of a step's model call. */
 export function modelWriter(
   ref: { sessionId: string; runId: string; agent: string; step: number },
   token: number,
@@ -110,7 +109,6 @@ export function modelWriter(
   return { ...pickWriter(ref), name: formatModelWriter(ref.sessionId, ref.step), token };
 }
 
-/** Writer of one tool call. */
 export function callWriter(
   ref: { sessionId: string; runId: string; agent: string; step: number; toolCallId: string },
   token: number,
@@ -127,26 +125,26 @@ function pickWriter(ref: {
   return { sessionId: ref.sessionId, runId: ref.runId, agentType: ref.agent, step: ref.step };
 }
 
-/** What has cut the attempt's work, if anything. @throws AttemptCancelled if that was the worker's end */
+/** Returns the reason of the attempt's cut, if any. @throws AttemptCancelled on a shutdown */
 export function cutOf(attempt: Pick<Attempt, 'cancelled' | 'cutReason'>): CutReason | undefined {
   if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
   return attempt.cutReason();
 }
 
-/** An attempt waits this long until its end is recorded; the store keeps trying while the process lives. */
+/** Longest wait for the record of an attempt's end; the store keeps trying after it. */
 const RECORDED_MS = 1_000;
 
-/** True for a fault of the code, which repetition does not mend; false for an outage. */
+/** Returns true for a fault of the code, which a retry does not fix; false for an outage. */
 export function isFault(error: unknown): boolean {
   if (error instanceof AttemptCancelled || error instanceof AttemptFailure) return false;
   return !(HelixError.isInstance(error) && error.code === 'unavailable');
 }
 
 /**
- * Records that an attempt ends without a result, and why. An attempt that dies, or has outlived its
- * time, records nothing: its successor counts it as lost.
+ * Records that an attempt ends without a result, and the reason. An attempt that dies, or has
+ * outlived its time, records nothing: its successor counts it as lost.
  *
- * @returns true if this fault used the budget up
+ * @returns true if this fault used up the budget
  */
 export async function handOver(
   { store, logger }: Pick<ActivityDeps, 'store' | 'logger'>,
@@ -164,7 +162,7 @@ export async function handOver(
     });
   const result = await withTimeout(RECORDED_MS, recorded).catch(() => undefined);
   if (way !== 'fault' || result === undefined) return false;
-  // The store does not count what fails before the claim; Temporal does.
+  // The store does not count failures before the claim; Temporal does.
   const lost = result.kind === 'handed_over' ? result.lost : attempt.number;
   return lost >= LIMITS.attempts.most;
 }
@@ -174,7 +172,7 @@ function toWay(error: unknown): HandOverInput['how'] {
   return error instanceof AttemptFailure && error.next.type === TOOL_RETRY ? 'retry' : 'left';
 }
 
-/** The agent's code may take its time, but not outlast the call that it is made for. */
+/** Rejects once the signal fires, so that the agent's code cannot outlast its call. */
 export function orAborted<T>(
   work: T | Promise<T>,
   signal: AbortSignal,

@@ -4,18 +4,18 @@ import { joinDeltas } from '../protocol/combine-streams.js';
 import type { Writer, AppendResult } from '../store/contract/log.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 
-/** Why an attempt no longer owns its writer; `rewound`: the store became older than the writer. */
+/** Reason that an attempt lost its writer; `rewound`: the store became older than the writer. */
 export type WriterLoss = 'fenced' | 'superseded' | 'rewound';
 
-/** Writes chunks under a claim: one append in flight, what arrives meanwhile goes into the next. */
+/** Writes chunks under a claim, one append at a time; later chunks join the next append. */
 export interface ChunkWriter {
-  /** Takes chunks; never blocks. */
+  /** Queues chunks; never blocks. */
   push: (chunks: readonly StreamChunk[]) => void;
-  /** Resolves when there is room again; wait for it between chunks so that memory stays bounded. */
+  /** Resolves when the queue has room; waiting for it between chunks bounds the memory. */
   room: () => Promise<void> | undefined;
-  /** Resolves when everything pushed is stored. Rejects with what made a write fail. */
+  /** Resolves when all pushed chunks are stored. @throws the error that failed a write */
   flush: () => Promise<void>;
-  /** Set once a write was refused: this attempt no longer owns the writer. */
+  /** Set once the store refused a write because this attempt no longer owns the writer. */
   lost: () => WriterLoss | undefined;
   /** Highest sequence that the store has returned. */
   known: () => number;
@@ -66,7 +66,7 @@ export function createChunkWriter(
 
   return {
     push: (chunks) => {
-      // Behind a batch that failed the store would miss one, and call that a loss of its own.
+      // After a failed batch the store would see a gap and report it as a loss of the writer.
       if (loss !== undefined || failure !== undefined || chunks.length === 0) return;
       for (const chunk of chunks) queue.push(...splitOversized(chunk));
       start();
@@ -86,7 +86,7 @@ function toLoss(kind: Exclude<AppendResult['kind'], 'appended'>): WriterLoss {
   return kind === 'closed' ? 'superseded' : kind;
 }
 
-/** As many chunks as fit into one append, adjacent deltas of one block merged. Pure. */
+/** Takes as many chunks as fit into one append and merges adjacent deltas of one block. Pure. */
 export function takeBatch(queue: readonly StreamChunk[]): [StreamChunk[], StreamChunk[]] {
   const taken: StreamChunk[] = [];
   let bytes = 0;
@@ -112,10 +112,10 @@ function roughBytes(chunk: StreamChunk): number {
   return 160 + (chunk.type === 'thinking' ? chunk.content : chunk.delta).length * 3 + more;
 }
 
-/** Of UTF-16 text; even where each unit becomes six bytes of JSON this stays below a chunk's limit. */
+/** UTF-16 units; even if each becomes six bytes of JSON, a piece stays below a chunk's limit. */
 const MAX_UNITS = 32 * 1024;
 
-/** Cuts a delta that is too large for the store into several with the same text. Pure. */
+/** Splits a delta that is too large for the store into several with the same text. Pure. */
 export function splitOversized(chunk: StreamChunk): StreamChunk[] {
   switch (chunk.type) {
     case 'text_delta':
@@ -137,7 +137,7 @@ export function splitOversized(chunk: StreamChunk): StreamChunk[] {
   }
 }
 
-/** No piece ends between the two halves of a character. */
+/** Splits a text without separating surrogate pairs. */
 function pieces(text: string): string[] {
   const found: string[] = [];
   for (let start = 0; start < text.length;) {

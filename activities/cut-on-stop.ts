@@ -4,16 +4,16 @@ import { sleep } from '../protocol/time.js';
 import type { Attempt } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
 
-/** A subscription that fails is tried again after this long. */
+/** Pause before a failed subscription is retried. */
 const LISTEN_AGAIN_MS = 1_000;
 
 /**
- * Cuts an attempt when its run is stopped, or the conversation's run that it works for. It begins to
- * listen beside the attempt's claim: a claim finds the stops before it, and what came between the
- * two is looked up in the record. A message may be late, since a worker or its connection can stand
- * still: one about an earlier run of the conversation cuts nothing.
+ * Cuts an attempt when its run, or the root run that it works for, is stopped. The subscription
+ * starts in parallel with the claim: the claim finds earlier stops, and a read of the record finds
+ * stops between the two. A message may arrive late, since a worker or its connection can stall, so
+ * a message about an earlier run of the conversation cuts nothing.
  *
- * @returns ends it
+ * @returns a function that ends the subscription
  */
 export function cutOnStop(
   {
@@ -29,13 +29,13 @@ export function cutOnStop(
   const life = new AbortController();
   let leave: (() => void) | undefined;
 
-  /** A sub-agent works for the conversation's newest run. */
+  /** A sub-agent works for the newest run of its root conversation. */
   async function isOurs(stopped: string): Promise<boolean> {
     if (sessionId === conversation) return stopped === runId;
     return (await store.sessions.read(conversation))?.runId === stopped;
   }
 
-  /** What the attempt writes next is answered with the stop. */
+  /** A failed lookup is harmless: the attempt's next write is answered with the stop. */
   function warn(error: unknown): void {
     logger.warn({ err: error, runId }, 'a stop could not be looked up');
   }
@@ -46,7 +46,7 @@ export function cutOnStop(
     }, warn);
   }
 
-  /** Undefined if the attempt is over before it succeeds. */
+  /** Returns undefined if the attempt ends first. */
   async function subscribe(): Promise<(() => void) | undefined> {
     while (!life.signal.aborted) {
       try {
@@ -66,7 +66,7 @@ export function cutOnStop(
     });
     leave = await subscribe();
     if (life.signal.aborted) leave?.();
-    // A channel that was subscribed before, by an earlier step, has missed nothing.
+    // A channel that an earlier step subscribed to has missed nothing.
     else if (isLater) await lookUp();
   }
 
@@ -77,7 +77,7 @@ export function cutOnStop(
   }
 
   listen().catch(warn);
-  // A published message may be lost; the mailbox is read with each renewal of the lease.
+  // Published messages may be lost; each renewal of the lease reads the mailbox.
   const endMail = lease?.onStop(conversation, onStop);
   return () => {
     life.abort();

@@ -18,7 +18,7 @@ export interface ActivityLogger {
   warn: (fields: object, message: string) => void;
 }
 
-/** Stores files of a conversation within the limits of its owner, and removes them. */
+/** Stores files of a conversation within its owner's limits, and removes them. */
 export interface MadeFiles {
   upload: (
     input: SessionOwner & {
@@ -35,44 +35,44 @@ export interface ActivityDeps {
   store: Store;
   streamManager: StreamManager;
   agents: AgentRegistry;
-  /** Handed to tools as they are. */
+  /** Passed to tools unchanged. */
   services: Readonly<Record<string, unknown>>;
-  /** Where the API is reached from outside, without a slash at the end. Default: addresses are paths. */
+  /** Public base URL of the API, without a trailing slash. Default: addresses are paths. */
   publicUrl?: string | undefined;
   /** Begins the next queued message when a run has ended. */
   startNext: StartNext;
-  /** Signals a run that an answer to another run unblocks; without it the sweeper does. */
+  /** Signals a run that an answer to another run unblocks. Default: the sweeper wakes it. */
   wake?: (wake: Wake) => Promise<void>;
-  /** How long the oldest write has waited for the store's answer, ms. Without it: never long. */
+  /** Time that the oldest write has waited for the store's answer, ms. Default: always 0. */
   unansweredMs?: () => number;
-  /** True once the worker shuts down. Without it: never. */
+  /** True once the worker shuts down. Default: always false. */
   isDraining?: () => boolean;
-  /** Held by this process; without it Temporal notices by heartbeats that the process has died. */
+  /** Lease of this process. Default: Temporal detects a dead process by its heartbeats. */
   lease?: Lease;
   /** Executes activities and Nexus operations for tools. Default: such calls fail. */
   toolWork?: ExecuteToolWork | undefined;
-  /** What Temporal knows of a run's workflow. */
+  /** Reads the state of a run's workflow in Temporal. */
   workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
-  /** How many tools are executed at once in this process. Default: 200, of one user 50. */
+  /** Concurrent tool executions in this process. Default: 200, of which one user may have 50. */
   toolSlots?: SlotLimits;
   /** Concurrent activities of a worker whose calls may start eagerly. Default: none do. */
   eagerSlots?: number | undefined;
-  /** Hosts whose files models get as bytes where they cannot fetch them. Default: none. */
+  /** Hosts whose files are fetched for models that cannot fetch them. Default: none. */
   fileHosts?: readonly string[] | undefined;
-  /** Stores files that models make. Default: those that are too large for the stream are not kept. */
+  /** Stores files that models make. Default: files too large for the stream are dropped. */
   uploads?: MadeFiles | undefined;
-  /** For the sources of agents' tools, closed by the worker. Default: of its own. */
+  /** Provides the sources of agents' tools; the worker closes it. Default: a private one. */
   toolHost?: ToolHost;
-  /** Counts what happens, except what changes tell (`listenToChanges`). Default: nothing. */
+  /** Counts events, except those that changes report (`listenToChanges`). Default: none. */
   meter?: RunMeter;
   /** Writes traces. Default: none. */
   tracer?: Tracer;
-  /** Of extensions. Default: none. */
+  /** Listeners of extensions. Default: none. */
   others?: ListenersDeps['others'];
   logger: ActivityLogger;
 }
 
-/** What `createActivities` adds. */
+/** Dependencies with those that `createActivities` adds. */
 export interface TracedDeps extends ActivityDeps {
   traces?: LegTraces | undefined;
 }

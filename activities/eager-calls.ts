@@ -2,24 +2,24 @@ import type { CallActivityRef, LostAttempt } from '../protocol/activities.js';
 import type { StepOutcome } from '../protocol/run.js';
 import { type Attempt, AttemptFailure, TOOLS_BUSY } from './attempt.js';
 
-/** Temporal starts at most so many activities of one workflow task eagerly. */
+/** Temporal's limit of eagerly started activities per workflow task. */
 const AT_ONCE = 3;
-/** The share of a process's places for models that calls may take. */
+/** Share of a process's model slots that calls may take. */
 const SHARE = 1 / 4;
-/** Calls are offered places while less than this share of them is taken. */
+/** Calls are offered slots while less than this share of them is taken. */
 const SPARE = 1 / 2;
 
 /**
- * Calls of tools that start eagerly: Temporal hands them to the worker in its reply to the workflow
- * task, without a queue between. They take places of models, so they are offered few, and only while
- * most are free.
+ * Tool calls that start eagerly: Temporal hands them to the worker in its reply to the workflow
+ * task, without a queue in between. They take model slots, so only a few are offered, and only
+ * while most slots are free.
  */
 export interface EagerCalls {
-  /** Counts a model call, or a leg, for as long as it lasts. */
+  /** Counts a model call, or a leg, while it lasts. */
   beside: <Result>(work: Promise<Result>) => Promise<Result>;
-  /** How many calls of a step may start eagerly. */
+  /** Returns the number of a step's calls that may start eagerly. */
   offer: (outcome: StepOutcome) => number;
-  /** Carries a call out if there is a place, or says that its own task queue has to take it. */
+  /** Executes a call if a slot is free; otherwise sends it to its own task queue. */
   call: <Result>(
     ref: CallActivityRef,
     attempt: Attempt,

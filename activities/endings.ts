@@ -14,15 +14,15 @@ import { ATTEMPTS_EXHAUSTED } from './model/step-outcome.js';
 import { leaveToNewerWorker, type AgentRef } from './run-agent.js';
 
 /**
- * Why an attempt of a step ends without a reply of its model.
+ * Reason that an attempt of a step ends without a reply of its model.
  *
- * - `superseded`: another run, or another party's end of this run, took its place.
+ * - `superseded`: another run, or another party's end of this run, replaced it.
  * - `fenced`: a newer attempt owns the step.
- * - `rewound`: the store is older than the attempt, which had `known` entries (default: the step's).
+ * - `rewound`: the store is older than the attempt and its `known` entries (default: the step's).
  * - `stopped`: the claim found a stop.
  * - `exhausted`: too many attempts were lost.
  * - `unknown_agent`: this worker does not know the agent.
- * - `failed`: the step cannot be carried out.
+ * - `failed`: the step cannot be executed.
  */
 export type Over =
   | { kind: WriterLoss; known?: number }
@@ -31,14 +31,14 @@ export type Over =
   | { kind: 'unknown_agent' }
   | { kind: 'failed'; error: RunError };
 
-/** The store has lost what a run did. */
+/** Error of a run whose work the store has lost. */
 export const STATE_LOST: RunError = {
   code: 'state_lost',
   message: 'Part of this conversation was lost. Send a message to continue.',
   retryable: false,
 };
 
-/** Ends a run of which the store has lost what came behind `known`: nothing is written over the gap. */
+/** Ends a run whose entries after `known` the store has lost; nothing is written over the gap. */
 export async function endLost(
   { store, logger }: Pick<ActivityDeps, 'store' | 'logger'>,
   { sessionId, runId, agent: agentType, step }: AgentRef & { step: number },
@@ -50,8 +50,8 @@ export async function endLost(
 }
 
 /**
- * What a run knows after work. The record may be an older copy by now, without what the work has stored; and the next
- * run may have begun, in the place of the one that ended.
+ * Returns the state of a run after work. The record may meanwhile be an older copy that lacks the
+ * stored work, or the next run may have replaced the one that ended.
  */
 export function afterWork(read: At, outcome: StepOutcome | ToolCallOutcome): At {
   const { sequence = 0 } = 'sequence' in outcome ? outcome : {};
@@ -63,7 +63,7 @@ export function afterWork(read: At, outcome: StepOutcome | ToolCallOutcome): At 
   return { ...read, next: { do: 'done', step, status, ...(error !== undefined && { error }) } };
 }
 
-/** Thrown where an attempt of a step finds that it is over; caught once, by `orEnded`. */
+/** Thrown when an attempt of a step finds that it is over; only `orEnded` catches it. */
 export class AttemptOver extends Error {
   override readonly name = 'AttemptOver';
 
@@ -75,7 +75,7 @@ export class AttemptOver extends Error {
   }
 }
 
-/** A store's result, if the attempt still owns its step. @throws AttemptOver */
+/** Returns the store's result if the attempt still owns its step. @throws AttemptOver */
 export function owned<Result extends { kind: string }>(
   result: Result,
 ): Exclude<Result, { kind: WriterLoss }> {
@@ -86,20 +86,20 @@ export function owned<Result extends { kind: string }>(
   return result as Exclude<Result, { kind: WriterLoss }>;
 }
 
-/** Retryable: if this attempt is current after all, the next one has a higher token. */
+/** Creates a retryable failure: if this attempt is current, the next has a higher token. */
 export function fenced(what: 'step' | 'call'): AttemptFailure {
   return new AttemptFailure(`another attempt owns this ${what}`, { type: 'fenced' });
 }
 
-/** Ends of a step's attempt other than its model's reply; each writes the run's end in the record. */
+/** Endings of an attempt without its model's reply; each writes the run's end to the record. */
 export interface StepEndings {
-  /** The outcome of the work, or of the way in which its attempt was over. @throws `fenced` */
+  /** Returns the outcome of the work, or of the way in which its attempt ended. @throws `fenced` */
   orEnded: (
     ref: StepRef,
     attempt: Attempt,
     work: () => Promise<StepOutcome>,
   ) => Promise<StepOutcome>;
-  /** The code, or what it depends on, has a fault that repeating the step does not mend. */
+  /** Ends a run whose step meets a fault that a retry does not fix. */
   poisoned: (ref: StepRef, code: string) => Promise<StepOutcome>;
 }
 
@@ -143,7 +143,7 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
     }
   }
 
-  /** No model call follows. The partial reply of an earlier attempt stays, since people saw it. */
+  /** Ends the run without a model call. Keeps an earlier attempt's partial reply: people saw it. */
   async function forced(ref: StepRef, end: Omit<ForcedEnd, 'now'>): Promise<StepOutcome> {
     const record = await store.sessions.read(ref.sessionId);
     if (record?.runId !== ref.runId) return { kind: 'superseded' };
@@ -155,14 +155,14 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
     return forced(ref, { status: mode === 'abort' ? 'aborted' : 'interrupted' });
   }
 
-  /** The store has lost what this run did, unless it was erased. */
+  /** Ends a run whose work the store has lost, unless the session was erased. */
   async function rewound(ref: StepRef, known: number): Promise<StepOutcome> {
     if ((await store.sessions.read(ref.sessionId)) === undefined) return { kind: 'superseded' };
     await endLost(deps, ref, known);
     return { kind: 'ended', step: ref.step, status: 'failed', error: STATE_LOST };
   }
 
-  /** A run that is over, or was stopped, needs no worker that knows its agent. */
+  /** A run that has ended or was stopped needs no worker that knows its agent. */
   async function unknownAgent(ref: StepRef, attempt: Attempt): Promise<StepOutcome> {
     const record = await store.sessions.read(ref.sessionId);
     if (record?.runId !== ref.runId || isTerminal(record.status)) return elsewhere(ref);
@@ -178,7 +178,7 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
     return elsewhere(ref);
   }
 
-  /** Reports how another party, a stop for instance, ended the run. */
+  /** Reports an end that another party, such as a stop, gave the run. */
   async function elsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };

@@ -16,7 +16,7 @@ export type { ActivityDeps, ActivityLogger } from './deps.js';
 export { createToolHost } from './run-agent.js';
 
 /**
- * The activities of the agent run, over the given stores and agents.
+ * Creates the activities of agent runs.
  *
  * @example
  * import { AgentRegistry } from 'helix-temporal';

@@ -3,24 +3,23 @@ import type { LeaseRef } from '../protocol/activities.js';
 import { attemptIdOf } from '../protocol/ids.js';
 import type { HeldWork } from '../store/contract/leases.js';
 
-/** The lease of the worker process that carries attempts out. */
+/** Lease of the worker process that executes attempts. */
 export interface Lease {
   /** Registers an attempt, so that another worker takes it over when this process dies. */
   hold: (work: HeldWork) => Held;
   /**
-   * Listens to stops of a conversation's runs, which renewals bring. One may come several times.
+   * Listens to stops of a conversation's runs, which renewals deliver, some of them repeatedly.
    *
-   * @returns ends it
+   * @returns a function that ends the subscription
    */
   onStop: (sessionId: string, listener: (runId: string) => void) => () => void;
   /**
-   * False once the lease has lapsed for a while: this process, whose attempts others may have taken
-   * over, begins nothing more until it is held again.
+   * False once the lease has lapsed for a while: other workers may have taken over this process's
+   * attempts, so it begins nothing more until it holds the lease again.
    */
   isHeld: () => boolean;
 }
 
-/** A call that a tool executes. */
 export interface ExecutedCall {
   toolCallId: string;
   toolName: string;
@@ -28,21 +27,21 @@ export interface ExecutedCall {
 
 /** A registered attempt. */
 export interface Held {
-  /** Resolves once it is registered. @throws Error if that takes too long: the attempt cannot begin */
+  /** Resolves once registered. @throws Error if that takes too long: the attempt cannot begin */
   registered: Promise<void>;
   /**
-   * Until the returned function is called, the attempt is taken over only after a while: it carries
-   * out a call that may not be repeated. Resolves once that is registered.
+   * Delays a takeover until the returned function is called, since the attempt executes a call that
+   * may not be repeated. Resolves once the delay is registered.
    */
   becomePatient: () => Promise<() => void>;
-  /** Until the returned function is called, the tool may be what holds up this process. */
+  /** Marks the tool as a possible blocker of this process until the returned function is called. */
   executing: (call: ExecutedCall) => () => void;
-  /** Keeps what the attempt leaves for its successor, in case it is lost; soon, and the newest. */
+  /** Stores the newest progress, with a short delay, for a successor of a lost attempt. */
   note: (progress: unknown) => void;
   release: () => void;
 }
 
-/** An attempt of a worker without a lease, or of a workflow that knows none. */
+/** Attempt of a worker without a lease, or of a workflow that does not know leases. */
 const NOT_HELD: Held = {
   registered: Promise.resolve(),
   becomePatient: () => Promise.resolve(() => undefined),
@@ -51,12 +50,12 @@ const NOT_HELD: Held = {
   release: () => undefined,
 };
 
-/** Tokens of attempts differ by thousands: a leg counts its calls' executions in between. */
+/** Distance between tokens of attempts; a leg numbers its calls' executions in between. */
 const APART = 1000;
 
 /**
- * The fence token of an attempt: its place in the order of attempts, also over a reset of the
- * workflow. It is higher than that of the attempt it replaces, whatever the server's clock says.
+ * Returns the attempt's fence token, which orders attempts even after a reset of the workflow. It
+ * exceeds the token of the replaced attempt whatever the server's clock says.
  */
 export function tokenOf(
   { attempt, currentAttemptScheduledTimestampMs }: AttemptInfo,
@@ -67,7 +66,7 @@ export function tokenOf(
 }
 type AttemptInfo = Pick<Info, 'attempt' | 'currentAttemptScheduledTimestampMs'>;
 
-/** The attempt's number, from 1, with those before it that were lost. */
+/** Returns the attempt's number, from 1; counts lost attempts before it. */
 export function numberOf({ attempt }: Pick<Info, 'attempt'>, { replaces }: LeaseRef = {}): number {
   return attempt + (replaces?.number ?? 0);
 }

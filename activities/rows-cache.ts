@@ -1,14 +1,14 @@
 import type { Row } from '../protocol/rows.js';
 import type { Sessions } from '../store/contract/sessions.js';
 
-/** Rows are immutable, so what was read once stays true: only new rows are loaded. */
+/** Caches rows, which are immutable, so that only new rows are loaded. */
 export interface RowsCache {
-  /** What it holds of a session: rows that the store need not send. */
+  /** Returns the cached rows of a session, which the store need not send. */
   held: (sessionId: string) => { born: string; rows: number };
   /**
-   * `born` tells a session from an erased one of the same id, and from itself before a rewind.
+   * `born` tells a session from an erased one with its id, and from itself before a rewind.
    *
-   * @param given rows from an index on that were read before
+   * @param given rows, from the index `from`, that the caller has already read
    */
   load: (
     session: { sessionId: string; born: string },
@@ -23,14 +23,14 @@ interface CachedRows {
   bytes: number;
 }
 
-/** Memory for transcripts in one worker; those used longest ago are dropped first. */
+/** Memory for transcripts per worker; the least recently used are dropped first. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
-/** Rows of one read: a store that serves one request after another is not held up by a transcript. */
+/** Rows per read, so that a transcript does not block a store that serves requests in sequence. */
 const PAGE = 50;
 
 export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX_BYTES): RowsCache {
-  // A Map keeps insertion order, so the first key is the one used longest ago.
+  // A Map keeps insertion order, so the first key is the least recently used.
   const cache = new Map<string, CachedRows>();
   let total = 0;
 
@@ -41,7 +41,7 @@ export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX
 
   function keep(key: string, cached: CachedRows): void {
     forget(key);
-    // A transcript that would push out all others is loaded again each time.
+    // A transcript that would displace all others is loaded again each time.
     if (cached.bytes > maxBytes) return;
     cache.set(key, cached);
     total += cached.bytes;
@@ -67,7 +67,7 @@ export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX
     load: async ({ sessionId, born }, count, given) => {
       const none: CachedRows = { born, rows: [], bytes: 0 };
       const cached = cache.get(sessionId) ?? none;
-      // More rows than the store has: it was restored.
+      // A store with fewer rows than the cache was restored.
       const kept = cached.born === born && cached.rows.length <= count ? cached : none;
       const from = kept.rows.length;
       const isGiven = given?.from === from && from + given.rows.length === count;
@@ -79,7 +79,7 @@ export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX
   };
 }
 
-/** What a value takes in memory, near enough: two bytes a character and the objects around. */
+/** Estimates a value's memory: two bytes a character, plus object overhead. */
 function roughBytes(value: unknown): number {
   if (typeof value === 'string') return 16 + value.length * 2;
   if (typeof value !== 'object' || value === null) return 8;

@@ -13,32 +13,32 @@ export interface AgentRef {
   runId: string;
 }
 
-/** The agents of runs, with the tools that their sources offer to one run. */
+/** Agents of runs, with the tools that their sources offer to one run. */
 export interface RunAgents {
-  /** The definition of a run's agent; undefined if this worker does not know it. */
+  /** Returns the definition of a run's agent; undefined if this worker does not know it. */
   find: (ref: AgentRef) => Promise<AgentDefinition | undefined>;
   findOwner: FindOwner;
   /**
-   * The agent with the tools of its sources, which are asked unless this run has its lists already.
-   * `undefined` if the run is not active.
+   * Returns the agent with the tools of its sources, which are asked unless the run has stored
+   * their lists. Returns undefined if the run is not active.
    *
-   * @throws ToolError if a source cannot be used; what the signal gives
+   * @throws ToolError if a source cannot be used; the signal's reason once it fires
    */
   chooseTools: (
     agent: AgentDefinition,
     ref: AgentRef,
     signal: AbortSignal,
   ) => Promise<AgentDefinition | undefined>;
-  /** A run's agent with what the run has chosen; without anything for a run that is not active. */
+  /** Returns a run's agent with the run's chosen tools; without them if the run is not active. */
   withChosenTools: (ref: AgentRef) => Promise<AgentDefinition | undefined>;
 }
 
-/** Runs whose agents are remembered. */
+/** Maximum number of runs whose agents are cached. */
 const MOST_RUNS = 1_000;
-/** Lists of one agent that are remembered; as a rule all runs have the same. */
+/** Maximum number of cached lists per agent; usually all runs share one. */
 const MOST_LISTS = 8;
 
-/** What a run keeps: the lists of its sources, by their names. */
+/** Lists of a run's sources, by name, as the run stores them. */
 const Lists = z.record(z.string(), z.unknown());
 
 export function createRunAgents(
@@ -49,14 +49,14 @@ export function createRunAgents(
   const byRun = new Map<string, AgentDefinition>();
   const byList = new WeakMap<AgentDefinition, Map<string, AgentDefinition>>();
 
-  /** The owner is read only where a factory may ask for it. */
+  /** Finds the agent; reads the owner only if a factory may ask for it. */
   async function find({ agent, sessionId, runId }: AgentRef): Promise<AgentDefinition | undefined> {
     const owner = agents.isMade(agent) ? await findOwner({ sessionId, runId }) : undefined;
     const whose = { userId: owner?.owner, tenantId: owner?.tenant };
     return agents.get(agent, { sessionId, runId, ...whose });
   }
 
-  /** The same definition for the same lists: what is made of a definition is made once. */
+  /** Returns the same definition for the same lists, so that caches by definition work. */
   function equip(agent: AgentDefinition, { runId }: AgentRef, kept: unknown): AgentDefinition {
     const text = JSON.stringify(kept);
     const known = byList.get(agent) ?? new Map<string, AgentDefinition>();
@@ -70,7 +70,7 @@ export function createRunAgents(
   function withTools(agent: AgentDefinition, lists: Record<string, unknown>): AgentDefinition {
     const tools = new Map<string, ToolDefinition>(agent.tools.map((tool) => [tool.name, tool]));
     for (const source of sourcesOf(agent)) {
-      // A release may have added the source since.
+      // A release may have added the source later.
       if (!Object.hasOwn(lists, source.name)) continue;
       for (const tool of source.toTools(lists[source.name], host)) {
         if (!tools.has(tool.name)) tools.set(tool.name, tool);
@@ -119,7 +119,7 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: n
   map.set(key, value);
 }
 
-/** A process as sources of tools see it. */
+/** Creates the view of a process that sources of tools get. */
 export function createToolHost(
   logger: ToolHost['logger'],
 ): ToolHost & { close: () => Promise<void> } {
@@ -133,12 +133,12 @@ export function createToolHost(
   };
 }
 
-/** The cache holds the owners of this many runs. */
+/** Maximum number of runs whose owners are cached. */
 const MOST_OWNERS = 5_000;
 
 /**
- * Finds the owner of a run's conversation; undefined if it was erased. Cached by run: the id of an
- * erased session may be reused by another user.
+ * Finds the owner of a run's conversation; undefined if it was erased. The cache key is the run,
+ * since another user may reuse the id of an erased session.
  */
 export type FindOwner = (run: {
   sessionId: string;
@@ -162,8 +162,8 @@ export function createOwnerLookup(sessions: Pick<Sessions, 'read'>): FindOwner {
 const RETRY = { firstMs: 500, mostMs: 5_000 };
 
 /**
- * For a worker that does not know the agent, or the tool: during a deploy another one does. Called
- * before the record gives permission, so that nothing counts as begun.
+ * Leaves a call to a newer worker, which knows the agent or tool during a deploy. Must run before
+ * the record gives permission, so that nothing counts as begun.
  *
  * @throws AttemptFailure `unknown_agent`, retryable, until no worker has known it for ten minutes
  */

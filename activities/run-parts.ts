@@ -22,23 +22,23 @@ import { createRunAgents, type RunAgents } from './run-agent.js';
 import { createSettleChild } from './settle-child.js';
 import { createToolCall, type ToolCall } from './tool-call.js';
 
-/** What a run is made of. The first three are given their attempt; the others are short. */
+/** Operations of a run. The first three receive their attempt; the others are short. */
 export interface RunParts
   extends Pick<RunActivities, 'endRun' | 'stopRun'>, ChildActivities, AnswerActivities {
   modelStep: ModelStep;
   leg: Leg;
   toolCall: ToolCall;
-  /** What the record says of a run. */
+  /** Reads the next work of a run from the record. */
   next: Runs['next'];
 }
 
-/** The parts of a run over the given stores and agents. Nothing here knows Temporal. */
+/** Creates the operations of a run. This module does not depend on Temporal. */
 export function createRunParts(options: ActivityDeps): RunParts {
   const { meter = NO_METER, tracer } = options;
   const traces = tracer && createLegTraces(options.store, tracer);
   const store = listenToChanges(options.store, { ...options, meter, traces });
   const deps = { ...options, store, traces };
-  // The steps of a run and its calls use the same definition, and so the same connections.
+  // Steps and calls of a run share one definition, and so its connections.
   const runAgents = createRunAgents(deps);
   const modelStep = createModelStep(deps, runAgents);
   const toolCall = createToolCall(deps, runAgents);
@@ -60,7 +60,7 @@ export function createRunParts(options: ActivityDeps): RunParts {
   };
 }
 
-/** Work on a run within the trace of its leg. */
+/** Runs work on a run within the trace of its leg. */
 function inLeg<Ref extends RunOfWork, Rest extends unknown[], Result>(
   traces: LegTraces | undefined,
   work: (ref: Ref, ...rest: Rest) => Promise<Result>,
@@ -71,10 +71,10 @@ function inLeg<Ref extends RunOfWork, Rest extends unknown[], Result>(
 
 const LOST = { status: 'failed', error: STATE_LOST } as const;
 
-/** The sweeper looks at a session this long after an act, in case this process dies. */
+/** The sweeper checks a session this long after an act, in case this process dies. */
 const CHECK_MS = 3_000;
 
-/** Bookkeeping that no model step or tool carries out along the way. */
+/** Creates the run's end and stop, which no model step or tool covers. */
 export function createRunEnd(
   deps: ActivityDeps,
   runAgents: RunAgents,
@@ -85,7 +85,7 @@ export function createRunEnd(
 
   async function endRun(ref: EndRef): Promise<StepOutcome> {
     const { sessionId, runId, agent, step, status, error, known } = ref;
-    // What the last step's calls changed counts as well.
+    // The last step's calls may have changed the state.
     const definition = await runAgents.find(ref);
     if (definition?.stateSchema !== undefined) {
       await store.staging.promoteSettled(sessionId).catch(unlessErased);
@@ -128,7 +128,7 @@ export function createRunEnd(
   };
 }
 
-/** Of a session that was erased nothing is left to end, which is what `end` then says. */
+/** An erased session has nothing to end; `end` reports that next. */
 function unlessErased(error: unknown): void {
   if (!HelixError.isInstance(error) || error.code !== 'not_found') throw error;
 }

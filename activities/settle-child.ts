@@ -7,7 +7,7 @@ import type { SessionRecord } from '../store/contract/sessions.js';
 import type { ActivityDeps } from './deps.js';
 import { wakeOthers } from './answers.js';
 
-/** `cause`: the code with which the sub-agent's own run failed. */
+/** `cause`: error code of the sub-agent's own run. */
 type Result = ({ output: unknown } | { error: string; errorCode: string }) & { cause?: string };
 
 /** Settles a parent's call with its sub-agent's result; a lost sub-agent is ended first. */
@@ -38,7 +38,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       subAgentType: ref.child.agent,
       subSessionId: ref.child.sessionId,
       callId: toolCallId,
-      // A large one is in the call's own `tool_end`.
+      // The call's own `tool_end` carries a large result.
       result: failed ? { error: result.error, code: result.errorCode } : toSmall(output),
       ...(cause !== undefined && { cause }),
     };
@@ -67,7 +67,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     return false;
   }
 
-  /** Neither its record nor its workflow has ended. One that Temporal does not know is about to be started. */
+  /** Returns true unless its record or workflow has ended; an unknown workflow is starting. */
   async function isActive({ sessionId, runId }: ChildRef): Promise<boolean> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId === runId && isTerminal(record.status)) return false;
@@ -89,7 +89,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       error: { code: LOST.errorCode, message: LOST.error, retryable: false },
       now: Date.now(),
     });
-    // It may have ended normally a moment ago.
+    // The sub-agent may have ended normally a moment ago.
     const ended = await store.sessions.read(sessionId);
     return ended === undefined ? LOST : toResult(ended);
   }
@@ -106,7 +106,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     };
   }
 
-  /** Its structured result, else its last text. */
+  /** Returns the sub-agent's structured result, else its last text. */
   async function readOutput({ sessionId, output }: SessionRecord): Promise<unknown> {
     if (output !== undefined) return output;
     const rows = await store.sessions.rows(sessionId, 0);

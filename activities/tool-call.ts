@@ -33,14 +33,14 @@ import {
 import { verifyCall, type Verified } from './tool/verify-call.js';
 import { leaveToNewerWorker, type RunAgents } from './run-agent.js';
 
-/** A call waits this long in a process for its place, and then elsewhere. */
+/** Longest wait for a tool slot in this process; then the call moves elsewhere. */
 const SLOT_WAIT_MS = 20_000;
-/** Then, and where too many wait, it is given back: a call that waits at the server costs nothing. */
+/** Back-off of a call without a slot; a call that waits at the server costs nothing. */
 const BUSY_RETRY = { firstMs: 5_000, mostMs: 30_000 };
 
 const DEFAULT_TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };
 
-/** A call with permission to execute it. */
+/** A call that may execute. */
 interface PermittedCall {
   agent: AgentDefinition | undefined;
   tool: ToolDefinition | undefined;
@@ -48,13 +48,13 @@ interface PermittedCall {
   writer: Writer;
   attempt: Attempt;
   start: CallPermission;
-  /** Fires when the attempt is cut, and when the tool has timed out. */
+  /** Fires when the attempt is cut or the tool times out. */
   signal: AbortSignal;
-  /** The result of an execution that was lost: there is no other one. */
+  /** Result of a lost execution, which replaces a new one. */
   found?: ToolOutcome | undefined;
 }
 
-/** One attempt at a call. @throws AttemptFailure, AttemptCancelled */
+/** Runs one attempt at a call. @throws AttemptFailure, AttemptCancelled */
 export type ToolCall = (
   ref: CallActivityRef,
   attempt: Attempt,
@@ -62,7 +62,7 @@ export type ToolCall = (
   limitMs?: number,
 ) => Promise<ToolCallOutcome>;
 
-/** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
+/** Executes a call: Redis gives permission, the tool runs, and its one result settles the call. */
 export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall {
   const { store, streamManager, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
   const slots = createFairSlots(toolSlots);
@@ -83,10 +83,10 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
         if (tool === undefined && !(await isOver(ref))) {
           leaveToNewerWorker(attempt, `a tool "${ref.toolName}" of an agent "${ref.agent}"`);
         }
-        // A call in a model's place waits for none of a tool: it goes to the tools' own queue.
+        // A call in a model's slot does not wait for a tool slot: it moves to the tools' own queue.
         const waitMs = ref.eager === true ? 0 : SLOT_WAIT_MS;
         giveBack = await slots.take(await userOf(ref), attempt.signal, waitMs);
-        // A call that was stopped needs no place to say so; a worker that goes begins none.
+        // A stopped call needs no slot to report the stop; a draining worker begins none.
         if (giveBack === undefined && attempt.cutReason() !== 'stop') throw busy(attempt.number);
       }
       endPatience = tool?.idempotent === true ? undefined : await attempt.becomePatient();
@@ -141,7 +141,7 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
     }
   };
 
-  /** What the call's tool says of the execution that was lost. */
+  /** Asks the call's tool about the lost execution. */
   async function verify({ tool, ref, attempt, start, signal }: PermittedCall): Promise<Verified> {
     if (tool === undefined) return { kind: 'unknown' };
     const call = { ...toCallIdentity(ref, start), services: deps.services };
@@ -152,7 +152,7 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
     const { agent, tool, ref, writer, attempt, start, signal, found } = permitted;
     const chunks = createChunkWriter(streamManager, writer, attempt.cut);
     const { shownIn } = start;
-    // What people were asked for a sub-agent stands in the conversation's message.
+    // A sub-agent's questions stand in the conversation's message.
     const shown = shownIn === undefined ? {} : { agentId: rootOf(ref.sessionId), step: shownIn };
     const beganMs = performance.now();
     const { toolName } = start.call;
@@ -165,7 +165,7 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
     try {
       if (found !== undefined) {
         outcome = found;
-        // What `verify` has found is what `send` did: the answer is still to come.
+        // `verify` found the effect of `send`; the webhook's answer is still to come.
         waits = tool?.execute === 'webhook' && !('error' in outcome);
       } else if (ref.givenUp !== undefined) {
         outcome = toGivenUp(toolName, ref.givenUp);
@@ -232,21 +232,21 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
     };
   }
 
-  /** True if no worker executes the call any more: its run has ended, or was replaced. */
+  /** Returns true if no worker executes the call any more: its run has ended or was replaced. */
   async function isOver({ sessionId, runId }: CallActivityRef): Promise<boolean> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId) return true;
     return isTerminal(record.status) || record.stop !== undefined;
   }
 
-  /** Whose share of the tools' places a call takes. */
+  /** Returns the user whose share of tool slots the call takes. */
   async function userOf(ref: CallActivityRef): Promise<string> {
     const { tenant = '', owner } = (await runAgents.findOwner(ref)) ?? { owner: ref.sessionId };
     return JSON.stringify([tenant, owner]);
   }
 }
 
-/** What a person changed it to is what was approved. */
+/** Returns the input; a person's change is the approved input. */
 function toInput({ decision, call }: CallPermission): unknown {
   return decision?.input ?? call.input;
 }
@@ -259,7 +259,7 @@ function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSigna
   return timeoutMs === undefined ? signal : endsWithin(timeoutMs, signal);
 }
 
-/** Another worker may have a place; else it is this one's turn again. */
+/** Creates the failure of a call without a slot; any worker may take the next attempt. */
 function busy(attempt: number): AttemptFailure {
   return new AttemptFailure('all places for tools are taken', {
     type: TOOLS_BUSY,

@@ -25,16 +25,16 @@ import type { StepProgress } from '../model/middleware.js';
 import type { ToolCall } from '../tool-call.js';
 import { afterWork } from '../endings.js';
 
-/** What a leg strings together. */
+/** Operations that a leg runs in sequence. */
 export interface LegParts {
   modelStep: ModelStep;
   toolCall: ToolCall;
   next: Runs['next'];
   look: AnswerActivities['look'];
   endRun: RunActivities['endRun'];
-  /** True once the worker shuts down: a leg hands over at the next step boundary. */
+  /** True once the worker shuts down; the leg then hands over at the next step boundary. */
   isDraining: () => boolean;
-  /** How long a leg may begin steps, ms. Default: LIMITS.legMs. */
+  /** Time during which a leg may begin steps, ms. Default: LIMITS.legMs. */
   legMs?: number;
 }
 
@@ -42,21 +42,20 @@ export interface LegParts {
 export interface LegProgress {
   /** Highest sequence that its attempts have seen. */
   known: number;
-  /** When the newest step or call was over, ms since the epoch; absent before. */
+  /** End of the newest step or call, ms since the epoch; absent before the first. */
   at?: number;
   /** Progress of the current model step. */
   current?: StepProgress;
   steps: StepLine[];
 }
 
-/** One attempt at a leg; it keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
+/** Runs one attempt; keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
 export type Leg = (ref: LegRef, attempt: Attempt, progress: LegProgress) => Promise<LegOutcome>;
 
 /**
- * A run from one rest to the next: model steps, each followed by its calls, until the run ends, only
- * people can continue, or the workflow has to act. Every decision is in the record, so another
- * attempt finds the first step that is not committed with its first claim, and no call is executed
- * twice. Nothing here knows Temporal.
+ * Runs model steps and their calls until the run ends, only people can continue it, or the workflow
+ * has to act. The record holds every decision, so another attempt finds the first uncommitted step
+ * with its first claim, and no call executes twice. This module does not depend on Temporal.
  */
 export function createLeg(parts: LegParts): Leg {
   const { modelStep, toolCall, endRun, isDraining, legMs = LIMITS.legMs } = parts;
@@ -67,10 +66,10 @@ export function createLeg(parts: LegParts): Leg {
     const table = createStepTable(progress.steps);
     const beganMs = performance.now();
     const mustLeave = (): boolean => isDraining() || performance.now() - beganMs >= legMs;
-    // An agent or tool that is unknown here is waited for since the leg last got anywhere.
+    // The wait for an unknown agent or tool counts from the leg's last progress.
     const { at: advancedAt } = progress;
     const ageMs = advancedAt === undefined ? attempt.ageMs : () => Date.now() - advancedAt;
-    /** Calls for which this process has no place, or that pause for too long. */
+    /** Calls for which this process has no slot, or whose pause is too long. */
     const left = new Set<string>();
     let [isFresh, hasBegun] = [true, false];
     let spent: Spent | undefined;
@@ -94,7 +93,7 @@ export function createLeg(parts: LegParts): Leg {
         look();
       },
       takes: (next) => isForLeg(next, isOut) && !(hasBegun && next.do !== 'end' && mustLeave()),
-      // One begins in any case, so that each leg makes progress.
+      // At least one call begins, so that each leg makes progress.
       mayBegin: (call) => !isOut(call) && !(hasBegun && mustLeave()),
       model: async (next) => {
         hasBegun = true;
@@ -135,7 +134,7 @@ export function createLeg(parts: LegParts): Leg {
       return needsWorkflow(call) || left.has(call.toolCallId);
     }
 
-    /** Attempts before this one were at the first step or call that this one gets to, or before it. */
+    /** Only the first step or call counts earlier attempts, since none of them got past it. */
     function inner(): Attempt {
       return innerAttempt(attempt, isFresh ? { ageMs } : { number: 1 });
     }
@@ -159,7 +158,7 @@ export function createLeg(parts: LegParts): Leg {
       );
       if ('spent' in outcome) spent = outcome.spent ?? spent;
       if ('sequence' in outcome) advanced();
-      // A step that an earlier attempt has committed is in the table, if it was reported.
+      // If an earlier attempt committed and reported the step, the table has it.
       const { model, usage } = current;
       if (model === undefined) return outcome;
       const { inputTokens: input, outputTokens: output } = usage ?? {};
@@ -180,7 +179,7 @@ export function createLeg(parts: LegParts): Leg {
       return outcome;
     }
 
-    /** The outcome of the call's last execution; undefined if it is left to the workflow. */
+    /** Returns the call's last outcome; undefined if the workflow has to take the call over. */
     async function untilSettled(
       { toolCallId, toolName }: CallRef,
       step: number,
@@ -188,7 +187,6 @@ export function createLeg(parts: LegParts): Leg {
       const outer = inner();
       const call = { ...run, step, replaces: ref.replaces, toolCallId, toolName };
       for (let retries = 0; ; retries += 1) {
-        // Tokens of attempts differ by thousands.
         const own = innerAttempt(outer, { token: outer.token + retries });
         try {
           return await toolCall(call, own, LIMITS.toolMs);
@@ -197,7 +195,7 @@ export function createLeg(parts: LegParts): Leg {
           const { type, afterMs = 0 } = error.next;
           const isRetry = type === TOOL_RETRY;
           if (!isRetry && type !== TOOLS_BUSY) throw error;
-          // A call that waits for its place costs nothing outside of the leg.
+          // A call that waits for a slot costs nothing outside the leg.
           if (!isRetry || mustLeave()) {
             left.add(toolCallId);
             return undefined;
@@ -210,7 +208,7 @@ export function createLeg(parts: LegParts): Leg {
       }
     }
 
-    /** Something was stored: a step, or the result of a call. */
+    /** Notes that a step or the result of a call was stored. */
     function advanced(): void {
       progress.at = Date.now();
       isFresh = false;
@@ -221,7 +219,7 @@ export function createLeg(parts: LegParts): Leg {
 
 type Model = Extract<Next, { do: 'model' }>;
 
-/** What an attempt reports at first, with what the attempt before it has reported last. */
+/** Returns an attempt's initial progress, with the last report of the previous attempt. */
 export function toLegProgress({ at: { sequence } }: LegRef, before: unknown): LegProgress {
   const { known = 0, at, steps } = (before ?? {}) as Partial<LegProgress>;
   return {
@@ -231,12 +229,12 @@ export function toLegProgress({ at: { sequence } }: LegRef, before: unknown): Le
   };
 }
 
-/** What differs from the attempt of the leg. */
+/** Fields that differ from the leg's attempt. */
 type Own = Partial<Pick<Attempt, 'number' | 'token' | 'ageMs'>>;
 
 /**
- * An attempt at one step or call within the attempt of a leg: it ends with the leg's, and is cut
- * alone if it has lost its own writer.
+ * Creates an attempt at one step or call within the leg's attempt. It ends with the leg's attempt,
+ * and is cut alone if it loses its own writer.
  */
 function innerAttempt(leg: Attempt, own: Own = {}): Attempt {
   const cut = createCut(leg.signal);
@@ -245,27 +243,27 @@ function innerAttempt(leg: Attempt, own: Own = {}): Attempt {
     ...own,
     ...cut,
     cutReason: () => leg.cutReason() ?? cut.cutReason(),
-    // Not so for the leg, whose other calls and steps have begun.
+    // The leg itself has begun: other calls and steps did.
     noteUnbegun: () => undefined,
     close: () => undefined,
   };
 }
 
-/** Steps that a table holds; older ones drop out. */
+/** Maximum number of steps in a table; older ones drop out. */
 const MOST_STEPS = 50;
-/** Calls of one step that a table names; the others are counted. */
+/** Maximum number of calls named per step; the others are counted. */
 const MOST_CALLS = 10;
 
-/** What operators read of a leg; small, since heartbeats and the result carry it. */
+/** A leg's progress for operators; kept small, since heartbeats and the result carry it. */
 interface StepTable {
   readonly lines: StepLine[];
-  /** The model has completed a step. */
+  /** Records a completed model step. */
   spoken: (line: StepLine) => void;
-  /** A call of a step is over; `isNew` unless an attempt before has settled it. */
+  /** Records a finished call; `isNew` is false if an earlier attempt settled it. */
   called: (step: number, call: CallLine, isNew: boolean) => void;
 }
 
-/** @param lines those that an earlier attempt has reported; the table keeps them current */
+/** @param lines lines that an earlier attempt reported; the table keeps them current */
 export function createStepTable(lines: StepLine[] = []): StepTable {
   const reported = { ...lines.at(-1) };
   let repeats = (reported.calls?.length ?? 0) + (reported.more ?? 0);

@@ -16,23 +16,23 @@ export interface NamedModel {
   modelId: string;
 }
 
-/** The model that is asked, and what decides about the form of its prompt. */
+/** The asked model and the facts that decide the form of its prompt. */
 export interface Asked {
   model: NamedModel & { supportedUrls?: Record<string, RegExp[]> };
-  /** Names of the tools that it is offered. */
+  /** Names of the tools offered to the model. */
   tools: readonly string[];
-  /** What only another model's provider can read. */
+  /** Returns true for a part that only another model's provider can read. */
   isForeign: (key: string) => boolean;
-  /** The model may only hand in its result. */
+  /** True if the model may only submit its result. */
   forceFinish?: boolean;
-  /** The agent says that its provider takes files of all types: none is left out. */
+  /** True if the agent declares that its provider takes all file types. */
   takesAllFiles?: boolean;
 }
 
 /**
- * Puts a prompt into the form that the asked model's provider takes; otherwise one stored row could make the
- * provider refuse every later turn. It changes names and ids of calls, blank texts, parts of other providers,
- * types of files, calls without results, and the order of messages. An ordinary prompt stays as it is. Pure.
+ * Converts a prompt to the form that the asked model's provider takes; otherwise one stored row
+ * could block every later turn. It changes call names and ids, blank texts, other providers' parts,
+ * file types, calls without results, and the order of messages. It keeps an ordinary prompt. Pure.
  */
 export function toAcceptable(prompt: LanguageModelV4Prompt, asked: Asked): LanguageModelV4Prompt {
   const rules: Rules = { ...asked, family: familyOf(asked.model) };
@@ -49,7 +49,7 @@ export function toAcceptable(prompt: LanguageModelV4Prompt, asked: Asked): Langu
   ];
 }
 
-/** Providers with rules of their own; `chat` is what others took over from OpenAI. */
+/** Providers with their own rules; `chat` is the OpenAI format that others adopted. */
 type Family = 'openai' | 'chat' | 'anthropic' | 'google' | 'mistral';
 
 interface Rules extends Asked {
@@ -69,8 +69,8 @@ function familyOf({ provider, modelId }: NamedModel): Family | undefined {
 // ---- parts of other providers
 
 /**
- * What of a conversation the asked model's provider cannot read, since another one has made it. Reasoning
- * and ids of items are bound to the model as well; Claude models read those of one another.
+ * Returns a test for parts that the asked model's provider cannot read, since another one made
+ * them. Reasoning and item ids are also bound to the model; Claude models read one another's.
  */
 export function foreignTo(model: NamedModel, rows: readonly Row[]): (key: string) => boolean {
   const foreign = new Set<string>();
@@ -83,7 +83,7 @@ export function foreignTo(model: NamedModel, rows: readonly Row[]): (key: string
 
 function isOf(model: NamedModel, { model: noted, answered }: AssistantRow): boolean {
   const made = noted ?? answered;
-  // Of an older row, or of a history from elsewhere, nothing is known.
+  // The maker of an older row, or of an imported history, is unknown.
   if (made === undefined) return true;
   const family = familyOf(model);
   if (vendorOf(made) !== vendorOf(model) || familyOf(made) !== family) return false;
@@ -94,7 +94,7 @@ function vendorOf({ provider, modelId }: NamedModel): string {
   return modelId.includes('/') ? `${provider} ${modelId.split('/')[0] ?? ''}` : provider;
 }
 
-/** True for parts that tie a reply to the model that has made it: rows with such parts note the model. */
+/** Returns true for parts that bind a reply to its model; rows with such parts note the model. */
 export function isBound(part: AssistantPart): boolean {
   return boundKeys(part).length > 0;
 }
@@ -110,7 +110,7 @@ function boundKeys(part: AssistantPart): string[] {
   return keys;
 }
 
-// Parts are known again by what they say: an agent's `prepareStep` may have copied them.
+// Keys come from the content, since an agent's `prepareStep` may have copied the parts.
 const keyOfMark = (mark: unknown): string => `mark ${JSON.stringify(mark)}`;
 const keyOfThought = (thought: { type: string; text?: string; kind?: string }, mark: unknown) =>
   JSON.stringify([thought.text ?? thought.kind ?? thought.type, mark]);
@@ -164,7 +164,7 @@ function toReplyContent(part: ContentOf<'assistant'>, rules: Rules): ContentOf<'
   switch (part.type) {
     case 'text': {
       const own = withoutForeignMark(part, rules);
-      // A text without words may be the item that a thought of OpenAI's goes with.
+      // A blank text may be the item that an OpenAI reasoning item belongs to.
       const isKept = own.providerOptions !== undefined && family !== 'anthropic';
       return isBlank(own.text) && !isKept ? [] : [own];
     }
@@ -190,7 +190,7 @@ function toReplyContent(part: ContentOf<'assistant'>, rules: Rules): ContentOf<'
     case 'file': {
       const own = withoutForeignMark(part, rules);
       const { data } = own;
-      // Its package refuses the whole request for an address in a reply.
+      // Google's package refuses a request with a URL in a reply.
       const isAway = family === 'google' && data.type === 'url';
       return [isAway ? text(`[File ${data.url.href}]`) : own];
     }
@@ -221,20 +221,20 @@ function toAcceptableOutput(
     return part.type === 'text' && isBlank(part.text) ? [] : [part];
   });
   if (rules.family !== 'google') return { ...output, value };
-  // Of each text its package makes a result, and of a file none: Gemini wants one for each call.
+  // Google's package makes a result of each text and none of a file; Gemini wants one per call.
   const texts = value.flatMap((part) => (part.type === 'text' ? part.text : []));
   const all = texts.length > 0 ? texts.join('\n') : 'The result follows.';
   return { ...output, value: [text(all), ...value.filter(({ type }) => type !== 'text')] };
 }
 
-/** Models invent names. The tools that are offered have names that their providers take. */
+/** Replaces names that the model invented; offered tools have acceptable names. */
 function toAcceptableName(name: string, { tools, family }: Rules): string {
   if (tools.includes(name)) return name;
   const plain = name.replace(/[^\w-]/g, '_').slice(0, 64);
   return family === 'google' && !/^[a-z_]/i.test(plain) ? `_${plain.slice(0, 63)}` : plain;
 }
 
-/** OpenAI limits the length of ids, others their characters. */
+/** OpenAI limits the length of ids, other providers their characters. */
 const IDS: Partial<Record<Family, RegExp>> = {
   openai: /^.{1,64}$/s,
   chat: /^.{1,40}$/s,
@@ -253,7 +253,7 @@ function toAcceptableId(id: string, { family }: Rules): string {
 
 const IMAGE = 'image(/(png|jpeg|gif|webp|\\*))?';
 
-/** Types of files that a family of models takes; of other models nothing is known. */
+/** File types that a family of models takes; the types of other models are unknown. */
 const TAKEN: Partial<Record<Family, RegExp>> = {
   openai: new RegExp(`^(${IMAGE}|application/pdf)$`),
   chat: new RegExp(`^(${IMAGE}|application/pdf|audio/(wav|mp3|mpeg)|text/.+)$`),
@@ -261,7 +261,7 @@ const TAKEN: Partial<Record<Family, RegExp>> = {
   google: /^(image(\/(png|jpeg|webp|heic|heif|\*))?|(audio|video|text)\/.+|application\/pdf)$/,
 };
 
-/** Which files there can be decides the package that makes the request; a gateway passes them on. */
+/** Returns the family that limits files: the requesting package's, or a gateway's target. */
 function fileFamilyOf({ provider, modelId }: NamedModel): Family | undefined {
   return familyOf({ provider, modelId: provider === 'gateway' ? modelId : '' });
 }
@@ -269,7 +269,7 @@ function fileFamilyOf({ provider, modelId }: NamedModel): Family | undefined {
 type FilePart = Pick<LanguageModelV4FilePart, 'data' | 'mediaType' | 'filename'>;
 type Sentence = ReturnType<typeof sentence>;
 
-/** The file, or a sentence for one that the model does not take. */
+/** Returns the file, or a sentence in place of one that the model does not take. */
 function toAcceptableFile<Part extends FilePart>(part: Part, rules: Rules): Part | Sentence {
   const { model, takesAllFiles = false } = rules;
   const family = fileFamilyOf(model);
@@ -289,7 +289,7 @@ function toAcceptableFile<Part extends FilePart>(part: Part, rules: Rules): Part
   if (mediaType === '') return sentence(part, 'is left out: its type is not known.');
   const isTaken = takesAllFiles || (family && TAKEN[family])?.test(mediaType) !== false;
   if (data.type === 'url') {
-    // What OpenAI fetches it reads itself.
+    // OpenAI itself reads the files that it fetches.
     const isRead = isTaken || family === 'openai';
     const isReached =
       family !== 'google' || isFetchedBy(model.supportedUrls ?? {}, data.url.href, mediaType);
@@ -303,7 +303,7 @@ function toAcceptableFile<Part extends FilePart>(part: Part, rules: Rules): Part
 
 // ---- the order of messages
 
-/** Providers want the results of a reply's calls right behind it, and no others there. */
+/** Puts the results of a reply's calls right behind it, as providers require. */
 function withResultsBehindCalls(messages: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const isInOrder = messages.every((message, at) => {
     const calls = callsOf(message);
@@ -326,7 +326,7 @@ function resultsOf(message: LanguageModelV4Message | undefined): ToolResult[] {
   return message.content.flatMap((part) => (part.type === 'tool-result' ? [part] : []));
 }
 
-/** Ids of the calls whose results come from this runtime. */
+/** Returns the ids of the calls whose results come from this runtime. */
 function callsOf(message: LanguageModelV4Message): string[] {
   if (message.role !== 'assistant') return [];
   return message.content.flatMap((part) =>
@@ -335,9 +335,9 @@ function callsOf(message: LanguageModelV4Message): string[] {
 }
 
 /**
- * Providers refuse a conversation that ends with the model's own message, and Gemini a call that follows
- * one: behind a reply that was cut off stands what the model was asked to do about it. A reply with a call
- * of its provider's stays open: the provider continues it.
+ * Adds a request behind each reply that was cut off: providers refuse a conversation that ends with
+ * the model's own message, and Gemini refuses a call that follows one. A reply with a
+ * provider-executed call stays open, since the provider continues it.
  */
 function withRequests(messages: LanguageModelV4Prompt, forceFinish = false): LanguageModelV4Prompt {
   return messages.flatMap((message, at) => {
@@ -359,7 +359,7 @@ function isOfProvider(part: ContentOf<'assistant'>): boolean {
   return part.type === 'tool-call' && part.providerExecuted === true;
 }
 
-/** True for a reply with a call whose result its provider gives in a later one. */
+/** Returns true for a reply with a call whose result the provider sends in a later reply. */
 function isContinued(content: readonly ContentOf<'assistant'>[]): boolean {
   const results = content.flatMap((part) => (part.type === 'tool-result' ? part.toolCallId : []));
   return content.some(
@@ -367,7 +367,7 @@ function isContinued(content: readonly ContentOf<'assistant'>[]): boolean {
   );
 }
 
-/** Providers refuse a thought that nothing follows. */
+/** Drops trailing reasoning, which providers refuse. */
 function withoutLastThought(message: LanguageModelV4Message): LanguageModelV4Prompt {
   if (message.role !== 'assistant') return [message];
   const content = message.content.slice(0, 1 + message.content.findLastIndex(isNoThought));
@@ -387,7 +387,7 @@ function text(words: string): { type: 'text'; text: string } {
   return { type: 'text', text: words };
 }
 
-/** Marked as the runtime's own: the user did not write it. */
+/** Creates a user message that is marked as the runtime's, since the user did not write it. */
 function internal(words: string): LanguageModelV4Message {
   const providerOptions = { helix: { internal: true } };
   return { role: 'user', content: [text(words)], providerOptions };

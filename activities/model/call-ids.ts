@@ -2,16 +2,16 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { Row } from '../../protocol/rows.js';
 
 /**
- * Call ids are unique per session: a provider that repeats one gets `<id>_<n>` with the smallest
- * free n, decided before any chunk or row is written.
+ * Makes call ids unique per session: a repeated id becomes `<id>_<n>` with the smallest free n,
+ * before any chunk or row is written.
  */
 export interface CallIds {
   toSessionId: (id: string) => string;
-  /** The id of a call that was made, here or before; undefined if there is no such call. */
+  /** Returns the session's id of a call made earlier; undefined if there is none. */
   known: (id: string) => string | undefined;
-  /** Gives the provider's id a name that `take` says no other call has; it is given once. */
+  /** Names the provider's id, once; `take` returns a name that no other call has. */
   name: (id: string, take: (wanted: string) => Promise<string>) => Promise<void>;
-  /** The call is made: the provider's id stands for another one from now on. */
+  /** Ends a call; the provider's id names another call from now on. */
   close: (id: string) => void;
 }
 
@@ -35,7 +35,7 @@ export function createCallIds(used: ReadonlySet<string>): CallIds {
     name: async (id, take) => {
       if (given.has(id)) return;
       const wanted = toUnique(id);
-      // Another call has it if a different one comes back.
+      // A different answer means that another call has the wanted name.
       taken.add(wanted);
       give(id, await take(wanted));
     },
@@ -45,7 +45,7 @@ export function createCallIds(used: ReadonlySet<string>): CallIds {
   };
 }
 
-/** Ids of all calls that rows hold. */
+/** Returns the ids of all calls in the rows. */
 export function callIdsOf(rows: readonly Row[]): Set<string> {
   const ids = new Set<string>();
   for (const row of rows) {
@@ -55,7 +55,7 @@ export function callIdsOf(rows: readonly Row[]): Set<string> {
   return ids;
 }
 
-/** The beginning of a text, at most so long, as whole characters. */
+/** Returns at most `length` UTF-16 units of a text and splits no character. */
 export function startOf(text: string, length: number): string {
   const whole = text.toWellFormed();
   const last = whole.charCodeAt(length - 1);

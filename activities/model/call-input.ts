@@ -2,15 +2,15 @@ import type { z } from 'zod';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 
-/** Arguments of a call as JSON, or why they are not valid; then `value` is an empty object. */
+/** JSON arguments of a call, or the reason that they are invalid; then `value` is `{}`. */
 export type CallInput = { ok: true; value: unknown } | { ok: false; value: unknown; why: string };
 
-/** More than any schema needs; scripts of the store refuse a thousand. */
+/** Deeper than any schema needs; the store's scripts refuse a depth of a thousand. */
 const MAX_DEPTH = 100;
 
 /** Reads the JSON text that a model gave as a call's arguments. Pure. */
 export function parseInput(text: string): CallInput {
-  // Every later step sends them again.
+  // Every later step sends the input again.
   if (Buffer.byteLength(text) > LIMITS.callInputBytes) {
     return refused(`the input is larger than ${String(LIMITS.callInputBytes / 1024)} KB`);
   }
@@ -23,7 +23,7 @@ export function parseInput(text: string): CallInput {
   }
 }
 
-/** A schema whose own code throws refuses the input, it does not fail the step. */
+/** Checks an input. A schema whose own code throws refuses the input and does not fail the step. */
 export async function checkInput(
   schema: z.ZodType,
   input: CallInput,

@@ -4,14 +4,14 @@ import { cutOf, orAborted } from '../attempt.js';
 import type { Answer, ModelRequest, StepMiddleware } from './middleware.js';
 import { STREAM_CUT, RequestFault, toRequestFault, toProviderFailure } from './provider-failure.js';
 
-/** Makes what a request throws a failure of its provider's. */
+/** Converts errors of a request to failures of its provider. */
 export const failures: StepMiddleware =
   ({ attempt, warn }) =>
   async (request, next) => {
     try {
       return await next(request);
     } catch (error) {
-      // A call that was cut for another reason is no failure of the provider's.
+      // A cut call is no failure of the provider.
       if (cutOf(attempt) !== undefined) return { request };
       warn('model call failed', error);
       return { request, failure: toProviderFailure(error, request.isReplying) };
@@ -21,8 +21,7 @@ export const failures: StepMiddleware =
 /**
  * Calls the model and streams its reply to the writer.
  *
- * @throws what the provider throws or streams as an error; RequestFault for a stream that ends
- * without a finish
+ * @throws errors that the provider throws or streams; RequestFault for a stream without a finish
  */
 export async function callModel(request: ModelRequest): Promise<Answer> {
   const { call, signal, reply, step, listeners } = request;
@@ -30,7 +29,7 @@ export async function callModel(request: ModelRequest): Promise<Answer> {
   const { during = (wait) => wait as Promise<void>, heard = () => undefined } = request;
   if (call === undefined) throw new Error('nothing was prepared to ask');
   const reader = await open(call, signal);
-  // Ends a pending read, also when the model ignores its signal.
+  // Ends a pending read even if the model ignores its signal.
   const leave = (): void => {
     reader.cancel().catch(() => undefined);
   };
@@ -61,14 +60,13 @@ export async function callModel(request: ModelRequest): Promise<Answer> {
       const room = chunks.room();
       if (room !== undefined) await during(room);
       if (part.type === 'finish' && part.finishReason.unified !== 'error') {
-        // The reply is complete: whatever comes now is not of it, and must not cost it.
+        // The reply is complete: later parts do not belong to it and must not fail it.
         await drain(reader);
         break;
       }
     }
   } finally {
     signal.removeEventListener('abort', leave);
-    // Frees the provider's connection after an early end; harmless for a stream that is done.
     leave();
   }
   const finish = reply.finish();
@@ -78,7 +76,7 @@ export async function callModel(request: ModelRequest): Promise<Answer> {
 
 type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
 
-/** A model that ignores its signal may reply nevertheless: that stream is cancelled unread. */
+/** Opens the stream. A model that ignores its signal may reply late; that stream is cancelled. */
 async function open(
   { model, options }: NonNullable<ModelRequest['call']>,
   signal: AbortSignal,
@@ -93,29 +91,29 @@ async function open(
   }
 }
 
-/** How long a stream may go on behind the model's finish, ms. */
+/** Longest time that a stream may go on behind the model's finish, ms. */
 const AFTER_FINISH_MS = 1_000;
 
-/** Reads on to the end, which others may wait for, such as a middleware that counts. */
+/** Reads to the end, which a middleware that counts may wait for. */
 async function drain(reader: Reader): Promise<void> {
   const over = new AbortController();
   const read = async (): Promise<void> => {
     try {
       while (!(await reader.read()).done);
     } catch {
-      // An error behind the finish is no failure of the reply.
+      // An error after the finish does not fail the reply.
     }
     over.abort();
   };
   await Promise.race([read(), sleep(AFTER_FINISH_MS, over.signal)]);
 }
 
-/** Some providers send deltas without a text, for what else is in them. */
+/** Adds the text that some providers omit from deltas that carry other fields. */
 function withText(part: LanguageModelV4StreamPart): LanguageModelV4StreamPart {
   return 'delta' in part && typeof part.delta !== 'string' ? { ...part, delta: '' } : part;
 }
 
-/** The provider's id of a call that begins here. */
+/** Returns the provider's id of a call that begins with this part. */
 function callIdOf(part: LanguageModelV4StreamPart): string | undefined {
   if (part.type === 'tool-input-start') return part.id;
   return part.type === 'tool-call' ? part.toolCallId : undefined;

@@ -41,7 +41,7 @@ import { startOfReply, toStepRecords } from './step-records.js';
 
 type Options = ModelCall['options'];
 
-/** Writes what the model is asked. @throws RequestFault, and what the agent's own functions throw */
+/** Prepares the model call. @throws RequestFault, and errors of the agent's own functions */
 export function prompts({ store, fileHosts: hosts = [] }: ActivityDeps): StepMiddleware {
   const fetchFile = hosts.length === 0 ? undefined : createFetchFile({ hosts });
   return (step) => async (request, next) => {
@@ -51,8 +51,8 @@ export function prompts({ store, fileHosts: hosts = [] }: ActivityDeps): StepMid
 }
 
 /**
- * @param files those that user messages name by reference; absent: none is there
- * @param fetchFile fetches files by address; absent: addresses are given to the model
+ * @param files files that messages name by reference; absent: all are missing
+ * @param fetchFile fetches files by address; absent: the model gets the addresses
  */
 export async function toModelCall(
   asked: Pick<ClaimedStep, 'agent' | 'loaded' | 'rows' | 'claim' | 'attempt' | 'progress' | 'warn'>,
@@ -64,14 +64,14 @@ export async function toModelCall(
   const { messageId, waits } = asked.claim;
   const state = asked.loaded?.state ?? {};
   const signal = untilStalled(asked);
-  // Attempts that only waited are no tries.
+  // Attempts that only waited do not count as tries.
   const tries = Math.max(1, attempt.number - waits) + progress.failures;
   const { systemPrompt, llmConfig } = agent;
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const resolve = (given: AgentModel): LanguageModelV4 => resolveModel(given, agent.middleware);
   const [provider = ''] = resolve(choice.model).provider.split('.');
-  // For authors alone: the error may have what the model must not see.
+  // Only the log gets the error: it may hold facts that the model must not see.
   const failed = (error: unknown, { toolName, toolCallId }: ToolRow): void => {
     const message = 'a result was not put into words for the model';
     asked.warn(message, error, { toolName, toolCallId });
@@ -102,10 +102,10 @@ export async function toModelCall(
   const { messages, changes } = prepared;
   const instructions = changes.instructions ?? changes.system ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);
-  // A model that `prepareStep` chose was asked before those that stand in for it.
+  // A model that `prepareStep` chose replaces the first model only, not the fallbacks.
   const model = resolve(turn.index > 0 ? choice.model : (changes.model ?? choice.model));
   const format = await toFormat(agent, { model, tools, forceFinish });
-  // As with the AI SDK, a model that is asked for the format has no further tool if it has none of its own.
+  // A model that writes the output format gets no other tools if it has none, as in the AI SDK.
   const isWritten = format.responseFormat !== undefined && tools.length === 0;
   const offered = isWritten ? {} : await toToolOptions(agent, tools, changes, forceFinish);
   const providerOptions = mergeOptions(llmConfig.providerOptions, changes.providerOptions);
@@ -153,7 +153,7 @@ const NO_COMPACTION: CompactionRecord = {
   keep: () => Promise.resolve(undefined),
 };
 
-/** A message that a user sent. */
+/** Returns true for a message that a user sent. */
 function isShown(row: Row): row is UserRow {
   return row.role === 'user' && row.hidden !== true;
 }
@@ -170,7 +170,7 @@ function toSystemMessages(instructions: Instructions): LanguageModelV4Prompt {
   }));
 }
 
-/** Only what is set: a step's change leaves the agent's other settings. */
+/** Returns the settings that are set, so that a step's change keeps the agent's other settings. */
 function toSampling(given: SamplingSettings): Partial<Options> {
   const names = Object.keys(Sampling) as (keyof SamplingSettings)[];
   return Object.fromEntries(
@@ -178,7 +178,7 @@ function toSampling(given: SamplingSettings): Partial<Options> {
   );
 }
 
-/** Bounds the output by what it may cost. */
+/** Limits output tokens to the allowed cost. */
 function withinCost(
   { maxOutputUsd, maxOutputTokens, ...own }: LlmConfig,
   pricing = own.pricing,
@@ -201,7 +201,7 @@ function mergeOptions(
   return merged;
 }
 
-/** The tools that the model may call in a step. */
+/** Returns the tools that the model may call in a step. */
 function toActive(agent: AgentDefinition, changes: PreparedStep): readonly ToolDefinition[] {
   const names = changes.activeTools ?? agent.activeTools;
   if (names === undefined) return agent.tools;
@@ -210,7 +210,7 @@ function toActive(agent: AgentDefinition, changes: PreparedStep): readonly ToolD
   );
 }
 
-/** A model that has to hand in its result is offered nothing else. */
+/** Offers only the finish tool to a model that must submit its result. */
 async function toToolOptions(
   agent: AgentDefinition,
   active: readonly ToolDefinition[],
@@ -226,7 +226,7 @@ async function toToolOptions(
   return tools.length === 0 ? {} : { tools, toolChoice: toChoice(toolChoice, active) };
 }
 
-/** A model that has to hand in its result by a call is not asked to write it. */
+/** Omits the format for a model that must submit its result by a call. */
 async function toFormat(
   { outputSchema }: AgentDefinition,
   of: { model: LanguageModelV4; tools: readonly ToolDefinition[]; forceFinish: boolean },
@@ -250,7 +250,7 @@ type ModelTool = LanguageModelV4FunctionTool | LanguageModelV4ProviderTool;
 
 const known = new WeakMap<ToolDefinition, Promise<ModelTool>>();
 
-/** In the model's format. Made once per definition: schemas are costly to convert. */
+/** Converts a tool to the model's format, once per definition: converting schemas is costly. */
 function toModelTool(tool: ToolDefinition): Promise<ModelTool> {
   let made = known.get(tool);
   if (made === undefined) {

@@ -17,16 +17,16 @@ import type { RunAgents } from '../run-agent.js';
 import type { ClaimedStep, LoadedState, StepAttempt } from './middleware.js';
 import { toLoggedError } from './provider-failure.js';
 
-/** A step that this attempt may work on, or what an attempt before it has come to. */
+/** A claimed step, or the outcome that an earlier attempt reached. */
 export type Claimed =
   | ({ kind: 'claimed' } & ClaimedStep)
   | { kind: 'done'; agent: AgentDefinition; outcome: StepOutcome }
   | { kind: 'not_ready' };
 
-/** The sources of tools may be there again for the next run. */
+/** Retryable: the sources of tools may have recovered by the next run. */
 const TOOLS_AWAY = { message: 'Tools of the agent are not available.', retryable: true };
 
-/** Claims a step, and loads what its model is asked about. @throws AttemptOver, StateError */
+/** Claims a step and loads the input of its model. @throws AttemptOver, StateError */
 export function createClaimStep(
   deps: ActivityDeps,
   runAgents: RunAgents,
@@ -55,7 +55,7 @@ export function createClaimStep(
     if (claim.kind !== 'claimed') throw new AttemptOver(claim);
     Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
     const equipped = await chooseTools(agent, current);
-    // As a rule the claim has brought both: only what is long, or has changed, takes another trip.
+    // The claim usually brings both; only long or changed data takes another trip.
     const [loaded, rows] = await Promise.all([
       stateSchema && loadState(store, stateSchema, ref.sessionId, claim.state),
       rowsCache.load({ ...ref, born: claim.born }, claim.rowCount, claim.fresh),
@@ -76,7 +76,7 @@ export function createClaimStep(
     if (begun.kind !== 'begun') throw new AttemptOver({ kind: 'superseded' });
   }
 
-  /** Sources may take their time: what cuts the attempt ends the wait for them. */
+  /** Chooses the agent's tools; a cut of the attempt ends the wait for slow sources. */
   async function chooseTools(
     agent: AgentDefinition,
     { ref, attempt }: StepAttempt,
@@ -102,11 +102,11 @@ export function createClaimStep(
 }
 
 /**
- * The agent's own state at the beginning of a step: with the changes that earlier calls asked for, and
- * with the schema's defaults, so that tools that run in parallel change the same state.
+ * Loads the agent's state at the beginning of a step, with the changes that earlier calls asked for
+ * and the schema's defaults, so that parallel tools change the same state.
  *
- * @param read the stored state, if it was read before
- * @throws StateError if what is stored does not fit the schema
+ * @param read the stored state, if the claim brought it
+ * @throws StateError if the stored state does not fit the schema
  */
 async function loadState(
   { staging, documents }: Pick<Store, 'staging' | 'documents'>,
@@ -126,7 +126,7 @@ async function loadState(
       });
       return { state, added };
     } catch (error) {
-      // Another writer saved the state in between: start from that one.
+      // Another writer saved the state in between, so the loop reads it again.
       if (!(error instanceof StaleStateError)) throw error;
     }
   }

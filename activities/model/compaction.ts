@@ -17,14 +17,14 @@ import type { ClaimedStep, Compactions, StepMiddleware } from './middleware.js';
 import { toLoggedError } from './provider-failure.js';
 import { toRunUsage } from './spending.js';
 
-/** Gives the agent's `prepareStep` the summaries that stand for the oldest rows, and keeps new ones. */
+/** Gives `prepareStep` the summaries of the oldest rows, and stores new ones. */
 export function compaction(deps: ActivityDeps): StepMiddleware {
   return (step) => {
     const { fault, ...compactions } = createCompactions(deps, step);
     return async (request, next) => {
       request.compactions = compactions;
       const answer = await next(request);
-      // The agent's own code has got the error as well: it is no fault of that.
+      // The agent's code got the store's error too; it did not cause it.
       const failed = answer.failure && fault();
       if (failed !== undefined) throw failed.error;
       return answer;
@@ -32,7 +32,7 @@ export function compaction(deps: ActivityDeps): StepMiddleware {
   };
 }
 
-/** Of the time that the agent's own code has before a model call. */
+/** Share of the agent's time before a model call that a summary may take. */
 const SHARE = 0.75;
 
 function createCompactions(
@@ -45,7 +45,7 @@ function createCompactions(
   let used: RunUsage | undefined;
   let fault: { error: unknown } | undefined;
 
-  /** What fails here is no fault of the agent's code. */
+  /** Remembers the store's errors, which are no faults of the agent's code. */
   async function stored(input: { compaction?: Compaction; usage?: RunUsage | undefined }) {
     try {
       const { compaction, usage } = input;
@@ -60,7 +60,7 @@ function createCompactions(
     }
   }
 
-  /** Undefined if the agent's code could not make one. */
+  /** Returns undefined if the agent's code failed to make a summary. */
   async function make(
     write: Parameters<CompactionRecord['keep']>[0],
     timeoutMs: number,
@@ -98,7 +98,7 @@ function createCompactions(
           const usage = toRunUsage(tokens, pricing === undefined ? {} : { pricing });
           const compaction = { rows: rowOf[messages] ?? rows.length, summary };
           const kept = await stored({ compaction, usage });
-          // Another attempt may have taken over: what follows finds that out.
+          // If another attempt has taken over, the next write finds out.
           if (kept.kind === 'kept') used = addUsage(used, usage);
           made = kept.kind === 'kept' ? kept.compaction : compaction;
           return toMessages(made);
@@ -111,13 +111,13 @@ function createCompactions(
   };
 }
 
-/** The newest one that the transcript has. Pure. */
+/** Returns the newest compaction in the transcript. Pure. */
 function newestOf(rows: readonly Row[]): Compaction | undefined {
   const row = rows.findLast((each) => each.role === 'assistant' && each.compaction !== undefined);
   return row?.role === 'assistant' ? row.compaction : undefined;
 }
 
-/** Characters of a summary that are kept; it stands in every later prompt. */
+/** Maximum length of a stored summary, in characters; every later prompt contains it. */
 const SUMMARY_CHARS = 32_000;
 
 const SUBJECT = { call: 'compaction.keep' };
@@ -130,17 +130,17 @@ const Summary = must(
 );
 const Tokens = must('token counts', (value) => typeof value === 'object' && value !== null);
 
-/** @throws DefinitionError if `keep` was called with something else */
+/** @throws DefinitionError for invalid arguments of `keep` */
 function assertKeepRequest(make: unknown, timeoutMs: unknown): void {
   assertSettings(Request, { make, timeoutMs }, SUBJECT);
 }
 
 /**
- * A summary as it is stored. It comes from an agent's own code, and one that stands for all messages, or
- * for more than there are, would leave the newest question out of every later prompt.
+ * Checks a summary from the agent's own code: one that stands for all messages, or for more than
+ * exist, would hide the newest question from every later prompt.
  *
  * @param count messages of the conversation
- * @throws DefinitionError that says which field cannot be
+ * @throws DefinitionError that names the invalid field
  */
 function checkedCompaction(made: MadeCompaction, count: number): MadeCompaction {
   const most = count - 1;

@@ -6,17 +6,17 @@ import { pairCalls } from './prepare-messages.js';
 import { isOfPrompt, toProviderFailure } from './provider-failure.js';
 import { startOf } from './call-ids.js';
 
-/** How often a step asks again with less, and the least that is worth it, in characters. */
+/** Shortened requests per step, and the least number of characters worth asking with. */
 const MOST = 4;
 const LEAST = 4_000;
 
-/** How the model's prompts are kept since it has refused more. Pure. */
+/** Returns the limits of the model's prompts that its last refusal set. Pure. */
 export function easedOf(rows: readonly Row[], modelId: string): Eased | undefined {
   const row = rows.findLast((each) => each.role === 'assistant' && each.eased?.modelId === modelId);
   return row?.role === 'assistant' ? row.eased : undefined;
 }
 
-/** Asks, and asks again with less while the model's provider refuses the prompt for its length or its form. */
+/** Retries with a shorter or plainer prompt while the provider refuses its length or form. */
 export const easing: StepMiddleware =
   ({ attempt, warn }) =>
   async (request, next) => {
@@ -26,7 +26,7 @@ export const easing: StepMiddleware =
       try {
         return await next(request);
       } catch (error) {
-        // The next model of the list may take what this one refuses.
+        // The next model in the list may take the prompt that this one refuses.
         const mayAsk = times <= MOST && isLast && !reply.begun() && !attempt.signal.aborted;
         const less =
           mayAsk && request.call && withLess(request.call, toProviderFailure(error).code);
@@ -37,7 +37,7 @@ export const easing: StepMiddleware =
     }
   };
 
-/** Undefined if nothing that could be left out would help. */
+/** Returns undefined if no reduction would help. */
 function withLess(call: ModelCall, code: string): ModelCall | undefined {
   const { prompt } = call.options;
   const { modelId } = call.model;
@@ -51,8 +51,8 @@ function withLess(call: ModelCall, code: string): ModelCall | undefined {
 }
 
 /**
- * The prompt in at most so many characters: the longest texts and results are cut in their middle, then
- * the oldest messages are left out. The newest question stays. Pure.
+ * Shortens a prompt to at most `chars` characters: cuts the longest texts and results in the
+ * middle, then drops the oldest messages. The newest question stays. Pure.
  */
 export function shorten(prompt: LanguageModelV4Prompt, chars: number): LanguageModelV4Prompt {
   let cut = prompt;
@@ -81,7 +81,7 @@ export function shorten(prompt: LanguageModelV4Prompt, chars: number): LanguageM
   return pairCalls([...system, LEFT_OUT, ...asked, ...cut.slice(from)]);
 }
 
-/** Of the texts that a model reads; files count elsewhere. Pure. */
+/** Counts characters of the texts that a model reads; files count elsewhere. Pure. */
 export function charsOf(prompt: LanguageModelV4Prompt): number {
   let chars = 0;
   for (const message of prompt) {
@@ -157,7 +157,7 @@ function cutMiddle(text: string, most: number): string {
 
 const MIDDLE = '\n[… what stood here is left out: it is too long for you …]\n';
 
-/** Marked, since the user did not write it. */
+/** Carries a mark, since the user did not write it. */
 const LEFT_OUT: LanguageModelV4Message = {
   role: 'user',
   content: [{ type: 'text', text: '[Earlier messages are left out: they are too long for you.]' }],

@@ -13,7 +13,7 @@ import { usageOf } from './spending.js';
 import { createStepReply } from './step-reply.js';
 import { clientToolsOf, deferredCallsOf } from './sub-agents.js';
 
-/** A request to the model whose turn it is; at first that which an earlier attempt has reached. */
+/** Creates a request to the current model; a new attempt resumes the model last reached. */
 export function toRequest(
   step: ClaimedStep,
   turn: Fallback = firstTurn(modelsOf(step.agent.llmConfig), step.claim.fallback),
@@ -43,17 +43,17 @@ export function toRequest(
 }
 
 /**
- * Asks again while the provider fails, and the next model in the place of one that has failed for good. It asks
- * within the same activity, so that a `Retry-After` is kept to the millisecond; for longer waits the activity
- * ends, and Temporal begins its next attempt. The count of failures is in the record and outlives a worker, as
- * does the model that has been reached.
+ * Retries while the provider fails, and moves to the next model when one has failed for good. It
+ * retries within the same activity to keep a `Retry-After` to the millisecond; for longer waits the
+ * activity ends, and Temporal begins the next attempt. The record holds the failure count and the
+ * current model, so both outlive the worker.
  *
  * @throws AttemptOver, AttemptFailure
  */
 export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
   return (step) => {
     const { ref, attempt, writer, progress, agent, claim, chunks } = step;
-    // When the first of the step's failures was, by this process's clock.
+    // Time of the step's first failure, by this process's clock.
     let failingSince = claim.failures > 0 ? performance.now() - claim.failingForMs : undefined;
     const reasons: object[] = [];
 
@@ -94,7 +94,7 @@ export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
         progress.failures = owned(discarded).failures;
         for (const listener of request.listeners) listener.recorded?.(usage);
         if (isLong) throw waitingForProvider(wait);
-        // A signal ends the wait early, and the next request sees the signal.
+        // A signal ends the wait early; the next request checks the signal.
         await sleep(wait, attempt.signal);
         const turn = then.kind === 'next' ? then.turn : request.turn;
         request = toRequest(step, turn, addUsage(request.used, usage));
@@ -103,7 +103,7 @@ export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
   };
 }
 
-/** Ends the attempt; the next one begins when the provider is to be asked again. */
+/** Ends the attempt until the provider may be asked again. */
 function waitingForProvider(ms: number): AttemptFailure {
   return new AttemptFailure('the model provider fails and is asked again later', {
     type: 'provider_wait',
@@ -112,10 +112,10 @@ function waitingForProvider(ms: number): AttemptFailure {
   });
 }
 
-/** Requests to a model that another one follows, unless it has a number of its own. */
+/** Default number of requests to a model that has a successor. */
 const TRIES = 2;
 
-/** Failures that are of one model or its provider: another one may answer. */
+/** Failures of one model or its provider; another model may answer. */
 const OF_A_MODEL: ReadonlySet<string> = new Set([
   'provider_error',
   'provider_rate_limited',
@@ -134,19 +134,19 @@ const OF_A_MODEL: ReadonlySet<string> = new Set([
 
 const isOfModel = (code: string): boolean => OF_A_MODEL.has(code) || isOfPrompt(code);
 
-/** What follows a failure: a wait before the same model is asked again, the next model, or the end. */
+/** Reaction to a failure: wait and ask the same model, move to the next model, or give up. */
 export type NextTry = { kind: 'wait'; ms: number } | { kind: 'next'; turn: Fallback } | 'failed';
 
-/** The agent's models, in the order in which they are asked. Pure. */
+/** Returns the agent's models in the order of requests. Pure. */
 export function modelsOf({ model, models }: LlmConfig): readonly [ModelChoice, ...ModelChoice[]] {
   const [first, ...others] = models ?? [];
   return first === undefined ? [{ model }] : [first, ...others];
 }
 
 /**
- * The turn that an attempt at a step begins with: that of the model which an earlier attempt has reached,
- * so that a worker that takes over does not ask those before it again. A release may have shortened the
- * list in between. Pure.
+ * Returns an attempt's first turn: that of the model which an earlier attempt reached, so that a
+ * new worker does not ask the models before it again. A release may have shortened the list in
+ * between. Pure.
  */
 export function firstTurn(
   models: readonly ModelChoice[],
@@ -156,10 +156,10 @@ export function firstTurn(
 }
 
 /**
- * What follows a failure of the model whose turn it is. The next model is asked at once: when this one
- * has used up its tries, cannot be asked again, or asks to wait for long. Pure.
+ * Decides what follows a failure of the current model. The next model is asked at once when this
+ * one has used up its tries, cannot be retried, or demands a long wait. Pure.
  *
- * @param failing the step's failures, this one included, and since when, ms
+ * @param failing number of the step's failures with this one, and time since the first, ms
  * @param random see `nextWait`
  */
 export function nextTry(
@@ -186,7 +186,7 @@ export function nextTry(
   return { kind: 'next', turn: { index: turn.index + 1, before: failures } };
 }
 
-/** How a step ends whose models have all failed; which of them failed how is logged only. */
+/** Returns the failure of a step whose models all failed; only the log names each model's. */
 export function allFailed(models: readonly ModelChoice[], last: ProviderFailure): ProviderFailure {
   if (models.length === 1 || !isOfModel(last.code)) return last;
   return {
@@ -197,25 +197,24 @@ export function allFailed(models: readonly ModelChoice[], last: ProviderFailure)
   };
 }
 
-/** A provider that comes back is noticed within the longest wait. */
+/** Back-off of retries; a recovered provider is noticed within `mostMs`. */
 const RETRY = { firstMs: 250, mostMs: 30_000, jitter: 0.5 };
 
-/** The last try comes this much behind the budget's end at most, so that runs do not all ask at once. */
+/** Longest delay of the last try past the budget's end; it spreads the runs' requests. */
 const SPREAD_MS = 2_000;
 
-/** How long the provider has failed a step. */
 interface Failing {
-  /** Failures so far, this one included. */
+  /** Failures so far, with the current one. */
   failures: number;
-  /** Since the first of them, ms. */
+  /** Time since the first failure, ms. */
   forMs: number;
 }
 
 /**
- * How long to wait before the provider is asked again, ms; undefined if it has failed for too long, or
- * says itself that it will not be back in time.
+ * Returns the wait before the next request, ms; undefined if the provider has failed for too long
+ * or announces a return past the budget.
  *
- * @param random from 0 to 1: runs that met one outage do not come back in one moment
+ * @param random returns 0 to 1 and spreads the retries of runs that met one outage
  */
 export function nextWait(
   { failures, forMs }: Failing,

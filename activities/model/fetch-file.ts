@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
 import { LIMITS } from '../../protocol/limits.js';
 
-/** A file that cannot be had: the message goes to the log only. */
+/** Thrown for a file that cannot be fetched; its message goes to the log only. */
 export class FileRefusedError extends Error {
   override readonly name = 'FileRefusedError';
 }
@@ -14,22 +14,22 @@ export class FileRefusedError extends Error {
 export type FetchFile = (url: string, signal: AbortSignal) => Promise<Uint8Array>;
 
 export interface FetchFileOptions {
-  /** Names of hosts, with the port if it is not 443. Nothing is fetched from others. */
+  /** Allowed hosts, with the port if it is not 443. */
   hosts: readonly string[];
-  /** Default: that of `node:https`. */
+  /** Default: `https.request`. */
   request?: typeof https.request;
-  /** Default: public addresses only; whichever is chosen is the one that is connected to. */
+  /** Default: resolves public addresses only, and the request connects to the checked address. */
   lookup?: ReturnType<typeof guardedLookup>;
 }
 
 const REDIRECTS = 3;
-/** For the whole file, redirects included, ms. */
+/** Time limit of a file with its redirects, ms. */
 const WITHIN_MS = 20_000;
 const PUBLIC = { isNamed: false, isPrivate: false };
 
 /**
- * Fetches files from hosts of a list, over https, from public addresses: each address is checked as it
- * is connected to, each redirect like the first request, and time and size are bounded.
+ * Fetches files from the listed hosts over https, from public addresses only. It checks each
+ * address as it connects and each redirect like the first request, and it bounds time and size.
  */
 export function createFetchFile({
   hosts,

@@ -8,10 +8,10 @@ import type { ActivityDeps } from '../deps.js';
 import { toLoggedError } from './provider-failure.js';
 import { toFinishEvent, toStepRecords } from './step-records.js';
 
-/** A hook that takes longer is not waited for. */
+/** Time limit of a hook. */
 const HOOK_MS = 10_000;
 
-/** A step that was stored, or the end of its run. */
+/** A stored step, or the end of its run. */
 export interface Stored {
   agent: AgentDefinition;
   sessionId: string;
@@ -19,13 +19,13 @@ export interface Stored {
   step: number;
   /** True if the run has completed. */
   isLast: boolean;
-  /** True if the agent knows of the step itself. */
+  /** True if the agent has already been told of the step. */
   isKnown?: boolean;
 }
 
 /**
- * Calls an agent's hooks for what was stored. They may be called once more if this process dies before
- * the work that stored it is reported.
+ * Calls an agent's hooks for a stored step. They may run twice if this process dies before it
+ * reports the work.
  */
 export type TellAgent = (stored: Stored) => Promise<void>;
 
@@ -60,7 +60,7 @@ export function createTellAgent({
     }
   };
 
-  /** Messages that waited may have begun the next run: then the list has the place of this one. */
+  /** Reads the run list if queued messages have already begun the next run. */
   async function findStartRow(sessionId: string, runId: string): Promise<number | undefined> {
     const record = await store.sessions.read(sessionId);
     if (record === undefined || record.runId === runId) return record?.turnStartRow;
@@ -79,7 +79,7 @@ function hasHooks({ onStepFinish, onFinish }: AgentDefinition): boolean {
   return onStepFinish !== undefined || onFinish !== undefined;
 }
 
-/** True if a step's outcome is the completion of its run. */
+/** Returns true if a step's outcome completes its run. */
 export function isCompletion(outcome: StepOutcome): boolean {
   return outcome.kind === 'ended' && outcome.status === 'completed';
 }

@@ -12,13 +12,12 @@ import { checkInput, parseInput, type CallInput } from './call-input.js';
 import type { CallScope, OpenedCall } from './proposed-calls.js';
 import type { ProposedCall } from './reply-types.js';
 
-/** The tool by which a model hands in the result of an agent that has an output schema. */
+/** Tool by which a model submits its result, for agents with an output schema. */
 export interface FinishTool {
-  /** In the model's format. */
   tool: LanguageModelV4FunctionTool;
-  /** The result as the schema gives it, ready to be stored; or why it is not valid. */
+  /** Returns the parsed result, ready to be stored, or the reason that it is invalid. */
   accept: (input: CallInput) => Promise<{ output: unknown } | { why: string }>;
-  /** The same for a reply without calls: undefined unless all of its text is JSON that fits the schema. */
+  /** Does the same for a reply without calls; undefined unless its whole text is fitting JSON. */
   read: (text: string) => Promise<{ output: unknown } | undefined>;
 }
 
@@ -27,7 +26,7 @@ const DESCRIPTION =
 
 const known = new WeakMap<AgentDefinition, Promise<FinishTool>>();
 
-/** Undefined for agents without an output schema. Made once per agent: schemas are costly to convert. */
+/** Returns undefined for agents without an output schema. Cached: converting schemas is costly. */
 export function toFinishTool(agent: AgentDefinition): Promise<FinishTool> | undefined {
   if (agent.outputSchema === undefined) return undefined;
   const made = known.get(agent) ?? makeFinishTool(agent.outputSchema, agent.llmConfig.strictOutput);
@@ -38,7 +37,7 @@ export function toFinishTool(agent: AgentDefinition): Promise<FinishTool> | unde
 async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<FinishTool> {
   const described = outputForModel(schema);
   const jsonSchema = await asSchema(described).jsonSchema;
-  // Providers take objects only as arguments; anything else is handed in as a field of one.
+  // Providers take only objects as arguments; other results become a field of one.
   const isWrapped = jsonSchema.type !== 'object';
   const expected = isWrapped ? z.object({ result: schema }) : schema;
   const toWrapped = async (): Promise<JSONSchema7> =>
@@ -66,7 +65,7 @@ async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<Fini
   };
 }
 
-/** What a recursive schema refers to is found again: its definitions stay at the root, and it moves. */
+/** Moves the schema into a field and adjusts references to it; definitions stay at the root. */
 function wrap(result: JSONSchema7): JSONSchema7 {
   const moved = JSON.parse(JSON.stringify(result), (key, value: unknown) =>
     key === '$ref' && typeof value === 'string' ? value.replace(OWN_REF, FIELD) : value,
@@ -84,10 +83,10 @@ function wrap(result: JSONSchema7): JSONSchema7 {
 }
 
 const FIELD = '#/properties/result';
-/** The root, or what is in it, without the definitions. */
+/** Matches a reference to the root or into it, except to definitions. */
 const OWN_REF = /^#(?=$|\/(?!(?:definitions|\$defs)\/))/;
 
-/** A schema may transform what it checks into something that cannot be stored. */
+/** Refuses a result that the schema's transform made impossible to store. */
 function toStored(data: unknown): { output: unknown } | { why: string } {
   const fault = findJsonFault(data);
   if (fault !== undefined) return { why: `the result cannot be kept: ${fault}` };
@@ -96,17 +95,17 @@ function toStored(data: unknown): { output: unknown } | { why: string } {
   return { output: JSON.parse(json) as unknown };
 }
 
-/** The outcome of the calls by which a step handed in its result. */
+/** Outcome of the calls that submitted the result of a step. */
 export interface FinishCalls {
   opened: OpenedCall[];
-  /** The first result that fits. */
+  /** First valid result. */
   accepted?: { output: unknown };
-  /** True if there was one that does not fit, and none that does. */
+  /** True if all submitted results were invalid. */
   isInvalid: boolean;
 }
 
 /**
- * Checks the calls that hand in a result. They are in the transcript only: no chunk shows them, so no
+ * Checks the calls that submit a result. Only the transcript has them: no chunk shows them, so no
  * client ever sees one.
  */
 export async function openFinishCalls(
@@ -146,7 +145,7 @@ async function checkResult(
     : verdict;
 }
 
-/** Every call has a result, this one too. */
+/** Creates the result that every call needs. */
 function acknowledge({ toolCallId, toolName }: ProposedCall, { value }: CallInput): OpenedCall {
   const row: ToolRow = { role: 'tool', toolCallId, toolName, output: { acknowledged: true } };
   return { call: { toolCallId, toolName, kind: 'server', input: value, row }, chunks: [] };

@@ -4,13 +4,13 @@ import { withTimeout } from '../../protocol/time.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ModelRequest, StepMiddleware } from './middleware.js';
 
-/** As of the hooks of an agent. */
+/** Time limit of a hook, as in `finish-hooks.ts`. */
 const HOOK_MS = 10_000;
 
 /**
- * Informs tools of the AI SDK of inputs as a model writes them. As in the AI SDK their hooks are called in order, and
- * the reply continues when they return. What they throw, or a hook that does not come back, does not harm it: the
- * hooks of that tool are not called again for this request. A step that is tried again calls them again.
+ * Calls the input hooks of AI SDK tools while a model writes inputs. As in the AI SDK, hooks run in
+ * order and the reply waits for them. A hook that throws or hangs does not harm the reply; that
+ * tool's hooks are not called again for this request. A retried step calls them again.
  */
 export const inputHooks: StepMiddleware =
   ({ attempt, warn }) =>
@@ -21,7 +21,7 @@ export const inputHooks: StepMiddleware =
     return next(request);
   };
 
-/** Undefined if no tool has such hooks. */
+/** Returns undefined if no tool has such hooks. */
 function createInputNotes(
   { call: asked, reply }: Pick<ModelRequest, 'call' | 'reply'>,
   signal: AbortSignal,
@@ -31,7 +31,7 @@ function createInputNotes(
   const listening = new Map(tools.flatMap((tool) => (tool.onInput ? [[tool.name, tool]] : [])));
   if (listening.size === 0) return undefined;
   const messages = prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
-  /** Calls that are being written, by the provider's id. */
+  /** Calls whose input is still being written, by the provider's id. */
   const writing = new Map<string, { tool: ToolDefinition; toolCallId: string }>();
 
   async function call(

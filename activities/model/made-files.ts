@@ -17,7 +17,7 @@ import type { StepMiddleware } from './middleware.js';
 import { FILES_AWAY, RequestFault } from './provider-failure.js';
 import type { KeptFile } from './reply-types.js';
 
-/** Stores what a model makes and the stream cannot carry; what earlier requests of the step have left is removed. */
+/** Stores files too large for the stream, and removes those of the step's earlier requests. */
 export function madeFiles(deps: ActivityDeps): StepMiddleware {
   return ({ ref, attempt, claim, rows }) => {
     const files = createStepFiles(deps, ref, attempt.token);
@@ -34,7 +34,7 @@ export function madeFiles(deps: ActivityDeps): StepMiddleware {
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
 
-/** Files that are too large for a chunk are stored with the conversation, whose route serves them. */
+/** Stores files that are too large for a chunk with the conversation, whose route serves them. */
 function createStepFiles(
   { store, uploads, logger }: Pick<ActivityDeps, 'store' | 'uploads' | 'logger'>,
   { sessionId, runId, step }: Pick<StepRef, 'sessionId' | 'runId' | 'step'>,
@@ -51,13 +51,13 @@ function createStepFiles(
     const { owner, tenant } = session;
     const whose = { owner, ...(tenant !== undefined && { tenant }) };
     const { id } = await uploads.upload({ ...whose, sessionId: root, mediaType, madeBy, content });
-    // Without its conversation, which was erased meanwhile, the file would stay for a day.
+    // If the conversation was erased meanwhile, the file would otherwise stay for a day.
     if ((await store.sessions.read(root)) === undefined) await uploads.removeFile(root, id);
     return { url: formatFileUrl({ sessionId: toShownSessionId(root), fileId: id }) };
   }
 
   return {
-    /** Undefined for parts that go into the stream as they are. @throws RequestFault */
+    /** Returns undefined for parts that go into the stream unchanged. @throws RequestFault */
     keep: async (part: LanguageModelV4StreamPart): Promise<KeptFile | undefined> => {
       if (part.type !== 'file' && part.type !== 'reasoning-file') return undefined;
       if (part.data.type !== 'data') return undefined;
@@ -78,15 +78,15 @@ function createStepFiles(
       }
     },
     /**
-     * Removes those of tries whose reply was discarded. An attempt that was replaced may still run: what its
-     * successor made is not its own.
+     * Removes files of tries whose reply was discarded. A replaced attempt may still run, so it
+     * spares its successor's files.
      */
     clear: (): Promise<void> => remove(({ madeBy }) => isUpTo(madeBy, ofStep, token)),
-    /** Removes those of earlier runs whose replies a rewind dropped. */
+    /** Removes files of earlier runs whose replies a rewind dropped. */
     clearDropped: async (rows: readonly Row[]): Promise<void> => {
-      // A rewind begins a run: its first step finds what that has dropped.
+      // A rewind begins a run, so only its first step looks for dropped files.
       if (rows.some((row) => row.role === 'assistant' && row.runId === runId)) return;
-      // Wherever a row names one: a user, too, may send a file again that a model made.
+      // Any mention in a row keeps a file: a user may resend a file that a model made.
       const named = JSON.stringify(rows);
       await remove(({ id, madeBy = '' }) => {
         const [madeIn = ''] = madeBy.split(' ');
@@ -102,7 +102,7 @@ function createStepFiles(
       const files = await store.files.list(root);
       for (const file of files) if (isGone(file)) await uploads.removeFile(root, file.id);
     } catch (error) {
-      // They are erased with the conversation.
+      // The erasure of the conversation removes the remaining files.
       logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
     }
   }
@@ -121,24 +121,24 @@ export const TOO_LARGE = {
 
 type Base = 'agentId' | 'agentType' | 'step' | 'timestamp';
 
-/** What a model says beside text: where it has something from, and files that it has made. */
+/** Sources that a model names, and files that it makes. */
 export type Attachment =
   | Omit<ChunkOf<'source_url'>, Base>
   | Omit<ChunkOf<'source_document'>, Base>
   | Omit<ChunkOf<'file'>, Base>;
 
-/** Of a chunk's size, a little is left for the fields that all chunks have. */
+/** Leaves room for the fields that all chunks have. */
 export const MAX_ATTACHMENT_BYTES = LIMITS.chunkBytes - 2 * 1024;
 
 type ModelFile = LanguageModelV4File | LanguageModelV4ReasoningFile;
 export type ShownPart = LanguageModelV4Source | LanguageModelV4File;
 
-/** A file of the model's reasoning, which pages are not shown. */
+/** Converts a file of the model's reasoning, which pages do not show. */
 export function toUnseenFile(part: LanguageModelV4ReasoningFile, keptAt?: string): UnseenContent {
   return { type: part.type, url: keptAt ?? toUrl(part), mediaType: part.mediaType };
 }
 
-/** @param keptAt the address of a file that was stored */
+/** @param keptAt address of the stored file */
 export function toAttachment(part: ShownPart, keptAt?: string): Attachment {
   if (part.type === 'file') {
     return { type: 'file', url: keptAt ?? toUrl(part), mediaType: part.mediaType };
@@ -153,7 +153,7 @@ export function toAttachment(part: ShownPart, keptAt?: string): Attachment {
   return { type: 'source_document', sourceId, mediaType, title: part.title, ...named };
 }
 
-/** Files travel as data URLs, unless the provider keeps them. */
+/** Returns a data URL, or the provider's URL if it keeps the file. */
 function toUrl({ data, mediaType }: ModelFile): string {
   if (data.type === 'url') return data.url.toString();
   const bytes = data.data;

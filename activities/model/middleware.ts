@@ -25,7 +25,7 @@ export interface StepProgress {
   step: number;
   sequence: number;
   failures: number;
-  /** Of the newest reply: its model, and what its provider reported. */
+  /** Model of the newest reply; `usage` holds its provider's report. */
   model?: string;
   usage?: RunUsage;
 }
@@ -41,70 +41,69 @@ export interface StepAttempt {
 export interface LoadedState {
   /** Deeply frozen. */
   state: unknown;
-  /** What the schema adds to the stored state: at first its defaults, later those of a newer version. */
+  /** Values that the schema adds to the stored state: defaults, later those of a newer version. */
   added: JSONPatchOperation[];
 }
 
-/** The claimed step: its agent, and the conversation that its model gets. */
+/** A claimed step with its agent and the conversation for its model. */
 export interface ClaimedStep extends StepAttempt {
   agent: AgentDefinition;
   claim: Extract<ClaimResult, { kind: 'claimed' }>;
   rows: readonly Row[];
-  /** The agent's own state; undefined for agents without one. */
+  /** Undefined for agents without a state. */
   loaded: LoadedState | undefined;
   chunks: ChunkWriter;
   /** Logs an error that the step outlives. */
   warn: (message: string, error: unknown, more?: object) => void;
 }
 
-/** What a model is asked, and which tools its reply may call. */
+/** A request to a model, with the tools that its reply may call. */
 export interface ModelCall {
   model: LanguageModelV4;
-  /** The name under which its usage is counted. */
+  /** Name under which usage is counted. */
   name: string;
-  /** What its tokens cost. */
   pricing: Pricing | undefined;
   options: Omit<LanguageModelV4CallOptions, 'abortSignal'>;
   tools: readonly ToolDefinition[];
   instructions: Instructions;
   rows: readonly Row[];
-  /** How the prompt is kept, since the model has refused more. */
+  /** Limits of the prompt after the model refused a larger one. */
   eased: Eased | undefined;
-  /** The same call, once the model has refused more still. */
+  /** Creates the call again with tighter limits, after a further refusal. */
   withEased: (eased: Eased) => ModelCall;
 }
 
-/** The summaries that an attempt at a step uses. */
+/** Summaries that an attempt at a step uses. */
 export interface Compactions {
-  /** @param rowOf the row that each message of the prompt begins with */
+  /** @param rowOf index of each message's first row */
   record: (rowOf: readonly number[], prices: { pricing: Pricing | undefined }) => CompactionRecord;
-  /** The one that this step has made, for its row. */
+  /** Compaction that this step made, for its row. */
   made: () => Compaction | undefined;
-  /** What summaries of this attempt have taken; the record has it. */
+  /** Usage of this attempt's summaries; the record has counted it. */
   usage: () => RunUsage | undefined;
 }
 
-/** A request whose time was measured, and whose usage the record has. */
+/** A finished request with its time and recorded usage. */
 export interface TimedCall {
   provider: string;
   model: string;
   /** ms since the epoch. */
   beganAt: number;
   ms: number;
-  /** Until the first part of the reply. */
+  /** Time until the first part of the reply, ms. */
   firstMs: number | undefined;
-  /** How the provider failed. */
+  /** Error code, if the provider failed. */
   code: string | undefined;
   usage: RunUsage | undefined;
 }
 
-/** Gets the events of one request to a model. */
+/** Receives the events of one request to a model. */
 export interface RequestListener {
-  /** The model is asked now. */
+  /** Called as the request begins. */
   asked?: (call: ModelCall) => void;
-  /** Each part of the reply before it is written; of the deltas the first only. */
+  /** Called for each part before it is written, but only for the first delta. */
   part?: (part: LanguageModelV4StreamPart) => void;
-  /** The record has what the request used. */
+  /** Called once the record has the usage. */
   recorded?: (usage: RunUsage | undefined) => void;
   timed?: (call: TimedCall) => void;
 }
@@ -112,56 +111,56 @@ export interface RequestListener {
 /** One request of a step to one of its models; middleware completes it on its way in. */
 export interface ModelRequest {
   step: ClaimedStep;
-  /** The step's, or one that takes nothing but the result. */
+  /** The step's reference, with `forceFinish` if only the result is wanted. */
   ref: StepRef;
   turn: Fallback;
   choice: ModelChoice;
-  /** No other model stands in for this one. */
+  /** True if no fallback remains. */
   isLast: boolean;
-  /** What the run has used before. */
+  /** Usage of the run before this request. */
   used: RunUsage | undefined;
   reply: StepReply;
-  /** The model has begun to reply. */
+  /** True once the model has begun to reply. */
   isReplying: boolean;
   listeners: RequestListener[];
-  /** What the model is asked, once that is known. */
+  /** Set once the request is prepared. */
   call?: ModelCall;
   compactions?: Compactions;
-  /** What the provider reported of its reply. */
+  /** Returns the provider's report on its reply. */
   answered?: () => Answered | undefined;
   /** Ends the request at once. */
   signal: AbortSignal;
-  /** The model says something. */
+  /** Notes that the model sent something. */
   heard?: () => void;
-  /** The model cannot speak during other waits: they do not count as its silence. */
+  /** Wraps other waits, which do not count as the model's silence. */
   during?: (wait: Promise<unknown>) => Promise<void>;
   /** Stores files that are too large for the stream. */
   keepFile?: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
-  /** Gives calls ids that are unique in the conversation, where the reply alone cannot. */
+  /** Makes call ids unique in the conversation when the reply alone cannot. */
   takeCallId?: ((wanted: string) => Promise<string>) | undefined;
-  /** Informs tools of the inputs of their calls, once the reply has taken the part. */
+  /** Calls the input hooks of tools, once the reply has taken the part. */
   noteInput?: ((part: LanguageModelV4StreamPart) => Promise<void>) | undefined;
 }
 
-/** What came of a step's last request. */
+/** Outcome of a step's last request. */
 export interface Answer {
   request: ModelRequest;
   failure?: ProviderFailure | undefined;
-  /** The model was not asked: the agent's own conditions end the run. */
+  /** Set if the agent's own conditions end the run without a request. */
   isOver?: true;
 }
 
 export type Ask = (request: ModelRequest) => Promise<Answer>;
 
 /**
- * One concern of the requests of a step. It is called once for each attempt at the step, so that it can keep what
- * it knows between the requests; what it returns stands around each of them.
+ * One concern of a step's requests. It is called once per attempt, so it can keep state between
+ * requests; the returned function wraps each of them.
  */
 export type StepMiddleware = (
   step: ClaimedStep,
 ) => (request: ModelRequest, next: Ask) => Promise<Answer>;
 
-/** Fires when the agent's own code, which a request waits for, takes as long as a silent model may. */
+/** Returns a signal that fires once the agent's own code exceeds the model's stall time-out. */
 export function untilStalled({
   attempt,
   agent,
@@ -170,7 +169,7 @@ export function untilStalled({
   return endsWithin(stallTimeoutMs, attempt.signal);
 }
 
-/** The middleware around a request to the model, the first outermost. */
+/** Wraps a request to the model in middleware, the first outermost. */
 export function askThrough(
   middleware: readonly StepMiddleware[],
   step: ClaimedStep,

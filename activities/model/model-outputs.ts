@@ -7,29 +7,28 @@ import { orAborted } from '../attempt.js';
 
 type Output = LanguageModelV4ToolResultOutput;
 
-/** Rows do not change, and every later step of the conversation needs their results again. */
+/** Cache: rows do not change, and every later step needs their results again. */
 const known = new WeakMap<ToolRow, Promise<Output>>();
 
-/** Serialised; a larger one would be sent again with each later step. */
+/** Limit of a serialised output; every later step sends it again. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** An author's function may leave out what the model must not see, so the plain result is no replacement. */
+/** Replaces a failed output. The raw result is no substitute: the function may hide parts of it. */
 const FAILED: Output = {
   type: 'error-text',
   value: 'The call was carried out, but its result could not be put into words for you.',
 };
 
 interface OutputScope {
-  /** Names the provider that keeps a file. */
+  /** Provider whose file references apply. */
   provider?: string;
-  /** Called for a function that threw, or made what cannot be used. */
+  /** Called if a function throws or returns an unusable output. */
   failed?: ((error: unknown, row: ToolRow) => void) | undefined;
 }
 
 /**
- * The results that tools put into words for the model themselves, by row. The runtime does so for errors
- * and denials.
+ * Returns, by row, the results that tools word for the model; the runtime words errors and denials.
  *
- * @throws when the signal fires, also while a tool's function is running
+ * @throws when the signal fires, even while a tool's function is running
  */
 export async function toModelOutputs(
   tools: readonly ToolDefinition[],
@@ -58,10 +57,10 @@ export async function toModelOutputs(
     try {
       const output = await orAborted(made, signal);
       outputs.set(row, output);
-      // Another model may be asked next, whose provider has another name for the file.
+      // The next model's provider may name the file differently.
       if (namesProvider(output)) known.delete(row);
     } catch (error) {
-      // A function that hung may answer the next attempt.
+      // A function that hung may answer in the next attempt.
       known.delete(row);
       throw error;
     }
@@ -88,10 +87,10 @@ async function toOutput(
 
 const CONTENT: ReadonlySet<string> = new Set(['text', 'file', 'custom']);
 
-/** Images and files in the forms of AI SDK 6 and 7, in the one form that providers take. */
+/** Converts images and files of AI SDK 6 and 7 to the form that providers take. */
 function toProviderOutput(given: ToolResultOutput, provider: string): Output {
   if (given.type !== 'content') return given;
-  // AI SDK 6 alone has `media`.
+  // Only AI SDK 6 has `media`.
   const value = given.value.map((part: { type: string }) =>
     part.type === 'media' ? { ...part, type: 'file-data' } : part,
   ) as typeof given.value;

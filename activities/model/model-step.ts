@@ -28,14 +28,14 @@ import { createStepCommit } from './step-commit.js';
 import { stopConditions } from './stop-conditions.js';
 import { callIds } from './sub-agents.js';
 
-/** One attempt at a step; it keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
+/** Runs one attempt; keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
 export type ModelStep = (
   ref: StepRef,
   attempt: Attempt,
   progress: StepProgress,
 ) => Promise<StepOutcome>;
 
-/** What stands around each request to a model, the first outermost. */
+/** Returns the middleware around each request to a model, the first outermost. */
 function middlewareOf(deps: TracedDeps): StepMiddleware[] {
   return [
     fallback(deps),
@@ -47,7 +47,7 @@ function middlewareOf(deps: TracedDeps): StepMiddleware[] {
     madeFiles(deps),
     callIds(deps),
     prompts(deps),
-    // A summary of the conversation may have used up what was left.
+    // A summary of the conversation may have used up the rest.
     spendCap,
     spans(deps),
     easing,
@@ -56,7 +56,7 @@ function middlewareOf(deps: TracedDeps): StepMiddleware[] {
   ];
 }
 
-/** One step: claims it, streams the model's reply into the log, and commits it. */
+/** Runs one step: claims it, streams the model's reply into the log, and commits it. */
 export function createModelStep(deps: TracedDeps, runAgents: RunAgents): ModelStep {
   const { logger } = deps;
   const claimStep = createClaimStep(deps, runAgents);
@@ -87,7 +87,7 @@ export function createModelStep(deps: TracedDeps, runAgents: RunAgents): ModelSt
     if (claimed.kind === 'not_ready') return claimed;
     const { agent } = claimed;
     if (claimed.kind === 'done') {
-      // An attempt before this one may have died between the commit and the agent's hooks.
+      // An earlier attempt may have died between the commit and the agent's hooks.
       const { outcome } = claimed;
       if (!('step' in outcome)) return outcome;
       const isLast = isCompletion(outcome);

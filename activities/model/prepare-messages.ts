@@ -16,21 +16,21 @@ type Scope = Pick<
   PrepareStepOptions,
   'step' | 'sessionId' | 'runId' | 'state' | 'steps' | 'compaction' | 'messageMetadata'
 > & {
-  /** The agent's, for the state. */
+  /** The agent's instructions, for the state. */
   instructions: Instructions;
   /** Number of messages before the turn's reply. */
   initial: number;
 };
 
-/** A step as the agent's `prepareStep` leaves it. */
+/** A step after the agent's `prepareStep`. */
 export interface PreparedCall {
   messages: LanguageModelV4Prompt;
-  /** What it changed beside the messages. */
+  /** Changes other than messages. */
   changes: Omit<PreparedStep, 'messages'>;
 }
 
 /**
- * The conversation, and what else the agent's `prepareStep` changes; all of it for agents without.
+ * Applies the agent's `prepareStep` to the conversation; without one, the prompt stays unchanged.
  *
  * @throws RequestFault
  */
@@ -51,7 +51,7 @@ export async function prepareMessages(
       messages,
       signal,
       stepNumber: scope.step - 1,
-      // What its own code asks goes through the same middleware.
+      // Requests of the agent's own code go through the same middleware.
       model: middleware === undefined ? own : resolveModel(own, middleware),
       initialInstructions: scope.instructions,
       initialMessages: messages.slice(0, initial),
@@ -68,19 +68,19 @@ export async function prepareMessages(
   }
 }
 
-/** Messages in any form of the AI SDK, in their most explicit one. */
+/** Converts messages to the most explicit form of the AI SDK. */
 export function toPromptMessages(messages: ModelMessage[]): Promise<LanguageModelV4Prompt> {
   return convertToLanguageModelPrompt({
     prompt: { instructions: undefined, messages: pairCalls(messages) },
     supportedUrls: {},
-    // Nothing is fetched: a file's address goes to the provider as it is.
+    // The provider gets a file's address unchanged; nothing is fetched here.
     download: (files) => Promise.resolve(files.map(() => null)),
   });
 }
 
 /**
- * Leaves out calls without a result, results without a call before them, and empty messages. A call that
- * the provider executes may get its result in a later reply of the turn.
+ * Drops calls without a result, results without an earlier call, and empty messages. A
+ * provider-executed call may get its result in a later reply of the turn.
  */
 export function pairCalls<M extends ModelMessage | LanguageModelV4Message>(
   messages: readonly M[],
@@ -96,7 +96,7 @@ export function pairCalls<M extends ModelMessage | LanguageModelV4Message>(
         made.add(part.toolCallId);
         return true;
       }
-      // The first result of a call is its result.
+      // Only the first result of a call counts.
       return (
         part.type !== 'tool-result' || (made.has(part.toolCallId) && paired.delete(part.toolCallId))
       );
@@ -106,7 +106,7 @@ export function pairCalls<M extends ModelMessage | LanguageModelV4Message>(
   });
 }
 
-/** Ids of the calls that a result follows, or may still follow. */
+/** Returns the ids of calls that have a result or may still get one. */
 function findPairs(messages: readonly (ModelMessage | LanguageModelV4Message)[]): Set<string> {
   const made = new Set<string>();
   const paired = new Set<string>();

@@ -11,10 +11,10 @@ type FilePart = Omit<Extract<UserPart, { type: 'file' }>, 'type'>;
 type PromptFile = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 type TextPart = Extract<PromptFile, { type: 'text' }>;
 
-/** What stands in a prompt for files that messages name, by their URL. */
+/** Prompt parts for files that messages name, by URL. */
 export type PromptFiles = ReadonlyMap<string, PromptFile>;
 
-/** Types that models are given as text; providers refuse them as files. */
+/** Types given to models as text; providers refuse them as files. */
 const TEXT = /^(text\/.+|application\/json(;.*)?)$/i;
 
 export function isText(mediaType: string): boolean {
@@ -22,10 +22,10 @@ export function isText(mediaType: string): boolean {
 }
 
 /**
- * Reads the files that messages name, the newest first, as far as they fit one model call. In the
- * place of a file that is gone, or does not fit, stands a sentence that says so.
+ * Reads the files that messages name, newest first, as far as they fit one model call. A sentence
+ * replaces a file that is missing or does not fit.
  *
- * @param sessionId the session whose model is asked
+ * @param sessionId session whose model is asked
  * @throws RequestFault
  */
 export async function readPromptFiles(
@@ -69,10 +69,10 @@ export async function readPromptFiles(
   return found;
 }
 
-/** How files by https address are fetched. */
+/** Dependencies for fetching files by https address. */
 interface Fetching {
   fetch: FetchFile;
-  /** Addresses that the model's provider fetches itself, by media type. */
+  /** Addresses that the model's provider itself fetches, by media type. */
   supported: Record<string, RegExp[]>;
   signal: AbortSignal;
 }
@@ -81,7 +81,7 @@ function isToFetch({ url, mediaType }: FilePart, { supported }: Fetching): boole
   return /^https:/i.test(url) && !isFetchedBy(supported, url, mediaType);
 }
 
-/** True if the model's provider fetches a file of this type from this address itself. */
+/** Returns true if the model's provider itself fetches files of this type from this address. */
 export function isFetchedBy(
   supported: Record<string, RegExp[]>,
   url: string,
@@ -98,7 +98,7 @@ async function fetched(
   try {
     return await fetch(url, signal);
   } catch {
-    // The model reads that it is missing; the next step tries again.
+    // The model is told that the file is missing; the next step retries.
     signal.throwIfAborted();
     return undefined;
   }
@@ -112,7 +112,7 @@ async function orAway<T>(read: Promise<T> | undefined): Promise<T | undefined> {
   }
 }
 
-/** Of a reply, those that are stored: the provider knows the others. */
+/** Returns a row's files; of a reply only the stored ones, since the provider knows the others. */
 function filesOf(row: Row): FilePart[] {
   if (row.role === 'user') return row.parts.flatMap((part) => (part.type === 'file' ? part : []));
   return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf);
@@ -137,12 +137,12 @@ export function toContent(
   return toText(`[File ${nameOf({ filename })}]\n${text}${end}`);
 }
 
-/** What stands in the place of a file. */
+/** Creates the text that replaces a file. */
 export function sentence(part: { filename?: string | undefined }, what: string): TextPart {
   return toText(`[The file ${nameOf(part)} ${what}]`);
 }
 
-/** Marked, since the user did not write it. */
+/** Marks the text, since the user did not write it. */
 function toText(text: string): TextPart {
   return { type: 'text', text, providerOptions: { helix: { file: true } } };
 }

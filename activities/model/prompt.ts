@@ -19,10 +19,10 @@ import type {
 import { isText, toContent, type PromptFiles } from './prompt-files.js';
 
 /**
- * Rows → prompt; the same as `streamText` would send for this conversation.
+ * Converts rows to the prompt that `streamText` would send for this conversation.
  *
  * @param outputs results that tools word for the model themselves
- * @param files contents of files that user messages name, by their URL
+ * @param files contents of files that user messages name, by URL
  */
 export function toPrompt(
   system: string,
@@ -34,7 +34,7 @@ export function toPrompt(
   return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
 }
 
-/** The same without the system prompt; `rowOf` has the index of the row that each message begins with. */
+/** Converts rows without a system prompt; `rowOf` holds the index of each message's first row. */
 export function toMessages(
   rows: readonly Row[],
   outputs: ReadonlyMap<ToolRow, LanguageModelV4ToolResultOutput>,
@@ -47,12 +47,12 @@ export function toMessages(
     rowOf.push(row);
   };
   let results: LanguageModelV4ToolResultPart[] | undefined;
-  // A provider may mark a call; the mark goes back with the call and with its result.
+  // A provider's mark goes back with the call and with its result.
   const marks = new Map<string, unknown>();
   const leftOut = findLeftOut(rows);
   for (const [at, stored] of rows.entries()) {
     const row = without(stored, leftOut[at]);
-    // What is kept for people's history only.
+    // Display rows exist only for people's history.
     if (row.role !== 'user' && row.display === true) continue;
     if (row.role === 'tool') {
       if (results === undefined) {
@@ -80,12 +80,12 @@ export function toMessages(
   return { messages, rowOf };
 }
 
-/** What is left out of a row that a provider has refused. */
+/** Part of a row that the prompt omits after a provider refused it. */
 type LeftOut = 'files' | 'all' | undefined;
 
 /**
- * A prompt that its provider has refused for good is refused again with each later turn: what was new in
- * it, since the newest reply, is left out. Pure.
+ * Finds the rows to omit after a permanent refusal, which would otherwise recur on each later turn:
+ * all that was new since the newest accepted reply. Pure.
  */
 function findLeftOut(rows: readonly Row[]): LeftOut[] {
   const leftOut: LeftOut[] = [];
@@ -97,7 +97,7 @@ function findLeftOut(rows: readonly Row[]): LeftOut[] {
       refusals += 1;
       for (let n = accepted + 1; n < at; n += 1) leftOut[n] = ofRefusal(row.refused, refusals);
     } else if (row.display !== true && (row.interrupted === undefined || row.parts.length > 0)) {
-      // Also of a reply that was stopped later.
+      // A reply that was stopped later counts too.
       accepted = at;
       refusals = 0;
     }
@@ -105,7 +105,7 @@ function findLeftOut(rows: readonly Row[]): LeftOut[] {
   return leftOut;
 }
 
-/** What has a code of its own is wrong for sure the first time; the rest of the message can stay. */
+/** Limits the omission on a first refusal if its code names the cause; the rest can stay. */
 function ofRefusal(code: string, refusals: number): LeftOut {
   if (refusals > 1) return 'all';
   if (code === 'prompt_order_refused' || code === 'prompt_name_refused') return undefined;
@@ -136,7 +136,7 @@ function toRefused(what: string): string {
 }
 
 function toUserMessage(row: UserRow, files: PromptFiles): LanguageModelV4Message {
-  // Marked, since the user did not write it.
+  // The mark shows that the user did not write it.
   const mark = row.hidden === true ? { helix: { internal: true } } : {};
   const providerOptions = { ...row.providerOptions, ...mark } as SharedV4ProviderOptions;
   return {
@@ -160,10 +160,10 @@ function toUserContent(part: UserPart, files: PromptFiles): UserContent {
   return content.type === 'text' ? content : { ...content, ...options };
 }
 
-/** Bytes that are part of the conversation are treated as files that were uploaded. */
+/** Converts a URL to a file; inline bytes are treated like an uploaded file. */
 function toFile(mediaType: string, url: string, filename?: string): UserContent {
   const [, head, body = ''] = /^data:([^,]*),?(.*)$/is.exec(url) ?? [];
-  // A stored file whose bytes were not read.
+  // This is a stored file whose bytes were not read.
   if (head === undefined && !URL.canParse(url)) return toName(url);
   if (head === undefined) {
     return { type: 'file', mediaType, filename, data: { type: 'url', url: new URL(url) } };
@@ -185,8 +185,8 @@ function unescaped(body: string): string {
 }
 
 /**
- * A cut reply goes without its reasoning, whose signature may be missing, and without marks: its provider
- * keeps no items of a response that was never completed.
+ * Converts a reply. A cut reply loses its reasoning, whose signature may be missing, and its marks:
+ * the provider keeps no items of an incomplete response.
  */
 function toAssistantMessage(
   row: AssistantRow,
@@ -215,7 +215,7 @@ function toAssistantMessage(
       case 'tool-call': {
         const { toolCallId, toolName, input, kind } = part;
         const isProviders = kind === 'provider';
-        // What belongs together with reasoning goes with it.
+        // Provider-executed calls belong to the reasoning and go with it.
         if (isProviders && isCut) break;
         const mark = isProviders ? { providerExecuted: true } : {};
         const call = { toolCallId, toolName, input, ...mark, ...toOptions(part) };
@@ -235,7 +235,7 @@ function toAssistantMessage(
         content.push(made.type === 'file' ? { ...made, ...toOptions(part) } : made);
         break;
       }
-      // Sources come from the model itself.
+      // The model already knows its sources.
       case 'source-url':
       case 'source-document':
     }
@@ -272,7 +272,7 @@ function toProvidersOutput({
 }
 
 function toProviderOptions(metadata: unknown): { providerOptions?: SharedV4ProviderOptions } {
-  // Stored as the provider gave it, so it has the shape that the provider takes back.
+  // The stored form is the provider's own, so the provider takes it back.
   return metadata === undefined ? {} : { providerOptions: metadata as SharedV4ProviderOptions };
 }
 
@@ -283,7 +283,7 @@ function toToolResult(
   return { type: 'tool-result', toolCallId, toolName, output };
 }
 
-/** Tells the model what a person changed before the call was carried out, and who that was. */
+/** Tells the model which input a person changed before the execution, and who that was. */
 function toToldOutput(
   row: ToolRow,
   output: LanguageModelV4ToolResultOutput = toOutput(row),

@@ -18,21 +18,21 @@ import type { ChunkBase, ProposedCall } from './reply-types.js';
 
 export interface CallScope extends ChunkBase {
   runId: string;
-  /** What the model was given. */
+  /** Prompt that the model got. */
   prompt?: LanguageModelV4Prompt | undefined;
-  /** The agent is a sub-agent that may have none itself. */
+  /** True for a sub-agent that may not have sub-agents. */
   isDeepest?: boolean;
 }
 
-/** A call that was looked at: what the commit opens, and the chunks that show it. */
+/** A checked call: the commit opens `call`, and `chunks` show it. */
 export interface OpenedCall {
   call: NewCall;
   chunks: StreamChunk[];
 }
 
 /**
- * Checks what the model asked for against the agent's tools. Unknown tools and invalid inputs are
- * settled at once, their error goes back to the model.
+ * Checks a proposed call against the agent's tools. Unknown tools and invalid inputs settle at once
+ * with an error for the model.
  */
 export async function openCall(
   scope: CallScope,
@@ -45,7 +45,7 @@ export async function openCall(
   const parsed = parseInput(proposed.input);
   const refuse = (code: string, text: string): OpenedCall =>
     closedCall(scope, proposed, parsed.value, { code, text }, now);
-  // Viewers read this too: it does not name the agent's other tools.
+  // Viewers read this text too, so it does not name the agent's other tools.
   if (tool === undefined) return refuse('unknown_tool', `There is no tool named "${toolName}".`);
   if (tool.execute === 'provider') {
     const why = `"${toolName}" is carried out by the provider of the model alone.`;
@@ -90,7 +90,7 @@ function toOpened(
   const denial: ToolRow = { role: 'tool', toolCallId, toolName, denied: true };
   const base = { ...toBase(scope, now), toolCallId, toolName };
   const approvalId = formatApprovalId(scope.runId, toolCallId);
-  // A rule of the tool that decides at once needs no approver.
+  // A tool's rule that denies at once needs no approver.
   const approvers = kind === 'approval' && !isDenied ? toApprovers(tool) : undefined;
   const chunks: StreamChunk[] = [];
   if (kind === 'approval' || decision !== undefined) {
@@ -106,7 +106,7 @@ function toOpened(
     chunks.push({
       type: 'tool_start',
       ...base,
-      // Tools take objects only, and the input fits the tool.
+      // The input fits the tool, and tools take only objects.
       arguments: input as Record<string, unknown>,
       ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
       ...(byClient === true && { byClient }),
@@ -130,7 +130,7 @@ function toOpened(
   };
 }
 
-/** A call of a client tool with which the run ends: no page is asked, and its row stands for a result. */
+/** Ends the run with a client tool's call: no page is asked, and its row stands for a result. */
 export function endWith(scope: CallScope, { call, chunks }: OpenedCall, now: number): OpenedCall {
   const { toolCallId, toolName } = call;
   const row: ToolRow = { role: 'tool', toolCallId, toolName, output: null, isEnd: true };
@@ -141,7 +141,7 @@ export function endWith(scope: CallScope, { call, chunks }: OpenedCall, now: num
   };
 }
 
-/** A call beyond those that one step may make: the model gets an error, and may ask for it again. */
+/** Refuses a call over the step's limit; the model gets an error and may repeat it later. */
 export function refuseBeyond(
   scope: CallScope,
   call: ProposedCall,
@@ -160,14 +160,14 @@ function toBase(
   return { agentId, agentType, step, timestamp };
 }
 
-/** What carries a call out, and whether a person is asked first. */
+/** The executor of a call, and the verdict of its rule. */
 export interface Ruling {
   kind: NewCall['kind'];
-  /** Present when the tool's own rule decided: no person is asked. */
+  /** Present if the tool's own rule decided, so that no person is asked. */
   verdict?: { approve: boolean; reason?: string };
 }
 
-/** The call that a rule is asked about. */
+/** A call that a rule decides on. */
 interface RuledCall {
   agentId: string;
   agentType: string;
@@ -175,7 +175,7 @@ interface RuledCall {
   prompt?: LanguageModelV4Prompt | undefined;
 }
 
-/** Rules on a call with valid input. */
+/** Decides on a call with valid input. */
 export async function ruleOn(
   { agentId, agentType, runId, prompt = [] }: RuledCall,
   { execute, requireApproval }: ToolDefinition,
@@ -199,10 +199,10 @@ export async function ruleOn(
     const verdict = await requireApproval(input, call);
     if (typeof verdict === 'boolean') return { kind: verdict ? 'approval' : 'server' };
     const { approve, reason } = verdict;
-    // A rule may come from plain JavaScript: anything but a clear yes or no is for a person.
+    // A rule in plain JavaScript may return anything; only a clear yes or no counts.
     if (typeof approve !== 'boolean') return { kind: 'approval' };
     return {
-      // What was approved without asking is carried out like any call of the server's own.
+      // An automatically approved call executes like any call of the server.
       kind: approve ? 'server' : 'approval',
       verdict: {
         approve,
@@ -217,12 +217,12 @@ export async function ruleOn(
 
 const NONCE_BYTES = 12;
 
-/** True where another sub-agent would be too deep. */
+/** Returns true if another sub-agent would exceed the depth limit. */
 export function isTooDeep({ depth = 0 }: Pick<StepRef, 'depth'>): boolean {
   return depth >= LIMITS.subAgentDepth;
 }
 
-/** The run that carries a call out; its ids cannot be guessed. */
+/** Creates the child run that executes a call; its ids cannot be guessed. */
 export function mintChild(
   sessionId: string,
   { agent, toMessage }: NonNullable<ToolDefinition['subAgent']>,
@@ -241,15 +241,15 @@ export function mintChild(
   };
 }
 
-/** It is stored with each call, and sent to each page that asks what waits. */
+/** Each call stores its schema, and each page that asks for pending calls gets it. */
 const MOST_SCHEMA_BYTES = 16_384;
 
 const MOST_DESCRIPTION_CHARS = 1_000;
 
-/** Converted once for each tool; undefined for a tool whose schema pages cannot use. */
+/** Cache by tool; undefined for a schema that pages cannot use. */
 const schemas = new WeakMap<ToolDefinition, Promise<unknown>>();
 
-/** What people are shown of a call beside its input; undefined if none is asked. */
+/** Describes a call for people; undefined if none is asked. */
 async function describeCall(
   agent: string,
   tool: ToolDefinition,
@@ -270,7 +270,7 @@ async function describeCall(
   };
 }
 
-/** A schema that JSON Schema cannot express costs the form, never the call. */
+/** Returns undefined if JSON Schema cannot express the schema: the page then has no form. */
 async function toFormSchema(tool: ToolDefinition): Promise<unknown> {
   try {
     const schema: unknown =

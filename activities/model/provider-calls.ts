@@ -12,14 +12,14 @@ export type ProviderChunk =
   | Omit<ChunkOf<'tool_end'>, Base>
   | Omit<ChunkOf<'tool_output_preliminary'>, Base>;
 
-/** Calls that the provider of the model carries out itself, such as a web search. */
+/** Chunks of calls that the model's provider executes, such as a web search. */
 export interface ProviderCalls {
   start: (call: NamedCall<LanguageModelV4ToolCall>) => ProviderChunk;
-  /** Undefined for a preliminary result that is too large. */
+  /** Returns undefined for a preliminary result that is too large. */
   end: (result: NamedCall<LanguageModelV4ToolResult>) => ProviderChunk | undefined;
 }
 
-/** With the id and the name that the conversation has for it. */
+/** Carries the conversation's id and name of the call. */
 type NamedCall<Part> = Part & { toolCallId: string; toolName: string };
 
 export function createProviderCalls(): ProviderCalls {
@@ -28,7 +28,7 @@ export function createProviderCalls(): ProviderCalls {
   return {
     start: ({ toolCallId, toolName, input: text }) => {
       const input = toPartialInput(text);
-      // The row has what the chunk has, so that history shows what was live.
+      // The row keeps the chunk's arguments, so that history matches the live view.
       const args = isRecord(input) && !isTooLargeToShow(input) ? input : {};
       const marks = { providerExecuted: true, byProvider: true };
       return { type: 'tool_start', toolCallId, toolName, arguments: args, ...marks };
@@ -51,14 +51,14 @@ export function createProviderCalls(): ProviderCalls {
   };
 }
 
-/** Of a call for which the provider wants an approval; the AI SDK does not send it back. */
+/** Denies a call for which the provider wants an approval; the AI SDK does not send it back. */
 export function toDenied(toolCallId: string, toolName: string): LanguageModelV4ToolResult {
   const why = 'people cannot approve what the provider carries out.';
   const result = { type: 'execution-denied', reason: `provider_approval_unsupported: ${why}` };
   return { type: 'tool-result', toolCallId, toolName, result, isError: true };
 }
 
-/** A result as the row keeps it: the provider wants it back in its own form. */
+/** Converts a result for the row; the provider wants it back in its own form. */
 export function toKept({
   result,
   isError,

@@ -16,9 +16,9 @@ import { HelixError } from '../../protocol/errors.js';
 import type { RunError } from '../../protocol/run.js';
 
 export interface ProviderFailure extends RunError {
-  /** The wait that the provider asked for, ms. */
+  /** Wait that the provider asked for, ms. */
   retryAfterMs?: number;
-  /** The code of the newest failure, where this one stands for those of several models. */
+  /** Code of the newest failure, if this one summarises several models'. */
   newest?: string;
 }
 
@@ -26,7 +26,7 @@ function failure(code: string, message: string, retryable = false): ProviderFail
   return { code, message, retryable };
 }
 
-/** Something of a request has failed, and how is known where it happens. */
+/** A failed request whose failure the thrower knows. */
 export class RequestFault extends Error {
   override readonly name = 'RequestFault';
   readonly failure: ProviderFailure;
@@ -46,17 +46,17 @@ export const FILES_AWAY = failure(
   'The files of this conversation cannot be read.',
   true,
 );
-/** The agent's own code threw, did not come back, or left nothing to say. */
+/** The agent's own code threw, hung, or left an empty prompt. */
 export const HOOK_FAILED = failure(
   'context_hook_failed',
   'The agent could not prepare its conversation.',
 );
 
 /**
- * The one place that decides what a provider's error means. Texts are safe to show; the error
- * itself goes to the log.
+ * Classifies a provider's error; no other code does. Texts are safe to show; the error itself goes
+ * to the log.
  *
- * @param isReplying the model had begun to reply
+ * @param isReplying true if the model had begun to reply
  */
 export function toProviderFailure(error: unknown, isReplying = false): ProviderFailure {
   const refusal = toRefusal(error);
@@ -66,20 +66,20 @@ export function toProviderFailure(error: unknown, isReplying = false): ProviderF
   const fault = toStreamFault(error);
   if (fault !== undefined) return fault;
   if (isUnconfigured(error)) return NOT_CONFIGURED;
-  // Not of the provider at all: a store that is away, say.
+  // This is no provider error, but for example a store outage.
   if (HelixError.isInstance(error)) {
     return { code: error.code, message: error.message, retryable: error.code === 'unavailable' };
   }
   if (isNetwork(error)) return UNREACHABLE;
-  // What comes in the middle of a stream is often a plain object or a text: the provider had accepted the
-  // request, so asking again is right.
+  // Errors within a stream are often plain objects or texts. The provider had accepted the request,
+  // so a retry is right.
   if (!(error instanceof Error)) return FAILED;
   if (!isReplying) return NOT_MADE;
   const isContradiction = InvalidResponseDataError.isInstance(error) || error instanceof TypeError;
   return isContradiction ? CONTRADICTORY : { ...FAILED, retryable: false };
 }
 
-/** A provider's package throws errors of its own kinds for what it cannot put into a request: a RequestFault then. */
+/** Converts errors of a provider's package about an unsupported prompt to a RequestFault. */
 export function toRequestFault(error: unknown): unknown {
   const isOfPackage =
     UnsupportedFunctionalityError.isInstance(error) ||
@@ -102,17 +102,17 @@ const NOT_CONFIGURED = failure(
   'The model is not set up: its name, a key, an address or a package is missing.',
 );
 
-/** A refused request, by whichever client. */
+/** A refused request, from any client. */
 interface Refusal {
   status: number | undefined;
   headers: Record<string, string> | undefined;
   /** The provider's response body. */
   body: string;
-  /** What it says, without the request. */
+  /** The error's text, without the request. */
   words: string;
 }
 
-/** Marks the errors of the AI Gateway, which are no APICallErrors; a mark of theirs, as their own check reads it. */
+/** Marks AI Gateway errors, which are no APICallErrors; their own check reads this mark too. */
 const OF_GATEWAY = Symbol.for('vercel.ai.gateway.error');
 
 function toRefusal(error: unknown): Refusal | undefined {
@@ -132,7 +132,7 @@ function toRefusal(error: unknown): Refusal | undefined {
   };
 }
 
-/** In the middle of a stream the AI SDK's packages give plain objects, with the status that the error stands for. */
+/** AI SDK packages stream errors as plain objects with a status code. */
 function toStreamRefusal(error: unknown): Refusal | undefined {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
   const { statusCode } = error;
@@ -170,7 +170,7 @@ function fromRefusal({ status, headers, body, words }: Refusal): ProviderFailure
 
 const REFUSED = failure('provider_invalid_request', 'The model provider refused the request.');
 
-/** What providers say with 400 about an account and a key, which is not about the conversation. */
+/** Texts of 400 responses about an account or a key, which do not concern the conversation. */
 const OF_ACCOUNT = /credit balance|insufficient (credits?|funds|balance)|billing/i;
 const OF_KEY = /api[ _]?key (is )?(not valid|invalid|expired)|invalid api[ _]?key/i;
 
@@ -179,7 +179,7 @@ const QUOTA_EXHAUSTED = failure(
   "The model provider's quota is used up.",
 );
 
-/** The provider's package knows no way to put it into a request. */
+/** The provider's package cannot express a part of the prompt. */
 const NOT_TAKEN = failure(
   'prompt_not_taken',
   'The model does not take something in this conversation.',
@@ -189,7 +189,7 @@ const UNKNOWN_MODEL = failure(
   'The model provider does not know the model.',
 );
 
-/** What providers say about a prompt, the first that fits; what they all mean has one code. */
+/** Providers' texts about a prompt, by code; the first match counts. */
 const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
   [
     /(name|call_id)\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
@@ -212,7 +212,7 @@ const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
   ],
 ];
 
-/** What the agent sets beside its prompt: the conversation is not to blame for it. */
+/** Texts about the agent's settings, which do not concern the conversation. */
 const OF_SETTINGS =
   /\b(max_(output_|completion_)?tokens|temperature|top_[pk]|budget_tokens|reasoning[._]effort|response_format)\b|unsupported (parameter|value)|invalid schema/i;
 
@@ -228,7 +228,7 @@ function refusedFor(words: string, status?: number): ProviderFailure {
   return FAULTS.find(([says]) => says.test(words))?.[1] ?? REFUSED;
 }
 
-/** Failures that the prompt itself has caused: the next one is made without what was new. */
+/** Failures that the prompt caused; the next prompt omits its new parts. */
 const OF_THE_PROMPT: ReadonlySet<string> = new Set([
   REFUSED.code,
   NOT_TAKEN.code,
@@ -239,13 +239,13 @@ export function isOfPrompt(code: string): boolean {
   return OF_THE_PROMPT.has(code);
 }
 
-/** A request that was accepted, and one that got no answer, may be made again; so may what others would do. */
+/** Returns true if a retry may succeed: the request was accepted, got no answer, or met a limit. */
 function mayPass(status: number | undefined): boolean {
   if (status === undefined || status < 400 || status >= 500) return true;
   return status === 408 || status === 409 || status === 429;
 }
 
-/** The status for the `type` of an error object as Anthropic and OpenAI send it. */
+/** Status for the `type` of error objects from Anthropic and OpenAI. */
 const STATUS_OF_TYPE: Record<string, number> = {
   invalid_request_error: 400,
   request_too_large: 413,
@@ -254,7 +254,7 @@ const STATUS_OF_TYPE: Record<string, number> = {
   not_found_error: 404,
 };
 
-/** Of an error object in a stream, what it says about the request. */
+/** Reads a refusal from an error object in a stream. */
 function toStreamFault(error: unknown): ProviderFailure | undefined {
   if (typeof error !== 'object' || error === null || error instanceof Error) return undefined;
   const { type, error: inner } = error as { type?: unknown; error?: unknown };
@@ -283,11 +283,11 @@ function isUnconfigured(error: unknown): boolean {
   );
 }
 
-/** Codes of the system, of Node's client and of TLS; `ENOENT` and `ERR_INVALID_URL` are none of them. */
+/** Codes of the system, of Node's client, and of TLS; excludes `ENOENT` and `ERR_INVALID_URL`. */
 const OF_NETWORK =
   /^(E(CONN|HOST|NET|TIMEDOUT|PIPE|AI_|NOTFOUND|PROTO|ADDR)|UND_ERR|ERR_(TLS|SSL|SOCKET|HTTP2|STREAM)|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/;
 
-/** Fetch throws a TypeError, as faults of a program do. */
+/** Recognizes network errors; fetch throws a TypeError for them, as programming faults do. */
 function isNetwork(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, message, cause } = error;
@@ -301,8 +301,8 @@ function isNetwork(error: unknown): boolean {
 const MAX_TEXT = 2_000;
 
 /**
- * An error of a provider as it may go to the log: bounded, and without the request, which holds the
- * whole conversation and may hold a key.
+ * Prepares a provider's error for the log: bounded, and without the request, which holds the whole
+ * conversation and may hold a key.
  */
 export function toLoggedError(error: unknown): object {
   if (!(error instanceof Error)) return { value: cut(describe(error)) };
@@ -332,7 +332,7 @@ function cut(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds or as a date; ms from now. */
+/** Reads `retry-after-ms`, or `retry-after` in seconds or as a date; ms from now. */
 export function parseRetryAfter(
   headers: Record<string, string> | undefined,
   now: number,

@@ -14,7 +14,7 @@ import { orAborted } from '../attempt.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ProposedCall } from './reply-types.js';
 
-/** What the model was given when it made the calls. */
+/** Input of the model that made the calls. */
 export interface AskedCalls {
   tools: readonly ToolDefinition[];
   prompt: LanguageModelV4Prompt;
@@ -25,8 +25,8 @@ export interface AskedCalls {
 const REPAIR_MS = 60_000;
 
 /**
- * The calls as the agent's `repairToolCall` mends those that no tool can take; the others as they are.
- * A call that it leaves, or for which it fails, stays as the model made it: the model gets an error.
+ * Repairs calls that no tool can take with the agent's `repairToolCall`. A call that it declines or
+ * fails to repair stays unchanged, and the model gets an error.
  *
  * @throws Error once `cut` fires
  */

@@ -5,32 +5,32 @@ import { findJsonFault } from '../../protocol/json-depth.js';
 import type { ReplyFold } from '../../protocol/reply-fold.js';
 import { toTokenCount } from '../../protocol/usage.js';
 
-/** A file that was stored, or why it was not. */
+/** A stored file, or the reason that it was not stored. */
 export type KeptFile = { url: string } | { error: string; code: ErrorCode };
 
-/** A call as the provider made it, before its input is checked. */
+/** A call from the provider, before its input is checked. */
 export interface ProposedCall {
   toolCallId: string;
   toolName: string;
   /** JSON text. */
   input: string;
-  /** Its chunks name it as a call that pages carry out. */
+  /** Set if its chunks name it as a call that pages execute. */
   byClient?: true;
 }
 
-/** The reply of one model call: takes the provider's stream parts, returns the chunks to write. */
+/** Takes the stream parts of one model reply and returns the chunks to write. */
 export interface StepReply {
-  /** Settles a call's id by other means than those of the reply alone, before the call is taken. */
+  /** Names a call through `take` before the call is accepted. */
   nameCall: (providerId: string, take: (wanted: string) => Promise<string>) => Promise<void>;
-  /** @param kept what became of a file that is too large for the stream */
+  /** @param kept result of storing a file that is too large for the stream */
   accept: (part: LanguageModelV4StreamPart, kept?: KeptFile) => StreamChunk[];
-  /** The id in the conversation of a call that the reply has begun, by the provider's. */
+  /** Returns the session's id of a call that the reply has begun, by the provider's id. */
   knownId: (providerId: string) => string | undefined;
   fold: ReplyFold;
   calls: ProposedCall[];
-  /** Calls that viewers have not been shown. */
+  /** Calls whose chunks wait until the step is stored. */
   deferredCalls: ReadonlySet<string>;
-  /** True once there was something to show. */
+  /** True once the reply has shown something. */
   begun: () => boolean;
   /** Present once the provider has sent its finish part. */
   finish: () => ReplyFinish | undefined;
@@ -42,13 +42,13 @@ export interface ChunkBase {
   step: number;
 }
 
-/** How a provider says that it is done. */
+/** A provider's finish report. */
 export interface ReplyFinish {
   reason: FinishReason;
   usage: Usage;
 }
 
-/** A provider's word for its end → ours. Pure. */
+/** Converts a provider's finish part. Pure. */
 export function toReplyFinish({
   finishReason,
   usage,
@@ -76,7 +76,7 @@ function ifKnown(field: keyof Usage, tokens: number | undefined): Partial<Usage>
   return count === undefined ? {} : { [field]: count };
 }
 
-/** A provider's value, if it can be stored: undefined if it is not JSON, or nested too deeply. */
+/** Returns a provider's value, or undefined if it is no JSON or nested too deeply. */
 export function storableOf(value: unknown): unknown {
   if (value === undefined || findJsonFault(value) !== undefined) return undefined;
   return value;

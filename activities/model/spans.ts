@@ -16,7 +16,7 @@ import type { Attempt } from '../attempt.js';
 import type { TracedDeps } from '../deps.js';
 import type { ModelCall, ModelRequest, StepMiddleware } from './middleware.js';
 
-/** Writes a span for each request; spans of other libraries stand below it. Nothing if nothing is traced. */
+/** Writes a span for each request, above the spans of other libraries, if the run is traced. */
 export function spans({ traces }: Pick<TracedDeps, 'traces'>): StepMiddleware {
   return ({ ref, attempt, agent, claim, progress }) => {
     writeLostAttempts(traces, ref, attempt, claim.usage);
@@ -73,8 +73,8 @@ export function spans({ traces }: Pick<TracedDeps, 'traces'>): StepMiddleware {
 }
 
 /**
- * What attempts streamed whose worker was lost is charged to the run by the claim that follows. Only
- * that much is known of them.
+ * Writes a span for lost attempts, whose streamed output the following claim charges to the run.
+ * Nothing else is known of them.
  */
 function writeLostAttempts(
   traces: LegTraces | undefined,
@@ -105,7 +105,7 @@ function writeLostAttempts(
   });
 }
 
-/** Host and port that a model of the AI SDK calls; its interface does not name them, so not all do. */
+/** Reads the host and port of an AI SDK model; they are not in its interface. */
 export function serverOf(model: object): { address: string; port: number } | undefined {
   const { config } = model as { config?: { baseURL?: unknown; url?: unknown } };
   if (typeof config !== 'object') return undefined;
@@ -133,8 +133,8 @@ type Message = LanguageModelV4Prompt[number];
 type Part = Exclude<Message['content'], string>[number];
 
 /**
- * What people and a model wrote in a call of a model, in the form of OpenTelemetry's conventions: messages of parts.
- * Files are named, not copied. Pure.
+ * Returns messages of a model call in the form of OpenTelemetry's conventions. Files are named, not
+ * copied. Pure.
  */
 function toChatContent(
   { prompt, tools }: ModelCall['options'],
@@ -144,7 +144,7 @@ function toChatContent(
   const messages = prompt.filter(({ role }) => role !== 'system');
   const output = {
     role: 'assistant',
-    // The reply's own calls get their inputs when the step is stored.
+    // The commit of the step sets the inputs of the reply's calls.
     parts: reply.fold.parts.map((part) => {
       if (part.type !== 'tool-call') return toPart(part);
       const made = reply.calls.find(({ toolCallId }) => toolCallId === part.toolCallId);

@@ -7,7 +7,7 @@ import { addUsage } from '../../store/contract/usage.js';
 import type { ModelRequest, StepMiddleware } from './middleware.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 
-/** Refuses a request of a run that has used what it may, a summary before it included. */
+/** Refuses a request once the run, with any summary, has reached its cap. */
 export const spendCap: StepMiddleware =
   ({ agent }) =>
   async (request, next) => {
@@ -17,12 +17,12 @@ export const spendCap: StepMiddleware =
       : next(request);
   };
 
-/** What a request has used, as far as its provider reported it. */
+/** Returns a request's usage, as far as its provider reported it. */
 export function usageOf({ reply, call, step }: ModelRequest): RunUsage | undefined {
   return toRunUsage(reply.finish()?.usage, call ?? step.agent.llmConfig);
 }
 
-/** What a model call has used, with what it cost where prices are known. Pure. */
+/** Returns the usage of a model call, with its cost if prices are known. Pure. */
 export function toRunUsage(
   usage: Usage | undefined,
   { pricing }: Pick<LlmConfig, 'pricing'>,
@@ -31,7 +31,7 @@ export function toRunUsage(
   return { ...usage, ...(pricing !== undefined && { costMicroUsd: toMicroUsd(usage, pricing) }) };
 }
 
-/** Dollars for a million tokens are millionths of a dollar for one. */
+/** A price in dollars per million tokens is one in micro-dollars per token. */
 function toMicroUsd(usage: Usage, pricing: Pricing): number {
   const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0 } = usage;
   const { inputPerMTok, outputPerMTok } = pricing;
@@ -45,13 +45,13 @@ function toMicroUsd(usage: Usage, pricing: Pricing): number {
   );
 }
 
-/** The model's id, by which usage is summed up. */
+/** Returns the model's id, by which usage is summed. */
 export function modelNameOf({ model }: Pick<LlmConfig, 'model'>): string {
   const known = typeof model === 'function' ? model() : model;
   return typeof known === 'string' ? known : known.modelId;
 }
 
-/** True if a run that has used this much may not make another model call. */
+/** Returns true if the usage forbids another model call. */
 export function hasReached(cap: SpendCap | undefined, used: RunUsage | undefined): boolean {
   if (cap === undefined || used === undefined) return false;
   const { usd = Infinity, tokens = Infinity } = cap;

@@ -41,15 +41,15 @@ import { findEnds } from './stop-conditions.js';
 import type { ProposedCall, StepReply } from './reply-types.js';
 import { deferAsks } from './sub-agents.js';
 
-/** The ways in which a step's reply is stored. Each throws AttemptOver. */
+/** Ways of storing a step's reply. Each throws AttemptOver. */
 export interface StepCommit {
-  /** The model completed its reply. */
+  /** Stores a complete reply. */
   complete: () => Promise<StepOutcome>;
-  /** The model was not asked: the agent's own conditions end the run. */
+  /** Ends the run by the agent's own conditions, without a request to the model. */
   over: () => Promise<StepOutcome>;
-  /** A stop cut it: the partial reply is kept. */
+  /** Stores the partial reply after a stop. */
   stopped: () => Promise<StepOutcome>;
-  /** The provider failed for good: the partial reply is kept, the run fails. */
+  /** Stores the partial reply and fails the run after the provider failed for good. */
   failed: (failure: ProviderFailure) => Promise<StepOutcome>;
 }
 
@@ -71,10 +71,10 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
   async function complete(): Promise<StepOutcome> {
     const finish = await toFinishTool(agent);
     const handed = await openFinishCalls(scope, finish, reply.calls);
-    // Models that are asked for a format write the result, as the AI SDK expects it.
+    // Models that were asked for a format write the result as text, as the AI SDK expects.
     const written = reply.calls.length === 0 ? await finish?.read(textOf(reply)) : undefined;
     const accepted = handed.accepted ?? written;
-    // A model that has to hand in its result is offered nothing else.
+    // A model that must submit its result is offered no other tool.
     const { tools = [] } = call ?? {};
     const repaired = await repair();
     if (repaired === undefined) return stopped();
@@ -115,7 +115,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     });
   }
 
-  /** The model's calls, repaired by the agent where it can; undefined if a stop cut that. */
+  /** Lets the agent repair calls; returns undefined if a stop cut that. */
   async function repair(): Promise<readonly ProposedCall[] | undefined> {
     if (call === undefined) return reply.calls;
     const { tools, instructions, options } = call;
@@ -131,7 +131,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     }
   }
 
-  /** Calls with which the run ends; undefined if a stop cut the agent's conditions. */
+  /** Returns the calls that end the run; undefined if a stop cut the agent's conditions. */
   async function endsOf(carried: readonly OpenedCall[]): Promise<ReadonlySet<string> | undefined> {
     const calls = carried.map(({ call }) => call);
     const asked = calls.filter((call) => call.kind === 'client' && isOpen(call));
@@ -142,7 +142,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
       return await findEnds(agent, { rows, step }, asked, untilStalled(request.step));
     } catch (error) {
       if (cutOf(attempt) === 'stop') return undefined;
-      // The page is asked, and the condition once more before the next step: there its failure counts.
+      // The page is asked anyway; a failure of the condition counts before the next step.
       warn('a stop condition failed', error);
       return new Set();
     }
@@ -153,7 +153,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     return store([], outcome, { answersStop: false, isUnasked: true, ...finalOf(outcome) });
   }
 
-  /** Arguments that were streamed without ever becoming a call: people saw them. */
+  /** Closes calls that never completed after their arguments were streamed: people saw them. */
   function closeUnmade(): OpenedCall[] {
     const made = new Set(reply.calls.map(({ toolCallId }) => toolCallId));
     const why = { code: 'invalid_tool_input', text: 'The model broke off this call.' };
@@ -212,14 +212,14 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     ending: Pick<CommitInput, 'answersStop' | 'final' | 'output'> & {
       interrupted?: Interruption;
       isUnasked?: true;
-      /** The code of a refusal: the next turn leaves out what was new. */
+      /** Code of a refusal; the next turn omits the new parts. */
       refused?: string;
     },
   ): Promise<StepOutcome> {
     const now = Date.now();
     const calls = opened.map(({ call }) => call);
     const parts = withCalls(reply, calls, ref.runId);
-    // A reply that was cut before its first part leaves no row that people see.
+    // A reply that was cut before its first part leaves no visible row.
     const isBlank = ending.isUnasked === true || ending.interrupted !== undefined;
     const isEmpty = isBlank && parts.length === 0;
     const finish = reply.finish();
@@ -304,7 +304,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
   return { complete, over, stopped, failed };
 }
 
-/** What later prompts need to know: who reads the reply's parts, how much the model takes, and what it refused. */
+/** Returns notes for later prompts: the model bound to the parts, its limits, and its refusal. */
 function toNotes(
   parts: AssistantRow['parts'],
   call: ModelCall | undefined,
@@ -331,7 +331,7 @@ function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {
 
 const isOpen = (call: NewCall): boolean => call.row === undefined;
 
-/** Opened calls in the order in which the model asked for them. */
+/** Returns opened calls in the model's order. */
 function inOrder(asked: readonly ProposedCall[], opened: readonly OpenedCall[]): OpenedCall[] {
   const byId = new Map(opened.map((each) => [each.call.toolCallId, each]));
   return asked.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
@@ -360,7 +360,7 @@ function isCallPart(part: AssistantPart): part is CallPart {
   return part.type === 'tool-call';
 }
 
-/** The fold has the positions of the calls, `calls` have their checked inputs. */
+/** Combines positions of calls, from the fold, with their checked inputs, from `calls`. */
 function withCalls(
   { fold, deferredCalls }: Pick<StepReply, 'fold' | 'deferredCalls'>,
   calls: NewCall[],
@@ -371,13 +371,13 @@ function withCalls(
     if (part.type !== 'tool-call') return [part];
     const call = byId.get(part.toolCallId);
     if (call === undefined && part.kind === 'provider') return [part];
-    // Arguments that were streamed without ever becoming a call.
+    // The arguments never became a call.
     if (call === undefined) return [];
     const { toolName, kind, input } = call;
     return [
       {
         ...part,
-        // A call that was repaired may be for another tool.
+        // The repair may have chosen another tool.
         toolName,
         kind,
         input,
@@ -390,7 +390,7 @@ function withCalls(
   });
 }
 
-/** True while a call of the turn waits for a result that its provider gives in a later reply. */
+/** Returns true while a call waits for a result that its provider gives in a later reply. */
 function awaitsProvider(
   { tools }: AgentDefinition,
   parts: readonly AssistantPart[],

@@ -2,12 +2,12 @@ import type { CallRef, RunError, Spent, StepOutcome } from '../../protocol/run.j
 import { LIMITS } from '../../protocol/limits.js';
 import type { StepRef } from '../../protocol/activities.js';
 
-/** A step whose model has completed its reply. */
+/** A step with a complete reply. */
 export interface RepliedStep {
   ref: Pick<StepRef, 'step' | 'maxSteps' | 'forceFinish'>;
-  /** How often the model submitted a result that does not fit, before this reply. */
+  /** Number of invalid results that the model submitted before this reply. */
   invalidFinishes: number | undefined;
-  /** Calls that are yet to be carried out. */
+  /** Calls that still have to execute. */
   open: CallRef[];
   /** True if there were calls, even if none is open. */
   hasCalls: boolean;
@@ -17,11 +17,11 @@ export interface RepliedStep {
   /** True if the run ends with one of the calls. */
   isEnd?: boolean;
   spent: Spent | undefined;
-  /** True if the run may not use more. */
+  /** True if the run has reached its spend cap. */
   isSpent: boolean;
 }
 
-/** What follows a completed reply. Pure. */
+/** Decides what follows a complete reply. Pure. */
 export function toOutcome(replied: RepliedStep): StepOutcome {
   const decided = decide(replied);
   const outcome = decided.kind === 'calls' ? { ...decided, ...soFar(replied) } : decided;
@@ -30,7 +30,7 @@ export function toOutcome(replied: RepliedStep): StepOutcome {
     : { ...outcome, spent: replied.spent };
 }
 
-/** What a later step has to know of results so far, also one that continues from the record. */
+/** Returns facts about results so far, for later steps that continue from the record. */
 function soFar({
   ref,
   invalidFinishes: before = 0,
@@ -63,10 +63,10 @@ function decide(replied: RepliedStep): StepOutcome {
     : { kind: 'calls', step, calls: [], finish: 'missing' };
 }
 
-/** Why a run that owes a result cannot continue. */
+/** Returns the error of a run that owes a result and cannot continue. */
 function findFault({ ref, invalidFinishes = 0, result }: RepliedStep): RunError | undefined {
   const { step, maxSteps, forceFinish = false } = ref;
-  // The call beyond the cap is the last one there is.
+  // No call follows the one beyond the cap.
   if (step > maxSteps) return OUTPUT_MISSING;
   if (result === 'none') return forceFinish ? OUTPUT_MISSING : undefined;
   return invalidFinishes + 1 >= LIMITS.invalidFinishes ? INVALID_OUTPUT : undefined;

@@ -8,21 +8,21 @@ import type { Answered, AssistantPart, AssistantRow, Row, ToolRow } from '../../
 import { toPrompt } from './prompt.js';
 import { modelNameOf } from './spending.js';
 
-/** True for agents whose own code is given the steps of a turn; their rows keep the usage. */
+/** Returns true if the agent's own code reads the steps of a turn; their rows keep the usage. */
 export function readsSteps(agent: AgentDefinition): boolean {
   const { stopWhen, prepareStep, onStepFinish, onFinish } = agent;
   return [stopWhen, prepareStep, onStepFinish, onFinish].some((hook) => hook !== undefined);
 }
 
-/** Index of the first row of a turn's reply; the number of rows if there is none. */
+/** Returns the index of a reply's first row; the number of rows if there is none. */
 export function startOfReply(rows: readonly Row[], messageId: string): number {
   const at = rows.findIndex((row) => row.role === 'assistant' && row.messageId === messageId);
   return at < 0 ? rows.length : at;
 }
 
 /**
- * The steps of a turn as the AI SDK describes them, from its rows. What other parts of the AI SDK put
- * into them and rows do not keep, such as the request and the time of tools, is empty. Pure.
+ * Converts a turn's rows to steps of the AI SDK. Fields that rows do not keep, such as the request
+ * and the time of tools, stay empty. Pure.
  */
 export function toStepRecords(
   agent: AgentDefinition,
@@ -49,7 +49,7 @@ export function toStepRecords(
   return steps;
 }
 
-/** The sum over steps; those of which nothing is known count as nothing. */
+/** Sums usage over steps; unknown usage counts as 0. */
 export function toTotalUsage(steps: readonly StepRecord[]): StepRecord['usage'] {
   const total: Usage = { inputTokens: 0, outputTokens: 0 };
   for (const { usage } of steps) {
@@ -78,7 +78,7 @@ function toRecord(
     content.filter(({ type }) => types.includes(type));
   const toolCalls = ofType('tool-call');
   const toolResults = ofType('tool-result');
-  // Of a step that was made elsewhere, nothing is known.
+  // Nothing is known of an imported step.
   const { answered = { provider: '', modelId: modelNameOf(agent.llmConfig), at: 0 } } = row;
   const { provider, modelId, at, responseId = '', responseModelId = modelId }: Answered = answered;
   const { warnings, rawFinishReason, providerMetadata }: Partial<Answered> = answered;
@@ -86,7 +86,7 @@ function toRecord(
   const isStatic = (part: Content): boolean => part['dynamic'] !== true;
   const isDynamic = (part: Content): boolean => part['dynamic'] === true;
   const hasCalls = toolCalls.length > 0;
-  // A plain object of the fields that both versions of the AI SDK give.
+  // The object has the fields of both versions of the AI SDK.
   return {
     stepNumber,
     model: { provider, modelId },
@@ -171,14 +171,14 @@ function toContent(
       }
     }
   });
-  // As in the AI SDK, what the model wrote stands before what its tools returned.
+  // The AI SDK puts the model's parts before the results of its tools.
   return [...replied, ...outcomes];
 }
 
-/** Codes of calls that name no tool, or do not fit it. */
+/** Codes of calls that name no tool or do not fit it. */
 const INVALID = new Set<string | undefined>(['invalid_tool_input', 'unknown_tool']);
 
-/** Of its tool, TypeScript knows no types: of a `dynamicTool()`, a server's, or none at all. */
+/** Marks a tool without TypeScript types: a `dynamicTool()`, a server's tool, or an unknown one. */
 export function toDynamicMark({ tools }: AgentDefinition, toolName: string): { dynamic?: true } {
   const tool = tools.find(({ name }) => name === toolName);
   return tool === undefined || tool.isDynamic === true ? { dynamic: true } : {};
@@ -191,7 +191,7 @@ function toReasoning({ stands, ...part }: Extract<AssistantPart, { type: 'reason
   return { type: stands.type, file: toMadeFile(stands), ...more };
 }
 
-/** AI SDK 7 gives the provider's metadata as options for the next call, 6 as they are. */
+/** AI SDK 7 has the provider's metadata as `providerOptions`; AI SDK 6 keeps its name. */
 function toReasoningOutput({ file, ...part }: Content): Content {
   const { providerMetadata } = part;
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
@@ -200,7 +200,7 @@ function toReasoningOutput({ file, ...part }: Content): Content {
   return { ...part, data, mediaType, ...options };
 }
 
-/** As the AI SDK has it; of a file that is stored or elsewhere only the address is known. */
+/** Returns a file of the AI SDK; a stored or remote file has only its address. */
 export function toMadeFile({ url, mediaType }: { url: string; mediaType: string }): GeneratedFile {
   const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] ?? '';
   return {
@@ -244,8 +244,8 @@ export function toUsage(usage: Usage | undefined): StepRecord['usage'] {
 }
 
 /**
- * How long a step's reply took, as AI SDK 7 describes it. The times of tools are not kept with the step, so
- * its time is that of the reply; what is not known is 0, or undefined where the type allows it. Pure.
+ * Returns a reply's times in the form of AI SDK 7. The times of tools are not kept, so the step's
+ * time is the reply's; unknown values are 0, or undefined where the type allows it. Pure.
  */
 export function toPerformance(
   { ms = 0, firstMs }: Partial<Answered>,
@@ -265,7 +265,7 @@ export function toPerformance(
   };
 }
 
-/** What the lists of all steps have together. */
+/** Lists that are concatenated over all steps. */
 const LISTS = [
   'content',
   'files',
@@ -281,7 +281,7 @@ const LISTS = [
 
 type AllSteps = (typeof LISTS)[number] | 'usage' | 'totalUsage' | 'steps';
 
-/** What is of all steps. Pure. */
+/** Combines fields over all steps. Pure. */
 export function toAllSteps(steps: StepRecord[]): Pick<FinishEvent, AllSteps> {
   const usage = toTotalUsage(steps);
   const all = (field: (typeof LISTS)[number]): unknown[] =>
@@ -293,7 +293,7 @@ export function toAllSteps(steps: StepRecord[]): Pick<FinishEvent, AllSteps> {
   return { ...lists, usage, totalUsage: usage, steps };
 }
 
-/** The end of a run as AI SDK 7 describes it: what is long is of all steps, the rest of the last one. Pure. */
+/** Returns a run's end in AI SDK 7's form: lists of all steps, other fields of the last. Pure. */
 export function toFinishEvent(
   steps: StepRecord[],
   finalStep: StepRecord,

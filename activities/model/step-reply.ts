@@ -25,14 +25,14 @@ import {
   type StepReply,
 } from './reply-types.js';
 
-/** Pure but for the clock that stamps chunks. */
+/** Creates the reply of one model call. Pure, except that `now` stamps chunks. */
 export function createStepReply(
   base: ChunkBase,
   usedCallIds: ReadonlySet<string>,
   now: () => number,
-  /** Whether a call's chunks are deferred until the step is stored; asked as the call begins. */
+  /** Returns true if a call's chunks wait until the step is stored; asked as the call begins. */
   isDeferred: (toolName: string) => boolean = () => false,
-  /** Whether pages carry the tool out. */
+  /** Returns true if pages execute the tool. */
   isClients: (toolName: string) => boolean = () => false,
 ): StepReply {
   const fold = createReplyFold();
@@ -48,7 +48,7 @@ export function createStepReply(
   const chunk = <T extends StreamChunk['type']>(fields: Fields<T>): StreamChunk =>
     ({ ...fields, ...base, timestamp: now() }) as unknown as StreamChunk;
 
-  /** `step_start` comes with the first output, so that a try without output leaves no trace. */
+  /** Emits `step_start` with the first output, so that a try without output leaves no trace. */
   function emit(...chunks: StreamChunk[]): StreamChunk[] {
     for (const each of chunks) fold.accept(each);
     if (chunks.every(isOfDeferredCall)) return [];
@@ -70,7 +70,7 @@ export function createStepReply(
     return emit(chunk<'text_delta'>({ ...delta, ...(isComplete && { isComplete }), ...fields }));
   });
 
-  /** Nothing to see, yet the provider wants it back. */
+  /** Keeps an invisible part, which the provider wants back. */
   function keepUnseen(unseen: MarkedPart, metadata: unknown): void {
     fold.parts.push(unseen);
     keepMetadata(unseen, metadata);
@@ -92,7 +92,7 @@ export function createStepReply(
     return rest === '' ? [] : extendArguments(ids.toSessionId(id), rest);
   }
 
-  /** The call that hands in a result is folded into the reply, and never shown. */
+  /** Returns true for calls that are folded into the reply but not shown yet, or never. */
   function isHidden(toolName: string): boolean {
     return toolName === FINISH_TOOL_NAME || isDeferred(toolName);
   }
@@ -112,7 +112,7 @@ export function createStepReply(
     return 'toolCallId' in made && deferredCalls.has(String(made.toolCallId));
   }
 
-  /** Arguments that are too large are refused in the end: not all of them are shown. */
+  /** Returns true if the arguments exceed the limit; the rest is not shown, the call refused. */
   function isTooLong(toolCallId: string): boolean {
     return (fold.argumentText.get(toolCallId)?.length ?? 0) > LIMITS.callInputBytes;
   }
@@ -123,7 +123,7 @@ export function createStepReply(
     );
   }
 
-  /** The provider's own: of a call in this reply, or in an earlier one. */
+  /** Takes the provider's own result of a call in this reply or an earlier one. */
   function takeResult(part: LanguageModelV4ToolResult): StreamChunk[] {
     const toolCallId = ids.known(part.toolCallId);
     if (toolCallId === undefined) return [];
@@ -139,7 +139,7 @@ export function createStepReply(
     return chunks;
   }
 
-  /** The provider would wait for an answer that it cannot be given. */
+  /** Denies the provider's question, which nobody can answer. */
   function denyAsked(toolCallId: string): StreamChunk[] {
     const call = callPart(ids.known(toolCallId) ?? '');
     if (call?.type !== 'tool-call' || call.kind !== 'provider') return [];
@@ -196,7 +196,7 @@ export function createStepReply(
           keepMetadata(callPart(toolCallId), metadata);
           return [...rest, ...started];
         }
-        // The same id again is another call.
+        // A repeated id names another call.
         ids.close(part.toolCallId);
         const chunks = fold.argumentText.has(toolCallId) ? [] : openCall(toolCallId, toolName);
         const byClient = isMarkedClients(callPart(toolCallId));
@@ -242,12 +242,12 @@ export function createStepReply(
   };
 }
 
-/** Names of tools are ids of the protocol; a model may invent any text. */
+/** Makes a name a valid id of the protocol; a model may invent any text. */
 function toToolName(name: string): string {
   return name === '' ? 'unnamed' : startOf(name, LIMITS.idChars);
 }
 
-/** Parts with metadata of the provider, which it wants back with the next call. */
+/** A part whose metadata the provider wants back with the next call. */
 type MarkedPart = Extract<AssistantPart, { providerMetadata?: unknown }>;
 
 function keepMetadata(part: MarkedPart | undefined, metadata: unknown): void {
@@ -264,44 +264,44 @@ type BlockType = TextPart['type'];
 type ProviderMetadata = NonNullable<TextPart['providerMetadata']>;
 type DeltaFields = Pick<ChunkOf<'text_delta'>, 'block' | 'providerMetadata'>;
 
-/** The texts and reasonings of a reply, by the provider's ids. */
+/** Text and reasoning blocks of a reply, by the provider's ids. */
 interface ReplyBlocks {
   start: (type: BlockType, id: string, metadata: unknown) => StreamChunk[];
   extend: (type: BlockType, id: string, delta: string, metadata: unknown) => StreamChunk[];
   end: (type: BlockType, id: string, metadata: unknown) => StreamChunk[];
-  /** Prepares for a call: readers take a call for the end of every block that does not say that it stays open. */
+  /** Prepares for a call, which readers take for the end of all blocks but those marked as open. */
   leave: (isHidden: boolean) => StreamChunk[];
-  /** Not every provider sends the end of a block. */
+  /** Ends all open blocks; not every provider sends their ends. */
   endAll: () => StreamChunk[];
 }
 
 interface Block {
   readonly type: BlockType;
   readonly id: string;
-  /** Of the provider: it comes with the block's start, its deltas or its end, and the newest counts. */
+  /** The provider's newest metadata, from the block's start, a delta, or the end. */
   metadata: ProviderMetadata | undefined;
-  /** The last part before the block. */
+  /** Last part before the block. */
   readonly after: AssistantPart | undefined;
-  /** Once readers have heard of it. */
+  /** Set once readers know the block. */
   shown?: Shown | undefined;
-  /** What the row has of a text that a call has ended for readers. */
+  /** The row's part of a text that a call has ended for readers. */
   left?: TextPart;
 }
 
 interface Shown {
-  /** Its number among the step's blocks of its type. */
+  /** Number among the step's blocks of its type. */
   readonly n: number;
-  /** What the row has of it. */
+  /** The row's part. */
   part: TextPart;
-  /** Readers were given its number, so that they keep it open until its end. */
+  /** True if readers know the number, and so keep the block open until its end. */
   isNamed: boolean;
-  /** What of the metadata readers have. */
+  /** Metadata that readers have. */
   metadata: ProviderMetadata | undefined;
 }
 
 /**
- * Readers take each text for the continuation of the one before, as long as nothing else comes between. So a
- * block is named by its number only where blocks overlap, and its end is sent only where they would not know.
+ * Creates the blocks of a reply. Readers append a text to the previous one unless another part
+ * comes between, so only overlapping blocks are numbered, and ends are sent only if needed.
  */
 function createReplyBlocks(
   fold: Pick<ReplyFold, 'parts' | 'blockOf'>,
@@ -312,11 +312,11 @@ function createReplyBlocks(
     fields?: DeltaFields,
   ) => StreamChunk[],
 ): ReplyBlocks {
-  /** In the order of their beginning. */
+  /** Open blocks, in the order of their beginning. */
   const open = new Map<string, Block>();
   const counts = { text: 0, reasoning: 0 };
   const inTexts = createWholeCharacters();
-  /** The one that readers take unnamed text of its type for the continuation of. */
+  /** Block that readers continue with unnumbered text of its type. */
   let current: Block | undefined;
 
   function begin(type: BlockType, id: string): Block {
@@ -325,7 +325,7 @@ function createReplyBlocks(
     return block;
   }
 
-  /** @param mustName by default where readers would take the chunk for another block's */
+  /** @param mustName default: true if readers would take the chunk for another block's */
   function write(
     block: Block,
     text: string,
@@ -343,7 +343,7 @@ function createReplyBlocks(
     return chunks;
   }
 
-  /** The first that readers hear of a block. Pages have blocks in the order of their beginning. */
+  /** Shows a block for the first time. Pages order blocks by their beginning. */
   function show(block: Block, text: string): StreamChunk[] {
     const { type } = block;
     const chunks: StreamChunk[] = [];
@@ -365,7 +365,7 @@ function createReplyBlocks(
   function note(block: Block, metadata: unknown): void {
     const storable = storableOf(metadata) as ProviderMetadata | undefined;
     if (storable === undefined) return;
-    // Some providers send the same with each delta.
+    // Some providers repeat the metadata with each delta.
     if (JSON.stringify(storable) !== JSON.stringify(block.metadata)) block.metadata = storable;
   }
 
@@ -386,14 +386,14 @@ function createReplyBlocks(
     if (shown === undefined && left !== undefined) {
       if (block.metadata !== undefined) left.providerMetadata = block.metadata;
     } else if (shown === undefined) {
-      // Encrypted or redacted reasoning is kept for the provider, and stands where it began.
+      // Encrypted or redacted reasoning is kept for the provider, at the position where it began.
       const at = after === undefined ? 0 : fold.parts.indexOf(after) + 1;
       const { metadata: providerMetadata } = block;
       const unseen = { type, text: '', providerMetadata } as TextPart;
       if (providerMetadata !== undefined) fold.parts.splice(at, 0, unseen);
     } else if (type === 'reasoning' || shown.isNamed || hasNews(block)) {
       chunks.push(...write(block, '', END));
-      // It was shown for the sake of the order alone.
+      // The block was shown only to keep the order.
       const isEmpty = shown.part.text === '' && block.metadata === undefined;
       if (isEmpty) fold.parts.splice(fold.parts.indexOf(shown.part), 1);
     }
@@ -411,7 +411,7 @@ function createReplyBlocks(
       const key = keyOf(type, id);
       const text = inTexts.extend(key, delta);
       const block = current;
-      // Nearly always: more of the same.
+      // The common case: more text of the current block.
       if (metadata === undefined && text !== '' && block?.shown && open.get(key) === block) {
         if (!hasNews(block)) return emit(type, text);
       }
@@ -420,12 +420,12 @@ function createReplyBlocks(
     end,
     leave: (isHidden) => {
       const chunks: StreamChunk[] = [];
-      // Readers do not see that a call comes between this text and the next.
+      // Readers do not see the hidden call between this text and the next.
       const isSilent = isHidden && current?.type === 'text' && current.shown?.isNamed !== true;
       if (isSilent && current !== undefined) chunks.push(...write(current, '', END));
       for (const block of open.values()) {
         if (block.shown?.isNamed !== false) continue;
-        // Text behind a call is shown behind it; reasoning stays whole, as its provider has signed it.
+        // Text behind a call is shown behind it; signed reasoning stays whole.
         if (block.type === 'reasoning') chunks.push(...write(block, '', { mustName: true }));
         else {
           block.left = block.shown.part;
@@ -443,7 +443,7 @@ function keyOf(type: BlockType, id: string): string {
   return `${type} ${id}`;
 }
 
-/** True if readers do not have its newest metadata. */
+/** Returns true if readers lack the newest metadata. */
 function hasNews({ metadata, shown }: Block): boolean {
   return metadata !== shown?.metadata;
 }
@@ -451,13 +451,13 @@ function hasNews({ metadata, shown }: Block): boolean {
 const END = { isComplete: true };
 
 /**
- * Deltas as whole characters: a provider may cut a text between the two halves of one. The first
- * half waits for the block's next delta, so that each chunk can be stored as it is.
+ * Makes deltas end at whole characters, since a provider may split a surrogate pair. The first half
+ * waits for the block's next delta, so that each chunk can be stored unchanged.
  */
 interface WholeCharacters {
-  /** The text of a block that is complete with its next delta; '' if nothing is complete yet. */
+  /** Returns the text that the delta completes; '' if it completes none. */
   extend: (block: string, delta: string) => string;
-  /** What is left of a block that is over: half a character that stays alone is U+FFFD. */
+  /** Ends a block and returns its rest: U+FFFD for half a character. */
   end: (block: string) => string;
 }
 

@@ -5,14 +5,14 @@ import { cutOf, orAborted } from '../attempt.js';
 import { untilStalled, type StepMiddleware } from './middleware.js';
 import { toStepRecords } from './step-records.js';
 
-/** The agent's own condition threw, or did not come back. */
+/** The agent's own condition threw or hung. */
 const STOP_CONDITION_FAILED: RunError = {
   code: 'stop_condition_failed',
   message: 'The agent could not decide whether it is done.',
   retryable: false,
 };
 
-/** Asks the agent's own conditions, once for an attempt: they may end the run, or leave it nothing but its result. */
+/** Asks the agent's stop conditions once per attempt; they may end the run or force its result. */
 export const stopConditions: StepMiddleware = (step) => {
   const { attempt, agent, rows, claim, warn } = step;
   let verdict: Promise<'done' | 'continues' | 'failed'> | undefined;
@@ -22,7 +22,7 @@ export const stopConditions: StepMiddleware = (step) => {
       const { messageId } = claim;
       return (await isDone(agent, { rows, messageId }, untilStalled(step))) ? 'done' : 'continues';
     } catch (error) {
-      // A stop is found by what follows.
+      // The following code handles a stop.
       if (cutOf(attempt) !== undefined) return 'continues';
       warn('a stop condition failed', error);
       return 'failed';
@@ -35,17 +35,17 @@ export const stopConditions: StepMiddleware = (step) => {
     if (found === 'failed') return { request, failure: STOP_CONDITION_FAILED };
     if (found === 'continues') return next(request);
     if (agent.outputSchema === undefined) return { request, isOver: true };
-    // An agent that owes a result is asked for nothing else.
+    // The next request asks an agent that owes a result for nothing else.
     request.ref = { ...request.ref, forceFinish: true };
     return next(request);
   };
 };
 
 /**
- * True if the turn's steps so far are enough. Asked before each step but the first, when the calls of
- * the step before are settled. A message that came meanwhile is answered in any case.
+ * Returns true if the steps so far satisfy a condition. It runs before each step but the first,
+ * once the previous calls are settled. A message that arrived meanwhile is answered in any case.
  *
- * @throws what a condition throws, and when the signal fires
+ * @throws errors of a condition, and an error when the signal fires
  */
 async function isDone(
   agent: AgentDefinition,
@@ -61,7 +61,7 @@ async function isDone(
   return (await orAborted(met, signal)).some(Boolean);
 }
 
-/** A tool of the AI SDK without `execute` is the only end of an agent whose model has to call a tool in each step. */
+/** Returns true if calling this AI SDK tool without `execute` is the agent's only way to end. */
 function isOnlyEnd({ tools, toolChoice }: AgentDefinition, toolName: string): boolean {
   const open = tools.filter(
     ({ execute, forModel }) => execute === 'client' && forModel !== undefined,
@@ -73,11 +73,11 @@ function isOnlyEnd({ tools, toolChoice }: AgentDefinition, toolName: string): bo
 }
 
 /**
- * The calls of a step that end the run, of those that a page would carry out. As in the AI SDK, a call
+ * Returns the calls of a step that end the run, among those for pages. As in the AI SDK, a call
  * that meets a stop condition waits for no answer.
  *
- * @param asked what a page would carry out
- * @throws what a condition throws, and when the signal fires
+ * @param asked calls that a page would execute
+ * @throws errors of a condition, and an error when the signal fires
  */
 export async function findEnds(
   agent: AgentDefinition,
@@ -93,7 +93,7 @@ export async function findEnds(
     isDone(agent, { rows: [...rows, { ...step, parts }], messageId }, signal);
   if (!(await isMet(step.parts))) return new Set();
   const without = ids(asked);
-  // A condition that is met in any case, as by the number of steps, is asked again once the page has answered.
+  // A condition that holds even without the calls, such as a step count, is checked again later.
   const others = step.parts.filter(
     (part) => part.type !== 'tool-call' || !without.has(part.toolCallId),
   );

@@ -5,8 +5,8 @@ import type { StepMiddleware } from './middleware.js';
 import type { OpenedCall } from './proposed-calls.js';
 
 /**
- * Defers the chunks that ask people, if a sub-agent of the same step may ask as well: the pause shows
- * all questions together, in the conversation's message, whatever the order of the calls.
+ * Defers the chunks that ask people if a sub-agent of the same step may ask too: the pause then
+ * shows all questions together in the conversation's message, whatever the order of the calls.
  */
 export function deferAsks(sessionId: string, opened: readonly OpenedCall[]): OpenedCall[] {
   const isChild = childPartOf(sessionId) !== '';
@@ -22,8 +22,8 @@ export function deferAsks(sessionId: string, opened: readonly OpenedCall[]): Ope
 }
 
 /**
- * The calls of a reply that viewers do not see before the step is stored: those that may ask people,
- * if the agent has sub-agents, since a sub-agent later in the reply defers their questions.
+ * Returns a test for calls that viewers see only after the step is stored: those that may ask
+ * people, if the agent has sub-agents, since a later sub-agent in the reply defers their questions.
  */
 export function deferredCallsOf(
   { tools }: AgentDefinition,
@@ -39,7 +39,7 @@ export function deferredCallsOf(
   return (toolName) => names.has(toolName);
 }
 
-/** The tools that pages carry out, and know by name. */
+/** Returns a test for tools that pages execute and know by name. */
 export function clientToolsOf({ tools }: AgentDefinition): (toolName: string) => boolean {
   const known = tools.filter(({ execute, isDynamic }) => execute === 'client' && !isDynamic);
   const names = new Set(known.map(({ name }) => name));
@@ -47,8 +47,8 @@ export function clientToolsOf({ tools }: AgentDefinition): (toolName: string) =>
 }
 
 /**
- * Gives a step's calls ids that no other call of the conversation has, where the session's own rows do not show all
- * calls: those of sub-agents, and those that a rewind dropped, are not in them.
+ * Makes call ids unique in the conversation if the session's rows do not show all calls: they lack
+ * calls of sub-agents and calls that a rewind dropped.
  */
 export function callIds({ store }: Pick<ActivityDeps, 'store'>): StepMiddleware {
   return ({ ref: { sessionId, runId, step }, agent: { tools }, claim }) => {
@@ -57,7 +57,7 @@ export function callIds({ store }: Pick<ActivityDeps, 'store'>): StepMiddleware 
     const take = async (wanted: string): Promise<string> => {
       const call = `${String(step)} ${wanted}`;
       const taken = await store.calls.takeId({ sessionId, runId, call, wanted });
-      // A run that was superseded commits nothing, so any id will do.
+      // A superseded run commits nothing, so any id will do.
       return taken.kind === 'taken' ? taken.id : wanted;
     };
     return (request, next) => {

@@ -8,7 +8,7 @@ import { RequestFault, STALLED, TOO_SLOW } from './provider-failure.js';
 import { storableOf } from './reply-types.js';
 import { readsSteps } from './step-records.js';
 
-/** Measures each request: for the meter, for those who listen, and for the reply's row. */
+/** Measures each request for the meter, the listeners, and the reply's row. */
 export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
   return ({ ref, attempt, agent, progress }) => {
     const { sessionId, runId } = ref;
@@ -32,7 +32,7 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
           notes?.hear(part);
         },
         recorded: (usage) => {
-          // A call that was cut is over now.
+          // A cut call ends here.
           const { asked, firstMs, code, ms = performance.now() - beganMs } = call;
           if (asked === undefined) return;
           const { provider, model } = asked;
@@ -47,7 +47,7 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
       const answer = await next(request);
       const code = answer.failure?.code;
       const { asked, firstMs } = call;
-      // A call that was cut for another reason is no failure of the provider's.
+      // A cut call is no failure of the provider.
       const isEnded = code !== undefined || attempt.cutReason() === undefined;
       if (asked === undefined || !isEnded) return answer;
       const ms = performance.now() - beganMs;
@@ -59,7 +59,7 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
   };
 }
 
-/** What comes before a model says anything. */
+/** Parts that precede the model's first word. */
 const BEFORE: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
   'stream-start',
   'response-metadata',
@@ -67,7 +67,7 @@ const BEFORE: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
 ]);
 
 /**
- * Ends a request whose model is silent for too long, or takes too long to its first piece, or in all.
+ * Ends a request whose model stalls, or exceeds its limit to the first part or to the end.
  *
  * @throws RequestFault
  */
@@ -115,7 +115,7 @@ export const pacing: StepMiddleware =
       request.listeners.splice(request.listeners.indexOf(own), 1);
     }
   };
-/** What the provider reports beyond its reply may have any size: of more than this nothing is kept. */
+/** Limit of reported fields, which may have any size; larger values are dropped. */
 const MOST_BYTES = 16 * 1024;
 
 const OUTPUT = new Set<LanguageModelV4StreamPart['type']>([
@@ -127,11 +127,11 @@ const OUTPUT = new Set<LanguageModelV4StreamPart['type']>([
   'reasoning-file',
 ]);
 
-/** Hears what a provider reports of its reply, for agents whose own code is given the steps. */
+/** Collects a provider's report on its reply, for agents whose own code reads the steps. */
 export interface AnswerNotes {
   begins: (model: { provider: string; modelId: string }) => void;
   hear: (part: LanguageModelV4StreamPart) => void;
-  /** Undefined until the model was asked. */
+  /** Returns undefined until the model was asked. */
   read: () => Answered | undefined;
 }
 
@@ -172,7 +172,7 @@ export function createAnswerNotes(): AnswerNotes {
   };
 }
 
-// Models that an application writes itself may report what the types do not allow.
+// An application's own models may report values that the types forbid.
 
 function textOf(text: unknown): string | undefined {
   return typeof text !== 'string' || text.length > 1_000 ? undefined : text;
@@ -182,7 +182,7 @@ function lengthOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** What the record takes is a finite number. */
+/** Returns a time only if it is finite, as the record requires. */
 function timeOf(time: unknown): number | undefined {
   const ms = time instanceof Date ? time.getTime() : NaN;
   return Number.isFinite(ms) ? ms : undefined;

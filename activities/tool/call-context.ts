@@ -25,20 +25,20 @@ import type { ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
 import { toBase } from './tool-outcome.js';
 
-/** The context of a running tool, and what the tool leaves. */
+/** Context of a running tool, and the effects that the tool leaves. */
 export interface CallContext {
   context: ToolContext;
-  /** The address that answers the call, if its tool has a webhook. */
+  /** Address that answers the call, if its tool has a webhook. */
   webhookUrl: string;
-  /** What it has changed in the agent's own state and not recorded yet. */
+  /** Returns changes of the agent's state that are not recorded yet. */
   changes: () => JSONPatchOperation[];
-  /** True once it has emitted an event that history keeps. */
+  /** True once the tool has emitted an event that history keeps. */
   hasEvents: () => boolean;
-  /** Nothing that the tool says or changes from now on counts: its call is over. */
+  /** Ends the context; later output and changes of the tool do not count. */
   close: () => void;
 }
 
-/** The same for every attempt of the call. */
+/** Returns the call's identity, which all its attempts share. */
 export function toCallIdentity(
   { sessionId, runId, agent: agentType, toolCallId }: CallActivityRef,
   { requester, approver }: Pick<CallPermission, 'requester' | 'approver'>,
@@ -48,21 +48,21 @@ export function toCallIdentity(
   return { sessionId, runId, agentId: sessionId, agentType, toolCallId, idempotencyKey, ...people };
 }
 
-/** Temporal keeps what has ended at least this long. */
+/** Shortest retention of closed executions in Temporal, ms. */
 const HISTORY_MS = 3_600_000;
 
 interface CallContextInput {
   ref: CallActivityRef;
   agent: AgentDefinition;
-  /** As stored, for agents with a state. */
+  /** Stored state, for agents with a state. */
   state: CustomState | undefined;
-  /** Which execution of the call it is, from 1. */
+  /** Number of this execution, from 1. */
   execution: number;
   attempt: Attempt;
   abortSignal: AbortSignal;
   chunks: ChunkWriter;
   permission: CallPermission;
-  /** The agent and step in whose message the call stands, where they are not its own. */
+  /** Agent and step of the message that shows the call, if they are not its own. */
   shown: { agentId?: string; step?: number };
 }
 
@@ -94,7 +94,7 @@ export function openCallContext(
   const { toolName, kind } = permission.call;
   const preliminary = createPreliminary((result) => {
     const base = { type: 'tool_output_preliminary' as const, ...toBase(ref), ...shown };
-    // As the result, which replaces it.
+    // The mark matches the result, which replaces this chunk.
     const mark = kind === 'server' ? { providerExecuted: true } : {};
     chunks.push([{ ...base, toolCallId, toolName, result, ...mark }]);
   });
@@ -106,7 +106,7 @@ export function openCallContext(
     throw new StateError('state_missing', `The agent "${agent.name}" has no stateSchema.`);
   }
 
-  /** Refused here, what does not fit is the tool's error and not that of its writer. */
+  /** Refuses an unfit chunk here, as the tool's error and not the chunk writer's. */
   function bytesOf(chunk: StreamChunk): number {
     if (isOver) throw new Error('the call is over');
     const [json = ''] = toCheckedJson([chunk]);
@@ -187,15 +187,15 @@ export function openCallContext(
   };
 }
 
-/** Work is named after its call: a second one would get the result of the first. */
+/** A call names its work, so a second piece of work would get the first one's result. */
 function secondText({ name }: ToolWork): string {
   return `A call executes one activity or operation. "${name}" is a second one and was not started.`;
 }
 
 /**
- * Chunks that a tool brings from an agent elsewhere. They may speak for any agent but those of this
- * conversation: what these say, and how their runs go, is written by the runtime alone. Nor may an
- * event have the name of one of the runtime's, or an address run as a script in the page.
+ * Checks chunks that a tool forwards from an external agent. They may speak for any agent except
+ * those of this conversation, whose output and run states only the runtime writes. An event may not
+ * use a reserved name, and an address may not run as a script in the page.
  *
  * @throws HelixError `invalid_chunk`, `chunk_too_large`; then none is taken
  */
@@ -237,7 +237,7 @@ function checkShown(chunk: StreamChunk): void {
   }
 }
 
-/** What only the store may say: where a result is kept, and what takes changes of this agent back. */
+/** Drops fields that only the store sets: the place of a result, the undo of a state change. */
 function withoutStoreFields(chunk: StreamChunk): StreamChunk {
   if (chunk.type === 'state_patch') {
     const { undo: _undo, ...rest } = chunk;
@@ -248,18 +248,17 @@ function withoutStoreFields(chunk: StreamChunk): StreamChunk {
   return rest;
 }
 
-/** The preliminary results of one call: the newest replaces those before, until the call is over. */
+/** Preliminary results of one call; each replaces the previous one until the call is over. */
 interface Preliminary {
-  /** Never throws: a value that cannot be shown is left out. */
+  /** Never throws; a value that cannot be shown is dropped. */
   show: (result: unknown) => void;
-  /** Nothing is shown from now on. */
   close: () => void;
 }
 
 /**
- * Shows the first at once, and later ones at most every LIMITS.preliminaryEveryMs, the newest each
- * time. Values that are too large, no JSON, or beyond what one call may show are left out: viewers
- * keep the one before, and the result follows in any case.
+ * Shows the first result at once and then the newest at most every LIMITS.preliminaryEveryMs.
+ * Values that are too large, no JSON, or beyond the call's limit are dropped: viewers keep the
+ * previous one, and the final result follows in any case.
  */
 export function createPreliminary(push: (result: unknown) => void): Preliminary {
   let bytes = 0;
@@ -287,7 +286,7 @@ export function createPreliminary(push: (result: unknown) => void): Preliminary 
       if (isOver) return;
       const json = toShownJson(result);
       if (json === undefined) return;
-      // As text: the tool may change the value before it is written.
+      // Stored as text, since the tool may change the value before it is written.
       newest = { json };
       if (timer === undefined) write();
     },

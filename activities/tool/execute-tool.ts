@@ -19,24 +19,23 @@ import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
 interface Execution {
   tool: ToolDefinition;
   input: unknown;
-  /** Which one of this call it is, from 1. */
+  /** Number of this execution of the call, from 1. */
   number: number;
   attempt: Attempt;
-  /** Fires when the attempt is cut, and when the tool has timed out. */
+  /** Fires when the attempt is cut or the tool times out. */
   signal: AbortSignal;
   context: ToolContext;
-  /** The address that answers the call. */
+  /** Address that answers the call. */
   webhookUrl: string;
   logger: ActivityLogger;
 }
 
 /**
- * Runs a tool. What it throws becomes its outcome, unless it is to be tried again: then the attempt
- * fails with the wait that the tool asks for, and Temporal makes the next one, on whatever worker
- * there is by then.
+ * Runs a tool. An error becomes its outcome, unless the tool is to be retried: then the attempt
+ * fails with the tool's back-off, and Temporal starts the next one on any worker.
  *
- * @throws AttemptFailure when the tool is to be tried again
- * @throws AttemptCancelled when the worker goes away
+ * @throws AttemptFailure if the tool is to be retried
+ * @throws AttemptCancelled if the worker shuts down
  */
 export async function executeTool(execution: Execution): Promise<ToolOutcome> {
   const { tool, input, number, attempt, signal, context, webhookUrl, logger } = execution;
@@ -49,7 +48,7 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
     return toFailure(`Invalid input for "${tool.name}": ${parsed.why}`, 'invalid_tool_input');
   }
   try {
-    // A promise of its own: what is thrown before the first await is the tool's error as well.
+    // The extra promise also turns synchronous errors into the tool's error.
     const work = Promise.resolve().then(async () => {
       const ended = attempt.executing({ toolCallId: context.toolCallId, toolName: tool.name });
       try {
@@ -82,7 +81,7 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
   }
 }
 
-/** The wait after an execution, in ms. Pure. */
+/** Returns the wait after an execution, ms. Pure. */
 export function toRetryDelay(
   { initialIntervalMs = 1_000, maximumIntervalMs = 60_000, coefficient = 2 }: RetryPolicy,
   execution: number,
@@ -95,23 +94,23 @@ export function toRetryDelay(
   });
 }
 
-/** How deep into a stack is logged. */
+/** Maximum number of logged stack frames. */
 const FRAMES = 10;
 
 export interface ErrorTrace {
-  /** Its class, or the type of what was thrown. */
+  /** Class of the error, or type of the thrown value. */
   name: string;
-  /** Where it was thrown, innermost first. */
+  /** Stack frames, innermost first. */
   at: string[];
 }
 
-/** What may be logged of a tool's error. Its text may hold what people wrote; the record keeps that. Pure. */
+/** Returns a tool's error for the log, without its text, which may quote people. Pure. */
 export function toErrorTrace(error: unknown): ErrorTrace {
   if (!(error instanceof Error)) return { name: typeof error, at: [] };
   try {
     return traceOf(error);
   } catch {
-    // Its fields have other types than an error's, or throw themselves.
+    // Its fields have unexpected types, or throw when read.
     return { name: 'Error', at: [] };
   }
 }
@@ -124,8 +123,8 @@ function traceOf({ name, message, stack = '' }: Error): ErrorTrace {
 }
 
 /**
- * The settings of a call's own activity; undefined if it needs none. In the shape `leg` a tool also
- * needs one if it may take longer than a leg can wait for it, or pauses for long between two
+ * Returns the settings of a call's own activity; undefined if it needs none. In the shape `leg`, a
+ * tool also needs an activity if it may outlast a leg's wait, or pauses for long between two
  * executions. Pure.
  */
 export function activityOf(

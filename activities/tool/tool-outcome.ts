@@ -6,7 +6,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../../store/contract/call-record.js';
 
-/** The outcome of an execution, as the model gets it. */
+/** Outcome of an execution, in the form that the model gets. */
 export type ToolOutcome = { output: unknown } | { error: string; errorCode: string };
 
 const TOO_DEEP: ToolOutcome = {
@@ -14,13 +14,13 @@ const TOO_DEEP: ToolOutcome = {
   errorCode: 'tool_result_too_deep',
 };
 
-/** A result as it can be stored. What JSON cannot carry becomes null; BigInt and cycles throw. */
+/** Converts a result for storage. Values without JSON become null; BigInt and cycles throw. */
 export function toOutcome(output: unknown): ToolOutcome {
   let json: string | undefined;
   try {
     json = toJson(output);
   } catch (error) {
-    // Far too deep for the engine.
+    // The value is too deep for the engine.
     if (error instanceof RangeError) return TOO_DEEP;
     throw error;
   }
@@ -32,7 +32,7 @@ export function toOutcome(output: unknown): ToolOutcome {
   return { output: JSON.parse(json) as unknown };
 }
 
-/** Undefined for what JSON has no form for, although the types say otherwise. */
+/** Returns undefined for values without a JSON form; the library's types omit that case. */
 function toJson(value: unknown): string | undefined {
   return JSON.stringify(value);
 }
@@ -41,7 +41,7 @@ export function toFailure(error: unknown, errorCode: string): ToolOutcome {
   return { error: toThrownText(error), errorCode };
 }
 
-/** The outcome of a call that is not executed again. */
+/** Returns the outcome of a call that is not executed again. */
 export function toGivenUp(toolName: string, why: GivenUpCall): ToolOutcome {
   switch (why) {
     case 'timed_out':
@@ -54,8 +54,8 @@ export function toGivenUp(toolName: string, why: GivenUpCall): ToolOutcome {
 }
 
 /**
- * The run's output, from a tool that ends the run; undefined if the call failed. A result that does
- * not fit the agent's outputSchema does not end the run: the model gets an error.
+ * Returns the run's output from a tool that ends the run; undefined if the call failed. A result
+ * that does not fit the agent's outputSchema does not end the run: the model gets an error.
  */
 export async function toRunOutput(
   { outputSchema }: AgentDefinition,
@@ -116,8 +116,8 @@ export function toBase(ref: CallActivityRef): {
 }
 
 /**
- * What the model reads of something that a tool threw: the message of an error, a text as it is, anything
- * else as JSON, as in the AI SDK. Tools may throw what cannot even be described.
+ * Returns the model's text for a thrown value, as in the AI SDK: an error's message, a string
+ * unchanged, other values as JSON. Tools may throw values that cannot even be described.
  */
 function toThrownText(thrown: unknown): string {
   return describe(thrown)

@@ -7,15 +7,15 @@ import {
 } from '../../runs/record/leg-spans.js';
 import type { LegTraces } from '../../runs/record/leg-traces.js';
 
-/** The span of one execution of a tool. */
+/** Span of one execution of a tool. */
 export interface ToolSpan {
-  /** Executes the tool; spans of other libraries stand below this one. */
+  /** Executes the tool; spans of other libraries become children of this one. */
   within: <T>(execute: () => Promise<T>) => Promise<T>;
-  /** The execution is over, `error` as the model or the next execution gets it. */
+  /** Writes the span; `error` is the code for the model or for the next execution. */
   write: (ended: { output?: unknown; error?: string | undefined }) => void;
 }
 
-/** Undefined if nothing is traced. */
+/** Returns undefined if the run is not traced. */
 export function createToolSpan(
   traces: LegTraces | undefined,
   { step, toolCallId }: CallActivityRef,

@@ -7,10 +7,10 @@ import { checkInput } from '../model/call-input.js';
 import { toErrorTrace } from './execute-tool.js';
 import { toOutcome, type ToolOutcome } from './tool-outcome.js';
 
-/** A tool that does not know within this time is taken for one that never will. */
+/** Time limit of `verify`; a tool that exceeds it does not know. */
 const VERIFY_MS = 60_000;
 
-/** What a tool says of an execution that was lost. */
+/** A tool's answer about a lost execution. */
 export type Verified = { kind: 'done'; outcome: ToolOutcome } | { kind: 'not_done' | 'unknown' };
 
 interface LostExecution {
@@ -23,10 +23,10 @@ interface LostExecution {
 }
 
 /**
- * Asks a tool whether an execution that was lost took effect. Anything but a clear answer, an error
- * and a result that does not fit included, is `unknown`.
+ * Asks a tool if a lost execution took effect. Any unclear answer, such as an error or a result
+ * that does not fit, counts as `unknown`.
  *
- * @throws AttemptCancelled when the worker goes away: the next one asks again
+ * @throws AttemptCancelled if the worker shuts down; the next attempt asks again
  */
 export async function verifyCall(lost: LostExecution): Promise<Verified> {
   const { tool, input, attempt, call, logger } = lost;
@@ -36,11 +36,11 @@ export async function verifyCall(lost: LostExecution): Promise<Verified> {
   try {
     const parsed = await checkInput(inputSchema, { ok: true, value: input });
     if ('why' in parsed) return { kind: 'unknown' };
-    // A promise of its own: what is thrown before the first await counts as well.
+    // The extra promise also catches synchronous errors.
     const work = Promise.resolve().then(() =>
       verify(parsed.data, { ...call, abortSignal: signal }),
     );
-    // It may come from plain JavaScript.
+    // The verdict may come from plain JavaScript.
     const verdict = (await orAborted(work, signal)) as {
       outcome?: unknown;
       result?: unknown;
@@ -48,7 +48,7 @@ export async function verifyCall(lost: LostExecution): Promise<Verified> {
     if (verdict?.outcome === 'not_done') return { kind: 'not_done' };
     if (verdict?.outcome !== 'done') return { kind: 'unknown' };
     const { result } = verdict;
-    // The result of a webhook's call comes later.
+    // A webhook's call gets its result later.
     const schema = tool.execute === 'webhook' ? undefined : outputSchema;
     const checked = schema === undefined ? result : await schema.parseAsync(result);
     return { kind: 'done', outcome: toOutcome(checked) };
