@@ -11,12 +11,12 @@ import { toActor } from './identity.js';
 import type { Call } from './routes/route.js';
 
 /**
- * What people do with a run, each act once: the routes of conversations, of the agent server and of operators read
- * their requests, and check that the caller may act on the session.
+ * The acts of people on a run. The routes of conversations, of the agent server and of operators
+ * parse the requests and check that the caller may act on the session.
  */
 type Act = Pick<Call<'caller', never, never, never>, 'deps' | 'request' | 'response' | 'caller'>;
 
-/** Stops the newest run, or only that of `runId`, and replies. */
+/** Stops the newest run, or only `runId`, and replies. */
 export async function stopRun(
   act: Act,
   record: SessionRecord,
@@ -28,7 +28,11 @@ export async function stopRun(
 
 type Asked<Name extends 'retry' | 'resume'> = Omit<Parameters<Runs[Name]>[0], 'sessionId'>;
 
-/** Repeats a turn. @returns the id of its run @throws HelixError `agent_not_found`, and why it cannot be repeated */
+/**
+ * Repeats a turn. @returns id of the new run
+ *
+ * @throws HelixError `agent_not_found`, and refusals of `Runs.retry`
+ */
 export async function retryRun(
   act: Act,
   { sessionId, agent }: SessionRecord,
@@ -39,7 +43,7 @@ export async function retryRun(
   return (await executor.retry({ sessionId, ...from, ...toActor(act) })).runId;
 }
 
-/** Continues a run that was interrupted; one that has not ended is left alone. @returns as `retryRun` */
+/** Continues an interrupted run and leaves an active one alone. @returns id of the run */
 export async function resumeRun(
   act: Act,
   { sessionId, agent }: SessionRecord,
@@ -51,7 +55,6 @@ export async function resumeRun(
   return resumed.kind === 'resumed' ? resumed.run.runId : resumed.runId;
 }
 
-/** Replies with the run that was begun. */
 export function sendRun({ response }: Pick<Act, 'response'>, runId: string): void {
   response
     .status(202)
@@ -59,7 +62,7 @@ export function sendRun({ response }: Pick<Act, 'response'>, runId: string): voi
     .json({ runId } satisfies RetryReply);
 }
 
-/** The refusals of an answer. */
+/** Codes that refuse an answer. */
 export const NOT_TAKEN = [
   'not_pending',
   'already_completed',
@@ -89,7 +92,7 @@ export async function answerCall(
   return toAnswerReply(await deps.executor.submitToolResult(given, options));
 }
 
-/** The body of an answer as a run takes it. Only an approval's reason goes to the model. */
+/** Converts the body of an answer for the run. The model gets the reason of an approval only. */
 export function toAnswer(toolCallId: string, body: OperatorAnswerBody): Answer {
   if ('approved' in body) return { toolCallId, kind: 'approval-response', ...body };
   const { reason: _reason, ...outcome } = body;

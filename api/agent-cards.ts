@@ -3,13 +3,13 @@ import type { AgentDefinition } from '../agents/index.js';
 import type { AgentCard, ToolCard } from '../protocol/replies.js';
 import type { ApiDeps } from './deps.js';
 
-/** The agents that people may talk to, as pages present them, in order of registration. */
+/** Describes the agents that people may address, in order of registration. */
 export function toAgentCards(agents: ApiDeps['agents']): AgentCard[] {
   return agents
     .getRegisteredTypes()
     .filter((name) => isAddressable(agents, name))
     .map((name) => {
-      // A factory makes its agent for a person or a conversation, and here is neither.
+      // A factory needs a person or a conversation to make its agent; this list has neither.
       const isMade = agents.isMade?.(name) === true;
       const { description, page, tools = [] } = (isMade ? undefined : agents.get?.(name)) ?? {};
       return {
@@ -25,7 +25,7 @@ export function toAgentCards(agents: ApiDeps['agents']): AgentCard[] {
     });
 }
 
-/** Undefined where the name says it all. */
+/** Returns undefined if the tool's name is all there is to show. */
 function toToolCard({
   name,
   title,

@@ -34,13 +34,13 @@ export type ApiOptions = ApiSettings & {
     | { stateStore: ApiStores['store']; streamManager: ApiStores['streamManager'] }
   );
 
-/** What requests use of the store. */
+/** Parts of the store that requests use. */
 const PARTS: readonly (keyof ApiStores['store'])[] = [
   ...(['sessions', 'waiting', 'documents', 'checkpoints', 'queue', 'audit'] as const),
   ...(['usage', 'requests', 'files', 'owners', 'runs'] as const),
 ];
 
-/** The options, with defaults for those that are absent. */
+/** Fills in the defaults of absent options. */
 export function toApiDeps(options: ApiOptions): ApiDeps {
   const { executor } = options;
   const stores: ApiStores =

@@ -2,8 +2,8 @@ import type { Request, Response } from 'express';
 import type { FrontendSnapshot } from '../protocol/http.js';
 
 /**
- * Records in the viewer whether its newest snapshot showed an active turn. The GET that follows may
- * arrive after the turn has paused or ended, and must then still replay the whole turn.
+ * This cookie records if the viewer's newest snapshot showed an active turn. The GET that follows
+ * may arrive after the turn has paused or ended, and must then still replay the whole turn.
  */
 const COOKIE = 'helix-snapshot';
 const SECONDS = 60;
@@ -25,7 +25,10 @@ export function writeSnapshotCookie(
   );
 }
 
-/** Start sequence of the active turn that the viewer saw, null if it saw none; undefined without the cookie. */
+/**
+ * Returns the start sequence of the active turn that the viewer saw, null if it saw none; undefined
+ * without the cookie.
+ */
 export function readSnapshotCookie(request: Request): number | null | undefined {
   const seen = readCookie(request, COOKIE);
   if (seen === 'none') return null;

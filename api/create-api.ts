@@ -29,7 +29,7 @@ import { isCounted, mayStream, type Route, nameSession, sessionPaths } from './r
 import type { Store } from '../store/contract/store.js';
 
 /**
- * The HTTP API as an Express app that does not listen yet.
+ * Creates the HTTP API as an Express app that does not listen yet.
  *
  * @throws Error without `authenticate`, unless `allowUnauthenticated` is set
  * @example
@@ -106,7 +106,8 @@ export function createApi({ extensions: given, ...rest }: ApiOptions): Express {
   }
   app.use(sessionPaths(routes), nameSession);
   app.use(roots, createCsrfGuard(deps.allowedOrigins ?? []));
-  // The caller comes before limits and body: no body of a stranger is read.
+  // The caller is authenticated before limits and body, so the server never reads a stranger's
+  // body.
   app.use(roots, async (request, _response, next) => {
     await readIdentity(request);
     next();
@@ -130,14 +131,14 @@ interface Mounted {
   reads?: Limits['reads'];
 }
 
-/** What one caller reads of conversations counts. */
+/** Wraps the store so that it counts the caller's reads of conversations. */
 function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
   const { sessions, queue } = deps.stateStore;
   const counted: Pick<Store['sessions'], 'view' | 'rows'> = {
     view: (sessionId) => countRead((meter) => sessions.view(sessionId, meter)),
     rows: (sessionId, from, to) => countRead((meter) => sessions.rows(sessionId, from, to, meter)),
   };
-  // Stores may have their methods from a class.
+  // A spread would lose methods that a store inherits from its class.
   const stateStore = Object.assign(Object.create(deps.stateStore) as RouteDeps['stateStore'], {
     sessions: Object.assign(Object.create(sessions) as Store['sessions'], counted),
     queue: Object.assign(Object.create(queue) as Store['queue'], {
@@ -172,7 +173,7 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
   };
 }
 
-/** The executor, with its runs counted. */
+/** Wraps the executor so that it counts begun runs. */
 function countRuns(executor: ApiRuns, metrics: ApiMetrics): ApiRuns {
   return {
     ...executor,
@@ -198,13 +199,13 @@ function problemsOf(extensions: readonly ApiExtension[]): ProblemShape[] {
   return extensions.flatMap(({ problems }) => problems ?? []);
 }
 
-/** Paths below which callers are known, and guarded against forged requests. */
+/** Root paths under which requests need a caller and pass the CSRF guard. */
 function rootsOf(routes: readonly Route[]): string[] {
   const withCallers = routes.filter(({ access }) => access !== 'everyone');
   return [...new Set(withCallers.map(({ path }) => `/${path.split('/')[1] ?? ''}`))];
 }
 
-/** What a request passes before its route, in this order: a refusal reads no body. */
+/** Guards before a route. Rates and slots come first, so that they refuse before a body is read. */
 function toGuards(route: Route, limits: Limits): RequestHandler[] {
   const { requests, streams, bodies, uploads } = limits;
   return [
@@ -215,13 +216,13 @@ function toGuards(route: Route, limits: Limits): RequestHandler[] {
   ].filter((guard) => guard !== undefined);
 }
 
-/** The chat page, and the console under each of its addresses. */
+/** Serves the chat page, and the console at each of its paths. */
 function servePages(app: Express, webRoot: string): void {
   app.use(express.static(webRoot));
   app.get(['/console', '/console/*place'], (request, response, next) => {
     response.sendFile('console.html', { root: webRoot, cacheControl: false }, (error) => {
       if (error === undefined || response.headersSent) return;
-      // A folder of another page has no console: the link of a notice leads to the conversation.
+      // A custom page may have no console; links of notices then lead to the conversation.
       const sessionId = sessionOfPlace(request.path);
       if (sessionId === undefined) next();
       else response.redirect(`/?session=${sessionId}`);
@@ -229,7 +230,7 @@ function servePages(app: Express, webRoot: string): void {
   });
 }
 
-/** The conversation that an address of the console is about. */
+/** Returns the conversation that a console path names, if any. */
 function sessionOfPlace(path: string): string | undefined {
   const [, named = ''] = /^\/console\/(?:waiting|runs)\/([^/]+)$/.exec(path) ?? [];
   const sessionId = toShownSessionId(rootOf(sessionOfRun(named.replaceAll(/%3A/gi, ':'))));

@@ -16,13 +16,13 @@ import {
 import { sendReadiness } from './routes/service.js';
 
 interface MetricsAppOptions extends Pick<ApiDeps, 'hostNames'> {
-  /** Which parts answer. */
+  /** Answers `/readyz`. Default: the app has no `/readyz`. */
   readReadiness?: () => Promise<ReadinessReply>;
 }
 
 /**
- * An Express app for a port that is not published: `/metrics`, `/healthz`, and with `readReadiness`
- * `/readyz`. With `hostNames` it refuses requests by other names of the public DNS.
+ * Creates an Express app for an unpublished port: `/metrics`, `/healthz`, and `/readyz` if
+ * `readReadiness` is given. With `hostNames` it refuses requests to other public DNS names.
  *
  * @example
  * import { createApiMetrics, createMetricsApp } from 'helix-temporal/api';

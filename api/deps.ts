@@ -16,36 +16,35 @@ import type { CountRead } from './middleware/read-budget.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
 /**
- * Checks by name; each resolves if its part answers and rejects if it does not. `redis`, which stores
- * everything, must answer; of the others one answer since the start is enough: messages are accepted
- * while they are away.
+ * Checks by name. A check resolves if its part answers and rejects otherwise. `redis`, which stores
+ * everything, must answer each time; the others must have answered once since the start, since
+ * messages are accepted while they are away.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
 /** Settings of an API; each has a default. */
 export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
-  /** The agent of a first message that names none. Default: the only agent that people may address. */
+  /** Agent of first messages that name none. Default: the only agent that people may address. */
   defaultAgent?: string | undefined;
   /** Hosts whose files messages may name by URL. */
   allowedFileHosts?: readonly string[] | undefined;
-  /** Which files people may add to conversations. */
   files?: FileSettings | undefined;
-  /** For messages that arrive while a run is active and name no policy. Default: `reject`. */
+  /** Policy for messages that arrive while a run is active and name none. Default: `reject`. */
   busyPolicy?: BusyPolicy | undefined;
   /** Base URL of the page's links into the Temporal UI. */
   temporalUi?: string | undefined;
   /** Folder of the built page. Default: no page is served. */
   webRoot?: string | undefined;
-  /** `createApiMetrics(…)`. Default: those of the extension `metrics()`, of this app alone. */
+  /** `createApiMetrics(…)`. Default: metrics of the extension `metrics()`, for this app alone. */
   metrics?: ApiMetrics | undefined;
   /**
-   * False if `createMetricsApp` serves `/metrics` on another port. Default: true; it answers callers with a
-   * role who belong to no tenant.
+   * False if `createMetricsApp` serves `/metrics` on another port. Default: true; `/metrics` then
+   * answers callers with a role and without a tenant.
    */
   publicMetrics?: boolean | undefined;
   /**
-   * True sends a reply that has begun to its end, although its caller's token expires meanwhile: for clients
-   * that do not reconnect. Default: false.
+   * True lets a reply finish after its caller's token expires, for clients that do not reconnect.
+   * Default: false.
    */
   repliesOutliveTokens?: boolean | undefined;
   /** Limits per sender. Default: those of `ApiLimits`; without `authenticate` unlimited. */
@@ -53,23 +52,24 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   /** Proxies whose `X-Forwarded-*` headers are trusted: their number, or their addresses. */
   trustedProxies?: number | readonly string[] | undefined;
   /**
-   * Public DNS names of this server; requests to other ones are refused. Default: any name, without
-   * `authenticate` none.
+   * Public DNS names of this server; requests to other names are refused. Default: any name, or
+   * none without `authenticate`.
    */
   hostNames?: readonly string[] | undefined;
   /**
-   * Decides who may act on conversations of the tenant, and whose answers are taken. Default:
+   * Decides who may act on conversations of the tenant and who may answer. Default:
    * `authorizeByRole`.
    */
   authorize?: Authorize | undefined;
   /**
-   * Interval of the comments that keep a stream open, ms. Default: 5,000, and 15,000 for `…/events`. Pages
-   * take a connection for lost after `longestSilenceMs`, 12 s: a longer interval needs a longer one there.
+   * Interval of the comments that keep a stream open, ms. Default: 5,000, and 15,000 for
+   * `…/events`. Pages give up a connection after `longestSilenceMs` (12 s), so a longer interval
+   * needs a longer silence there.
    */
   keepAliveMs?: number | undefined;
 }
 
-/** The runs as routes use them. */
+/** The members of `Runs` that routes use. */
 export type ApiRuns = Omit<
   Runs,
   | ('idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession')
@@ -77,7 +77,7 @@ export type ApiRuns = Omit<
 > &
   Partial<Pick<Runs, 'mayApprove' | 'callWebhook' | 'finishErasuresOf'>>;
 
-/** The options of an app, complete. */
+/** Options of an app with the defaults filled in. */
 export interface ApiDeps extends ApiSettings {
   executor: ApiRuns;
   stateStore: Pick<
@@ -91,32 +91,31 @@ export interface ApiDeps extends ApiSettings {
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {
     has: (name: string) => boolean;
-    /** False for an agent that people may not address. Default: every agent may be. */
+    /** Returns false for an agent that people may not address. Default: people may address all. */
     isPublic?: (name: string) => boolean;
-    /** True if a factory makes the definition. */
+    /** Returns true if a factory makes the definition. */
     isMade?: (name: string) => boolean;
     getRegisteredTypes: () => string[];
-    /** The definition, for the schema of its state. */
     get?: (name: string, scope?: AgentScope) => AgentDefinition | undefined;
   };
   namespace: string;
   checks: ReadinessChecks;
-  /** The workers of the fleet; absent: none are known here. */
+  /** Lists the workers of the fleet; absent if the executor cannot. */
   readWorkers?: (() => Promise<OperatorWorkers>) | undefined;
   logger: ApiLogger;
 }
 
-/** What the handlers of routes work with. */
+/** Dependencies of route handlers. */
 export interface RouteDeps extends ApiDeps {
-  /** Of an extension. */
+  /** Undefined if no extension has a tracer. */
   tracer: Tracer | undefined;
   metrics: ApiMetrics;
   readIdentity: ReadIdentity;
-  /** One read that the store of these deps does not count. */
+  /** Counts a read that does not go through this `stateStore`. */
   countRead: CountRead;
-  /** Which parts answer, and whether this process takes messages. */
+  /** Reports the parts that answer, and if this process accepts messages. */
   readReadiness: () => Promise<ReadinessReply>;
-  /** Whether a route takes files. */
+  /** True if a route accepts uploads. */
   takesFiles: boolean;
   /** The OpenAPI document as JSON. */
   readOpenApi: () => string;

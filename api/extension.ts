@@ -6,22 +6,22 @@ import type { CrossOriginHeaders } from './middleware/guards.js';
 import type { ProblemShape } from './middleware/refusals.js';
 import type { Route } from './routes/route.js';
 
-/** What an extension adds to the HTTP API. */
+/** Contributions of an extension to the HTTP API. */
 export interface ApiExtension {
   readonly name: string;
-  /** Declared as those of the API: `defineRoute` makes them, and the OpenAPI document shows them. */
+  /** Routes made by `defineRoute`; the OpenAPI document lists them. */
   routes?: readonly Route[];
-  /** Refusals below a path in the shape of another protocol. */
+  /** Shape of refusals under a path that serves another protocol. */
   problems?: ProblemShape;
   /** Headers that pages of other origins may send and read, besides those of the API. */
   crossOrigin?: CrossOriginHeaders;
-  /** Handlers of Express that every request passes, before its caller is known. */
+  /** Express handlers that every request passes before authentication. */
   middleware?: readonly RequestHandler[];
-  /** Pages without a known caller, behind the middleware of all. */
+  /** Pages that need no caller, mounted after the middleware of all extensions. */
   pages?: (deps: RouteDeps) => readonly RequestHandler[];
-  /** Counts what the app does, unless `createApi` has metrics; of one extension of a process. */
+  /** Metrics of the app if `createApi` gets none; the first extension that has them wins. */
   metrics?: () => ApiMetrics;
-  /** Describes all routes of the app, and the refusals in other shapes; of one extension. */
+  /** Describes all routes and problem shapes; the first extension that has this wins. */
   openApi?: (routes: readonly Route[], problems: readonly ProblemShape[]) => object;
   /** Gives requests their traces; of one extension of a process. */
   tracer?: Tracer;

@@ -1,14 +1,14 @@
 import { LIMITS } from '../protocol/limits.js';
 
-/** Which files people may add to conversations. */
+/** Limits of the files that people may add to conversations. */
 export interface FileSettings {
-  /** Size of one file, bytes. Default 10 MB, at most 64 MB; 0: no files are taken. */
+  /** Size of one file, bytes. Default 10 MB, at most 64 MB; 0 refuses files. */
   maxBytes?: number | undefined;
   /** Media types, `image/*` for all of a kind. Default: `FILE_TYPES`. */
   types?: readonly string[] | undefined;
 }
 
-/** Types that models read and browsers show without running anything of them. */
+/** Types that models read and that browsers show without executing their content. */
 export const FILE_TYPES: readonly string[] = [
   'image/png',
   'image/jpeg',
@@ -27,7 +27,7 @@ export function maxFileBytes({ maxBytes = LIMITS.fileBytes }: FileSettings = {})
   return Math.min(maxBytes, LIMITS.largestFileBytes);
 }
 
-/** True for a media type that is among these, by name or by kind. */
+/** Returns true if the settings allow the media type, by name or by kind. */
 export function isTakenType(mediaType: string, { types = FILE_TYPES }: FileSettings = {}): boolean {
   const kind = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`;
   return types.some((type) => type === mediaType || type === kind || type === '*/*');

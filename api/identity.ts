@@ -10,13 +10,13 @@ import { isVisitorName, toVisitorName } from '../protocol/responder.js';
 
 /** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {
-  /** Tenants on which the caller may act as an operator, beside the own one; `*`: all. */
+  /** Further tenants on which the caller may act as an operator; `*` means all. */
   tenants?: readonly string[];
   /** ms since the epoch; replies that are still being sent are cut then. */
   expiresAt?: number;
   /**
-   * Whether the identity was revoked earlier, as by a sign-out: a signal, or a question that is asked with
-   * each request, and every 10 s while a reply is sent. The reply is cut then.
+   * Reports an early revocation, such as a sign-out: a signal, or a function that is called on each
+   * request and every 10 s during a reply. A reply in progress is cut then.
    */
   revoked?: AbortSignal | (() => boolean | Promise<boolean>);
 }
@@ -32,7 +32,7 @@ export type Authenticate = (
 /** Returns the caller; a request is authenticated once. @throws HelixError `unauthorized` */
 export type ReadIdentity = (request: Request) => Promise<Identity>;
 
-/** The caller on a server without sign-in. No second person can be demanded there. */
+/** The caller on a server without sign-in, which cannot demand a second person. */
 const EVERYONE: Identity = { userId: ANONYMOUS, roles: ROLES, isEveryone: true };
 
 export interface IdentityOptions {
@@ -42,7 +42,7 @@ export interface IdentityOptions {
 }
 
 /**
- * The authentication of an app.
+ * Creates the authentication of an app.
  *
  * @throws Error if `authenticate` is missing and `allowUnauthenticated` is not set
  */
@@ -64,7 +64,7 @@ async function identify(authenticate: Authenticate, request: Request): Promise<I
   const caller = await authenticate(request);
   if (!caller?.userId) throw new HelixError('unauthorized', 'Sign in first.');
   if (await hasEnded(caller)) throw new HelixError('unauthorized', 'Sign in again.');
-  // It would be taken for an operator of another tenant.
+  // Names of this form belong to operators from other tenants.
   if (isVisitorName(caller.userId)) {
     throw new HelixError('unauthorized', 'The name of this user is reserved.');
   }
@@ -72,12 +72,12 @@ async function identify(authenticate: Authenticate, request: Request): Promise<I
 }
 
 async function hasEnded({ expiresAt = Infinity, revoked }: Identity): Promise<boolean> {
-  // A time that is no number has passed.
+  // NaN counts as expired.
   if (!(expiresAt > Date.now())) return true;
   return typeof revoked === 'function' ? revoked() : revoked?.aborted === true;
 }
 
-/** The key by which limits count requests: the user, or without accounts the address. */
+/** Returns the key by which limits count requests: the user, or the address without accounts. */
 export function createCountKey(
   options: IdentityOptions,
   readIdentity: ReadIdentity,
@@ -89,7 +89,7 @@ export function createCountKey(
   };
 }
 
-/** Who acts by a request, and which way, for the audit trail. */
+/** Returns the person and channel of a request, for the audit trail. */
 export function toActor({ request, caller }: { request: Request; caller: Identity }): Actor & {
   by: string;
 } {
@@ -101,8 +101,8 @@ const OPERATORS = '/api/operator/';
 const ALL = '*';
 
 /**
- * Reads who sends a request. An operator whose identity names further tenants may choose one of them
- * by `x-helix-tenant`, on routes of operators only: a chat always belongs to the caller's own tenant.
+ * Reads the caller. An operator whose identity names further tenants may choose one of them by
+ * `x-helix-tenant`, on operator routes only: a chat always belongs to the caller's own tenant.
  *
  * @throws HelixError `unauthorized`; `not_allowed` for a tenant that the caller may not choose
  */
@@ -117,7 +117,7 @@ export async function readCaller(
 }
 
 /**
- * The caller as an operator of a tenant, under a name that no user of it has. Pure.
+ * Returns the caller as an operator of a tenant, under a name that no user of the tenant has. Pure.
  *
  * @throws HelixError `not_allowed`
  */
@@ -132,7 +132,7 @@ export function inTenant(identity: Identity, tenantId: string | undefined): Iden
   return { ...identity, tenantId, userId };
 }
 
-/** Undefined for text that names no tenant. */
+/** Returns undefined if the text names no tenant. */
 function decode(text: string): string | undefined {
   try {
     const name = decodeURIComponent(text);
@@ -142,13 +142,14 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Of a hash: 128 bits and more. */
+/** Base64url characters of a hash: 132 bits. */
 const PERSON_CHARS = 22;
 
 /**
- * A hash, since it is kept with conversations of other people, and the claim may be an address.
+ * Hashes a person's claim, which may be an e-mail address and is stored with other people's
+ * conversations.
  *
- * @param issuer whose name it is; absent for a claim that names people for all issuers
+ * @param issuer absent for a claim that names people for all issuers
  */
 export function personIdOf(person: string, issuer?: string): string {
   const name = JSON.stringify([person, issuer]);

@@ -11,7 +11,7 @@ export interface Listening {
   close: () => Promise<void>;
 }
 
-/** How long a request may take to arrive, ms: 16 MB over a slow line. Replies have no limit. */
+/** Time for a request to arrive, ms: 16 MB over a slow line. Replies have no limit. */
 const REQUEST_MS = 120_000;
 const HEADERS_MS = 20_000;
 /** Longer than the usual 60 s of load balancers: they must be the side that closes idle connections. */
@@ -19,11 +19,11 @@ const IDLE_MS = 65_000;
 /** Connections at once; each takes memory before its caller is known. */
 const CONNECTIONS = 10_000;
 
-/** A port that is given up is noticed after this time, ms. */
+/** Interval between attempts to get a port that is in use, ms. */
 const RETRY_MS = 10;
 
 /**
- * @param waitMs how long to wait for a port that is in use
+ * @param waitMs time to wait for a port that is in use
  * @throws StartupError if the port is in use, or the address cannot be used
  */
 export async function listen(
@@ -74,13 +74,13 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** Replies by Node's error code; any other one is a bad request. */
+/** Replies by Node's error code; other errors get 400. */
 const STATUS: Record<string, [line: string, error: string] | undefined> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long.'],
 };
 
-/** Replies to bytes that are not an HTTP request, in the form of every refusal, and closes. */
+/** Answers bytes that are not HTTP with an ordinary problem body, and closes the socket. */
 function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -32,7 +32,7 @@ import { createMetricsApp } from './create-metrics-app.js';
 import { createReadiness } from './readiness.js';
 
 const CLOSE_MS = 5_000;
-/** How long a process that is stopping waits for runs that are being started, ms. */
+/** A stopping process waits this long for runs that are being started, ms. */
 const STARTS_MS = 1_000;
 
 async function main(): Promise<void> {
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   void explain().then(({ warning }) => {
     if (warning !== undefined) logger.warn({}, warning);
   });
-  // It can be reached; a right may be missing.
+  // Redis answers, but its user may lack a permission.
   void explainRedis(config.REDIS_URL, redisAddress).then((fault) => {
     if (fault !== undefined) logger.warn({}, fault);
   });
@@ -145,7 +145,7 @@ async function main(): Promise<void> {
   closeOnSignal(process, CLOSE_MS, async (err) => {
     if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
     await Promise.all([server.close(), metricsServer?.close()]);
-    // A worker starts the others.
+    // A worker starts the remaining runs.
     await withTimeout(STARTS_MS, executor.runs.idle()).catch(() => undefined);
     await redis.close();
     await withTimeout(STARTS_MS, untilCallsEnd(connection)).catch(() => undefined);
@@ -154,7 +154,7 @@ async function main(): Promise<void> {
   });
 }
 
-/** The agents by name: this process checks names and starts runs; workers execute them. */
+/** This process only checks agents' names and starts runs; workers execute the agents. */
 async function createAgents(config: Config, hasAccounts: boolean): Promise<AgentRegistry> {
   if (config.AGENTS !== undefined) {
     return loadAgentsFile(config.AGENTS, { env: withoutBlank(process.env) });
@@ -168,7 +168,7 @@ async function createAgents(config: Config, hasAccounts: boolean): Promise<Agent
   );
 }
 
-/** The agent of conversations that name none. Of a person's own agents it is the first. */
+/** Returns the agent of conversations that name none; with `AGENTS` the first public agent. */
 function readDefaultAgent(config: Config, agents: AgentRegistry): string | undefined {
   const name = config.DEFAULT_AGENT;
   if (name === undefined && config.AGENTS !== undefined) {

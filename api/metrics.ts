@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { NO_METER, type RunMeter } from '../protocol/telemetry.js';
 import type { ErrorCode } from '../protocol/errors.js';
 
-/** Counts of streams: plain numbers that are read on demand, since every token is counted. */
+/** Counts of streams. They are plain numbers, since every token is counted. */
 export interface StreamMeter {
   open: number;
   writes: number;
@@ -20,7 +20,7 @@ export interface ApiMetrics {
   refused: (code: ErrorCode) => void;
   begun: (agent: string) => void;
   streams: StreamMeter;
-  /** For `createAgentExecutor({ meter })`: what requests do to runs. */
+  /** Meter for `createAgentExecutor({ meter })`. */
   runs: RunMeter;
 }
 
@@ -32,7 +32,7 @@ interface AnsweredRequest {
   isStream: boolean;
 }
 
-/** For an app that counts nothing. */
+/** Metrics of an app that counts nothing. */
 export const NO_METRICS: ApiMetrics = {
   contentType: 'text/plain',
   read: () => Promise.resolve(''),
@@ -43,7 +43,7 @@ export const NO_METRICS: ApiMetrics = {
   runs: NO_METER,
 };
 
-/** Requests without a route: unknown paths, files, refusals before a route is looked for. */
+/** Label of requests without a route: unknown paths, files, refusals before routing. */
 const NO_ROUTE = 'none';
 
 /** Counts every request when its reply has ended or its sender has left. */

@@ -25,8 +25,8 @@ import { toActor, type Identity } from './identity.js';
 import type { Call } from './routes/route.js';
 
 /**
- * A session of the caller's tenant, for an action on it. Every route of operators that names a session
- * or a run comes through here.
+ * Loads a session of the caller's tenant for an action on it. Every operator route that names a
+ * session or a run passes these checks.
  *
  * @throws HelixError `not_found` if it does not exist, is of another tenant, or is not the caller's to
  * read; `not_allowed` for another action that the caller may not take
@@ -41,13 +41,17 @@ export async function openForOperator(
   return admit(deps, caller, action, record);
 }
 
-/** For a route that reads what is of the whole tenant. @throws HelixError `not_allowed` */
+/**
+ * Checks that the caller may read across the tenant; an `about` of routes.
+ *
+ * @throws HelixError `not_allowed`
+ */
 export async function mayRead(call: { deps: RouteDeps; caller: Caller }): Promise<object> {
   await requireAllowed(call.deps, call.caller, 'read');
   return {};
 }
 
-/** For a route that reads a run. @throws HelixError `not_found` */
+/** Checks that the caller may read the run; an `about` of routes. @throws HelixError `not_found` */
 export function mayReadRun(call: {
   deps: RouteDeps;
   caller: Caller;
@@ -56,7 +60,10 @@ export function mayReadRun(call: {
   return openRunForOperator(call.deps, call.caller, 'read', call.params.runId);
 }
 
-/** The same by the id of a run. The session is the conversation, also for a sub-agent's run. */
+/**
+ * Loads a session by the id of a run, like `openForOperator`; for a sub-agent's run that is the
+ * conversation of the root run.
+ */
 export async function openRunForOperator(
   deps: RouteDeps,
   caller: Caller,
@@ -84,7 +91,7 @@ async function admit(
   try {
     await requireAllowed(deps, caller, 'read', record);
   } catch (error) {
-    // Strangers do not learn what there is.
+    // A stranger must not learn that the session exists.
     throw HelixError.isInstance(error) ? notFound() : error;
   }
   if (action !== 'read') await requireAllowed(deps, caller, action, record);
@@ -92,7 +99,7 @@ async function admit(
 }
 
 /**
- * For what is of all tenants together.
+ * Guards data of all tenants together.
  *
  * @throws HelixError `not_allowed` for a caller who has no role, or belongs to a tenant
  */
@@ -107,7 +114,7 @@ export async function requireNoTenant(
   }
 }
 
-/** A person who decides must see everything that the model saw. */
+/** Reads hidden messages: a person who decides must see everything that the model saw. */
 export async function readHidden(
   { stateStore: { sessions } }: Pick<RouteDeps, 'stateStore'>,
   { sessionId, hasHidden }: Pick<SessionRecord, 'sessionId' | 'hasHidden'>,
@@ -120,7 +127,7 @@ export async function readHidden(
   return { hiddenMessages: shown as Required<WaitingSession>['hiddenMessages'] };
 }
 
-/** Of a conversation that a list reads: pages ask again each second, for all that wait. */
+/** Lists read no larger conversation, since pages ask again each second for all that wait. */
 const LISTED_BYTES = 64 * 1024;
 const NOT_LISTED: Required<WaitingSession>['hiddenMessages'][number] = {
   id: 'hidden-messages',
@@ -134,8 +141,8 @@ const NOT_LISTED: Required<WaitingSession>['hiddenMessages'][number] = {
 };
 
 /**
- * The same for lists and for links, whose reads no budget counts: of a larger conversation they say only that it has
- * hidden messages.
+ * Like `readHidden`, for lists and links, whose reads no budget counts: for a larger conversation
+ * it only says that hidden messages exist.
  */
 export async function listHidden(
   deps: Pick<RouteDeps, 'stateStore'>,
@@ -147,7 +154,7 @@ export async function listHidden(
   return { hiddenMessages: [NOT_LISTED] };
 }
 
-/** What waits in a session, as this caller may deal with it. */
+/** Lists the open questions of a session, each with the caller's right to decide it. */
 export async function toOperatorQuestions(
   deps: RouteDeps,
   caller: Caller,
@@ -174,10 +181,10 @@ export function requireRole({ roles }: Pick<Identity, 'roles'>, role: Role): voi
 }
 
 /**
- * Lets an operator do what takes two of them once another one has sent the same request. Without accounts
- * there is one user only.
+ * Guards an act that takes two operators: passes once another one has sent the same request.
+ * Without accounts there is only one user, so it always passes.
  *
- * @throws HelixError `second_person_required`; the request is noted, and counts for the other one's
+ * @throws HelixError `second_person_required`; this request is noted and counts as the first one
  */
 export async function requireSecondOperator(
   call: Pick<Call<'caller', undefined, undefined, undefined>, 'request' | 'caller'> & {
@@ -210,7 +217,7 @@ export async function requireSecondOperator(
   });
 }
 
-/** True if another person has asked for the same, and not another account of the same person. Pure. */
+/** Returns true if another person, not just another account, has asked for the same. Pure. */
 export function hasSecond(
   asked: readonly DualRequest[],
   { action, subject, ...mine }: Omit<DualRequest, 'until'>,

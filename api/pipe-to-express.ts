@@ -12,13 +12,12 @@ import type { StreamMeter } from './metrics.js';
 
 export interface PipeOptions {
   headers?: Record<string, string>;
-  /** Interval of the comments that keep it open, ms. Default: 5,000. */
+  /** Interval of the comments that keep the stream open, ms. Default: 5,000. */
   keepAliveMs?: number | undefined;
-  /** True for a stream whose reader reconnects after every end: it ends where it breaks off. */
+  /** True if the reader reconnects after every end, so that a break may end the response. */
   isEndless?: boolean;
   /** A reader that accepts nothing for this long is cut, ms. Default: 10,000. */
   stallMs?: number;
-  /** Counts what is written. */
   meter?: StreamMeter | undefined;
 }
 
@@ -28,10 +27,10 @@ const STALL_MS = 10_000;
 export type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
 
 /**
- * Writes a reply to an Express response: the web `Response` of `handleChatStream`, or its three fields, or
- * SSE text, one write for what arrived together. The response ends only if the reply is complete, or has told its
- * reader that it breaks off; otherwise the socket is destroyed, so that no client takes half a reply for
- * a whole one. Following stops when the reader disconnects.
+ * Writes a reply to an Express response: the web `Response` of `handleChatStream`, its three
+ * fields, or SSE text. The response ends only if the reply is complete, or has told its reader that
+ * it breaks off; otherwise the socket is destroyed, so that no client takes half a reply for a
+ * whole one. Following stops when the reader disconnects.
  *
  * @throws the error that broke the reply off
  * @example
@@ -67,8 +66,8 @@ export async function pipeToExpress(
 }
 
 /**
- * `connection`, which the AI SDK names among the headers of its streams, is left to the HTTP server: it
- * would keep the socket of a client open that asked for `connection: close`.
+ * Drops `connection`, which the AI SDK adds to its streams: it would keep open the socket of a
+ * client that asked for `connection: close`.
  */
 function toExpressHeaders(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
@@ -108,7 +107,7 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   response.flushHeaders();
   response.socket?.setNoDelay(true);
   const write = writeTo(response);
-  // One piece is written at a time: what comes while the reader takes it is joined where it comes from.
+  // One piece is in flight at a time; the source joins frames that arrive meanwhile.
   const flight: Flight = { isOut: false, onTaken: undefined };
   const taken = (): void => {
     flight.isOut = false;
@@ -148,18 +147,18 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
 type Write = (piece: string | Uint8Array, taken?: () => void) => boolean;
 
 /**
- * Writes pieces of a body. Each is framed once for all readers, and goes to the socket in one piece: Node takes
- * four writes for it, and twice the time. A response that something else has wrapped, or that is not chunked, is
- * written in its own way.
+ * Returns the writer of a response's body. It frames a piece once for all readers and passes it to
+ * the socket in one write; Node takes four writes and twice the time. A wrapped or unchunked
+ * response is written by its own method.
  */
 function writeTo(response: Response): Write {
   const { socket } = response;
   const isPlain = response.chunkedEncoding && response.write === ServerResponse.prototype.write;
   if (isPlain && socket instanceof Socket) {
-    // The socket of a response that something else has ended may be another one's already.
+    // If something else has ended the response, its socket may already serve another one.
     return (piece, taken) => response.writableEnded || socket.write(toChunk(piece), taken);
   }
-  // A wrapper may not pass on who waits for a write.
+  // A wrapper may drop the callback of a write.
   return (piece, taken) => {
     const isTaken = response.write(piece);
     if (taken !== undefined && isTaken) taken();
@@ -168,10 +167,10 @@ function writeTo(response: Response): Write {
   };
 }
 
-/** The newest piece that was framed: viewers of a turn are given the same one after the other. */
+/** The newest framed piece; the viewers of a turn get the same piece one after the other. */
 let framed: { piece: string; chunk: Buffer } | undefined;
 
-/** A piece as a chunk of HTTP. */
+/** Frames a piece as an HTTP chunk. */
 function toChunk(piece: string | Uint8Array): Buffer {
   if (framed?.piece === piece) return framed.chunk;
   const bytes = Buffer.from(piece);

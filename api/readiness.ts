@@ -2,13 +2,13 @@ import type { ReadinessReply } from '../protocol/replies.js';
 import { withTimeout } from '../protocol/time.js';
 import type { ReadinessChecks } from './deps.js';
 
-/** Without this one no message can be taken. */
+/** This process accepts messages only while this check passes. */
 const NEEDED = 'redis';
 
 /** A check that takes longer counts as failed, ms. */
 const CHECK_MS = 2_000;
 
-/** Reads whether this process takes messages, and which parts are away. */
+/** Reports if this process accepts messages, and the parts that are away. */
 export function createReadiness(checks: ReadinessChecks): () => Promise<ReadinessReply> {
   const seen = new Set<string>();
   let looking: Promise<CheckResult[]> | undefined;
@@ -24,7 +24,7 @@ export function createReadiness(checks: ReadinessChecks): () => Promise<Readines
     };
   };
 
-  /** Everyone may ask as often as they like: requests that come at the same time share one look. */
+  /** Anyone may ask at any rate, so concurrent requests share one look. */
   function look(): Promise<CheckResult[]> {
     looking ??= runChecks(checks).finally(() => {
       looking = undefined;

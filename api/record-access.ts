@@ -6,38 +6,37 @@ import { logEntries } from '../runs/record/listeners.js';
 import { toActor, type Identity } from './identity.js';
 import type { RouteDeps } from './deps.js';
 
-/** What a request is about, for its entry in the audit trail; a session's record says it of itself. */
+/** Subject of a request, for its audit entry. A session record can serve as one. */
 export interface About {
   /** The stored id of the conversation. */
   sessionId?: string | undefined;
-  /** Whose it is. */
   owner?: string | undefined;
   /** The person whose data is read or exported. */
   person?: string | undefined;
-  /** The same by pseudonym. */
+  /** Pseudonym of that person. */
   pseudonym?: string | undefined;
   reason?: string | undefined;
   detail?: AuditDetail | undefined;
 }
 
-/** What the declaration of a route says of its entries. */
+/** The audit settings of a route's declaration. */
 export interface Audited {
   id: string;
   /**
-   * What a request leaves in the audit trail. `read`: one entry for each person, way and hour, unless all
-   * that is read is the caller's own. `act`: an entry by whatever carries the act out.
+   * Audit entries of a request. `read`: one per person, channel and hour, unless the caller only
+   * reads their own data. `act`: one, written by the code that carries out the act.
    */
   audits: 'read' | 'act' | 'none';
   /** Each request leaves an entry of this action, written before the request is carried out. */
   entry?: AuditAction;
 }
 
-/** Pages and commands ask each second: a person's reads of an hour are one entry. */
+/** Pages and commands ask each second, so a person's reads of an hour make one entry. */
 const HOUR_MS = 60 * 60_000;
 
 /**
- * Records what a request is about to read or do, as its route declares it. Called once it is certain
- * that the caller may, and before anything is answered.
+ * Records the read or act of a request as its route declares it, after the caller's rights are
+ * checked and before the reply begins.
  */
 export async function recordAccess(
   { id, audits, entry }: Audited,
@@ -52,7 +51,7 @@ export async function recordAccess(
   const { tenantId: tenant } = caller;
   const action = entry ?? 'read';
   const of = owner ?? person;
-  // Without accounts all is of the one user.
+  // Without accounts all data belongs to the one user.
   const isOwn = of === undefined ? caller.isEveryone === true : of === by;
   if (action === 'read' && isOwn) return;
   const hour = Math.floor(Date.now() / HOUR_MS);
@@ -64,7 +63,7 @@ export async function recordAccess(
     detail: { what: id, ...detail },
   });
   const outcome = audits === 'act' ? 'asked' : undefined;
-  // A search for a person is not to give one a pseudonym who was erased, or never was.
+  // A search must not create a pseudonym for a person who was erased or never existed.
   const whom = action === 'read' ? { sought: person } : { person };
   const target = { sessionId, pseudonym, ...whom };
   logEntries(deps.logger, await audit.record({ ...act, outcome }, target));

@@ -14,13 +14,13 @@ export interface SessionEventDeps {
   streamManager: Pick<StreamManager, 'follow'>;
   /** Marks the calls that the reader may not decide. Default: the reader may decide all. */
   judge?: (found: SessionCalls) => Promise<SessionCalls>;
-  /** True for a run that waits for its agent. Default: none does. */
+  /** Returns true if the run waits for its paused agent. Default: no run does. */
   isHeld?: ((record: SessionRecord) => Promise<boolean>) | undefined;
 }
 
-/** Interval of the check for changes that have no entry in the stream, as an extended deadline, ms. */
+/** Interval of checks for changes without a stream entry, such as an extended deadline, ms. */
 const RECHECK_MS = 15_000;
-/** The same while a run starts: a model may think for long before it writes the first entry. */
+/** Interval while a run starts, ms: a model may think for long before it writes the first entry. */
 const STARTING_RECHECK_MS = 2_000;
 
 /** Types of entries that may change what the event shows. */
@@ -44,8 +44,8 @@ const CHANGING: ReadonlySet<StreamMessage['type']> = new Set<StreamMessage['type
 ]);
 
 /**
- * The state of a session as SSE: now, and at each change, across pauses, ends and new turns. It ends
- * when the session is erased.
+ * Streams the state of a session as SSE: now and at each change, across pauses, ends and new turns.
+ * Ends when the session is erased.
  *
  * @throws StreamBrokenError, and errors of following the log; a reader that reconnects misses nothing
  */
@@ -83,14 +83,14 @@ export async function* createSessionEvents(
   }
 }
 
-/** The next item. If it fails while nothing awaits it, that is not an unhandled rejection. */
+/** Takes the next item. A failure that nothing awaits yet is no unhandled rejection. */
 function takeNext<T>(iterator: AsyncIterator<T>): Promise<IteratorResult<T>> {
   const next = iterator.next();
   next.catch(() => undefined);
   return next;
 }
 
-/** Undefined if the session does not exist. */
+/** Returns undefined if the session does not exist. */
 async function readEvent(
   { stateStore, judge, isHeld }: SessionEventDeps,
   sessionId: string,

@@ -7,20 +7,20 @@ import type { RouteDeps } from './deps.js';
 import type { Identity } from './identity.js';
 import { pipeToExpress, type Frames } from './pipe-to-express.js';
 
-/** Without a reply that comes in, a lost connection matters less than the batteries of idle pages. */
+/** Without a reply in progress, batteries of idle pages matter more than a lost connection, ms. */
 export const IDLE_KEEP_ALIVE_MS = 15_000;
 
-/** How often it is asked whether the identity of a stream's reader was revoked, and how long the answer may take. */
+/** Interval of checks for a revoked identity during a stream, and time limit of one check, ms. */
 const REVOKED_CHECK_MS = 10_000;
 /** Longest delay that `setTimeout` accepts, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** How long a reply has to say that it breaks off before it is cut, ms. */
+/** An expired reply gets this long to say that it breaks off before it is cut, ms. */
 export const BREAK_OFF_MS = 1_000;
 
 /**
- * The frames until the token of their reader expires. Then they break off as those of a worker that died: stock
- * clients learn that something is missing, behind any proxy, and ours goes on with another token.
+ * Passes on frames until the reader's token expires, then breaks off as if a worker had died: stock
+ * clients learn that something is missing, behind any proxy, and ours continue with another token.
  */
 export function untilExpiry(
   frames: Frames,
@@ -50,7 +50,7 @@ export function untilExpiry(
 
 type Cuttable = Pick<Response, 'destroyed' | 'destroy' | 'once'>;
 
-/** Cuts a reply when its reader's token expires: the reader reconnects with another one, and loses nothing. */
+/** Cuts a reply when its reader's token expires; the reader reconnects without loss. */
 export function cutAtExpiry(
   response: Cuttable,
   { expiresAt }: Pick<Identity, 'expiresAt'>,
@@ -66,7 +66,7 @@ export function cutAtExpiry(
   });
 }
 
-/** The same once its identity is revoked. Where that cannot be found out, it counts as revoked. */
+/** Cuts a reply once its reader's identity is revoked; a failed check counts as revoked. */
 export function cutWhenRevoked(response: Cuttable, { revoked }: Pick<Identity, 'revoked'>): void {
   if (revoked === undefined || response.destroyed) return;
   const cut = (): void => {
@@ -95,13 +95,17 @@ interface StreamReplyOptions {
   /** For the log. */
   sessionId: string;
   headers: Record<string, string>;
-  /** True for a stream that only its reader ends: it is cut in any case when the caller's token expires. */
+  /**
+   * True for a stream that only its reader ends; it is always cut when the caller's token expires.
+   */
   isEndless?: boolean;
-  /** Default: that of a reply. */
+  /** Default: the interval of replies, ms. */
   keepAliveMs?: number;
 }
 
-/** Replies with a stream of frames. A break is logged: its reader goes on from its cursor, and loses nothing. */
+/**
+ * Replies with a stream of frames. A break is only logged: the reader continues from its cursor.
+ */
 export async function streamReply(
   { deps, response, caller }: { deps: RouteDeps; response: Response; caller: Identity },
   frames: Frames,
@@ -130,6 +134,6 @@ export async function streamReply(
 /** Sends JSON lines while they are read. */
 export async function sendLines(response: Response, lines: AsyncIterable<string>): Promise<void> {
   response.type('application/x-ndjson');
-  // A reader that leaves ends the export. A fault ends the connection, so that no part is taken for the whole.
+  // A fault ends the connection, so that no client takes a part for the whole.
   await pipeline(Readable.from(lines), response).catch(() => response.destroy());
 }

@@ -7,7 +7,7 @@ export const secondsByTenant = z
   .refine((pairs) => !pairs.includes(null), 'must be tenant=seconds, separated by commas')
   .transform((pairs) => new Map(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])])));
 
-/** How long a tenant's audit trail is kept, seconds. */
+/** Returns the retention of a tenant's audit trail, s. */
 export function readAuditTtl({
   AUDIT_TTL,
   AUDIT_TTL_TENANTS,

@@ -1,6 +1,6 @@
 import { withoutSecrets } from './startup.js';
 
-/** What a process says of a collector: one line when it is away, and one when it is back. */
+/** Log lines about a collector: one when it goes away, and one when it is back. */
 export interface CollectorLines {
   /** An export failed. */
   away: (reason: string) => void;

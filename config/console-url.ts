@@ -1,4 +1,7 @@
-/** Where operators see a run, which is not always a conversation of theirs; undefined without a public address. */
+/**
+ * Builds the console address of a run, which need not be the operator's own conversation; undefined
+ * without a public address.
+ */
 export function consoleUrlOf(
   publicUrl: string | undefined,
 ): ((sessionId: string, runId: string) => string) | undefined {

@@ -37,7 +37,7 @@ const duration = z
   .regex(/^\d{1,6}[smhd]$/, 'must be a time such as 15m, 4h or 3d')
   .transform((value) => Number(value.slice(0, -1)) * (UNITS[value.slice(-1)] ?? 0));
 
-/** Up to ten of them, or `none`. */
+/** Up to ten durations, or `none`. */
 const durations = z
   .string()
   .transform((value) => (value === 'none' ? [] : value.split(',')))
@@ -119,18 +119,18 @@ const proxies = list.transform((items) =>
 const EnvSchema = z.object({
   PORT: port.prefault('3000'),
   HOST: text.default('127.0.0.1'),
-  /** How long an API waits for a PORT that another process still has. */
+  /** Time that an API waits for a PORT in use. */
   LISTEN_WITHIN: seconds.default(0),
   /** The API's port of `/metrics`, `/healthz` and `/readyz`; absent: they are served on PORT alone. */
   METRICS_PORT: adminAddress.optional(),
-  /** The same of a worker; absent: it has no port. */
+  /** A worker's port of the same paths; absent: none. */
   WORKER_METRICS_PORT: adminAddress.optional(),
   REDIS_URL: z.string().refine(isRedisUrl, REDIS_URL_FORMS).default('redis://127.0.0.1:6379'),
-  /** How long the stream of an ended run is kept; its transcript is kept longer. */
+  /** Retention of an ended run's stream; its transcript is kept longer. */
   STREAM_TTL: seconds.default(24 * 60 * 60),
-  /** How long a session is kept after its last run; 0: forever. */
+  /** Retention of a session after its last run; 0: forever. */
   SESSION_TTL: seconds.default(0),
-  /** How to reach Temporal, as its command line reads it; `readTemporal` puts it together. */
+  /** Connection to Temporal, by the variables of its command line; see `readTemporal`. */
   TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').optional(),
   TEMPORAL_NAMESPACE: text.optional(),
   TEMPORAL_API_KEY: text.optional(),
@@ -144,7 +144,7 @@ const EnvSchema = z.object({
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: text.optional(),
   TEMPORAL_TLS_SERVER_CA_CERT_DATA: text.optional(),
   TEMPORAL_TLS_SERVER_NAME: text.optional(),
-  /** Keys that encrypt what Temporal stores of runs; `readPayloadKeys` reads them. */
+  /** Keys that encrypt the payloads of runs in Temporal; see `readPayloadKeys`. */
   TEMPORAL_CODEC_KEYS: text.optional(),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
   /** Worker versioning: this worker is that build of that deployment, and keeps the runs it began. */
@@ -154,13 +154,13 @@ const EnvSchema = z.object({
   MODEL_SLOTS: atLeastOne.default(300),
   TOOL_SLOTS: atLeastOne.default(200),
   TOOLS_PER_USER: atLeastOne.default(50),
-  /** Runs that one worker process keeps in memory between their tasks; default: by its heap limit, up to 800. */
+  /** Runs that one worker caches between their tasks; default: by its heap limit. */
   CACHED_RUNS: count.optional(),
   /** `<provider>:<model id>`; default: the scripted model. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
   /** A run that was not started within this time is ended. */
   START_WITHIN: seconds.default(LIMITS.startWithinMs / 1000),
-  /** How the name of a worker's lease begins; a supervisor chooses it. Default: random. */
+  /** Prefix of the worker's lease name, chosen by a supervisor. Default: random. */
   LEASE_ID: text.optional(),
   /** The `LEASE_ID` of a worker that has ended: its attempts are taken over without delay. */
   ENDED_LEASE_ID: text.optional(),
@@ -173,13 +173,11 @@ const EnvSchema = z.object({
   EXTENSIONS: text.optional(),
   /** Folder of the page that the API serves; default: the page that the package has. */
   WEB_ROOT: text.optional(),
-  /**
-   * Whether the lab agent is served; default: only on loopback while no accounts are configured.
-   */
+  /** True serves the lab agent; default: only on loopback while no accounts are configured. */
   LAB: choice,
   /** The shape of the lab agent's runs; `lab-leg` always has the shape `leg`. */
   LAB_SHAPE: z.enum(['leg'], 'must be leg').optional(),
-  /** What happens to a message that arrives while a run is active, unless its request says. */
+  /** Policy for messages that arrive while a run is active, unless the request names one. */
   BUSY_POLICY: BusyPolicy.optional(),
   /** Serve without an authenticator: all requests come from the same user. */
   HELIX_ALLOW_UNAUTHENTICATED: flag,
@@ -200,11 +198,11 @@ const EnvSchema = z.object({
   OPERATOR_ROLE: text.optional(),
   /** Cookie that may carry the token. */
   JWT_COOKIE: text.optional(),
-  /** Whether a reply that has begun is sent to its end although its caller's token expires meanwhile. */
+  /** True lets a reply finish after its caller's token expires. */
   REPLIES_OUTLIVE_TOKENS: flag,
   /** Origins of other pages that may use the API. */
   CORS_ORIGINS: origins.optional(),
-  /** Whether requests from these origins may carry cookies. */
+  /** True if requests from these origins may carry cookies. */
   CORS_CREDENTIALS: flag,
   /** Requests per minute and sender; 0: unlimited. */
   MAX_REQUESTS_PER_MINUTE: count.optional(),
@@ -223,15 +221,15 @@ const EnvSchema = z.object({
   BUDGET_TENANT_DAY_USD: dollars.optional(),
   BUDGET_TENANT_MONTH_USD: dollars.optional(),
   BUDGET_ACTION: z.enum(['refuse', 'warn'], 'must be refuse or warn').default('refuse'),
-  /** Proxies whose word about a sender's address is trusted. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted. */
   TRUSTED_PROXIES: proxies.optional(),
   /** Keys that sign the audit trail, the newest first; every API and worker needs them. */
   AUDIT_KEY: list
     .refine((keys) => keys.every((key) => key.length >= 32), 'must have 32 characters or more')
     .optional(),
-  /** How long the audit trail is kept; 0: forever. */
+  /** Retention of the audit trail; 0: forever. */
   AUDIT_TTL: seconds.default(0),
-  /** The same of single tenants, `acme=31536000,rival=0`. */
+  /** Retention for single tenants, `acme=31536000,rival=0`. */
   AUDIT_TTL_TENANTS: secondsByTenant.optional(),
   /** Hosts whose files messages may name by https address. */
   FILE_HOSTS: list.optional(),
@@ -241,21 +239,21 @@ const EnvSchema = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/json'], 'must be http/json').optional(),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.enum(['http/json'], 'must be http/json').optional(),
-  /** Where workers send metrics that have no WORKER_METRICS_PORT; default: beside the traces. */
+  /** Collector of metrics from workers without WORKER_METRICS_PORT; default: that of traces. */
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: webUrl.optional(),
   OTEL_METRICS_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
   OTEL_METRIC_EXPORT_INTERVAL: atLeastOne.default(10_000),
-  /** Whether what models cost is counted by tenant, which makes a series for each. */
+  /** True counts the cost of models by tenant, which makes a series for each. */
   METRICS_TENANTS: flag,
   /** Turns traces, and metrics by OTLP, off. */
   OTEL_SDK_DISABLED: flag,
-  /** Whether traces hold what people, models and tools write. */
+  /** True exports the texts of people, models and tools with traces. */
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag,
-  /** File whose `redact` gets what they write, before it is exported. */
+  /** File whose `redact` edits these texts before export. */
   TRACE_REDACT: text.optional(),
   /** `gen_ai_latest_experimental` among its items: names that are not released yet. */
   OTEL_SEMCONV_STABILITY_OPT_IN: list.optional(),
-  /** How long spans wait before they are exported, ms. */
+  /** Delay before spans are exported, ms. */
   OTEL_BSP_SCHEDULE_DELAY: count.optional(),
   /** A page that shows a trace, with `{traceId}`, `{runId}` or `{sessionId}` in it. */
   TRACE_URL_TEMPLATE: text
@@ -263,17 +261,17 @@ const EnvSchema = z.object({
       error: 'must be a URL with {traceId}, {runId} or {sessionId} in it',
     })
     .optional(),
-  /** Who is notified of waits and ends: a JSON list, or `@` and the path of a file with one. */
+  /** Receivers of notices: a JSON list, or `@` and the path of a file with one. */
   NOTIFY_RECEIVERS: text.optional(),
   /** Reminders after the question, as `1h,24h`; `none`: no reminder. */
   NOTIFY_REMIND_AFTER: durations.optional(),
-  /** When receivers with `escalation` are notified. */
+  /** Delay before receivers with `escalation` are notified. */
   NOTIFY_ESCALATE_AFTER: duration.optional(),
-  /** How long a delivery is tried. */
+  /** A delivery is retried for this long. */
   NOTIFY_RETRY_FOR: duration.optional(),
   /** Notices of one user in an hour to a channel or mailbox. */
   NOTIFY_PER_HOUR: atLeastOne.optional(),
-  /** Whether notices show the input of calls. */
+  /** True shows the input of calls in notices. */
   NOTIFY_INCLUDE_INPUT: flag,
   /** Keys of links that decide, the newest first. */
   NOTIFY_LINK_KEY: list
@@ -326,7 +324,7 @@ export function withoutBlank(env: Record<string, string | undefined>): Record<st
   return Object.fromEntries(present);
 }
 
-/** Names of variables that were probably meant to set the key of tokens, or how they are read. */
+/** Names of variables that were probably meant as settings of tokens. */
 const MEANT_FOR_TOKENS = /^JW[TK]/i;
 
 function findKeyFault(env: Record<string, string | undefined>): string | undefined {

@@ -3,9 +3,9 @@ import type { LoggerOptions } from 'pino';
 import { HelixError } from '../protocol/errors.js';
 import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
 
-/** The same line is written this often; those in between are counted. */
+/** A repeated line is written once in this time, ms; those in between are counted. */
 const REPEAT_MS = 60_000;
-/** Different lines that are remembered. */
+/** Most distinct lines to remember. */
 const MOST = 200;
 
 interface Seen {
@@ -14,8 +14,8 @@ interface Seen {
 }
 
 /**
- * Log lines about a server that is away or refuses this process: a sentence each, and not one for
- * every command that fails, of each tenant. A stack trace would say nothing of a server.
+ * Creates pino options for outages: a server that is away or refuses this process gets one sentence
+ * a minute for each tenant, without a stack trace, instead of a line for every failed command.
  *
  * @param now ms, of any clock
  */
@@ -24,7 +24,7 @@ export function outageLines(
 ): Pick<LoggerOptions, 'serializers' | 'hooks'> {
   const seen = new Map<string, Seen>();
 
-  /** How often the line was left out since it was last written; undefined if it is left out now. */
+  /** Returns the repeats since the line was last written; undefined if it is left out now. */
   function take(line: string): number | undefined {
     const before = seen.get(line);
     if (before !== undefined && now() - before.at < REPEAT_MS) {
@@ -59,7 +59,7 @@ function isOutage(error: unknown): error is Error {
   return codeOf(error) === 'unavailable' || codeOf(error) === STORE_UNREACHABLE;
 }
 
-/** Of an error of this project, or of an attempt's failure that Temporal takes. */
+/** Returns the code of a HelixError, or the type of an ApplicationFailure. */
 function codeOf(error: Error): unknown {
   if (HelixError.isInstance(error)) return error.code;
   return error.name === 'ApplicationFailure' && 'type' in error ? error.type : undefined;

@@ -16,7 +16,7 @@ const RETRY_MS = 250;
  * Waits until a server answers.
  *
  * @param what the server in words, with its address
- * @param explain says in a sentence why it does not, if that can be found out
+ * @param explain gives the reason in a sentence, if it can be found out
  * @throws StartupError that names the server if it does not answer in time
  */
 export async function untilReachable<T>(
@@ -60,8 +60,8 @@ export function endWithParent(proc: NodeJS.Process): void {
 }
 
 /**
- * Closes what a process has open when it is told to end or fails unexpectedly, and ends it: at once if it is told
- * again, or closing takes longer than `withinMs`.
+ * Calls `close` and ends the process on a signal or an unexpected failure; ends it at once on a
+ * second signal, or if closing takes longer than `withinMs`.
  */
 export function closeOnSignal(
   proc: NodeJS.Process,
@@ -89,7 +89,7 @@ export function closeOnSignal(
   }
 }
 
-/** Names of errors whose message says what the person who starts the process can do. */
+/** Names of errors whose message tells the person who starts the process what to do. */
 const EXPECTED = ['StartupError', 'ConfigError', 'ModelConfigurationError', 'AgentsFileError'];
 
 /**

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/envconfig';
 import { ConfigError, withoutBlank } from './env.js';
 
-/** How to reach Temporal. */
+/** Connection settings of Temporal. */
 export interface TemporalSettings {
   address: string;
   namespace: string;
@@ -18,10 +18,10 @@ export interface TemporalSettings {
 }
 
 /**
- * Reads how to reach Temporal, as the `temporal` command line does: profiles of its configuration
- * file, and `TEMPORAL_…` variables, which win. An address in the environment is complete: the file is
- * then read only if the environment names it or one of its profiles, so that no API key is sent to
- * another server than its own.
+ * Reads the connection settings as the `temporal` command line does: profiles of its configuration
+ * file, and `TEMPORAL_…` variables, which win. An address in the environment is complete: the file
+ * is then read only if the environment names it or one of its profiles, so that no API key is sent
+ * to another server than its own.
  *
  * @throws ConfigError in one line: an unreadable file, an unknown profile, half of a certificate
  */
@@ -42,7 +42,7 @@ export function readTemporal(env: Record<string, string | undefined>): TemporalS
   }
 }
 
-/** The setting that names the file which cannot be read, if it is one of the environment. */
+/** Returns the variable that names the unreadable file, as a prefix; empty if none does. */
 function whose(error: unknown, variables: Record<string, string>): string {
   const path =
     typeof error === 'object' && error !== null && 'path' in error ? error.path : undefined;

@@ -57,15 +57,15 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   stores: { store: Store; streamManager: StreamManager; unansweredMs?: () => number };
   /** Passed to tools as `context.services`. */
   services?: Readonly<Record<string, unknown>>;
-  /** Recover stuck runs while the worker runs; processes share this work. Default true. */
+  /** True recovers stuck runs while the worker runs; processes share this work. Default true. */
   sweep?: boolean;
   versioning?: WorkerVersioning;
   /** Default: the bundle in this package. */
   workflows?: WorkflowSource;
-  /** For operators: the name of the model, and where a conversation can be seen. */
+  /** Name of the model, and address of a conversation; shown to operators. */
   modelName?: string;
   sessionUrl?: (sessionId: string, runId: string) => string;
-  /** Of the API, for addresses of webhooks. */
+  /** Public address of the API, for webhooks. */
   publicUrl?: string | undefined;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
@@ -75,9 +75,15 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
   toolSlots?: SlotLimits;
-  /** Runs that one process keeps in memory between their tasks; 0: none. Default: by its heap limit, up to 500. */
+  /**
+   * Runs that one process caches between their tasks; 0: none. Default: by its heap limit, up to
+   * 500.
+   */
   cachedRuns?: number | undefined;
-  /** With which `metrics()` counts, and cost by tenant if asked. Default: the meter of Temporal's `Runtime`. */
+  /**
+   * Meter that `metrics()` counts with. Default: the meter of Temporal's `Runtime`. `meterTenants`
+   * adds the cost by tenant.
+   */
   meter?: MetricMeter;
   meterTenants?: boolean;
   /** Default: no logging. */
@@ -87,10 +93,10 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
 /** States of a worker that has not been asked to shut down. */
 const UP: ReadonlySet<string> = new Set<State>(['INITIALIZED', 'RUNNING']);
 
-/** A sweep in progress when the worker ends may take this long. */
+/** A sweep in progress when the worker ends may take this long, ms. */
 const SWEEP_END_MS = 2_000;
 
-/** Also before they begin. */
+/** States of runs that wait, including runs that have not begun. */
 const WAITS: ReadonlySet<RunStatus> = new Set(['starting', 'waiting_approval', 'waiting_tool']);
 
 const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
@@ -162,7 +168,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         ) ?? NO_METER;
     const { unansweredMs } = stores;
     const judging = extensions.find(({ liveness }) => liveness !== undefined);
-    // It begins when the worker runs: `Worker.create` may fail after this.
+    // The lease starts only when the worker runs, since `Worker.create` may fail after this.
     held = leases && judging?.liveness?.({ namespace, unansweredMs, logger, leases });
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
@@ -313,7 +319,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       } finally {
         life.abort();
         await Promise.all(beside);
-        // The next queued run of a conversation begins beside the activity that ended the one before.
+        // A conversation's next queued run may still be starting after the activity that ended the
+        // last one.
         await withTimeout(SWEEP_END_MS, untilIdle()).catch(() => undefined);
         await held?.lease.close();
         await withTimeout(SWEEP_END_MS, closeAll(parts)).catch(() => undefined);
@@ -357,7 +364,9 @@ const sealFailures: ActivityInterceptorsFactory = () => ({
   },
 });
 
-/** The failure without its texts; what ends an attempt in an orderly way has none. */
+/**
+ * Returns the failure without its texts; cancellation and asynchronous completion pass unchanged.
+ */
 export function toSealedFailure(error: unknown): unknown {
   if (error instanceof CancelledFailure || error instanceof CompleteAsyncError) return error;
   const { message, stack } = error instanceof Error ? error : { message: String(error) };
@@ -377,7 +386,7 @@ export function toSealedFailure(error: unknown): unknown {
 
 const MOST_CHARS = 4_096;
 
-/** Failures go through the seal last, whatever other interceptors do with them. */
+/** Adds the seal as the outermost interceptor, so that no other one adds texts after it. */
 function withSeal({ dataConverter, interceptors }: WorkerOptions): Partial<WorkerOptions> {
   if ((dataConverter?.payloadCodecs ?? []).length === 0) return {};
   const { activity = [] } = interceptors ?? {};

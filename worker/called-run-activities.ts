@@ -8,12 +8,12 @@ import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import type { QuotaExceeded } from '../store/contract/owners.js';
 
 /**
- * How often a run is tried that waits for others: a conversation may wait for people for weeks, so the
- * time between two tries is doubled, up to the second one.
+ * Back-off of a run that waits for others, doubled up to `mostMs`: a conversation may wait for
+ * people for weeks.
  */
 const TRIES = { firstMs: 2_000, mostMs: 60_000 };
 
-/** The activities of workflows that begin runs. Refusals are failures of their code as type. */
+/** Creates the activities of workflows that begin runs. A refusal fails with its code as type. */
 export function createCalledRunActivities(deps: CalledRunsDeps): CalledRunActivities {
   const runs = createCalledRuns(deps);
   return {
@@ -21,7 +21,7 @@ export function createCalledRunActivities(deps: CalledRunsDeps): CalledRunActivi
       try {
         return await runs.beginAgentRun(request);
       } catch (error) {
-        // An accepted message is answered in its turn, whatever its sender wants while others are busy.
+        // An accepted message waits for its turn, whatever `whenBusy` says.
         const waits = error instanceof MessageWaitsError || request.whenBusy === 'wait';
         throw waits && passes(error) ? comeAgain(error) : toFailure(error);
       }
@@ -39,11 +39,11 @@ async function orFailure<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True for a refusal that ends with other runs, or with the period of a budget. */
+/** Returns true for a refusal that lapses when other runs or the period of a budget end. */
 function passes(error: unknown): error is HelixError {
   if (!HelixError.isInstance(error)) return false;
   if (error.code !== 'quota_exceeded') return PASSES.has(error.code);
-  // Conversations and their bytes are as many until people delete some.
+  // Quotas of conversations and bytes free up only when people delete some.
   return (error.detail as Partial<QuotaExceeded> | undefined)?.what === 'runs';
 }
 
@@ -55,7 +55,7 @@ function comeAgain({ message, code: type }: HelixError): ApplicationFailure {
   return ApplicationFailure.create({ message, type, nextRetryDelay });
 }
 
-/** What a repeated try does not mend is final; an outage is not. */
+/** Makes refusals non-retryable; an outage stays retryable. */
 function toFailure(error: unknown): unknown {
   if (error instanceof AgentNotFoundError) {
     return ApplicationFailure.nonRetryable(error.message, 'agent_not_found');

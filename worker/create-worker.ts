@@ -8,14 +8,14 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
   taskQueue: string;
   /** Name of this process in Temporal. Default: process id and host. */
   identity?: string;
-  /** As for a `Worker` of Temporal; clients need the same. */
+  /** The converter of Temporal's `Worker`; clients need the same one. */
   dataConverter?: WorkerOptions['dataConverter'];
   interceptors?: WorkerOptions['interceptors'];
 }
 
 /**
- * A Temporal worker that only serves agent runs. `run()` resolves after `shutdown()` or SIGTERM:
- * activities in progress get 30 s, the rest is handed to another worker.
+ * Creates a Temporal worker that only serves agent runs. `run()` resolves after `shutdown()` or
+ * SIGTERM: activities in progress get 30 s, the rest is handed to another worker.
  *
  * @example
  * import { NativeConnection } from '@temporalio/worker';

@@ -7,7 +7,7 @@ import type { RunWorkflows } from '../runs/run-workflows.js';
 import type { Runs } from '../runs/runs.js';
 import type { Liveness, LivenessDeps } from './liveness.js';
 
-/** What an extension works with in a worker. */
+/** Parts of a worker that an extension can use. */
 export interface WorkerHost extends RunsHost {
   temporal: NonNullable<RunsHost['temporal']>;
   runs: Runs & PreparedRuns;
@@ -16,15 +16,15 @@ export interface WorkerHost extends RunsHost {
   holder: string;
 }
 
-/** What an extension does in one worker. */
+/** Contributions of an extension to one worker. */
 export interface WorkerParts {
-  /** Activities by name, beside those of agents. */
+  /** Activities by name, in addition to those of agents. */
   activities?: object;
-  /** A worker that runs beside this one: its task queue, slots, and what it serves. */
+  /** Options of a second worker that runs with this one, on another task queue. */
   beside?: Pick<WorkerOptions, 'taskQueue'> & Partial<WorkerOptions>;
-  /** Done again and again while the worker runs; processes share such work by leases. */
+  /** Repeated while the worker runs; processes share such work by leases. */
   sweeps?: readonly (() => Promise<void>)[];
-  /** Done once while the worker runs, until the signal fires. */
+  /** Runs once with the worker, until the signal fires. */
   whileItRuns?: (signal: AbortSignal) => Promise<void>;
   close?: () => Promise<void> | void;
 }
@@ -32,15 +32,17 @@ export interface WorkerParts {
 /** Finds the tenant of a run; undefined if it has none. */
 export type FindTenant = (run: { sessionId: string; runId: string }) => Promise<string | undefined>;
 
-/** What an extension adds to workers. */
+/** Contributions of an extension to workers. */
 export interface WorkerExtension extends RunsExtension {
   worker?: (host: WorkerHost) => Promise<WorkerParts> | WorkerParts;
-  /** How workers notice that another one has died; of one extension, and not used if the store has no leases. */
+  /**
+   * Detects dead workers. The first extension that has it wins; unused if the store has no leases.
+   */
   liveness?: (deps: LivenessDeps) => Liveness;
   /**
-   * Counts what happens in the worker, with Temporal's meter; of one extension.
+   * Counts events of the worker with Temporal's meter; the first extension that has it wins.
    *
-   * @param findTenant if tenants are to be counted
+   * @param findTenant undefined if tenants are not counted
    */
   meter?: (meter: MetricMeter, findTenant: FindTenant | undefined) => RunMeter;
 }

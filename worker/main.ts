@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     });
   lease?.lease.load();
   try {
-    // The packages of Temporal take most of the time that it takes to start.
+    // Loading Temporal's packages takes most of the start-up time.
     const [{ runWorker }, { agents, close }] = await Promise.all([
       import('./run-main.js'),
       loadAgents(config),
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
       await tracing?.close();
     }
   } catch (error) {
-    // A lease that lapses is taken for that of a worker that died.
+    // Other workers would take a lapsed lease for that of a dead worker.
     await lease?.lease.close();
     throw error;
   }
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
 
 /** The agents of `AGENTS`, or the examples. */
 async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; close: () => void }> {
-  // The keys of models have names that only their packages know.
+  // Only the packages of models know the names of their keys.
   const env = withoutBlank(process.env);
   if (config.AGENTS !== undefined) {
     const { loadAgentsFile } = await import('../extensions/own-files/index.js');

@@ -16,7 +16,7 @@ import type { RedisStores } from '../store/redis/index.js';
 import { explainRedis } from '../store/redis/inspect-redis.js';
 import { createAgentWorker } from './create-worker.js';
 
-/** What a worker's process has begun before this is loaded. */
+/** Parts that the worker's process starts before it loads this module. */
 export interface WorkerProcess {
   config: Config;
   temporal: TemporalSettings;
@@ -51,7 +51,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     explainRedis(config.REDIS_URL, redisAddress),
   );
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
-  // It can be reached; a right may be missing.
+  // Redis answers, but its user may lack a permission.
   void explainRedis(config.REDIS_URL, redisAddress).then((fault) => {
     if (fault !== undefined) logger.warn({}, fault);
   });
@@ -71,7 +71,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   let worker: Worker | undefined;
   let server: Awaited<ReturnType<NonNullable<WorkerMetrics['serve']>>> | undefined;
   try {
-    // Before the worker, which would keep the connection from being closed if the port is taken.
+    // The server starts first: if its port is taken, a worker would keep the connection open.
     server = await metrics.serve?.({
       redis: redis.ping,
       temporal: async () => {
@@ -118,7 +118,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     onReady();
     await running;
   } catch (error) {
-    // While the store is open: the worker may never have run.
+    // The lease closes while the store is open; the worker may never have run.
     await lease?.lease.close();
     throw error;
   } finally {

@@ -7,7 +7,7 @@ import type { Store } from '../store/contract/store.js';
 import type { AuditLogger } from '../runs/record/listeners.js';
 
 export interface SweepsDeps {
-  /** With the due list of this fleet. */
+  /** Store with the due list of this fleet. */
   store: Store;
   runs: Pick<Runs, 'sweepSession' | 'finishErasures' | 'startRun'>;
   workflows: Pick<RunWorkflows, 'fleet' | 'closedSince' | 'openPage' | 'wake'>;
@@ -17,7 +17,7 @@ export interface SweepsDeps {
   logger: AuditLogger;
 }
 
-/** What a worker does again and again for the runs of its fleet; processes share the work by leases. */
+/** Creates the sweeps over the runs of a worker's fleet; processes share them by leases. */
 export function createSweeps(deps: SweepsDeps): (() => Promise<void>)[] {
   const { store, runs, workflows, startWithinMs, holder, logger } = deps;
   const pauses = store.pauses.of(workflows.fleet);

@@ -9,7 +9,7 @@ const CALL_MS = 5_000;
 
 /**
  * Completes the attempt of a dead worker as lost, so that its workflow schedules it again. Resolves
- * once the server has taken that, or knows no such attempt any more: it has ended, or Temporal has
+ * once the server has accepted that, or no longer knows the attempt: it has ended, or Temporal has
  * begun another one.
  *
  * @throws Error if the server cannot be reached

@@ -10,8 +10,9 @@ const LOOK_MS = 50;
 const HEARTBEAT_EVERY = '4s';
 
 /**
- * The worker that executes tools, beside the one for workflows and models. It has its own task
- * queue and slots, so that slow tools do not block models; its other settings are the same.
+ * Creates the worker that executes tools, apart from the one for workflows and models. It has its
+ * own task queue and slots, so that slow tools do not block models; its other settings are the
+ * same.
  *
  * @param slots number of tools that are executed at once
  */
@@ -31,7 +32,7 @@ export function createToolWorker(
   });
 }
 
-/** The settings of a worker that executes activities only, on another task queue. */
+/** Returns the settings of a worker that only executes activities, on another task queue. */
 export function besideOf({
   connection,
   ...settings
@@ -75,7 +76,7 @@ export async function runBeside(
   for (const each of ends) if (each.status === 'rejected') throw each.reason;
 }
 
-/** Plugins of the owner may take a while before the worker runs. */
+/** Waits until the worker runs, which plugins of its owner may delay. */
 async function untilRuns(main: Pick<Worker, 'getState'>, over: AbortSignal): Promise<void> {
   while (!over.aborted && main.getState() === 'INITIALIZED') {
     await setTimeout(LOOK_MS, undefined, { ref: false });

@@ -25,11 +25,11 @@ export type DeploymentConnection = Pick<NativeConnection, 'withDeadline' | 'work
 
 const CALL_MS = 5_000;
 const AGAIN_MS = 250;
-/** A worker asks this often whether another build is the current one. */
+/** Interval at which a worker looks for another current build, ms. */
 const MOVE_EVERY_MS = 5_000;
-/** A run that did not move, since its sub-agent is at work, is woken again after this long; then less and less often. */
+/** Back-off between wakes of a run that did not move because its sub-agent is at work. */
 const WAKE_AGAIN_MS = { first: 60_000, most: 60 * 60_000 };
-/** Twenty a second, as with other work that piled up. */
+/** Gap between wakes: at most twenty a second. */
 const WAKE_GAP_MS = 50;
 
 export function toDeploymentOptions({
@@ -88,7 +88,7 @@ export async function makeCurrent(
   return undefined;
 }
 
-/** @returns its current build, if it has one, and what a change of it has to name */
+/** @returns the current build, if any, and the token that a change of it must send */
 async function readDeployment(
   { workflowService }: DeploymentConnection,
   namespace: string,
@@ -104,15 +104,15 @@ async function readDeployment(
 
 interface MoveDeps {
   wake: (runId: string) => Promise<void>;
-  /** Whether the record says that the run waits for people. */
+  /** Returns true if the record says that the run waits. */
   isWaiting: (runId: string) => Promise<boolean>;
-  /** Fires when the worker goes. */
+  /** Fires when the worker ends. */
   signal: AbortSignal;
 }
 
 /**
- * A sweep of the workers of a build: when another build is the current one, runs of theirs that wait look at
- * their record and continue on the current build. Then its workers can go.
+ * Creates a sweep that wakes waiting runs of this build once another build is current. A woken run
+ * looks at its record and continues on the current build, so that old workers can be retired.
  */
 export function createMoveWaiting(
   connection: DeploymentConnection,
@@ -125,7 +125,7 @@ export function createMoveWaiting(
     "ExecutionStatus = 'Running'",
     `TemporalWorkerDeploymentVersion = '${deploymentName}:${buildId}'`,
   ].join(' AND ');
-  /** When they may be woken again, and how long after this time; the list may be older than their move. */
+  /** Next wake and pause of each run; the server's list may still show runs that have moved. */
   const woken = new Map<string, { at: number; pauseMs: number }>();
   let nextAt = 0;
 

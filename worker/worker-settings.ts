@@ -37,9 +37,9 @@ const MOST_CACHED_RUNS = 500;
 const HEAP_BYTES_PER_CACHED_RUN = 2_000_000;
 
 /**
- * How many runs a process keeps in memory between their tasks, by its heap limit, so that many waiting runs
- * take 600 MB at most. The SDK's own default has no upper end: a heap of 4 GB would fill with 2,283 runs.
- * A run that is not cached is replayed at its next task.
+ * Returns the number of runs that a process caches between their tasks, by its heap limit, so that
+ * many waiting runs take 600 MB at most. The SDK's own default has no upper end: a heap of 4 GB
+ * would fill with 2,283 runs. A run that is not cached is replayed at its next task.
  */
 export function toCachedRuns(heapBytes = getHeapStatistics().heap_size_limit): number {
   return Math.min(
@@ -58,7 +58,7 @@ export function toSlots(modelSlots = MODEL_SLOTS): Partial<WorkerOptions> {
   return { ...WORKER_SLOTS, maxConcurrentActivityTaskExecutions: modelSlots };
 }
 
-/** Undefined where the worker's own slots are not known, or its versions keep the server from starting eagerly. */
+/** Returns undefined if the worker sets its own slots, or if eager starts are off or versioned. */
 export function toEagerSlots(
   own: Pick<
     WorkerOptions,

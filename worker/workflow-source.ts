@@ -12,7 +12,7 @@ const BUILT: WorkflowSource = {
   bundlePath: fileURLToPath(new URL('../workflows/bundle.js', import.meta.url)),
 };
 
-/** Exports `agentRun` beside the workflows that the alias leads to. */
+/** File that exports `agentRun` and the workflows behind the alias. */
 const WITH_OWN = fileURLToPath(
   new URL(`../extensions/with-own-workflows${extname(import.meta.url)}`, import.meta.url),
 );
@@ -24,7 +24,7 @@ const EXPORTED = new RegExp(
 );
 
 /**
- * The worker's workflow code: its own, or that of the package.
+ * Sets the worker's workflow code: its own, or the bundle of the package.
  *
  * @throws Error if the worker has a bundle already, and `agentRun` is not in it
  */
@@ -54,14 +54,14 @@ export function addAgentRun(options: BundleOptions): BundleOptions {
       const all = Array.isArray(alias)
         ? [...alias, { name: OWN, alias: file, onlyModule: true }]
         : { ...alias, [`${OWN}$`]: file };
-      // The bundler's entry stands in this package: packages of the application are found from its file.
+      // The bundler's entry is in this package, so it needs the application's package folders.
       const found = [...modules, ...packageFoldersOf(dirname(file))];
       return { ...own, resolve: { ...own.resolve, alias: all, modules: found } };
     },
   };
 }
 
-/** Where Node looks for packages from a folder, nearest first. */
+/** Lists the folders where Node looks for packages, nearest first. */
 function packageFoldersOf(folder: string): string[] {
   const parent = dirname(folder);
   const above = parent === folder ? [] : packageFoldersOf(parent);
@@ -79,7 +79,7 @@ async function checkBundle(bundle: object): Promise<void> {
   );
 }
 
-/** Undefined for a bundle of a shape that this release does not know. */
+/** Returns undefined for a bundle of an unknown shape. */
 function readCode(bundle: object): string | undefined {
   return 'code' in bundle && typeof bundle.code === 'string' ? bundle.code : undefined;
 }

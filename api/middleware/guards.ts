@@ -7,7 +7,8 @@ import { isIP } from 'node:net';
 import { HEADERS } from '../../protocol/http.js';
 
 /**
- * Guards against CSRF: refuses what pages of other sites would do with the visitor's own means.
+ * Guards against CSRF: refuses requests that pages of other sites send with a visitor's
+ * credentials.
  *
  * @param of `leavesTrace` for a route whose reads are recorded in the visitor's name
  */
@@ -59,13 +60,13 @@ export function createDnsRebindingGuard(names: readonly string[]): RequestHandle
   };
 }
 
-/** How long a browser caches a preflight, s. */
+/** Browsers cache a preflight this long, s. */
 const PREFLIGHT_SECONDS = 600;
 
 export interface CrossOriginOptions {
   /** Origins, like `https://app.example.com`, whose pages may use this API. Default: only its own. */
   allowedOrigins?: readonly string[] | undefined;
-  /** Their requests may carry cookies. Default: false. */
+  /** True if requests from these origins may carry cookies. Default: false. */
   allowCredentials?: boolean | undefined;
 }
 

@@ -62,7 +62,7 @@ function createBoundsCheck(share: BodyShare): (bytes: Buffer) => void {
   };
 }
 
-/** The object or array of a body; undefined for an empty one. */
+/** Parses a body that is an object or array; returns undefined for an empty one. */
 async function parse(body: Buffer): Promise<unknown> {
   if (body.length === 0) return undefined;
   const rest = async (): Promise<void> => {
@@ -136,7 +136,7 @@ export function replaceLoneSurrogates(json: Buffer): void {
   }
 }
 
-/** Which surrogate of a pair is escaped at this place; undefined for anything else. */
+/** Returns the kind of surrogate that is escaped at this place; undefined for anything else. */
 function readSurrogate(json: Buffer, at: number): 'high' | 'low' | undefined {
   if (json[at] !== BACKSLASH || json[at + 1] !== U) return undefined;
   if (digitAt(json, at + 2) !== 0xd) return undefined;
@@ -192,7 +192,7 @@ export function createJsonMeter(bounds: JsonBounds): JsonMeter {
   let isEscaped = false;
   let isInLiteral = false;
 
-  /** The index at which the current string ends, or the length if it continues. */
+  /** Returns the index at which the current string ends, or the length if it continues. */
   function skipString(bytes: Uint8Array, from: number): number {
     const { length } = bytes;
     let at = from;
@@ -206,7 +206,7 @@ export function createJsonMeter(bounds: JsonBounds): JsonMeter {
       if (byte === BACKSLASH) at += 1;
     }
     isInString = at >= length;
-    // The escaped byte is the first of the next ones.
+    // The escaped byte is the first of the next chunk.
     isEscaped = at > length;
     return at;
   }

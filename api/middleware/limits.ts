@@ -10,17 +10,18 @@ import type { ApiLogger } from './refusals.js';
 import { createUploadBody, type BodyBudget } from './read-body.js';
 
 /**
- * How much one sender may ask for: a user of a tenant, or an address where there are no accounts.
- * 0 = unlimited.
+ * Limits per sender: a user of a tenant, or an address if there are no accounts. 0 means unlimited.
  */
 export interface ApiLimits {
   /** Requests per minute that may change something. Default: 120. */
   requestsPerMinute?: number | undefined;
   /** Streams that are open at once, in each process. Default: 100. */
   openStreams?: number | undefined;
-  /** Bytes of bodies that are being read at once, in each process. Default: 64 MB, four of the largest. */
+  /** Bytes of bodies in flight, in each process. Default: 64 MB, four of the largest. */
   bodyBytes?: number | undefined;
-  /** Bytes of conversations and files that are read in a minute, in each process. Default: 128 MB. */
+  /**
+   * Bytes of conversations and files that are read per minute, in each process. Default: 128 MB.
+   */
   readBytesPerMinute?: number | undefined;
   /** Counts requests for several processes, see the stores of express-rate-limit. */
   store?: Store | undefined;
@@ -35,13 +36,13 @@ const READ_BYTES = 128 * 1024 * 1024;
 
 const WINDOW_MS = 60_000;
 
-/** When a reader without a free slot may try again, s. */
+/** `Retry-After` of a request that finds no free slot, s. */
 const RETRY_SECONDS = 5;
 
 /** Names the sender whose requests are counted together. */
 type KeyOf = (request: Request) => Promise<string>;
 
-/** What bounds the requests of routes; an absent guard is unlimited. */
+/** Guards of routes; an undefined one means unlimited. */
 export interface Limits {
   requests: RequestHandler | undefined;
   streams: RequestHandler | undefined;
@@ -49,7 +50,7 @@ export interface Limits {
   bodies: RequestHandler;
   /** Reads the bytes of a file within its bounds. */
   uploads: RequestHandler;
-  /** Counts what a request reads. */
+  /** Counts the bytes that a request reads. */
   reads: ((request: Request, response: Response) => Promise<CountRead>) | undefined;
 }
 
@@ -59,7 +60,7 @@ interface LimitsOptions extends IdentityOptions {
   logger: ApiLogger;
 }
 
-/** The limits of an app. Without accounts only those apply that its options set. */
+/** Creates the limits of an app. Without accounts only limits that the options set apply. */
 export function createLimits(
   { authenticate, limits = {}, files, logger }: LimitsOptions,
   keyOf: KeyOf,
@@ -88,7 +89,7 @@ export function createLimits(
 interface RequestRateOptions {
   perMinute: number;
   keyOf: KeyOf;
-  /** Absent: this process counts alone. */
+  /** Undefined if this process counts alone. */
   store: Store | undefined;
   onStoreError: (error: unknown) => void;
 }
@@ -103,7 +104,7 @@ function createRequestRate(options: RequestRateOptions): RequestHandler {
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     identifier: 'requests',
-    // A count that cannot be kept must not take the product down with it.
+    // An outage of the counter must not become an outage of the API.
     passOnStoreError: true,
     logger: { error: onStoreError, warn: onStoreError },
     handler: (_request, _response, next) => {
@@ -184,7 +185,7 @@ function createReads(perMinute: number, keyOf: KeyOf): NonNullable<Limits['reads
   };
 }
 
-/** From one address: a webhook has no caller. */
+/** Limit per address, since a webhook has no caller. */
 const WEBHOOKS_PER_MINUTE = 600;
 
 export function createWebhookRate(limit = WEBHOOKS_PER_MINUTE): RequestHandler {

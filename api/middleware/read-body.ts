@@ -9,7 +9,10 @@ const DECOMPRESSORS = new Map([
   ['br', createBrotliDecompress],
 ]);
 
-/** What a parser of the host may have made of it and still leaves it whole: of a file nothing, of a form its fields. */
+/**
+ * Kind of body that the route expects. It decides which leftovers of the host's parsers still hold
+ * the whole body.
+ */
 type BodyKind = 'json' | 'form' | 'file';
 
 /**
@@ -74,8 +77,8 @@ export function hasBody({ headers }: Request): boolean {
 }
 
 /**
- * What a body parser that ran before the API left as `rawBody` or `body`: bytes, or for a text also a
- * string, an object of JSON or the fields of a form.
+ * Restores a body that a parser of the host read before the API and left as `rawBody` or `body`:
+ * bytes, a string, an object of JSON, or the fields of a form.
  */
 function bytesLeftByHost(request: Request, kind: BodyKind): Buffer {
   const { body, rawBody } = request as { body?: unknown; rawBody?: unknown };
@@ -85,7 +88,7 @@ function bytesLeftByHost(request: Request, kind: BodyKind): Buffer {
   if (left === undefined || left === null || kind === 'file' || hasParts) throw readByHost();
   if (typeof left === 'string') return Buffer.from(left);
   if (request.is('application/x-www-form-urlencoded') !== false) {
-    // JSON that was sent by the type of a form is cut at each & and =.
+    // JSON that was sent with the type of a form is cut at each & and =.
     if (kind !== 'form') throw readByHost();
     const fields = Object.entries(left).map(([name, value]) => [name, String(value)]);
     return Buffer.from(String(new URLSearchParams(fields)));
@@ -93,7 +96,7 @@ function bytesLeftByHost(request: Request, kind: BodyKind): Buffer {
   try {
     return Buffer.from(JSON.stringify(left));
   } catch (cause) {
-    // It is nested too deeply to be visited.
+    // The JSON is nested too deeply for `JSON.stringify`.
     throw new HelixError('validation_error', 'The request body is nested too deeply.', { cause });
   }
 }
@@ -109,7 +112,7 @@ export function bodyTooLarge(): HelixError {
   return new HelixError('body_too_large', 'The request body is too large.');
 }
 
-/** The decompressed body, and how to stop reading it: the request itself stays open for the reply. */
+/** Decompresses a body. `release` stops reading and leaves the request open for the reply. */
 function decompress(request: Request): { decompressed: Readable; release: () => void } {
   const { 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding.toLowerCase() === 'identity')
@@ -131,7 +134,7 @@ function decompress(request: Request): { decompressed: Readable; release: () => 
   return { decompressed, release };
 }
 
-/** The share that one request has of its sender's budget. */
+/** One request's share of its sender's budget. */
 export interface BodyShare {
   /** Counts bytes that arrived. @throws HelixError `too_many_requests` if the budget is exceeded */
   take: (bytes: number) => void;
@@ -141,7 +144,7 @@ export interface BodyShare {
 
 export type BodyBudget = (request: Request) => Promise<BodyShare>;
 
-/** What a form adds to the file in it: names, and the lines between its fields. */
+/** Bytes that a form adds to its file: names and boundaries. */
 const FORM_BYTES = 64 * 1024;
 
 /**

@@ -3,38 +3,38 @@ import { HelixError } from '../../protocol/errors.js';
 import { createFairSlots } from '../../protocol/fair-slots.js';
 import type { ReadMeter } from '../../store/contract/log.js';
 
-/** Who reads, and what a refusal may do. */
+/** A request that reads, and the effects of a refusal on it. */
 export interface Reader {
   /** Names the sender whose reads are counted together. */
   key: string;
   /** Aborts when the client has closed the connection. */
   signal: AbortSignal;
-  /** True once the reply has begun: a reader is not refused then, but waits. */
+  /** True once the reply has begun; the reader then waits instead of being refused. */
   hasBegun: () => boolean;
-  /** Notes when a refused reader may try again, s. */
+  /** Gets the seconds after which a refused reader may try again. */
   onRefusal: (seconds: number) => void;
 }
 
-/** One read of a conversation; its bytes count as they come from the store. */
+/** Performs one read and counts its bytes as they come from the store. */
 export type CountRead = <T>(read: (meter?: ReadMeter) => Promise<T>) => Promise<T>;
 
 const KB = 1024;
 const MINUTE_MS = 60_000;
-/** A page of an ordinary conversation: it is read as well after larger ones have used the minute up. */
+/** Size of an ordinary page, which a sender may still read after spending the minute's bytes. */
 const ORDINARY_BYTES = 256 * KB;
-/** What has more is large. */
+/** A larger read takes a slot. */
 const LARGE_BYTES = KB * KB;
-/** Large reads at once, in this process, and of one sender. */
+/** Concurrent large reads in this process and per sender, and places in the queue. */
 const LARGE_AT_ONCE = { total: 4, perUser: 2, waiting: 8 };
 const TURN_MS = 30_000;
 const LOOK_AGAIN_MS = 1_000;
 const MOST_SENDERS = 10_000;
-/** A sender's debt is at most the bytes of so many minutes, so its wait is bounded. */
+/** A sender's debt is at most the bytes of this many minutes, which bounds its wait. */
 const MOST_MINUTES = 3;
 
 /**
- * How much one read may have, by what its sender has read: all that there is until a minute's bytes are
- * spent, then an ordinary page until they are spent twice, then nothing. Pure.
+ * Returns the bytes that one read may take: all until its sender has spent a minute's bytes, then
+ * an ordinary page until they are spent twice, then none. Pure.
  */
 export function roomFor(spent: number, perMinute: number): number {
   if (spent < perMinute) return Infinity;
@@ -42,8 +42,8 @@ export function roomFor(spent: number, perMinute: number): number {
 }
 
 /**
- * Bounds what each sender reads of conversations: its bytes in a minute, and the large reads at once, in
- * turns among the senders. A large read is refused before it begins, never in the middle.
+ * Bounds each sender's reads of conversations: bytes per minute, and concurrent large reads, for
+ * which senders take turns.
  */
 export function createReadBudget(
   perMinute: number,
@@ -52,7 +52,7 @@ export function createReadBudget(
   const spent = new Map<string, { bytes: number; at: number }>();
   const slots = createFairSlots(LARGE_AT_ONCE);
 
-  /** What was read is forgotten evenly, a minute's bytes in a minute. */
+  /** Returns the sender's debt, which falls by a minute's bytes per minute. */
   function spentBy(key: string): number {
     const { bytes, at } = spent.get(key) ?? { bytes: 0, at: 0 };
     const left = bytes - ((now() - at) * perMinute) / MINUTE_MS;

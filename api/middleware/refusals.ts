@@ -52,16 +52,15 @@ function toFields(error: unknown): { status?: unknown } {
 
 /** Bodies up to this size are read to their end, so that the connection can be reused. */
 const SMALL_BYTES = 64 * 1024;
-/** How much of a larger body is read after a refusal, and for how long: senders notice it late. */
+/** Bounds of reading on in a larger body after a refusal, which senders notice late. */
 const READ_ON_BYTES = 1024 * 1024;
 const LINGER_MS = 1_000;
 /** `Retry-After`, s. */
 const RETRY_SECONDS = '1';
 
-/** Sends a refusal. */
 export type SendRefusal = (request: Request, response: Response, refusal: HelixError) => void;
 
-/** How refusals below a path look to programs of another protocol. */
+/** Shape of refusals under a path that serves another protocol. */
 export interface ProblemShape {
   /** Beginning of the paths, such as `/v1/`. */
   below: string;
@@ -71,7 +70,7 @@ export interface ProblemShape {
   toSchema: (code: z.ZodType<ErrorCode>) => z.ZodType;
 }
 
-/** Sends a refusal at once, whether or not the request's body has arrived. */
+/** Sends a refusal at once, even if the request's body has not arrived. */
 export function sendRefusal(
   request: Request,
   response: Response,

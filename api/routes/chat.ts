@@ -83,7 +83,9 @@ const follow = {
     }),
 } as const;
 
-/** The chat itself. The bridge checks the owner: what strangers get depends on the request. */
+/**
+ * Routes of the chat. The bridge checks the owner, since a stranger's reply depends on the request.
+ */
 export const CHAT_ROUTES: readonly Route[] = [
   defineRoute({
     ...say,
@@ -120,7 +122,7 @@ type ChatCall = Pick<
   'deps' | 'request' | 'response' | 'caller'
 >;
 
-/** What a request asks of the bridge. */
+/** Converts a request to parameters of the bridge. */
 function toParams({
   body,
   query,
@@ -167,7 +169,7 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
   await streamReply(call, untilExpiry(decided.frames, call), { sessionId, headers });
 }
 
-/** The headers that the bridge reads. */
+/** Copies the headers that the bridge reads. */
 function toHeaders(request: Request): Headers {
   const headers = new Headers();
   for (const name of Object.values(HEADERS)) {

@@ -12,7 +12,7 @@ import { WEBHOOK_ROUTES } from './webhooks.js';
 
 const OPERATORS = '/api/operator/';
 
-/** Those of every API. */
+/** Routes of every API. */
 const CORE: readonly Route[] = [
   ...CHAT_ROUTES,
   ...SESSION_ROUTES,
@@ -35,7 +35,7 @@ function inChosenTenant(route: Route): Route {
   return { ...route, headers: [...(route.headers ?? []), 'tenant'], refusals: [...refusals] };
 }
 
-/** An act of an operator, or an erasure. */
+/** Returns true for acts of operators and for erasures. */
 function isAct({ method, path }: Route): boolean {
   const isErasure = method === 'delete' && !path.endsWith('/queue');
   return (
@@ -45,7 +45,7 @@ function isAct({ method, path }: Route): boolean {
 
 const METRICS = '/metrics';
 
-/** The routes of an app whose metrics are on this port, or on another one. */
+/** Lists the routes of an app; `/metrics` only if it is served on this port. */
 export function routesOf({ publicMetrics = true, extensions = [] }: Served): readonly Route[] {
   const added = extensions.flatMap(({ routes = [] }) => routes.map(asServed));
   const all = [...CORE, ...added];

@@ -8,16 +8,16 @@ import { readCaller } from '../identity.js';
 import type { RouteDeps } from '../deps.js';
 import type { Route } from './route.js';
 
-/** A request whose process died before it replied may be carried out again after this time. */
+/** After this time a request whose process died before it replied may be carried out again, ms. */
 const CLAIMED_MS = 60_000;
-/** Response headers that are given again with the reply. */
+/** Response headers that a repeated request gets again. */
 const NAMING = [HEADERS.sessionId, HEADERS.runId];
 const KEY = /^[\x21-\x7e]{1,256}$/;
 
 /**
- * A route that carries out a request with an `Idempotency-Key` once: sent again by the same caller, it
- * gets the first reply for 24 hours. A request that was refused may be repeated with its key, and so
- * may an erasure of which something was left.
+ * Wraps a route so that it carries out a request with an `Idempotency-Key` once: for 24 hours the
+ * same caller gets the first reply again. A refused request or an unfinished erasure may be
+ * repeated with its key.
  */
 export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
   return {
@@ -54,13 +54,13 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
 
 interface Kept {
   status: number;
-  /** Those that name the session and its run. */
+  /** Headers of `NAMING`. */
   headers: Record<string, string>;
   /** Absent if the reply had none. */
   body?: unknown;
 }
 
-/** Something is left to do: the same request does it. */
+/** Status of an erasure that a repeated request has to finish. */
 const UNFINISHED = 202;
 
 async function carryOut(
@@ -95,16 +95,16 @@ async function carryOut(
     if (kept !== undefined) send(kept.body);
     return;
   }
-  // Kept before it is sent: a reply that was received is also given again.
+  // The reply is kept before it is sent, so a client that received it gets the same one again.
   const reply = JSON.stringify(route.method === 'delete' ? withoutNames(kept) : kept);
   const isKept = Buffer.byteLength(reply) <= LIMITS.inlineResultBytes;
   const done = isKept ? requests.settle(name, reply, LIMITS.idempotencyMs) : requests.drop(name);
-  // The act is done whether its reply is kept or not.
+  // The act is done even if its reply could not be kept.
   await done.catch(() => undefined);
   send(kept.body);
 }
 
-/** What is kept of an erasure says neither who asked for it nor of what: it outlives both. */
+/** Drops the person and the session from the kept reply of an erasure, which outlives both. */
 function withoutNames({ status, body }: Kept): Kept {
   if (typeof body !== 'object' || body === null) return { status, headers: {}, body };
   const { by: _by, sessionId: _sessionId, ...rest } = body as Record<string, unknown>;
@@ -119,7 +119,7 @@ function toKept(response: Response): Kept {
   return { status: response.statusCode, headers: Object.fromEntries(headers) as Kept['headers'] };
 }
 
-/** Work that takes longer than a claim keeps it. Returns what ends that. */
+/** Renews a claim during long work. Returns a function that stops the renewal. */
 function keepClaim(requests: Requests, name: string, claimedMs: number): () => void {
   const timer = setInterval(() => {
     // A claim that could not be renewed lasts for two more tries.
@@ -130,7 +130,7 @@ function keepClaim(requests: Requests, name: string, claimedMs: number): () => v
   };
 }
 
-/** What distinguishes a request with an `Idempotency-Key` from all others; undefined without one. */
+/** Returns a unique name for a request with an `Idempotency-Key`; undefined without one. */
 export async function nameOfRequest(
   deps: RouteDeps,
   request: Request,
@@ -139,7 +139,7 @@ export async function nameOfRequest(
   return key === undefined ? undefined : nameOf(deps, request, key);
 }
 
-/** Keys of different callers, and of different targets, have nothing to do with each other. */
+/** Names a request by caller, target and key, so that equal keys of others do not collide. */
 async function nameOf(deps: RouteDeps, request: Request, key: string): Promise<string> {
   const { tenantId, userId } = await readCaller(deps, request);
   return hash([tenantId, userId, request.method, request.originalUrl, key]);

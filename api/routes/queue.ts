@@ -14,7 +14,7 @@ const queue = {
   replies: inJson(200, 'The messages that wait for their turn.', QueueReply, SESSION_AND_RUN),
 } as const;
 
-/** Messages that wait for their turn. */
+/** Routes of the messages that wait for their turn. */
 export const QUEUE_ROUTES: readonly Route[] = [
   defineRoute({
     ...queue,

@@ -22,7 +22,7 @@ const owned = { access: 'owner', params: SessionPath } as const;
 
 const RERUN = ['message_not_found', 'checkpoint_not_found', 'nothing_to_do'] as const;
 
-/** Turns that are run again, and the checkpoints to which a conversation can go back. */
+/** Routes that repeat turns, copy conversations and list checkpoints. */
 export const RERUN_ROUTES: readonly Route[] = [
   defineRoute({
     ...owned,
@@ -103,7 +103,7 @@ export const RERUN_ROUTES: readonly Route[] = [
 ];
 
 /**
- * The stored id of a copy.
+ * Returns the stored id of a copy.
  *
  * @throws HelixError `session_exists`
  */
@@ -119,18 +119,17 @@ async function findFreeId(
   });
 }
 
-/** What people know a step by. */
+/** Preview by which people recognize a step. */
 interface StepPreview {
-  /** The beginning of what the agent wrote. */
+  /** Beginning of the agent's text. */
   text?: string;
-  /** Names of the tools that it called. */
   toolNames?: string[];
 }
 
-/** Names in a preview. */
+/** A preview has this many tool names at most. */
 const MOST_NAMES = 5;
 
-/** The beginning of a step, from the reply that it stored; empty if that is no reply. Pure. */
+/** Previews a step by its stored reply; empty if the row is no reply. Pure. */
 export function toStepPreview(row: Row | undefined): StepPreview {
   if (row?.role !== 'assistant') return {};
   const text = beginningOf(row.parts.map((part) => (part.type === 'text' ? part.text : '')));

@@ -13,7 +13,7 @@ import type { Store } from '../../store/contract/store.js';
 /** Everyone, every caller that is signed in, or the owner of the session that the request names. */
 export type Access = 'everyone' | 'caller' | 'owner';
 
-/** The declaration of a route: the router, the limits, session access and OpenAPI are made of it. */
+/** Declaration of a route, from which router, limits, session access and OpenAPI are made. */
 export interface Route extends Declaration {
   access: Access;
   params?: z.ZodObject;
@@ -30,15 +30,15 @@ interface Declaration extends Audited {
   /** Operation id in the OpenAPI document. */
   id: string;
   summary: string;
-  /** Request headers that it reads. */
+  /** Request headers that the handler reads. */
   headers?: readonly (keyof typeof HEADERS)[];
   /** By status. A reply with events or lines is a stream, which takes one of its sender's slots. */
   replies: Record<number, Reply>;
-  /** Its own refusals, besides those of its access and its limits. */
+  /** Refusals besides those of its access and its limits. */
   refusals?: readonly ErrorCode[];
-  /** Its body is a file, whose bytes the handler finds as `request.body`. */
+  /** The body is a file; the handler finds its bytes as `request.body`. */
   upload?: true;
-  /** Its body is JSON of any shape, which the handler reads; counted by address. */
+  /** The body is JSON of any shape, which the handler reads; requests count per address. */
   payload?: true;
 }
 
@@ -54,7 +54,7 @@ type Content =
   | { json: z.ZodType; events?: string }
   | { events: string }
   | { text: string }
-  /** JSON lines, written while they are read: of all that there is. */
+  /** JSON lines of an export, written as they are read. */
   | { lines: string }
   | { file: string };
 
@@ -63,7 +63,7 @@ export const SESSION = ['sessionId'] as const;
 /** Response headers that name the session and its newest run. */
 export const SESSION_AND_RUN = ['sessionId', 'runId'] as const;
 
-/** The replies of a route that replies with JSON, and in one way. */
+/** Declares JSON as the only reply of a route. */
 export function inJson(
   status: number,
   description: string,
@@ -94,13 +94,15 @@ interface Declared<A, P, Q, B, T> extends Declaration {
   params?: P;
   query?: Q;
   body?: B;
-  /** Finds what the request is about, and checks that the caller may do this; after it the request is recorded. */
+  /**
+   * Finds the subject of the request and checks the caller's rights; the request is recorded next.
+   */
   about?: (call: Call<A, P, Q, B>) => Promise<T>;
   handle: (call: Call<A, P, Q, B> & { about: T }) => Promise<void> | void;
 }
 
 /**
- * A route whose handler takes what its schemas parse.
+ * Declares a route whose handler gets the values that its schemas parse.
  *
  * @example
  * import { defineRoute } from 'helix-temporal/api';
@@ -137,7 +139,7 @@ export function defineRoute<
         query: query && parse(query, request.query, 'query'),
         body: body && parse(body, readMembers(request), 'request'),
       };
-      // Replies may take hours: only what the schema keeps of the body stays in memory.
+      // A reply may take hours, so only the parsed body stays in memory.
       if (body !== undefined) request.body = undefined;
       // No cache keeps a reply, unless the handler says otherwise.
       response.set('cache-control', 'no-store');
@@ -160,7 +162,9 @@ export function defineRoute<
   };
 }
 
-/** The session that a request is about: a body may name another one as its target. */
+/**
+ * Returns the session of a request. The path wins: a body may name another session as its target.
+ */
 function sessionOf({ params, query, body }: Record<'params' | 'query' | 'body', unknown>): string {
   const { sessionId } = { ...toFields(body), ...toFields(query), ...toFields(params) };
   return sessionId ?? '';
@@ -176,8 +180,8 @@ export function mayStream({ replies }: Pick<Route, 'replies'>): boolean {
 }
 
 /**
- * True if a request counts among those of its caller's minute: it may change something, or exports all
- * that there is. Other reads are not counted.
+ * Returns true if a request counts toward its caller's minute: changes and exports do, other reads
+ * do not.
  */
 export function isCounted({
   access,
@@ -195,13 +199,17 @@ function contentsOf(replies: Route['replies']): Content[] {
   return Object.values(replies).flatMap(({ content }) => content ?? []);
 }
 
-/** Bounds of what a refusal says about faults: their texts quote the request. */
+/** Bounds of the faults in a refusal, whose texts quote the request. */
 const PROBLEMS = 5;
 const PROBLEM_CHARS = 300;
-/** Members or list items at the top of a body; stock clients send ten. */
+/** Most members or list items at the top of a body; stock clients send ten. */
 const MEMBERS = 1_000;
 
-/** A request's body. Schemas visit all its members, and some list unknown ones. @throws HelixError `validation_error` */
+/**
+ * Returns the body. Schemas visit all its members, and some list unknown ones.
+ *
+ * @throws HelixError `validation_error`
+ */
 function readMembers(request: Request): unknown {
   const body: unknown = request.body ?? {};
   if (typeof body === 'object' && body !== null && Object.keys(body).length > MEMBERS) {
@@ -210,7 +218,9 @@ function readMembers(request: Request): unknown {
   return body;
 }
 
-/** A part of a request in the shape of a schema. @throws HelixError `validation_error`, with the faults and their paths */
+/**
+ * Parses a part of a request. @throws HelixError `validation_error` with the faults and their paths
+ */
 function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -227,7 +237,7 @@ function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.
 
 type Fault = Pick<z.core.$ZodIssue, 'path' | 'message'>;
 
-/** The faults of an issue; of a union those against its closest member, the one with the fewest. */
+/** Returns the faults of an issue; for a union those of the member with the fewest. */
 function toFaults(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code !== 'invalid_union') return [issue];
   const [closest] = [...issue.errors].sort((one, other) => one.length - other.length);
@@ -238,8 +248,8 @@ function toFaults(issue: z.core.$ZodIssue): Fault[] {
 }
 
 /**
- * Loads the caller's own session, and names it and its newest run in the headers of the reply, so
- * that refusals name them too.
+ * Loads the caller's own session, and names it and its newest run in the reply's headers, so that
+ * refusals name them too.
  *
  * @throws HelixError `not_found`, to strangers as well
  */
@@ -254,7 +264,7 @@ export async function loadOwnSession(
   return record;
 }
 
-/** The paths, up to the session id, of all routes that name their session in the path. */
+/** Returns the paths, up to the session id, of routes that name their session in the path. */
 export function sessionPaths(routes: readonly { path: string }[]): string[] {
   const paths = routes.flatMap(({ path }) => /^.*?\/:sessionId/.exec(path) ?? []);
   return [...new Set(paths)];

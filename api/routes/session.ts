@@ -38,7 +38,7 @@ import type { Request } from 'express';
 
 const owned = { access: 'owner', params: SessionPath } as const;
 
-/** What can be asked of one session beside talking to it. */
+/** Routes of one session, except the chat. */
 export const SESSION_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -68,7 +68,7 @@ export const SESSION_ROUTES: readonly Route[] = [
         response.json(withToolParts(request, past));
         return;
       }
-      // The snapshot checks its owner in the read that it is made of.
+      // `buildSnapshot` checks the owner within its own read.
       const includePartialContent = query.includePartialContent === 'true';
       const snapshot = await buildSnapshot(
         { ...deps, executor: { runs: deps.executor } },
@@ -185,7 +185,7 @@ export const SESSION_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A reply with messages, whose calls are the parts that the request asks for. */
+/** Converts the calls in a reply's messages to the parts that the request asks for. */
 function withToolParts<Reply extends { messages: UIMessage[] }>(
   request: Request,
   reply: Reply,

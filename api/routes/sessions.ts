@@ -18,7 +18,7 @@ import type { RouteDeps } from '../deps.js';
 import { listHidden, readHidden } from '../operator-access.js';
 import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 
-/** The caller's conversations, and what waits for people in them, for inboxes. */
+/** Routes of inboxes: the caller's conversations and the questions that wait in them. */
 export const SESSIONS_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -82,7 +82,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** The number of open questions to people; a run that has ended asks nothing. */
+/** Counts open questions to people; an ended run has none. */
 async function countWaiting(
   { stateStore: store }: RouteDeps,
   { sessionId, status }: Conversation,
@@ -92,7 +92,7 @@ async function countWaiting(
   return found === undefined ? 0 : toPendingQuestions(found.openCalls).length;
 }
 
-/** Settles calls that are overdue. Returns the session as it is then, or nothing if none was. */
+/** Settles overdue calls. Returns the session after that, or undefined if no call was overdue. */
 async function expire(
   { stateStore: store, executor }: RouteDeps,
   { record }: SessionCalls,
@@ -102,7 +102,7 @@ async function expire(
   return store.sessions.withCalls(sessionId);
 }
 
-/** Empty if all its questions were overdue. */
+/** Returns an empty list if all questions were overdue. */
 async function toWaiting(
   deps: RouteDeps,
   caller: Caller,
@@ -112,7 +112,7 @@ async function toWaiting(
   const { deadline, agent } = current.record;
   const { hiddenMessages: _none, ...body } = toPending(await judged(deps, caller, current));
   if (body.pending.length === 0) return [];
-  // One row: nearly every conversation begins with the words of a person.
+  // One row is enough, since nearly every conversation begins with the words of a person.
   const title = titleOf(await deps.stateStore.sessions.rows(current.record.sessionId, 0, 1));
   const hidden = await listHidden(deps, current.record);
   return [{ ...body, title, agent, since: found.since, deadline, ...hidden }];

@@ -7,8 +7,8 @@ import { readBody } from '../middleware/read-body.js';
 import { defineRoute, type Route } from './route.js';
 
 /**
- * Takes what is sent to the webhook of a tool. There is no caller: the address is the permission, so
- * a request from elsewhere needs no account and no origin.
+ * Routes of tools' webhooks. The address is the permission, so a request needs no account and no
+ * origin.
  */
 export const WEBHOOK_ROUTES: readonly Route[] = [
   defineRoute({
@@ -47,7 +47,7 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** What is sent to a webhook: JSON, whatever its content type; null without a body. */
+/** Reads a webhook's body as JSON, whatever its content type; null without a body. */
 async function readPayload(request: Request): Promise<unknown> {
   const text = String(await readBody(request, LIMITS.webhookBytes));
   if (text === '') return null;
