@@ -15,9 +15,7 @@ export interface AgentTurnSpan {
   isTail: boolean;
 }
 
-/**
- * Converts the events of one turn into the parts of one message, over any number of connections.
- */
+/** Converts the events of one turn, over any number of connections, into one message's parts. */
 export class AgentTurn {
   readonly #transformer: StreamTransformer;
   readonly #sessionId: string;

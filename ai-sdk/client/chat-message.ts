@@ -1,6 +1,6 @@
 /**
- * The fields of a message that this folder reads, in both majors of the AI SDK. No file here
- * imports `ai`, since the copy in a browser's bundle is the page's own.
+ * Used fields of messages of both AI SDK majors. No file here imports `ai`: a page bundles its own
+ * copy.
  */
 export interface ChatMessage {
   id: string;
@@ -44,9 +44,7 @@ export function toNewestStep<M extends ChatMessage>(message: M): M {
   return { ...message, parts: message.parts.slice(start + 1) };
 }
 
-/**
- * Returns true for an answer of a person or the page, false for the server's outcome of the call.
- */
+/** Returns true for an answer of a person or the page, false for the server's outcome. */
 export function isAnswered(part: ToolCallPart): boolean {
   if (part.state === 'approval-responded') return true;
   return part.approval === undefined && isSettled(part);

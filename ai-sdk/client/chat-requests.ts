@@ -35,9 +35,7 @@ export interface ChatRequestsOptions {
   ) => PromiseOrNot<Prepared>;
 }
 
-/**
- * The requests of a chat. Each returns null for 204 and throws a ChatRequestError for a refusal.
- */
+/** The requests of a chat: null for 204, a thrown ChatRequestError for a refusal. */
 export interface ChatRequests {
   /** Returns a function that sends the request; each call sends the same body. */
   prepareSend: (

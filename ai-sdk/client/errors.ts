@@ -36,9 +36,8 @@ function readCode(body: string): string | undefined {
 }
 
 /**
- * The message on the page cannot be completed: the server has `withdrawn` part of it, or stayed
- * `unreachable`. The page removes the message and follows the turn from its beginning, as in
- * `rebuildReply`.
+ * The server has `withdrawn` part of the shown message, or stayed `unreachable`. The page removes
+ * the message and follows the turn from its beginning, as in `rebuildReply`.
  */
 export class ReplyBrokenError extends Error {
   // The class is no TypeError: stock chats treat one as a network failure and keep their copy.
@@ -57,8 +56,8 @@ export class ReplyBrokenError extends Error {
 }
 
 /**
- * Returns true for errors of `fetch` and its bodies when a connection fails. It checks the name: an
- * error of another realm, such as a frame or a test runner, is no instance of a class known here.
+ * Returns true for connection errors of `fetch` and bodies. It checks the name, since errors of
+ * another realm (a frame, a test runner) are instances of other classes.
  */
 export function isNetworkError(error: unknown): boolean {
   return (

@@ -97,10 +97,9 @@ async function reopen(
 const DONE = '[DONE]';
 
 /**
- * The parts of one reply that a chat has received, over any number of connections. It delivers the
- * parts of one chunk together, once the last of them, with the id, has arrived. So a chat never
- * holds half a chunk when its connection breaks, and the parts after the id continue the chat's
- * copy.
+ * The parts of one reply that a chat has received, over any number of connections. Parts of one
+ * chunk are delivered together, once the last one arrives with the id, so that the chat never holds
+ * half a chunk and the parts after the id continue its copy.
  */
 class ReceivedReply {
   #messageId: string | undefined;

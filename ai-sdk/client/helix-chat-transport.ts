@@ -24,10 +24,7 @@ export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial
   sessionId?: string;
   /** The agent to talk to. */
   agentType?: string;
-  /**
-   * Sequence of the snapshot with which the page starts. A turn that was active then is streamed
-   * even if it ends before the page requests it.
-   */
+  /** Sequence of the page's snapshot; a turn active then is streamed even if it has ended. */
   resumeFromSequence?: number | undefined;
 }
 

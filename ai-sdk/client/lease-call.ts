@@ -3,14 +3,13 @@ import type { ChatRequests } from './chat-requests.js';
 import { pause, persist, Retries, type Patience } from './patience.js';
 
 /**
- * Lease duration, ms: if a page crashes, another may take over its call after this. A page renews
- * its lease every third of it.
+ * Lease duration, ms; pages renew after a third, and others may take over a crashed page's call.
  */
 const LEASE_MS = 9_000;
 
 /**
- * Creates leases of client tools' calls, held until the call is over or the page is left. The
- * holder is this load of the page, not the tab, since a duplicated tab copies the tab's storage.
+ * Creates leases of client calls, held until the call is over or the page is left. The holder is
+ * this load of the page, not the tab: a duplicated tab copies the tab's storage.
  */
 export function createCallLease(
   requests: Pick<ChatRequests, 'lease'>,
@@ -85,8 +84,7 @@ export interface ClientCall extends FailedCall {
 }
 
 /**
- * Requests the right to carry out a call, so that only one of several pages does. Resolves to false
- * if the result is not needed any more, and to a delay in ms, after which to ask again, if another
- * page has the lease.
+ * Requests the right to carry out a call, for one of several pages. Resolves to false if the result
+ * is not needed any more, and to ms after which to ask again if another page has the lease.
  */
 export type LeaseClientCall = (call: ClientCall) => Promise<boolean | number>;

@@ -5,17 +5,13 @@ import { ChatRequestError, isNetworkError } from './errors.js';
 export interface Patience {
   /** Duration without success after which the page gives up, ms. */
   giveUpAfterMs: number;
-  /**
-   * Silence after which a connection counts as broken, ms; servers send a byte every 5 s
-   * (`keepAliveMs`).
-   */
+  /** Silence that breaks a connection, ms; servers send a byte every 5 s (`keepAliveMs`). */
   longestSilenceMs: number;
   /** Returns the wait before try number `attempt`, which starts at 0, in ms. */
   retryDelayMs: (attempt: number) => number;
   /**
-   * Called with false when the server is unreachable, be it for a request or during a reply, and
-   * with true when it answers again. It is not called after the last try, when the chat has an
-   * error.
+   * Called with false when a request or reply cannot reach the server, and with true when it
+   * answers again; not called after the last try, when the chat has an error.
    */
   onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
@@ -23,9 +19,7 @@ export interface Patience {
 /** The first wait is at least 0.2 s; jitter keeps pages that lost one server apart. */
 const RETRY = { firstMs: 250, mostMs: 3_000, jitter: 0.2 };
 
-/**
- * Adds the defaults: two minutes, a silence of two missing keep-alives, and waits from 0.2 to 3 s.
- */
+/** Adds defaults: 2 min in total, a silence of two missing keep-alives, waits from 0.2 to 3 s. */
 export function toPatience({
   giveUpAfterMs = 120_000,
   longestSilenceMs = 12_000,

@@ -4,10 +4,7 @@ import type { ChatMessage } from './chat-message.js';
 /** Decides whether a chat posts without a click: true once for each set of answers. */
 export interface SendAutomaticallyWhen {
   (conversation: { messages: readonly ChatMessage[] }): boolean;
-  /**
-   * Makes an answer count as new after it was lost and the page showed the call as open again.
-   * Without an id it forgets all answers.
-   */
+  /** Makes a lost answer count as new when its call is open again; all answers without an id. */
   forget: (toolCallId?: string) => void;
 }
 
@@ -42,9 +39,7 @@ export function createHelixSendAutomaticallyWhen(): SendAutomaticallyWhen {
   return Object.assign(when, { forget });
 }
 
-/**
- * Returns the ids of the newest step's answered calls; undefined while one of its calls is open.
- */
+/** Returns the ids of the newest step's answered calls; undefined while a call is open. */
 export function findAnswered(messages: readonly ChatMessage[]): string[] | undefined {
   const reply = lastReplyOf(messages);
   const calls = reply === undefined ? [] : clientCallsOf(toNewestStep(reply));

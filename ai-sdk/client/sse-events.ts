@@ -43,8 +43,7 @@ function late(): Error {
 }
 
 /**
- * Converts a generator's parts into a stream. Cancelling it fires the signal and ends the
- * generator.
+ * Converts a generator's parts to a stream; cancelling it fires the signal and ends the generator.
  */
 export function toStream<T>(
   parts: AsyncGenerator<T[], void, undefined>,

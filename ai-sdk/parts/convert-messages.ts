@@ -106,18 +106,12 @@ function showEvents({ message, events }: Reply, before = Infinity): void {
   }
 }
 
-/**
- * Returns the message that the live stream leaves in a client for a turn that was stopped before
- * the model's first output.
- */
+/** Returns the message of a turn that was stopped before the model's first output. */
 export function toSilentMessage(messageId: string): UIMessage {
   return { id: messageId, role: 'assistant', parts: [{ type: 'step-start' }], metadata: {} };
 }
 
-/**
- * Closes a message as the live stream does: a turn that ends with calls, or without output, gets a
- * last step that keeps clients from posting again.
- */
+/** Adds the step that keeps clients from reposting a reply that is empty or ends with calls. */
 function closeMessage(message: UIMessage, last: AssistantRow): void {
   const parts = last.parts.filter((part) => !isFinishCall(part) && !isUnseen(part));
   const isSilent = message.parts.length === 0;

@@ -95,10 +95,7 @@ export class HelixStreamError extends Error {
 /** Text that a stock client shows for a reply that broke off. */
 export const BROKEN_OFF = 'The connection was lost while the reply came in.';
 
-/**
- * The response cannot be completed. It tells its reader so and ends, since many proxies do not pass
- * on a cut connection.
- */
+/** The response cannot be completed. It says so and ends: many proxies do not pass on a cut. */
 export class StreamBrokenError extends Error {
   override readonly name: string = 'StreamBrokenError';
   /** Last parts for the reader. */
@@ -110,10 +107,7 @@ export class StreamBrokenError extends Error {
   }
 }
 
-/**
- * The reader is slower than the stream. Its connection is cut, since it would not take a last event
- * either.
- */
+/** The reader is slower than the stream; its connection is cut without a last event. */
 export class SlowReaderError extends StreamBrokenError {
   constructor() {
     super('the viewer is too slow');

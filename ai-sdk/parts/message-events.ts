@@ -9,10 +9,7 @@ import {
 } from './ui-message.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
-/**
- * Returns the events that build a stored message in a client: each step is closed, start and finish
- * are left out.
- */
+/** Returns the events that build a stored message, each step closed, without start and finish. */
 export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIStreamPart[] {
   const events: UIStreamPart[] = [];
   let isInStep = false;

@@ -15,10 +15,7 @@ export const UI_MESSAGE_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-/**
- * Headers of replies; without them `compression()` and Next hold events back until they have enough
- * to compress.
- */
+/** Headers of replies; without them `compression()` and Next buffer events. */
 export const UNCOMPRESSED = { 'cache-control': 'no-cache, no-transform' } as const;
 
 /** An SSE comment that keeps idle connections open; clients skip it. */
@@ -54,8 +51,7 @@ export function formatSse(part: UIStreamPart, sequence?: number, toolParts?: Too
 }
 
 /**
- * Formats the events of one chunk. Only the last event carries the chunk's id, so a reader that was
- * cut in between gets the whole chunk again.
+ * Formats a chunk's events. Only the last has the id, so a reader cut in between gets all again.
  */
 export function toFrames(
   events: readonly UIStreamPart[],
@@ -142,8 +138,8 @@ async function* toTheEnd(frames: AsyncIterable<string>): AsyncGenerator<string> 
 }
 
 /**
- * Returns the frames that a response sends before it breaks off. Undefined means that the
- * connection must be cut, since the reader would not notice that something is missing.
+ * Returns a broken response's last frames. Undefined means that the connection must be cut, or its
+ * reader would not notice that something is missing.
  */
 export function toLastFrames(error: unknown): string | undefined {
   if (!(error instanceof StreamBrokenError) || error instanceof SlowReaderError) return undefined;

@@ -2,10 +2,9 @@ import type { UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
 /**
- * Form of the tool calls that a client gets: `dynamic` has `dynamic-tool` parts for the server's
- * tools, `static` has `tool-<name>` parts, whose inputs and outputs TypeScript knows, for all.
- * Store and stream hold the dynamic form. Calls that pages carry out are `tool-<name>` in both: the
- * AI SDK's guides skip dynamic calls in `onToolCall`.
+ * Form of a client's tool calls: `dynamic` sends the server's tools as `dynamic-tool`, as in store
+ * and stream; `static` sends all as `tool-<name>`, whose inputs and outputs TypeScript knows. Calls
+ * of pages are always `tool-<name>`: the AI SDK's guides skip dynamic ones in `onToolCall`.
  */
 export type ToolParts = 'dynamic' | 'static';
 

@@ -128,9 +128,7 @@ class StepFrame {
     this.#open(out);
   }
 
-  /**
-   * Begins another frame within the newest step: calls that wait for people get their own frame.
-   */
+  /** Begins another frame within the newest step, for calls that wait for people. */
   enterAgain(step: number, out: UIStreamPart[]): void {
     this.#close(out);
     this.#step = Math.max(this.#step, step);
@@ -206,10 +204,7 @@ export interface StreamTransformerOptions {
   /** Returns false for chunks to leave out. */
   chunkFilter?: (chunk: StreamChunk) => boolean;
   profile?: StreamProfile;
-  /**
-   * Calls that sub-agents already carry out, by session; absent if the reader does not want to see
-   * what sub-agents do.
-   */
+  /** Calls that sub-agents already carry out, by session; absent if the reader hides sub-agents. */
   subAgents?: ReadonlyMap<string, string> | undefined;
   /** Agent whose message this is. Default: the first chunk's agent. */
   agentId?: string;
@@ -219,10 +214,7 @@ export interface StreamTransformerOptions {
   logger?: { debug: (message: string, fields: object) => void };
   /** Returns true for approval requests that were answered before the reader joined. */
   isAnswered?: (toolCallId: string) => boolean;
-  /**
-   * Returns true for approvals that the reader may not give; their requests are left out until
-   * answered.
-   */
+  /** Returns true for approvals that the reader may not give; unanswered requests are left out. */
   isWithheld?: (toolCallId: string) => boolean;
 }
 
@@ -234,10 +226,7 @@ export interface Transformed {
   events: UIStreamPart[];
   /** Sequence of the chunk in the log; absent for a bare chunk. */
   sequence?: number;
-  /**
-   * True if the client holds withdrawn parts, which it cannot remove: its connection must be cut
-   * after the events.
-   */
+  /** True if the client holds withdrawn parts: its connection must be cut after the events. */
   mustCut?: true;
 }
 
@@ -271,10 +260,7 @@ export class StreamTransformer {
     });
   }
 
-  /**
-   * Returns the first event of every response; `transform` adds it unless `start` was called
-   * before.
-   */
+  /** Returns the first event of a response; `transform` adds it unless this was called. */
   start(): UIStreamPart[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
@@ -284,10 +270,7 @@ export class StreamTransformer {
     ];
   }
 
-  /**
-   * Converts the next chunk, given bare, with its sequence, or as an entry of the log. Unknown
-   * types produce no event.
-   */
+  /** Converts a chunk, bare, with its sequence, or as a log entry. Unknown types yield no event. */
   transform(item: LogEntry | PlacedChunk | StreamMessage): Transformed {
     const message = 'message' in item ? item.message : 'chunk' in item ? item.chunk : item;
     const result: Transformed = { events: [] };
@@ -327,9 +310,7 @@ export class StreamTransformer {
     return { events };
   }
 
-  /**
-   * Announces the open step, blocks and calls to a reader that joins here without earlier events.
-   */
+  /** Announces the open step, blocks and calls to a reader without earlier events. */
   reopen(): UIStreamPart[] {
     const events: UIStreamPart[] = [];
     this.#step.reopen(events);

@@ -5,9 +5,7 @@ export interface ToolCallsOptions {
   profile: StreamProfile;
   /** Returns true for approvals that are already answered; their requests are left out. */
   isAnswered: (toolCallId: string) => boolean;
-  /**
-   * Returns true for approvals that the reader may not give; a request is shown with its answer.
-   */
+  /** Returns true for approvals that the reader may not give; requests come with their answers. */
   isWithheld: (toolCallId: string) => boolean;
   /** True if the client has earlier parts of the message, and may know calls not announced here. */
   isTail: boolean;

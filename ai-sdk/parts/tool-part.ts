@@ -2,9 +2,7 @@ import type { AssistantPart, Decision, ToolRow } from '../../protocol/rows.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { UIApproval, UIToolPart, UIToolState } from './ui-message.js';
 
-/**
- * Codes of calls that were settled without being executed, so that their approvals were not used.
- */
+/** Codes of calls that were settled without being executed; their approvals were not used. */
 const NOT_EXECUTED = new Set([
   'run_stopped',
   'run_failed',

@@ -42,10 +42,7 @@ export type UISourcePart = OfProvider &
       }
   );
 
-/**
- * A tool call; its other fields depend on its state, as in the AI SDK's own type. The type of a
- * call that a page carries out contains the tool's name.
- */
+/** A tool call, as in the AI SDK's own type; a call that a page carries out is `tool-<name>`. */
 export type UIToolPart = (
   { type: 'dynamic-tool'; toolName: string } | { type: `tool-${string}` }
 ) & {

@@ -15,10 +15,7 @@ export interface ToolHandlerContext {
   abortSignal: AbortSignal;
 }
 
-/**
- * Carries out a client tool. The return value is the result; for an error the model gets the
- * message.
- */
+/** Carries out a client tool: the return value, or an error's message, is the result. */
 export type ToolHandler = {
   // A method's parameters are bivariant, so a handler may name its tool's input type.
   run(input: unknown, context: ToolHandlerContext): unknown;

@@ -40,9 +40,9 @@ export type UseHelixChatHelpers<M extends UIMessage> = UseChatHelpers<M> & {
    */
   retry: () => Promise<void>;
   /**
-   * Shows the server's conversation, and follows an active run. Answers and a message that the
-   * server has not accepted yet stay, unless `keepUnsent` is false. While a reply arrives it
-   * resolves to false and changes nothing.
+   * Shows the server's conversation, and follows an active run. Unsent answers and an unsent
+   * message stay unless `keepUnsent` is false. Resolves to false, without effect, while a reply
+   * arrives.
    */
   refresh: (options?: RefreshOptions) => Promise<boolean>;
 };

@@ -8,9 +8,9 @@ import { useSessionEvents } from './use-session-events.js';
 export interface FollowingOptions {
   /**
    * URL of the conversation's `…/events`. While no reply arrives, the page then shows answers from
-   * other devices, passed deadlines and queued turns. It is requested once the conversation has a
-   * reply or a position. Leave it undefined while the page is hidden: browsers open few connections
-   * to one server.
+   * other devices, passed deadlines and queued turns. It is requested once there is a reply or
+   * position. Leave it undefined while the page is hidden: browsers limit connections to one
+   * server.
    */
   eventsUrl?: string | undefined;
   /** Requests the events; for the application's own headers, and for tests. */
@@ -43,8 +43,8 @@ export function useNotedLoader<M>(
 }
 
 /**
- * Quiet time before a refresh, ms. A turn that changes faster is short, or between two steps. To
- * follow a turn, the page removes and replays its message, which a person sees.
+ * Quiet time before a refresh, ms: a turn that changes faster is short, or between two steps. To
+ * follow a turn, the page removes and replays its message visibly.
  */
 const QUIET_MS = 200;
 

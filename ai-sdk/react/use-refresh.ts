@@ -5,17 +5,14 @@ import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
 import type { FrontendSnapshot } from '../../protocol/http.js';
 
 export interface RefreshOptions {
-  /**
-   * False if the page itself keeps answers and a message that the server has not accepted. Default:
-   * true.
-   */
+  /** False if the page itself keeps answers and messages not yet accepted. Default: true. */
   keepUnsent?: boolean;
 }
 
 export interface Refreshing {
   /**
    * Shows the server's conversation, and follows an active run. Resolves to false if the chat is
-   * busy, the server has no such conversation, or `isWanted` returns false when its turn comes.
+   * busy, the conversation does not exist, or `isWanted` returns false when its turn comes.
    */
   refresh: (options?: RefreshOptions, isWanted?: () => boolean) => Promise<boolean>;
   /** Calls `resumeStream`, never twice at a time: a chat is not busy while it asks for a stream. */

@@ -36,8 +36,7 @@ export async function findOwnSession(
 }
 
 /**
- * Reads a caller's own session with its transcript. Rows of others are not even read, since the
- * duration would show how many there are.
+ * Reads an own session with its rows; rows of others are not read, since timing would show them.
  */
 export async function readOwnView(
   stores: Pick<Store, 'sessions'>,
@@ -68,10 +67,7 @@ export interface Caller {
   tenantId?: string;
   /** Permissions in conversations of others within the tenant. Default: none. */
   roles?: readonly Role[];
-  /**
-   * Id of the person, equal for all accounts of one person in several tenants. Default: accounts
-   * with the same `userId` belong to one person.
-   */
+  /** Id of the person, equal in all tenants. Default: equal `userId`s name one person. */
   personId?: string;
   /** True on a server without sign-in: every request comes from this user, and no tool can demand another. */
   isEveryone?: boolean;

@@ -97,9 +97,7 @@ export async function replayTurn(
   }
 }
 
-/**
- * Returns the span after `from` in the newest turn, for a client that has the message up to there.
- */
+/** Returns the span after `from` in the newest turn, for a client that has what precedes it. */
 export function toTailSpan(session: SessionCalls, from: number, reader: Reader): TurnSpan {
   return { ...toTurnSpan(session, reader), from, isTail: true };
 }
@@ -129,10 +127,7 @@ function toTurnSpan(
   };
 }
 
-/**
- * Maps each sub-agent's session, at any depth, to the conversation's call: a tail begins after
- * these were announced.
- */
+/** Maps sub-agents' sessions at any depth to the calls; a tail lacks their announcements. */
 function toSubAgents(openCalls: SessionCalls['openCalls']): ReadonlyMap<string, string> {
   const calls = new Map(
     openCalls.flatMap(({ spec }) =>
@@ -182,10 +177,7 @@ function toPosition(
   return isSeen ? { ...position, kind: 'seen' } : position;
 }
 
-/**
- * Returns true if the reader needs the turn. A snapshot has all of a turn at rest, unless it was
- * taken while the turn was active.
- */
+/** Returns true if the reader needs the turn: a snapshot has it only if taken at rest. */
 function wantsTurn(
   record: SessionRecord,
   position: ResumePosition | undefined,
@@ -205,10 +197,7 @@ function wantsTurn(
 /** The position of a reader, which has everything up to `sequence`. */
 export interface ResumePosition {
   sequence: number;
-  /**
-   * `exact` readers have every part up to there; `whole` readers rebuild the message from its
-   * beginning; `seen` pages hold the message up to there.
-   */
+  /** `exact` readers have every part; `whole` ones rebuild the message; `seen` pages hold it. */
   kind: 'exact' | 'whole' | 'seen';
 }
 
@@ -227,10 +216,7 @@ function readResumePosition(headers: HeaderBag): ResumePosition | undefined {
   return undefined;
 }
 
-/**
- * Returns the sequence in a request's headers, or in the value of one such header; undefined if it
- * is missing or not a number.
- */
+/** Returns the sequence in headers or in one header's value; undefined without a valid number. */
 export function extractResumePosition(
   headers: HeaderBag | string | null | undefined,
 ): number | undefined {

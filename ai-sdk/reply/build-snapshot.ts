@@ -111,8 +111,7 @@ async function toSnapshot(
 }
 
 /**
- * Records the kind of snapshot: a page without cookies gets a replay of a turn at rest only if the
- * newest snapshot showed the turn as active.
+ * Records the snapshot's kind: it decides if a GET without cookies replays a turn at rest.
  */
 async function noteSnapshot(
   { stateStore: { sessions } }: SnapshotDeps,
@@ -136,9 +135,9 @@ async function readCurrent(
 }
 
 /**
- * Reads the agent's state at the point from which the page applies the stream's patches: the state
- * at the turn's beginning with the turn's changes so far, if known. The store's newest state may be
- * older than the stream, or newer than the snapshot.
+ * Reads the agent's state where the page begins to apply patches: the state at the turn's beginning
+ * with its changes so far, if known. The store's newest state may differ from both stream and
+ * snapshot.
  */
 async function readAgentState(
   { stateStore }: SnapshotDeps,
@@ -196,10 +195,7 @@ function isResult(row: Row | undefined): boolean {
   return row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
 }
 
-/**
- * Lists the decisions with the people who made them; messages contain the decision only, in the
- * form that clients know. Empty if nobody decided. Pure.
- */
+/** Lists the decisions with their people, whom messages do not name. Empty without any. Pure. */
 export function toCallDecisions(
   openCalls: readonly OpenCall[],
   rows: readonly Row[] = [],

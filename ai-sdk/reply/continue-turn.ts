@@ -157,9 +157,7 @@ function toTail(
   return { kind: 'stream', runId, messageId, after: span.from, isTail: true, frames };
 }
 
-/**
- * Returns the sequence of the pause that asked for the newest of these calls in the newest turn.
- */
+/** Returns the sequence of the newest turn's pause that asked for the newest of these calls. */
 async function findPause(
   deps: ChatDeps,
   record: SessionRecord,
@@ -260,9 +258,9 @@ const REASONS: Record<
 };
 
 /**
- * Returns the sequence after which a page that has answered continues, usually the newest pause.
- * Tools that slept beside the question may have ended since: a page whose copy shows their calls
- * open has seen nothing after the pause that asked.
+ * Returns the sequence after which a page that answered continues: the newest pause, unless
+ * sleeping tools ended since. A page whose copy shows their calls open has seen nothing after the
+ * pause that asked.
  */
 async function findTailStart(
   log: Pick<StreamManager, 'read'>,

@@ -163,10 +163,9 @@ interface LocatedSession {
 }
 
 /**
- * Reads the session once, with its open calls if the request may answer some. Further reads follow
- * only if needed: the transcript for a repeated turn (once the owner is known), the newest turn's
- * rows for results of calls that are not open any more, and the session again if its deadline has
- * passed.
+ * Reads the session once, with open calls if the request may answer some. More reads follow if
+ * needed: the transcript for a repeated turn (once the owner is known), the newest turn's rows for
+ * results of closed calls, the session after a passed deadline.
  */
 async function readSession(
   deps: Deps,

@@ -15,8 +15,7 @@ export type FrontendHandlerDeps = Omit<HandleChatStreamDeps, 'executor' | 'agent
   agent: Parameters<AgentExecutor['execute']>[0];
   stateStore: Pick<Store, 'sessions' | 'files'>;
   /**
-   * Must be empty, since pages show what history stores. Your own streams can use
-   * `StreamTransformer`.
+   * Must be empty: pages show what history stores. Use `StreamTransformer` for your own streams.
    */
   transformerOptions?: object | undefined;
   /** Ignored: failures are thrown with their cause. */
@@ -27,9 +26,7 @@ export type FrontendHandlerDeps = Omit<HandleChatStreamDeps, 'executor' | 'agent
 export type FrontendRequest = Partial<Pick<Caller, 'userId' | 'tenantId'>> &
   (
     | { method: 'POST'; body: { message: string; state?: CustomState; sessionId?: string } }
-    /**
-     * `streamId` is the conversation's id; the header `x-session-id` of the first reply names it.
-     */
+    /** `streamId` is the conversation's id, from the first reply's header `x-session-id`. */
     | { method: 'GET'; streamId: string; resumeAt?: number | string | null | undefined }
   );
 

@@ -229,9 +229,7 @@ export function toLastStep(
   return parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1);
 }
 
-/**
- * Returns true for the beginning of the newest reply, posted by a page that lost the connection.
- */
+/** Returns true for a partial copy of the newest reply, posted after a lost connection. */
 export function isCutShort(
   { messageId, stream }: Pick<SessionRecord, 'messageId' | 'stream'>,
   posted: PostedMessage | undefined,

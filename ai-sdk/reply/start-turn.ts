@@ -82,9 +82,7 @@ function awaitTurn(
   return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, signal) };
 }
 
-/**
- * Answers messages that were all accepted before: they still wait, or they began the newest turn.
- */
+/** Answers messages accepted before: they still wait, or they began the newest turn. */
 async function repeatTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -107,10 +105,7 @@ function isOfNewestTurn({ record, rows }: SessionView, messages: readonly UserMe
   return rows.slice(record.turnStartRow).some((row) => row.role === 'user' && ids.has(row.id));
 }
 
-/**
- * Repeats the message's turn, or the newest. If another request has begun to repeat the same turn
- * meanwhile, this one shows that.
- */
+/** Repeats the message's turn, or the newest; shows another request's repetition of it instead. */
 export async function regenerateTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -132,10 +127,7 @@ export async function regenerateTurn(
   }
 }
 
-/**
- * Longest wait for a stopped run, ms; a run that its worker does not end is ended without it after
- * 2 s.
- */
+/** Longest wait for a stopped run, ms; without its worker, it is ended after 2 s. */
 const STOPPED_WITHIN_MS = 5_000;
 
 /** Ends the reply that is being written, and waits for its end. */

@@ -20,8 +20,8 @@ export interface HandleChatStreamParams {
   /** The messages as posted; only the tail is read. Empty for a request without messages. */
   messages: readonly PostedMessage[];
   /**
-   * The user who asks, and who owns a new conversation; an existing one answers only its owner.
-   * Pass it on GET as on POST, or a reconnect gets a 204.
+   * The user who asks, and who owns a new conversation; others' conversations stay closed. Pass it
+   * on GET as on POST, or a reconnect gets a 204.
    */
   userId?: string | undefined;
   tenantId?: string | undefined;
@@ -33,10 +33,7 @@ export interface HandleChatStreamParams {
   isEveryone?: boolean | undefined;
   /** Default metadata of user messages. */
   metadata?: Record<string, string> | undefined;
-  /**
-   * Its headers contain the resume position and the client's profile. GET reads, other methods
-   * post.
-   */
+  /** Source of the resume position and the client's profile. GET reads, other methods post. */
   request?: IncomingRequest | undefined;
   /** Takes precedence over the headers. */
   resumeFromSequence?: number | undefined;
@@ -49,8 +46,7 @@ export interface HandleChatStreamParams {
   /** The agent to talk to; the first contact binds it. */
   agent?: string | undefined;
   /**
-   * Start sequence of the turn that this viewer's snapshot showed as active; null if it showed
-   * none. Default: the value of the session's newest snapshot.
+   * Start sequence of the turn active in the viewer's snapshot, or null. Default: newest snapshot.
    */
   sawActiveSince?: number | null | undefined;
 }
@@ -82,10 +78,7 @@ type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'stop' | 'submitToolResult' | '
 /** Dependencies of the bridge. */
 export interface ChatDeps {
   executor: ChatRuns;
-  /**
-   * Decides whose answers are taken. Default: the owner's; tools may demand more of their
-   * approvers.
-   */
+  /** Decides whose answers are taken. Default: the owner's; tools may demand more. */
   authorize?: Authorize | undefined;
   stateStore: Pick<Store, 'sessions' | 'files'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
@@ -95,10 +88,7 @@ export interface ChatDeps {
   defaultAgent?: string | undefined;
   /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
   allowedFileHosts?: readonly string[] | undefined;
-  /**
-   * Policy for messages that arrive while a run is active, unless the request decides. Default:
-   * `reject`.
-   */
+  /** Default policy for messages that arrive while a run is active. Default: `reject`. */
   busyPolicy?: BusyPolicy | undefined;
   /**
    * False for pages whose snapshot includes the message of an active turn: a `GET` with a position
@@ -108,8 +98,8 @@ export interface ChatDeps {
 }
 
 /**
- * An app's dependencies: the executor of `createAgentExecutor` or `createInProcessExecutor`, and
- * its one agent.
+ * Dependencies of an app: the executor of `createAgentExecutor` or `createInProcessExecutor`, and
+ * the app's one agent.
  */
 export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
   executor: {

@@ -68,9 +68,8 @@ interface StateDeps {
 }
 
 /**
- * Returns the agent's state before the entries that follow `after` in the newest turn, so that a
- * client applies each of their patches once. If `after` lies outside that turn, it returns the
- * newest state. Undefined if the agent has no state.
+ * Returns the agent's state before the newest turn's entries after `after`, so that a client
+ * applies each patch once. Outside that turn it is the newest state; undefined if there is none.
  */
 export async function readStateAt(
   { stateStore, streamManager }: StateDeps,

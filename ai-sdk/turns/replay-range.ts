@@ -3,18 +3,14 @@ import type { KeptPage } from '../../store/contract/log.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 
 /**
- * Duration for which viewers share the pages that one of them has read, ms: after a deploy many
- * join at once. With a longer time more viewers would get an attempt that was withdrawn meanwhile,
- * and each of those connections is cut.
+ * Duration for which viewers share read pages, ms: many join at once after a deploy. A longer time
+ * would give more of them an attempt withdrawn meanwhile, for which they are cut.
  */
 const SHARED_MS = 100;
 
 type PageReader = Pick<StreamManager, 'read'> & Partial<Pick<StreamManager, 'keptPages'>>;
 
-/**
- * Entries per page, and pages requested ahead. They keep store and reader busy without delaying
- * live readers: decoding all of them takes about 2 ms.
- */
+/** Entries per page, and pages read ahead; live readers wait about 2 ms for their decoding. */
 const PAGE = 500;
 const IN_FLIGHT = 2;
 
@@ -67,10 +63,7 @@ async function keptPages(
   return pages.filter(({ to }) => to <= upTo);
 }
 
-/**
- * Reads a page that viewers may share: all of it exists, and an entry that withdraws some of it
- * lies behind it, where each viewer finds it.
- */
+/** Reads a page for several viewers; each finds entries that withdraw some of it after its end. */
 function readPage(
   reader: PageReader,
   sessionId: string,

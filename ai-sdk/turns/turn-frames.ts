@@ -94,8 +94,7 @@ interface Seat {
 }
 
 /**
- * An active turn from some position on. It transforms and frames chunks once for all viewers, and
- * follows the log while it has a viewer.
+ * An active turn, transformed and framed once for all viewers. Follows the log while it has one.
  */
 class LiveTurn {
   readonly #progress: TurnProgress;
@@ -128,9 +127,7 @@ class LiveTurn {
     return JSON.stringify(progress.reopen()) === JSON.stringify(this.#progress.reopen());
   }
 
-  /**
-   * Adds a viewer of the frames from now on. `next` throws StreamBrokenError and errors of the log.
-   */
+  /** Adds a viewer from now on. `next` throws StreamBrokenError and errors of the log. */
   enter(signal: AbortSignal): LiveViewer {
     const seat: Seat = { waiting: '', isBehind: false, wake: undefined };
     const wake = (): void => seat.wake?.();
@@ -295,9 +292,9 @@ function toFinishReason({ stream, status }: SessionRecord): FinishReason {
 }
 
 /**
- * Returns the error with its last parts: `data-stream-resync`, which makes pages reload the
- * conversation at once, and `error`, since stock clients treat a reply that merely ends as
- * complete. Neither has an id, since no reader may resume after it.
+ * Returns the error with its last parts: `data-stream-resync`, which makes pages reload at once,
+ * and `error`, since stock clients treat a reply that merely ends as complete. Neither has an id,
+ * since no reader may resume after it.
  */
 export function toBroken(error: unknown, position: number): unknown {
   if (error instanceof SlowReaderError) return error;

@@ -62,9 +62,9 @@ function hasReply({ record, rows }: SessionView): boolean {
 }
 
 /**
- * Returns true for an entry that can be a turn's first. An attempt that died leaves a gap, but also
- * an entry about itself. A run stopped before the model's first output leaves a checkpoint without
- * a row, or an entry of step 0, and may be resumed.
+ * Returns true for an entry that can be a turn's first. A dead attempt leaves a gap and an entry
+ * about it. A run stopped before the model's output leaves a checkpoint without a row, or an entry
+ * of step 0.
  */
 function isBeginning({ message, writer }: LogEntry, { record, rows }: SessionView): boolean {
   if (message.type === 'turn_started') return true;

@@ -70,10 +70,7 @@ export class TurnProgress {
     return this.#text.length;
   }
 
-  /**
-   * Finds the questions that the viewer may not decide; await it before the entries are accepted.
-   * Returns undefined if no question needs judging.
-   */
+  /** Finds withheld questions; await it before `accept`. Undefined if none needs judging. */
   judge(entries: readonly LogEntry[]): Promise<unknown> | undefined {
     const viewer = this.#viewer;
     const questions = viewer === undefined ? [] : toJudged(viewer, entries);
@@ -122,9 +119,7 @@ export class TurnProgress {
     this.#text += toFrames(events, { sequence, toolParts: this.#toolParts });
   }
 
-  /**
-   * Returns the parts that announce the open step, blocks and calls to a viewer that joins here.
-   */
+  /** Returns the parts that announce open steps, blocks and calls to a viewer that joins here. */
   reopen(): UIStreamPart[] {
     return this.#transformer.reopen();
   }
@@ -136,10 +131,7 @@ export class TurnProgress {
     return text;
   }
 
-  /**
-   * Returns the last frames. They carry an id because a browser's EventSource reconnects after
-   * every end.
-   */
+  /** Returns the last frames, with an id: a browser's EventSource reconnects after every end. */
   finish(): string {
     this.write(this.#transformer.finalize().events, this.#position);
     return this.take() + SSE_DONE;
@@ -154,10 +146,7 @@ function toNotice(events: UIStreamPart[], entries: readonly LogEntry[]): UIStrea
   return resync?.type === 'stream_resync' ? [...control, toControlPart(resync)] : control;
 }
 
-/**
- * Returns true where a live reader stops: at a pause, an end or another turn, never at a status
- * field.
- */
+/** Returns true where live readers stop: at a pause, an end or another turn, never at a status. */
 export function isStop(sessionId: string, message: StreamMessage): boolean {
   if (message.type === 'stream_end') return true;
   if (message.type !== 'run_paused' && message.type !== 'turn_started') return false;
@@ -186,10 +175,7 @@ export interface TurnSpan {
   seenUpTo?: number;
   /** Steps that are sent from their rows before the log. */
   stored?: StoredSteps;
-  /**
-   * Calls that wait for an approval at sequence `asOf`; earlier requests of other calls are left
-   * out.
-   */
+  /** Calls that wait for an approval at sequence `asOf`; other earlier requests are left out. */
   waiting?: { calls: ReadonlySet<string>; asOf: number };
   /** Calls known to be withheld from the viewer. */
   withheld?: ReadonlySet<string>;
