@@ -1,4 +1,4 @@
-/** The entry `helix-temporal/api`: the web server, with what every one has. */
+/** The entry `helix-temporal/api`: the web server with its standard extensions. */
 import type { Express } from 'express';
 import { createApi as createServer, type ApiOptions } from '../api/index.js';
 import { agentServer } from './agent-server/index.js';
@@ -10,7 +10,10 @@ export * from '../api/index.js';
 export { createJwtAuthenticator, type JwtOptions } from './jwt/index.js';
 export { createApiMetrics } from './metrics/index.js';
 
-/** The HTTP API as an Express app that does not listen yet, with the agent server, `/api/openapi.json` and `/metrics`. */
+/**
+ * Creates the HTTP API as an Express app that does not listen yet, with the agent server,
+ * `/api/openapi.json` and `/metrics`.
+ */
 export function createApi(options: ApiOptions): Express {
   const { extensions = [] } = options;
   return createServer({

@@ -1,4 +1,4 @@
-/** The optional capabilities of this package, each a folder of its own; docs/extensions.md. */
+/** The optional capabilities of this package, one folder each; see docs/extensions.md. */
 import type { Extension } from '../extension.js';
 import { agentServer } from './agent-server/index.js';
 import { audit } from './audit/index.js';
@@ -34,14 +34,14 @@ export { schedules, toQuotas };
 export interface ExtensionOptions {
   limits?: LimitOptions | undefined;
   notify?: NotifyOptions | undefined;
-  /** Keys that encrypt what Temporal stores. Default: nothing is encrypted. */
+  /** Keys that encrypt payloads in Temporal. Default: no encryption. */
   codec?: readonly PayloadKey[] | undefined;
   leases?: LeaseOptions | BegunLease | undefined;
   /** `createTracing(…)` of `helix-temporal/tracing`. Default: no traces. */
   tracing?: Extension | undefined;
 }
 
-/** All of them, as the programs `api` and `worker` compose them. */
+/** Creates all extensions as the programs `api` and `worker` compose them. */
 export function allExtensions(options: ExtensionOptions = {}): Extension[] {
   return [
     agentServer(),

@@ -1,4 +1,4 @@
-/** The entry `helix-temporal/runtime-temporal`: the worker, with what every worker has. */
+/** The entry `helix-temporal/runtime-temporal`: the worker with its standard extensions. */
 import {
   createAgentPlugin as createPlugin,
   createAgentWorker as createWorker,
@@ -11,12 +11,12 @@ import { metrics } from './metrics/index.js';
 export * from '../worker/index.js';
 export { exportMetricsAt } from './metrics/exporter.js';
 
-/** Adds agents to an existing worker of Temporal and counts. */
+/** Adds agents to an existing worker of Temporal, with metrics. */
 export function createAgentPlugin(options: AgentPluginOptions): ReturnType<typeof createPlugin> {
   return createPlugin({ ...options, extensions: withThose(options) });
 }
 
-/** A worker of Temporal that carries out runs and counts. */
+/** Creates a worker of Temporal that executes runs, with metrics. */
 export function createAgentWorker(options: AgentWorkerOptions): ReturnType<typeof createWorker> {
   return createWorker({ ...options, extensions: withThose(options) });
 }

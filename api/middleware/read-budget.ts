@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000;
 const ORDINARY_BYTES = 256 * KB;
 /** A larger read takes a slot. */
 const LARGE_BYTES = KB * KB;
-/** Concurrent large reads in this process and per sender, and places in the queue. */
+/** Large reads at once: in this process, and running and waiting ones per sender. */
 const LARGE_AT_ONCE = { total: 4, perUser: 2, waiting: 8 };
 const TURN_MS = 30_000;
 const LOOK_AGAIN_MS = 1_000;

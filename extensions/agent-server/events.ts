@@ -9,15 +9,15 @@ import type { StreamManager } from '../../store/log/stream-manager.js';
 
 type Log = Pick<StreamManager, 'read' | 'follow'>;
 
-/** How many of the newest entries are searched for the end of a run that has ended. */
+/** The end of an ended run is searched in this many of the newest entries. */
 const NEAR_END = 50;
 
 /**
- * A session's stream as wire events after a sequence. It stays open across pauses and completes with
- * the end of the run that was the newest at the time of the request. Earlier ends (of other turns, or
- * of an interrupt that was resumed) are left out, since a reader stops at the first end.
+ * Follows a session's stream as wire events after a sequence, across pauses, to the end of the run
+ * that was newest at the time of the request. It skips earlier ends (of other turns, or of a
+ * resumed interrupt), since a reader stops at the first end.
  *
- * @throws the error that breaks off following; the events are incomplete then
+ * @throws the error that broke off following; the events are incomplete then
  */
 export async function* createAgentEvents(
   log: Log,
@@ -29,7 +29,7 @@ export async function* createAgentEvents(
   const { sessionId } = record;
   const end = isTerminal(record.status) ? await findEnd(log, record) : undefined;
   if (end !== undefined && (end.isGone || fromSequence >= end.sequence)) {
-    // There is nothing more to read; the reader may only not know that the run has ended.
+    // The reader has everything, but may not know that the run has ended.
     yield formatWireEvent({ id: Math.max(fromSequence, end.sequence), event: end.event });
     return;
   }
@@ -53,7 +53,7 @@ export async function* createAgentEvents(
   }
 }
 
-/** The requests for approvals that the reader may not give. */
+/** Returns the approval requests that the reader may not decide. */
 async function toWithheld(
   viewer: Viewer | undefined,
   entries: readonly LogEntry[],
@@ -66,7 +66,7 @@ async function toWithheld(
   return withheld;
 }
 
-/** A chunk with the ids that clients know: a client compares `agentId` with the session's id. */
+/** Shows clients the ids that they know: a client compares `agentId` with the session's id. */
 function toShown<M extends StreamMessage>(message: M): M {
   const named: Partial<Record<'agentId' | 'subSessionId', string>> = {};
   if ('agentId' in message) named.agentId = toShownSessionId(message.agentId);
@@ -74,7 +74,7 @@ function toShown<M extends StreamMessage>(message: M): M {
   return { ...message, ...named };
 }
 
-/** The end of a run that has ended; rebuilt from the record if its entry has expired. */
+/** Finds the end of an ended run, or rebuilds it from the record if its entry has expired. */
 async function findEnd(
   log: Log,
   { sessionId, sequence, status, error, output }: SessionRecord,

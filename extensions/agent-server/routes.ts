@@ -54,7 +54,7 @@ const BEGIN = [
   'message_not_found',
 ] as const;
 
-/** Routes for programs, and for agents that delegate to this one. */
+/** Routes for programs, and for agents that delegate to agents here. */
 export const AGENT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'post',
@@ -190,7 +190,7 @@ function sendStarted(response: Response, started: AgentStarted): void {
   response.status(202).set(headers).json(started);
 }
 
-/** The newest sequence that the reader has. A reconnecting reader sends it as `Last-Event-ID`. */
+/** Reads the newest sequence that the reader has; a reconnecting reader sends `Last-Event-ID`. */
 function readCursor(request: Request, fromSequence: string | undefined): number | undefined {
   const text = request.get(HEADERS.lastEventId) ?? fromSequence;
   if (text === undefined || text === '') return undefined;

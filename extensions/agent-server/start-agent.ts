@@ -34,8 +34,8 @@ interface StartParams {
 }
 
 /**
- * Starts a turn in a session of the caller, or in a new one. A message that was accepted before gets
- * the run that it began then.
+ * Starts a turn in a session of the caller, or in a new one. A repeated message gets the run that
+ * it began the first time.
  *
  * @throws HelixError the refusals that `/agent/start` declares
  */
@@ -70,13 +70,13 @@ export async function startAgent(
   return toStarted(sessionId, await runOfMessage(store, storedId, messages.at(-1)?.id ?? ''));
 }
 
-/** A run as clients know it. */
+/** Names a run by the ids that clients know. */
 export function toStarted(storedId: string, runId: string): AgentStarted {
   const sessionId = toShownSessionId(storedId);
   return { sessionId, streamId: sessionId, runId };
 }
 
-/** The messages of a body in the form that a chat client would post. */
+/** Converts the messages of a body to the form of a chat client. */
 function toPosted({ message, input = [], messageId }: StartAgentBody): PostedMessage[] {
   const given = message ?? input;
   if (typeof given === 'string') return [toPostedMessage({ content: given, id: messageId })];
@@ -92,7 +92,9 @@ function toPostedMessage({ id, content, parts, metadata }: UserInputMessage): Po
   };
 }
 
-/** The state of a session's newest run, by the rows of its turn. @param isHeld it waits for its agent */
+/**
+ * Returns the state of a session's newest run. @param isHeld true if it waits for its paused agent
+ */
 export function toAgentStatus(
   { record, rows, openCalls }: Pick<SessionView, 'record' | 'rows' | 'openCalls'>,
   { isHeld }: { isHeld: boolean },

@@ -1,7 +1,7 @@
 import type { Extension } from '../../extension.js';
 import { AUDIT_ROUTES } from './routes.js';
 
-/** Shows operators the audit trail of their tenant. */
+/** Lets operators read, verify and export the audit trail of their tenant. */
 export function audit(): Extension {
   return { name: 'audit', routes: AUDIT_ROUTES };
 }

@@ -20,7 +20,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Audit, AuditQuery as StoredQuery, ChainedEntry } from '../../store/contract/audit.js';
 
-/** The audit trail of the caller's tenant. */
+/** Routes of the audit trail of the caller's tenant. */
 export const AUDIT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -104,13 +104,13 @@ export const AUDIT_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Also of the caller's own entries alone: who has looked is for the others to know. */
+/** Reads of one's own entries are recorded too: the others may know who has looked. */
 function mayReadTrail(caller: Identity, actor?: string): About {
   requireRole(caller, 'operator');
   return { person: actor };
 }
 
-/** The entries as JSON lines, read page by page as the reader takes them. */
+/** Yields the entries as JSON lines, page by page as the reader takes them. */
 async function* toLines(
   audit: Pick<Audit, 'page'>,
   tenant: string | undefined,

@@ -16,7 +16,7 @@ const act = {
   refusals: ['not_allowed', 'agent_not_found'],
 } as const;
 
-/** The agents of the server, and their pauses. */
+/** Routes of the server's agents and their pauses. */
 export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -40,7 +40,7 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
         pauses: paused
           .filter((pause) => pause.agent === name && isShown(pause))
           .map(({ everywhere, at, by, reason }) =>
-            // Who works for the installation is not for its tenants to know.
+            // Tenants must not learn who works for the installation.
             everywhere && caller.tenantId !== undefined
               ? { everywhere, at }
               : { everywhere, at, by, reason },

@@ -14,7 +14,7 @@ import { HEADERS } from '../../protocol/wire-names.js';
 import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { OperatorForkBody, OperatorForkReply, OperatorRunPath } from '../../protocol/operator.js';
 
-/** A run that is continued elsewhere: the conversation it belongs to stays as it is. */
+/** Copies a conversation and continues a run in the copy; the original stays as it is. */
 export const OPERATOR_FORK_ROUTE: Route = defineRoute({
   method: 'post',
   path: '/api/operator/runs/:runId/fork',
@@ -52,7 +52,7 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
     }
     requireAddressable(deps.agents, record.agent);
     const key = await nameOfRequest(deps, call.request);
-    // The same request names the same copy.
+    // A repeated request must name the same copy.
     const { step, reason, sessionId = `s-${key ?? randomUUID()}` } = body;
     const { storedId: newSessionId } = await findSession(deps.stateStore, sessionId, caller);
     const { sessionId: from } = record;

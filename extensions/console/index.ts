@@ -7,7 +7,7 @@ import { OPERATOR_SESSION_ROUTES } from './sessions.js';
 import { OPERATOR_STEP_ROUTE } from './step.js';
 import { OPERATOR_WAITING_ROUTES } from './waiting.js';
 
-/** For operators of a tenant: what waits, runs, answers, stops and forks of them, agents, workers. */
+/** Lets operators of a tenant see what waits, and handle its runs, agents and workers. */
 export function operatorConsole(): Extension {
   return {
     name: 'console',

@@ -6,10 +6,10 @@ import { LIMITS } from '../../protocol/limits.js';
 import { OperatorEvents, OperatorEventsQuery, OperatorRunPath } from '../../protocol/operator.js';
 import type { RunInfo } from '../../store/contract/runs.js';
 
-/** Of the entries of one page, as JSON. */
+/** Size of a page's entries as JSON. */
 const PAGE_BYTES = LIMITS.answerBytes;
 
-/** What a run wrote to its conversation's log, as long as the log keeps it. */
+/** Lists a run's entries in its conversation's log, as long as the log keeps them. */
 export const OPERATOR_RUN_EVENTS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/api/operator/runs/:runId/events',
@@ -41,7 +41,7 @@ export const OPERATOR_RUN_EVENTS_ROUTE: Route = defineRoute({
   },
 });
 
-/** As much as fits into a page, one entry at least. */
+/** Returns the entries that fit into a page, at least one. */
 function cut(entries: LogEntry[]): LogEntry[] {
   let bytes = 0;
   const end = entries.findIndex(({ message }) => {
@@ -51,7 +51,7 @@ function cut(entries: LogEntry[]): LogEntry[] {
   return end < 0 ? entries : entries.slice(0, Math.max(1, end));
 }
 
-/** Sequence of the last entry before the next turn. */
+/** Returns the sequence of the last entry before the next turn. */
 function endOf(run: RunInfo, all: readonly RunInfo[]): number {
   const later = all.filter(({ turn, startSequence }) => turn > run.turn && startSequence > 0);
   return Math.min(Infinity, ...later.map(({ startSequence }) => startSequence));

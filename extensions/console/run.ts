@@ -9,9 +9,9 @@ import type { SessionRecord } from '../../store/contract/sessions.js';
 import { isOfTenant } from '../../store/record/questions.js';
 
 /**
- * A run as Temporal lists it, with the status of the record if it is its session's newest. Empty if the
- * conversation is another tenant's: of a run that was started without search attributes, Temporal does
- * not know the tenant.
+ * Shows a listed run, with the record's status if it is its session's newest. Empty if the
+ * conversation is another tenant's: Temporal does not know the tenant of a run without search
+ * attributes.
  */
 export async function toOperatorRun(
   { stateStore: { sessions } }: Pick<RouteDeps, 'stateStore'>,
@@ -28,14 +28,14 @@ export async function toOperatorRun(
   return [{ ...run, status, ...owner, ...toPlace(sessionId) }];
 }
 
-/** The conversation of a run, and whether the run is a sub-agent's. */
+/** Returns the run's conversation, and marks a sub-agent's run. */
 function toPlace(sessionId: string): Pick<OperatorRun, 'sessionId' | 'subAgent'> {
   const root = rootOf(sessionId);
   const shown = { sessionId: toShownSessionId(root) };
   return root === sessionId ? shown : { ...shown, subAgent: true };
 }
 
-/** @param conversation whose run it is, or its sub-agent's. Undefined if there is no such run */
+/** @param conversation of the run or its parent @returns undefined if there is no such run */
 export async function readRunDetail(
   deps: RouteDeps,
   caller: Caller,
@@ -81,7 +81,10 @@ export async function readRunDetail(
   };
 }
 
-/** Of the run's first leg, which links to the next one. A sub-agent's work is in the trace of its root. */
+/**
+ * Returns the trace of the first leg, which links to the next. A sub-agent works in its root's
+ * trace.
+ */
 function toTraceUrl({ tracer }: Pick<RouteDeps, 'tracer'>, runId: string): string | undefined {
   const sessionId = sessionOfRun(runId);
   if (rootOf(sessionId) !== sessionId) return undefined;
@@ -89,7 +92,7 @@ function toTraceUrl({ tracer }: Pick<RouteDeps, 'tracer'>, runId: string): strin
   return tracer?.urlOf({ trace, runId, sessionId: toShownSessionId(sessionId) });
 }
 
-/** The steps of one run of a turn, with the outcomes of their calls. */
+/** Lists a run's steps with the outcomes of their calls. */
 function toSteps(
   runId: string,
   rows: readonly Row[],

@@ -34,7 +34,7 @@ const ofRun = { method: 'post', params: OperatorRunPath } as const;
 const REFUSED = ['not_found', 'not_allowed', 'stale_run'] as const;
 const BEGUN = { 202: { description: 'The run that continues.', content: { json: RetryReply } } };
 
-/** The runs of a tenant, for colleagues. */
+/** Operators' routes of the tenant's runs. */
 export const OPERATOR_RUN_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -171,12 +171,12 @@ async function openNewest(
   throw new HelixError('stale_run', 'Another run is the newest of this conversation.');
 }
 
-/** Who did it, and why, is in the line of the audit entry: no erasure reaches a log. */
+/** The actor and the reason stay in the audit entry: no erasure reaches a log. */
 function noteRerun({ logger }: RouteDeps, runId: string): void {
   logger.info({ runId }, 'a run was continued or repeated');
 }
 
-/** Conversations whose runs one page looks for. */
+/** One page looks for runs of this many conversations. */
 const CONVERSATIONS = 20;
 
 const Place = z.tuple([z.string(), z.string()]);
@@ -185,13 +185,13 @@ type List = RouteDeps['executor']['list'];
 type RunPage = Awaited<ReturnType<List>>;
 
 interface Wanted extends NonNullable<Parameters<List>[0]> {
-  /** Only runs of this user's conversations, those first that changed last. */
+  /** Only runs of this user, by the newest change of their conversation. */
   owner?: string | undefined;
 }
 
 /**
- * Lists runs, newest first. Temporal does not know owners: for one of them the runs of a few
- * conversations at a time are listed, so a page may be short, or empty, and have a cursor all the same.
+ * Lists runs, newest first. Temporal does not know owners: a list by owner asks for the runs of a
+ * few conversations at a time, so a page may be short or empty and still have a cursor.
  *
  * @throws HelixError `invalid_query`, `validation_error` for a cursor of another list
  */

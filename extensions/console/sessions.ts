@@ -17,7 +17,7 @@ import {
   OperatorSessionQuery,
 } from '../../protocol/operator.js';
 
-/** Conversations of a tenant, for colleagues, and the workers of the fleet. */
+/** Operators' routes of the tenant's conversations and of the fleet's workers. */
 export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',

@@ -5,7 +5,7 @@ import { OperatorStep, OperatorStepPath } from '../../protocol/operator.js';
 import type { AssistantPart, Row, ToolRow } from '../../protocol/rows.js';
 import type { RunInfo } from '../../store/contract/runs.js';
 
-/** A step of a run from close by, for colleagues: what it read and wrote. */
+/** Shows operators the texts, inputs and outputs of a step. */
 export const OPERATOR_STEP_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/api/operator/runs/:runId/steps/:step',
@@ -24,12 +24,12 @@ export const OPERATOR_STEP_ROUTE: Route = defineRoute({
   },
 });
 
-/** Text of the user's that is shown with a step. */
+/** Most characters of the user's text shown with a step. */
 const PROMPT_CHARS = 4_000;
 
 type Deps = Pick<RouteDeps, 'stateStore'>;
 
-/** What one step of a run wrote and called; undefined if the run has no such step any more. */
+/** Reads the texts and calls of a step; undefined if the run has no such step any more. */
 export async function readStep(
   deps: Deps,
   runId: string,
@@ -60,7 +60,7 @@ export async function readStep(
   };
 }
 
-/** Where the rows of later turns begin; undefined for the newest turn. */
+/** Returns the row where later turns begin; undefined for the newest turn. */
 async function endOfTurn(
   { stateStore: { runs } }: Deps,
   sessionId: string,

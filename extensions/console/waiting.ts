@@ -37,7 +37,7 @@ const UNANSWERED = [
   'expired',
 ] as const;
 
-/** What waits for people in a tenant, for colleagues. */
+/** Operators' routes of the tenant's open questions. */
 export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -111,7 +111,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** One conversation, wherever it is on the list. */
+/** Reads one conversation, at any position of the list. */
 async function readWaiting(
   deps: RouteDeps,
   caller: Identity,
@@ -126,7 +126,7 @@ async function readWaiting(
   return toWaiting(deps, caller, { ...found, since: since ?? found.record.updatedAt });
 }
 
-/** Empty if all its questions were overdue, or this caller may not read the session. */
+/** Returns an empty list if all questions were overdue, or the caller may not read the session. */
 async function toWaiting(
   deps: RouteDeps,
   caller: Identity,

@@ -20,28 +20,28 @@ export {
 
 export interface TemporalSettings extends InspectTemporalOptions {
   address: string;
-  /** Ids of the keys with which this process reads payloads. */
+  /** Ids of the keys that this process has for payloads. */
   keyIds: readonly string[];
   /** A worker of the SDK describes its namespace itself, and does not start if it may not. */
   isWorker?: boolean;
 }
 
-/** What a process says at its start about the Temporal that its settings name. */
+/** Findings about Temporal that a process reports at its start. */
 export interface TemporalExplained {
-  /** It cannot work without this. */
+  /** The process cannot work until this is fixed. */
   fault: string | undefined;
-  /** Some runs cannot continue. */
+  /** Some runs cannot continue, or workers cannot start. */
   warning: string | undefined;
 }
 
-/** Looks at the server with the settings of this process. It throws nothing. */
+/** Inspects the server with the settings of this process; never throws. */
 export async function explainTemporal({
   address,
   keyIds,
   isWorker = false,
   ...options
 }: TemporalSettings): Promise<TemporalExplained> {
-  // A certificate may be unreadable: the error of the connection itself says so.
+  // If inspecting throws, connecting reports the error.
   const found = await inspectTemporal(options).catch(() => undefined);
   if (found === undefined) return { fault: undefined, warning: undefined };
   if ('refusal' in found) {
@@ -62,7 +62,11 @@ export async function explainTemporal({
 
 type NamespaceConnection = Pick<Connection, 'workflowService' | 'close'>;
 
-/** A connection whose namespace can be used. @throws what the server replies; it is closed then */
+/**
+ * Returns the connection if its namespace can be described; otherwise closes it.
+ *
+ * @throws the server's error
+ */
 export async function inNamespace<C extends NamespaceConnection>(
   connection: C,
   namespace: string,
@@ -70,7 +74,10 @@ export async function inNamespace<C extends NamespaceConnection>(
   return keepIf(connection, () => connection.workflowService.describeNamespace({ namespace }));
 }
 
-/** The same where the namespace may be used and not described, as with some keys of Temporal Cloud. */
+/**
+ * Like `inNamespace`, but accepts credentials that may use the namespace without describing it,
+ * such as some keys of Temporal Cloud.
+ */
 export async function inUsableNamespace<C extends NamespaceConnection>(
   connection: C,
   namespace: string,

@@ -6,22 +6,25 @@ import { lastPoll } from '../../runs/workers.js';
 import { toMs } from '../../runs/temporal-calls.js';
 import { INDEXED_VALUE_TYPE, routeTo } from '../../runs/search-attributes.js';
 
-/** A fact, or why it could not be found. */
+/** A fact, or the error that kept it from being found. */
 export type Finding<T> = { value: T } | { refusal: Refusal };
 
 export interface Refusal {
-  /** Status of gRPC; 2 (unknown) for other errors. */
+  /** gRPC status; 2 (unknown) for other errors. */
   status: number;
   message: string;
 }
 
-/** What a look at a Temporal server found. */
+/** Facts about a Temporal server. */
 export interface TemporalFacts {
   serverVersion: string;
   namespace: Finding<{ retentionMs: number }>;
-  /** By name: whether the server has it, with the type that runs need. */
+  /** State of each search attribute on the server, by name. */
   searchAttributes: Finding<Record<string, 'present' | 'missing' | 'other type'>>;
-  /** When workers last asked for runs and for tool calls, by the server's clock; 0: not for minutes. */
+  /**
+   * Times of the last polls for runs and for tool calls, by the server's clock; 0: none for
+   * minutes.
+   */
   pollers: Finding<{ runs: number; tools: number }>;
   /** Ids of the keys of the newest running runs' inputs; null for an input that is not encrypted. */
   payloadKeys: Finding<(string | null)[]>;
@@ -35,27 +38,27 @@ export interface InspectTemporalOptions {
 }
 
 const CALL_MS = 5_000;
-/** Runs whose inputs are looked at. */
+/** Number of runs whose inputs are inspected. */
 const RUNS = 10;
-/** Status of gRPC for an error without one. */
+/** gRPC status of an error without one. */
 const UNKNOWN = 2;
 
 /**
- * Looks at a Temporal server with the credentials of API and worker, and changes nothing there.
+ * Inspects a Temporal server with the credentials of API and worker, and changes nothing there.
  *
- * @returns the facts, or why the server cannot be reached
+ * @returns the facts, or the error if the server cannot be reached
  */
 export async function inspectTemporal({
   connection: options,
   namespace,
   taskQueue,
 }: InspectTemporalOptions): Promise<Finding<TemporalFacts>> {
-  // To connect first, or to try again, would hide why there is no connection.
+  // An eager connection, or a retry, would hide the reason of a failure.
   let connection: Connection;
   try {
     connection = Connection.lazy({ ...options, interceptors: [] });
   } catch (error) {
-    // Certificates and keys are read here.
+    // This line reads certificates and keys.
     return { refusal: { status: UNKNOWN, message: toReason(error) } };
   }
   const { workflowService, operatorService } = connection;
@@ -84,7 +87,7 @@ export async function inspectTemporal({
     const { executions } = await workflowService.listWorkflowExecutions({
       namespace,
       pageSize: RUNS,
-      // Other fleets of this namespace have keys of their own.
+      // Other fleets of this namespace have their own keys.
       query: `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
     });
     const ids = await Promise.all(
@@ -144,7 +147,7 @@ function toRefusal(error: unknown): Refusal {
   return { status: UNKNOWN, message: error instanceof Error ? error.message : String(error) };
 }
 
-/** The reason of a connection that failed, without what the libraries write around it. */
+/** Extracts the reason of a failed connection from the texts of the libraries. */
 function toCause(details: string): string {
   const [, cause = details] =
     /Last error: (?:Error: )?(.*?)\. Resolution note/s.exec(details) ?? [];
@@ -152,7 +155,7 @@ function toCause(details: string): string {
   return alert ?? cause.replace(/ \([\dTZ:.-]+\)$/, '').replace(/\.$/, '');
 }
 
-/** Used for this alone: no task is ever there. */
+/** Task queue for the clock alone; it never has a task. */
 const QUEUE = { name: 'helix-doctor', kind: 1 } as const;
 
 const WITHIN_MS = 3_000;
@@ -160,10 +163,10 @@ const WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 25;
 
 /**
- * Reads the clock of a Temporal server. No call of its API replies with the time, but it notes when
- * each poller has come: so this one comes, looks when that was, and leaves.
+ * Reads the clock of a Temporal server. No call of its API replies with the time, but the server
+ * notes the time of each poll, so this function polls, reads that time, and leaves.
  *
- * @throws Error of the server, or if it does not list the poller in time
+ * @throws Error of the server, or if the server does not list the poller in time
  */
 async function readTemporalClock(connection: Connection, namespace: string): Promise<ClockReading> {
   const { workflowService } = connection;

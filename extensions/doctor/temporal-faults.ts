@@ -1,15 +1,15 @@
 import type { Refusal, TemporalFacts } from './inspect-temporal.js';
 
-/** What keeps API and workers from using Temporal, and what to do about it; names the setting. */
+/** A reason why API or workers cannot use Temporal, and its cure, which names the setting. */
 export interface TemporalFault {
   finding: string;
   fix: string;
 }
 
-/** Statuses of gRPC. */
+/** gRPC statuses. */
 export const GRPC = { notFound: 5, denied: 7, unauthenticated: 16 } as const;
 
-/** Why there is no connection. Pure. */
+/** Explains a failed connection. Pure. */
 export function toConnectionFault(address: string, { status, message }: Refusal): TemporalFault {
   if (status === GRPC.unauthenticated || status === GRPC.denied) {
     return {
@@ -53,7 +53,7 @@ export function toConnectionFault(address: string, { status, message }: Refusal)
   };
 }
 
-/** Why the namespace cannot be used; undefined if that is not certain. Pure. */
+/** Explains an unusable namespace; undefined if that is not certain. Pure. */
 export function toNamespaceFault(
   namespace: string,
   { status, message }: Refusal,
@@ -71,13 +71,13 @@ export function toNamespaceFault(
   };
 }
 
-/** A namespace that may be used and not described: what does not work then; else undefined. Pure. */
+/** Explains the limits of credentials that may use the namespace but not describe it. Pure. */
 export function toUndescribedFault(
   name: string,
   { namespace, payloadKeys, pollers }: TemporalFacts,
 ): TemporalFault | undefined {
   if (!('refusal' in namespace) || namespace.refusal.status !== GRPC.denied) return undefined;
-  // Runs or the task queue of the same namespace could be read.
+  // Neither runs nor the task queue could be read, so the namespace is not usable either.
   if ('refusal' in payloadKeys && 'refusal' in pollers) return undefined;
   return {
     finding: `These credentials may use the namespace "${name}", but not describe it: ${namespace.refusal.message}. The API works without, workers do not start.`,
@@ -85,7 +85,7 @@ export function toUndescribedFault(
   };
 }
 
-/** Keys of running runs that this process does not have; undefined if it has all. Pure. */
+/** Names the keys of running runs that this process lacks; undefined if it has all. Pure. */
 export function toKeysFault(
   keyIds: readonly string[],
   used: readonly (string | null)[],

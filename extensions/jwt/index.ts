@@ -19,7 +19,7 @@ export interface JwtOptions {
   secret?: string | undefined;
   /** Public key as PEM (SPKI) or certificate. */
   publicKey?: string | undefined;
-  /** URL of the issuer's key set. Keys are cached for ten minutes; an unknown one is fetched. */
+  /** URL of the issuer's key set. Keys are cached for ten minutes; an unknown key is fetched. */
   jwksUrl?: string | undefined;
   /** Required `iss` claim. Default: any issuer that has the key. */
   issuer?: string | readonly string[] | undefined;
@@ -32,15 +32,15 @@ export interface JwtOptions {
   /** Claim that names the user. Default: `sub`. */
   userClaim?: string | undefined;
   /**
-   * Claim that names the person, the same in all tenants and for all issuers; a token has to have it. Default:
-   * the issuer and the user together name one person.
+   * Claim that names the person across tenants and issuers; tokens must have it. Default: issuer
+   * and user together name one person.
    */
   personClaim?: string | undefined;
-  /** Claim that names the tenant; a token need not have it. Default: `tenant_id`. */
+  /** Claim that names the tenant; optional in a token. Default: `tenant_id`. */
   tenantClaim?: string | undefined;
   /**
    * Claim that lists the tenants on which the user may act as an operator: a list, or words in one
-   * text; `*` is all of them. Default: none.
+   * text; `*` means all. Default: none.
    */
   tenantsClaim?: string | undefined;
   /**
@@ -48,13 +48,13 @@ export interface JwtOptions {
    * `realm_access.roles`. Default: `roles`.
    */
   rolesClaim?: string | undefined;
-  /** The names in the token that mean the roles. Default: the same names. */
+  /** Names of the roles in the token. Default: the same names. */
   roleNames?: Partial<Record<Role, string | undefined>> | undefined;
   /** Cookie with the token of requests without an `Authorization` header. Default: none. */
   cookie?: string | undefined;
   /**
-   * Whether a token, by its verified claims, was revoked before its end. Asked with each request, and every
-   * 10 s while a reply is sent. Default: none was.
+   * Returns true if the token with these verified claims was revoked. Called on each request, and
+   * every 10 s during a reply. Default: no token was.
    */
   revoked?: ((claims: JWTPayload) => boolean | Promise<boolean>) | undefined;
   /** Least time between two fetches for unknown keys, ms. Default: 30,000. */
@@ -80,9 +80,9 @@ const KEY_SET_BYTES = 1024 * 1024;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /**
- * An authenticator for signed tokens, from `Authorization: Bearer` or a cookie. A refusal does not
- * reveal what is wrong with a token. If the key set cannot be fetched, the refusal is `unavailable`,
- * since the token may be good.
+ * Creates an authenticator for signed tokens, from `Authorization: Bearer` or a cookie. A refusal
+ * does not reveal the fault of a token. If the key set cannot be fetched, the refusal is
+ * `unavailable`, since the token may be good.
  *
  * @throws Error if the options name no key or several, a short secret, or a malformed key
  * @example
@@ -176,7 +176,7 @@ const fetchKeys: FetchImplementation = async (url, options) => {
   return new Response(Buffer.concat(pieces), response);
 };
 
-/** A token whose key is not in the set is bad; without a set nothing is known about the token. */
+/** Refuses a token whose key is not in the set; without the set the token may still be good. */
 function refuseKey(error: unknown): never {
   const isOfToken =
     error instanceof errors.JWKSNoMatchingKey ||
@@ -228,7 +228,10 @@ function toList(value: string | readonly string[]): string[] {
   return typeof value === 'string' ? [value] : [...value];
 }
 
-/** The names in a claim: a list, or words in one text. A path such as `realm_access.roles` is followed. */
+/**
+ * Reads the names in a claim: a list, or words in one text. Follows a path such as
+ * `realm_access.roles`.
+ */
 function readNames(payload: JWTPayload, claim: string): string[] {
   const value = payload[claim] ?? at(payload, claim.split('.'));
   if (typeof value === 'string') return value.split(/\s+/);

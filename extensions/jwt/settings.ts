@@ -15,7 +15,8 @@ type Access = Pick<
 >;
 
 /**
- * Authentication, allowed origins and limits, from the settings. A token wins over everything else.
+ * Reads authentication, allowed origins and limits from the settings. A key for tokens overrides
+ * `HELIX_ALLOW_UNAUTHENTICATED`.
  *
  * @throws ConfigError if no key is set and `HELIX_ALLOW_UNAUTHENTICATED` is not set either
  */
@@ -39,12 +40,12 @@ export function readAccess(config: Config): Access {
     },
     trustedProxies: config.TRUSTED_PROXIES,
     repliesOutliveTokens: config.REPLIES_OUTLIVE_TOKENS,
-    // Against DNS rebinding, wherever it listens: a container's port may be published on loopback only.
+    // DNS rebinding works on any address: a container's port may be published on loopback only.
     hostNames: authenticate === undefined ? toHostNames(config) : undefined,
   };
 }
 
-/** Settings that are valid but admit more callers than an operator may expect. */
+/** Warns of valid settings that admit more than an operator may expect. */
 export function warnOfAccess(config: Config, hasAccounts: boolean): string[] {
   if (!hasAccounts)
     return ['there is no sign-in: every caller that reaches the api is the same user'];

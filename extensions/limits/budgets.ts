@@ -11,18 +11,18 @@ export interface Budget {
   monthUsd?: number | undefined;
 }
 
-/** What one user may spend, and all users of a tenant together. */
+/** Budgets of one user, and of all users of a tenant together. */
 export interface Budgets {
   user?: Budget;
   tenant?: Budget;
   /**
    * `refuse` (the default): a run that would begin beyond a budget is refused as `budget_exceeded`;
-   * runs that were begun before continue. `warn`: it is only logged.
+   * runs that have begun continue. `warn`: it is only logged.
    */
   action?: 'refuse' | 'warn';
 }
 
-/** Budgets as settings name them; all amounts are optional. */
+/** Budgets by the names of settings; all amounts are optional. */
 export interface BudgetSettings {
   BUDGET_USER_DAY_USD?: number | undefined;
   BUDGET_USER_MONTH_USD?: number | undefined;
@@ -31,7 +31,7 @@ export interface BudgetSettings {
   BUDGET_ACTION?: Budgets['action'];
 }
 
-/** The budgets of the settings; undefined without any. */
+/** Returns the budgets of the settings; undefined if none is set. */
 export function budgetsOfSettings(settings: BudgetSettings): Budgets | undefined {
   const user = { dayUsd: settings.BUDGET_USER_DAY_USD, monthUsd: settings.BUDGET_USER_MONTH_USD };
   const tenant = {
@@ -42,7 +42,7 @@ export function budgetsOfSettings(settings: BudgetSettings): Budgets | undefined
   return isSet ? { user, tenant, action: settings.BUDGET_ACTION ?? 'refuse' } : undefined;
 }
 
-/** A budget of which this much is spent. */
+/** A budget and the amount spent of it. */
 export interface Spent {
   of: 'user' | 'tenant';
   period: keyof Spending;
@@ -50,13 +50,13 @@ export interface Spent {
   usedUsd: number;
 }
 
-/** From this share of a budget on, it is logged. */
+/** A budget is logged from this share on. */
 const NOTED_FROM = 0.8;
 const MICRO = 1_000_000;
-/** Owners that are remembered as logged. */
+/** Most log entries to remember, so that each is written once. */
 const MOST_NOTED = 10_000;
 
-/** The budgets with the highest share spent first. Pure. */
+/** Returns the budgets, highest share spent first. Pure. */
 export function sharesOf(budgets: Budgets, spent: Record<'user' | 'tenant', Spending>): Spent[] {
   const shares: Spent[] = [];
   for (const whose of ['user', 'tenant'] as const) {
@@ -81,13 +81,13 @@ export interface BudgetDeps {
   logger: { warn: (fields: object, message: string) => void };
   /** Default: nothing is counted. */
   meter?: RunMeter;
-  /** Notifies of a budget that is spent. Default: no receiver. */
+  /** Notifies receivers of a spent budget. Default: no receiver. */
   announce?: ((owner: SessionOwner, spent: Spent, window: string) => Promise<void>) | undefined;
 }
 
 /**
- * Checks an owner's budgets before a run begins. The sums follow the end of a run by a moment, so runs
- * that are active beside each other may go beyond a budget by what they use.
+ * Checks an owner's budgets before a run begins. Sums lag the end of a run by a moment, so
+ * concurrent runs may exceed a budget by their own use.
  *
  * @returns a check that throws HelixError `budget_exceeded`
  */
@@ -109,7 +109,7 @@ export function createBudgetCheck(
     if (isSpent) meter({ kind: 'budget_spent', of: spent.of, period: spent.period });
     if (!isSpent || announce === undefined) return;
     announce({ owner, tenant }, spent, window).catch((err: unknown) => {
-      // The next message within this budget tries again.
+      // The next begin within this budget tries again.
       noted.delete(key);
       logger.warn({ err, owner, tenant }, 'receivers could not be notified of a spent budget');
     });
@@ -127,14 +127,14 @@ export function createBudgetCheck(
 function budgetExceeded({ of, period, limitUsd }: Spent): HelixError {
   const whose = of === 'tenant' ? 'your organisation' : 'you';
   const until = period === 'day' ? 'tomorrow' : 'next month';
-  // What all users of a tenant have spent is not for each of them to know.
+  // A single user must not learn the sum of all users of the tenant.
   const detail = of === 'user' ? { of, period, limitUsd } : { of, period };
   const text = `The budget of ${whose} for this ${period} is spent. New answers are possible ${until}.`;
   return new HelixError('budget_exceeded', text, { detail });
 }
 
 /**
- * Notifies receivers of a budget that is spent: once for each budget and day or month, however many
+ * Notifies receivers of a spent budget: once for each budget and day or month, however many
  * processes see it. Undefined without receivers.
  *
  * @param window the day or month, ISO 8601
@@ -157,7 +157,7 @@ export function announceSpendTo(notify: RunsHost['notify']): BudgetDeps['announc
   };
 }
 
-/** Names of agents whose model calls no budget counts. Agents made by a factory are skipped. */
+/** Returns the agents whose model calls no budget counts, except those made by a factory. */
 export function unpricedAgents(agents: AgentRegistry): string[] {
   return agents.getRegisteredTypes().filter((name) => {
     if (agents.isMade(name)) return false;
@@ -166,7 +166,7 @@ export function unpricedAgents(agents: AgentRegistry): string[] {
   });
 }
 
-/** A process with budgets names them when it starts. */
+/** Logs unpriced agents when a process with budgets starts. */
 export function warnOfUnpriced({
   budgets,
   agents,

@@ -25,15 +25,17 @@ export { toQuotas, type Quotas } from './quotas.js';
 
 export interface LimitOptions {
   /**
-   * What users and tenants may have, see `toQuotas`. Default: 20 active runs, 10 queued messages, 1,000 sessions and
-   * 256 MB for each user, 50 times that for each tenant; no limits where no user is named.
+   * Quotas, see `toQuotas`. Default: 20 active runs, 10 queued messages, 1,000 sessions and 256 MB
+   * for each user, 50 times that for each tenant; no limits if no user is named.
    */
   quotas?: Quotas | 'unlimited' | undefined;
-  /** What users and tenants may spend. Default: no limit. */
+  /** Default: no limit. */
   budgets?: Budgets | undefined;
 }
 
-/** Reads the options from the settings of a process. @param isOpen true for an API that takes callers without a sign-in */
+/**
+ * Reads the options from settings. @param isOpen true for an API without sign-in; absent in workers
+ */
 export function limitsOfSettings(
   settings: QuotaSettings & BudgetSettings & { HOST: string },
   { isOpen }: { isOpen?: boolean } = {},
@@ -45,9 +47,8 @@ export function limitsOfSettings(
 }
 
 /**
- * Limits what users and tenants have and spend, and shows operators what is used. A run that would begin, continue or be
- * copied beyond a quota is refused as `quota_exceeded`; one that would begin or continue beyond a budget as
- * `budget_exceeded`.
+ * Limits what users and tenants have and spend, and shows operators their usage. A run beyond a
+ * quota is refused as `quota_exceeded`, a run beyond a budget as `budget_exceeded`.
  */
 export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
   const quotasOf = createQuotasOf(quotas);
@@ -68,7 +69,7 @@ export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
   };
 }
 
-/** What the tenant has used, for colleagues. */
+/** Operators' route of the tenant's usage. */
 const OPERATOR_USAGE_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/api/operator/usage',
@@ -88,7 +89,7 @@ const OPERATOR_USAGE_ROUTE: Route = defineRoute({
   },
 });
 
-/** Adds up the sums that are in the same groups. Pure. */
+/** Adds up the sums of each group. Pure. */
 export function groupUsage(
   sums: readonly UsageSum[],
   by: UsageQuery['by'],

@@ -13,7 +13,7 @@ export interface Quotas {
 
 const MEGABYTE = 1024 * 1024;
 
-/** Quotas as settings name them; all are optional. */
+/** Quotas by the names of settings; all are optional. */
 export interface QuotaSettings {
   QUOTA_RUNS?: number | undefined;
   QUOTA_QUEUED?: number | undefined;
@@ -22,7 +22,7 @@ export interface QuotaSettings {
   QUOTA_TENANT_FACTOR?: number | undefined;
 }
 
-/** The quotas of the settings; undefined if none of a user's is set. */
+/** Returns the quotas of the settings; undefined if no quota of users is set. */
 export function quotasOfSettings(settings: QuotaSettings): Quotas | undefined {
   const { QUOTA_RUNS, QUOTA_QUEUED, QUOTA_SESSIONS, QUOTA_MB, QUOTA_TENANT_FACTOR } = settings;
   const user = {
@@ -34,9 +34,7 @@ export function quotasOfSettings(settings: QuotaSettings): Quotas | undefined {
   return Object.keys(user).length === 0 ? undefined : toQuotas(user, QUOTA_TENANT_FACTOR);
 }
 
-/**
- * The quotas of an API. An open server that only this machine reaches is unlimited unless a quota is set.
- */
+/** Reads the quotas of an API. An open server on loopback is unlimited unless a quota is set. */
 export function readQuotas(
   settings: QuotaSettings & { HOST: string },
   { isOpen }: { isOpen: boolean },
@@ -48,10 +46,10 @@ export function readQuotas(
 
 /** The default limits of a user. */
 const USER: OwnerCounts = { runs: 20, queued: 10, sessions: 1_000, bytes: 256 * MEGABYTE };
-/** As many times that for a tenant. */
+/** A tenant's limits are this multiple of a user's. */
 const TENANT_FACTOR = 50;
 
-/** Quotas with some numbers of a user's replaced. */
+/** Returns the default quotas with some of a user's numbers replaced. */
 export function toQuotas(user: Partial<OwnerCounts> = {}, tenantFactor = TENANT_FACTOR): Quotas {
   const { runs, queued, sessions, bytes } = { ...USER, ...user };
   return {
@@ -66,8 +64,8 @@ export function toQuotas(user: Partial<OwnerCounts> = {}, tenantFactor = TENANT_
 }
 
 /**
- * The quotas of an owner. By default the unnamed user has none: a program that names no users owns
- * all sessions as that one user.
+ * Returns a lookup of an owner's quotas. By default the unnamed user has none: a program that names
+ * no users owns all sessions as that user.
  */
 export function createQuotasOf(
   quotas: Quotas | 'unlimited' | undefined,
@@ -87,7 +85,7 @@ const WORDS: Record<keyof OwnerCounts, (limit: string) => string> = {
   bytes: (limit) => `The conversations hold ${limit}, as much as may be. Delete some to continue.`,
 };
 
-/** The refusal of what would go beyond a limit. */
+/** Creates the refusal of a request beyond a limit. */
 export function quotaExceeded({ what, of, limit, used }: QuotaExceeded): HelixError {
   const number = what === 'bytes' ? `${String(Math.round(limit / MEGABYTE))} MB` : String(limit);
   const whose = of === 'tenant' ? 'In your organisation: ' : '';
@@ -97,7 +95,8 @@ export function quotaExceeded({ what, of, limit, used }: QuotaExceeded): HelixEr
 }
 
 /**
- * What a request adds counts in this process at once, until the returned function is called.
+ * Admits a request within its quotas. The request counts in this process until the returned
+ * function is called.
  *
  * @throws HelixError `quota_exceeded` beyond the limits
  */
@@ -109,7 +108,7 @@ export async function admitWithin(
   const admit = () => owners.admit({ ...input, limits });
   let result = await admit();
   if (result.kind === 'exceeded' && result.what === 'sessions') {
-    // A session that is not counted yet is not a new one.
+    // The index may not list this session yet although it exists.
     await owners.fold(input.sessionId);
     result = await admit();
   }

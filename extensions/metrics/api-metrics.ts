@@ -16,10 +16,10 @@ const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 /**
- * Metrics of one API process. `processMetrics` adds those of Node itself; use it once per process.
- * `standing` (`stores.store.waiting.standing`) adds what waits for people, `questions` (`…waiting.questions`) how
- * many questions by agent, `pauses`
- * (`stores.store.pauses.of(…)`) which agents are paused.
+ * Creates the metrics of one API process. `processMetrics` adds those of Node itself; use it once
+ * per process. `standing` (`stores.store.waiting.standing`) adds waiting conversations, `questions`
+ * (`…waiting.questions`) open questions by agent, `pauses` (`stores.store.pauses.of(…)`) paused
+ * agents.
  *
  * @example
  * import { createApiMetrics } from 'helix-temporal/api';

@@ -13,7 +13,7 @@ const ATTEMPT_ENDS: readonly AttemptEnd[] = [
   'rewound',
   'exhausted',
 ];
-/** What the sweeper does about sessions that lost something. */
+/** Repairs of the sweeper. */
 const REPAIRS = [
   'begin',
   'continue',
@@ -26,20 +26,20 @@ const REPAIRS = [
   'stop',
 ];
 
-/** Tenants with a series of their own; they come only from settings that ask for them. */
+/** Most tenants with their own series; only settings turn these on. */
 const MOST_TENANTS = 1_000;
 
 type Of<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
 
-/** Cost so far by agent and model, millionths of a dollar: of all workers that share a meter. */
+/** Cost so far by agent and model, micro-dollars; workers that share a meter share the sums. */
 const SPENT = new WeakMap<MetricMeter, Map<string, number>>();
 
 /**
- * Counts events with a meter of Temporal's SDK, so that they come out beside its own metrics.
- * Attributes and names are written with underscores, since the SDK's Prometheus exporter drops those
- * with dots; `_total` is added by the exporter.
+ * Counts events with the meter of Temporal's SDK, which exports them with its own metrics. Names
+ * and attributes have underscores, since the SDK's Prometheus exporter drops those with dots; the
+ * exporter adds `_total`.
  *
- * @param findTenant for tenants, which are counted then
+ * @param findTenant undefined counts without tenants
  */
 export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): RunMeter {
   const labels = {
@@ -75,7 +75,7 @@ export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): Ru
       'Tokens of replies that are reasoning.',
     ),
   };
-  // The SDK's counters take whole numbers only. This one is a gauge that only rises.
+  // The SDK's counters take whole numbers only, so this is a gauge that only rises.
   const cost = meter.createGauge('helix_cost_usd_total', 'float', undefined, 'Cost, US dollars.');
   const spent = SPENT.get(meter) ?? new Map<string, number>();
   SPENT.set(meter, spent);
@@ -195,7 +195,7 @@ export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): Ru
   });
 }
 
-/** Different names of one kind that get a series of their own in one process. */
+/** Most names per label with their own series in one process. */
 const MOST = 100;
 
 const OTHER = 'other';
@@ -215,8 +215,8 @@ function createLabelNames(most: number = MOST): (name: string) => string {
 }
 
 /**
- * Adds the tenant to what models used. It is looked up beside the run, which waits for no count; where it
- * cannot be read, it counts as none.
+ * Adds the tenant to used tokens. The lookup does not delay the run; if it fails, the tenant is
+ * empty.
  *
  * @param findTenant undefined counts without tenants
  */

@@ -5,7 +5,7 @@ import { toDots } from './with-dots.js';
 const CALLS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const WAITS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
 
-/** In seconds; names as they are counted. */
+/** Seconds, by the name of the histogram. */
 const BUCKETS = {
   gen_ai_client_inference_duration_seconds: CALLS,
   gen_ai_client_inference_time_to_first_chunk_seconds: CALLS,
@@ -16,8 +16,9 @@ const BUCKETS = {
 };
 
 /**
- * The exporter of Temporal's SDK at an address (`host:port`), with the names and buckets that
- * docs/operating.md lists. Workers of this package then count beside what the SDK measures.
+ * Configures the SDK's exporter at an address (`host:port`), with the names and buckets that
+ * docs/operating.md lists. Workers of this package then export their counts with the SDK's own
+ * metrics.
  *
  * @example
  * import { Runtime } from '@temporalio/worker';
@@ -37,8 +38,8 @@ export function exportMetricsAt(bindAddress: string): PrometheusMetricsExporter 
 }
 
 /**
- * The exporter of Temporal's SDK that sends to a collector, as OTLP over HTTP. What this project counts
- * has the names of OpenTelemetry with `withDots`.
+ * Configures the SDK's exporter to send OTLP over HTTP to a collector. With `withDots`, metrics of
+ * this project get OpenTelemetry's names.
  *
  * @param url with its path, `http://collector:4318/v1/metrics`
  */
@@ -58,7 +59,7 @@ export function exportMetricsTo(url: string, everyMs: number): OtelCollectorExpo
   };
 }
 
-/** An address of this machine alone, at a port that nothing uses now. */
+/** Returns a loopback address with a port that nothing uses now. */
 export async function freeLoopbackAddress(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -73,7 +74,7 @@ export async function freeLoopbackAddress(): Promise<string> {
 
 const READ_MS = 5_000;
 
-/** Metrics as another server of this process exports them; that one binds an address of its own. */
+/** Reads metrics from the exporter of this process, which binds its own address. */
 export function metricsFrom(address: string): { contentType: string; read: () => Promise<string> } {
   return {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',

@@ -5,7 +5,7 @@ import { createCoreMeter } from './core-meter.js';
 
 export { createApiMetrics, type ApiMetricsOptions } from './api-metrics.js';
 
-/** Served on the port of the API, unless metrics have a port of their own: they are of all tenants together. */
+/** Serves metrics of all tenants on the API's port, unless they have a port of their own. */
 const METRICS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/metrics',

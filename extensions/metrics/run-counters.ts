@@ -3,7 +3,7 @@ import type { RunMeter } from '../../protocol/telemetry.js';
 
 const WAIT_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
 
-/** What requests to this process do to runs, under the names that workers use as well. */
+/** Counts effects of requests on runs, under the same names as in workers. */
 export function createRunCounters(registry: Registry): RunMeter {
   const registers = [registry];
   const ends = new Counter({
@@ -62,7 +62,7 @@ export function createRunCounters(registry: Registry): RunMeter {
         sweeps.inc({ found: event.found });
         return;
       default:
-      // The rest is what workers do.
+      // Only workers emit the other events.
     }
   };
 }

@@ -5,20 +5,20 @@ import type { Waiting, WaitingStanding } from '../../store/contract/waiting.js';
 
 /** A scrape does not wait longer than this for the store. */
 const READ_MS = 1_000;
-/** Conversations whose questions are counted, and how long a count holds. */
+/** Most conversations per count of questions, and lifetime of a count. */
 const MOST = 1_000;
 const COUNT_AGAIN_MS = 10_000;
 
 /**
- * What waits for people, read when metrics are scraped. Every API process shows the same values:
- * take their maximum. While the store does not answer, the gauges are absent.
+ * Adds gauges of waiting conversations, read at each scrape. Every API process shows the same
+ * values: take their maximum. The gauges are absent while the store does not answer.
  */
 export function addWaitingGauges(
   registry: Registry,
   readStanding: () => Promise<WaitingStanding>,
 ): void {
   let reading: Promise<WaitingStanding | undefined> | undefined;
-  /** Both gauges are collected in the same moment. */
+  /** Both gauges of one scrape share a read. */
   const read = (): Promise<WaitingStanding | undefined> => {
     reading ??= withTimeout(READ_MS, readStanding())
       .catch(() => undefined)
@@ -51,7 +51,10 @@ export function addWaitingGauges(
   );
 }
 
-/** Questions that wait, by agent and kind; counted at most every ten seconds, since each conversation is read. */
+/**
+ * Adds a gauge of open questions by agent and kind, counted at most every ten seconds since each
+ * conversation is read.
+ */
 export function addQuestionGauge(
   registry: Registry,
   readQuestions: NonNullable<Waiting['questions']>,
@@ -75,7 +78,7 @@ export function addQuestionGauge(
   });
 }
 
-/** Paused agents and held runs, read when metrics are scraped; every API process shows the same values. */
+/** Adds gauges of paused agents and held runs; every API process shows the same values. */
 export function addPauseGauges(
   registry: Registry,
   { list, held }: Pick<Pauses, 'list' | 'held'>,

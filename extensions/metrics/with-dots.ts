@@ -27,8 +27,8 @@ const WORDS = [
 const WORD = new RegExp(`(?:^|_)(${WORDS.join('|')})(?=_|$)`, 'g');
 
 /**
- * A name as OTLP has it: `gen_ai.client.inference.usage.input_tokens` for
- * `gen_ai_client_inference_usage_input_tokens`. Units and `_total` are no part of it. Pure.
+ * Converts a name for OTLP: `gen_ai.client.inference.usage.input_tokens` for
+ * `gen_ai_client_inference_usage_input_tokens`, without units and `_total`. Pure.
  */
 export function toDots(name: string): string {
   return name
@@ -42,7 +42,7 @@ export function toDots(name: string): string {
 const toTags = (tags: MetricTags = {}): MetricTags =>
   Object.fromEntries(Object.entries(tags).map(([name, value]) => [toDots(name), value]));
 
-/** A meter for OTLP: what is counted has the names and attributes of OpenTelemetry's conventions. */
+/** Wraps a meter so that metrics and attributes get OpenTelemetry's names. */
 export function withDots(meter: MetricMeter): MetricMeter {
   const unitOf = (name: string): string | undefined =>
     name.endsWith('_seconds') ? 's' : undefined;

@@ -7,19 +7,19 @@ import { isLoopback } from '../../config/loopback.js';
 import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress, metricsFrom } from './exporter.js';
 import { withDots } from './with-dots.js';
 
-/** How the metrics of a worker's process leave it. */
+/** Metrics of a worker's process. */
 export interface WorkerMetrics {
-  /** With the log of Temporal's SDK. */
+  /** Includes the log of Temporal's SDK. */
   runtime: RuntimeOptions;
-  /** Once the runtime is installed. Default: that of the runtime. */
+  /** Call it once the runtime is installed. Default: the runtime's meter. */
   meter?: () => MetricMeter;
-  /** Serves them at the port for operators, with the state of this process. Absent: there is no such port. */
+  /** Serves metrics and readiness at the operators' port; absent without such a port. */
   serve?: (
     checks: Readonly<Record<string, () => Promise<void>>>,
   ) => Promise<{ port: number; close: () => Promise<void> }>;
 }
 
-/** Metrics of a worker's process: served at a port, sent to a collector, or neither. */
+/** Prepares the metrics: served at a port, sent to a collector, or neither. */
 export async function startWorkerMetrics(config: Config, logger: Logger): Promise<WorkerMetrics> {
   const at = config.WORKER_METRICS_PORT;
   const collector = readMetricsCollector(config);
@@ -42,7 +42,7 @@ export async function startWorkerMetrics(config: Config, logger: Logger): Promis
     runtime: {
       telemetryOptions: {
         metrics: exportMetricsTo(url, everyMs),
-        // What the SDK's core says of the collector is otherwise printed as it is.
+        // Otherwise the SDK's core prints its own lines about the collector.
         logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
       },
       logger: createSdkLog(logger, { lines, quietMs: quietAfter(everyMs) }),
@@ -51,14 +51,14 @@ export async function startWorkerMetrics(config: Config, logger: Logger): Promis
   };
 }
 
-/** What Temporal's SDK exports on an address of its own, with the state of this process. */
+/** Serves the SDK's metrics and the state of this process. */
 async function serveMetrics(
   { host, port }: { host: string; port: number },
   address: string,
   checks: Parameters<NonNullable<WorkerMetrics['serve']>>[0],
   logger: Logger,
 ) {
-  // The code of the API's guards is loaded only where it is needed.
+  // Workers without this port do not load the API's code.
   const [{ createMetricsApp }, { createReadiness }, { listen }] = await Promise.all([
     import('../../api/create-metrics-app.js'),
     import('../../api/readiness.js'),
@@ -70,7 +70,7 @@ async function serveMetrics(
   return listen(app, port, host);
 }
 
-/** Where a worker sends its metrics as OTLP, and which setting says so. */
+/** Collector of a worker's metrics, and the setting that names it. */
 interface MetricsCollector {
   what: 'metrics';
   setting: string;
@@ -78,7 +78,7 @@ interface MetricsCollector {
   everyMs: number;
 }
 
-/** Undefined if they are not sent. Those that are read at a port are not. */
+/** Returns undefined if metrics are not sent, such as when a port serves them. */
 export function readMetricsCollector(config: Config): MetricsCollector | undefined {
   const base = config.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
   const own = config.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT;
@@ -90,7 +90,7 @@ export function readMetricsCollector(config: Config): MetricsCollector | undefin
   return { what: 'metrics', setting, url, everyMs: config.OTEL_METRIC_EXPORT_INTERVAL };
 }
 
-/** The SDK warns of each worker that executes activities only, as the one for tools does. */
+/** The SDK warns of each worker without workflows, such as the one for tools. */
 const WITHOUT_WORKFLOWS = 'No workflows registered';
 
 const NOT_EXPORTED = 'OTLP metric export failed';
@@ -102,10 +102,9 @@ const EXPORT_MS = 10_000;
 const quietAfter = (exportEveryMs: number): number => 2 * exportEveryMs + EXPORT_MS;
 
 /**
- * Warnings and errors of Temporal's SDK as lines of this process's log.
+ * Writes warnings and errors of Temporal's SDK to this process's log.
  *
- * @param collector where metrics are sent; the SDK warns at each export that fails, and says nothing of
- * those that arrive
+ * @param collector the SDK warns of each failed export and says nothing of successful ones
  */
 export function createSdkLog(
   logger: Pick<Logger, 'warn' | 'error'>,

@@ -26,34 +26,31 @@ export interface TracingOptions extends Pick<
   NodeTracerConfig,
   'spanProcessors' | 'resource' | 'sampler'
 > {
-  /** Export what people, models and tools write. Default false. */
+  /** True exports what people, models and tools write. Default false. */
   captureContent?: boolean;
-  /**
-   * Called with each piece of content before it is exported; what it returns is exported in its
-   * place. If it throws, the span is exported without content.
-   */
+  /** Returns the content to export in place of `value`. If it throws, the span has no content. */
   redact?: (attribute: string, value: unknown) => unknown;
   /** Address of a page with `{traceId}`, `{runId}` or `{sessionId}` in it. */
   traceUrl?: string;
-  /** Names that the conventions have not released yet. Default false. */
+  /** True uses names that the conventions have not released yet. Default false. */
   latestNames?: boolean;
 }
 
-/** For `createAgentExecutor`, `createApi` and `createAgentWorker`, as one of their extensions. */
+/** An extension for `createAgentExecutor`, `createApi` and `createAgentWorker`. */
 export interface Tracing extends Extension {
   tracer: Tracer;
-  /** Fields of a log line that is written now. */
+  /** Returns the trace fields of a log line written now. */
   logFields: () => { trace_id?: string; span_id?: string };
-  /** Makes this process's traces those of OpenTelemetry's API, for other libraries too. */
+  /** Registers the traces with OpenTelemetry's API, for other libraries too. */
   register: () => void;
-  /** Exports what is left. */
+  /** Exports the remaining spans and shuts down. */
   close: () => Promise<void>;
 }
 
 const SCOPE = 'helix-temporal';
-/** The release of the conventions that the names are of. */
+/** Release of the conventions that define the names. */
 const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.41.0';
-/** Traces whose sampling is remembered. */
+/** Most traces whose sampling is remembered. */
 const MOST_SAMPLED = 1_000;
 
 const asItIs = (_attribute: string, value: unknown): unknown => value;
@@ -62,8 +59,8 @@ const KINDS = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT };
 const REQUEST = createContextKey('helix-temporal request');
 
 /**
- * Writes traces of agent runs with OpenTelemetry's SDK. A run's ids are derived from its own: the
- * processes that work on it one after the other need not know of each other.
+ * Writes traces of agent runs with OpenTelemetry's SDK. Trace and span ids derive from the run's
+ * id, so processes that work on a run in turn need not know of each other.
  *
  * @example
  * import { BatchSpanProcessor, ConsoleSpanExporter } from '@opentelemetry/sdk-trace-node';
@@ -90,7 +87,7 @@ export function createTracing(options: TracingOptions): Tracing {
   const random = new RandomIdGenerator();
   const sampled = new Map<string, number>();
 
-  /** A sampler that decides by the trace's id decides alike in every process. */
+  /** Asks the sampler. A sampler that decides by trace id agrees in every process. */
   function flagsOf(traceId: string): number {
     const known = sampled.get(traceId);
     if (known !== undefined) return known;
@@ -166,7 +163,7 @@ export function createTracing(options: TracingOptions): Tracing {
         try {
           write(span);
         } catch {
-          // A run does not fail for its trace.
+          // A run must not fail because of its trace.
         }
       },
       within: (span, work) => context.with(below(contextOf(span)), work),
@@ -204,7 +201,7 @@ const TRACE_DIGITS = 32;
 
 const SPAN_DIGITS = 16;
 
-/** The same text has the same id in every process, today and after a crash. */
+/** Derives an id from text, so that it is the same in every process and after a crash. */
 function traceIdOf(text: string): string {
   return digest(`trace ${text}`, TRACE_DIGITS);
 }
@@ -217,7 +214,7 @@ function digest(text: string, digits: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
 
-/** Random ids, except where a span is started with ids that are given. */
+/** Random ids, except for spans that `using` starts with given ids. */
 interface DerivedIds extends IdGenerator {
   using: <T>(ids: { traceId: string; spanId: string }, start: () => T) => T;
 }
@@ -240,12 +237,12 @@ function createDerivedIds(): DerivedIds {
   };
 }
 
-/** Names that are new since release 1.41 of the conventions, and what they were there. */
+/** Names newer than release 1.41 of the conventions, and their names in 1.41. */
 const RELEASED: Record<string, string> = {
   'gen_ai.usage.cache_write.input_tokens': 'gen_ai.usage.cache_creation.input_tokens',
 };
 
-/** Attributes under the names of a release, without those that are absent. Pure. */
+/** Renames attributes for a release and drops absent ones. Pure. */
 function namesOf(isLatest: boolean): (attributes: SpanAttributes) => Attributes {
   return (attributes) => {
     const named: Attributes = {};
@@ -260,7 +257,7 @@ function namesOf(isLatest: boolean): (attributes: SpanAttributes) => Attributes 
 
 const FORM = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The span that a W3C `traceparent` names; undefined if it is malformed. Pure. */
+/** Parses a W3C `traceparent`; undefined if it is malformed. Pure. */
 function parseTraceparent(text: string | undefined): SpanContext | undefined {
   const found = FORM.exec(text ?? '');
   if (found === null) return undefined;

@@ -9,8 +9,8 @@ const PACKAGES =
   '@opentelemetry/exporter-trace-otlp-http@0.223';
 
 /**
- * The log of a process, and its traces if a collector is configured: then each line that is written in
- * a trace names it. Only then are the packages of OpenTelemetry loaded.
+ * Creates the log of a process, and its tracing if a collector is configured; log lines within a
+ * trace then name it. Only then are OpenTelemetry's packages loaded.
  *
  * @throws ConfigError if they are not installed, or `TRACE_REDACT` cannot be used
  */

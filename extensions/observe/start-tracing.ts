@@ -25,17 +25,17 @@ export interface TracingSettings {
   logger: { warn: (fields: object, message: string) => void };
 }
 
-/** Spans that a process which dies has not exported are lost: they wait only this long. */
+/** Spans wait only this long for export, ms, since a process that dies loses them. */
 const EXPORT_EVERY_MS = 500;
-/** Other trouble of OpenTelemetry's is reported this often. */
+/** Other warnings of OpenTelemetry are reported once per this time, ms. */
 const REPORT_EVERY_MS = 60_000;
 const CLOSE_MS = 2_000;
-/** `ExportResultCode.SUCCESS`, of a package that is no peer. */
+/** `ExportResultCode.SUCCESS`, whose package is no peer dependency. */
 const TAKEN = 0;
 
 /**
- * An exporter whose failures go to the collector's lines only: OpenTelemetry would log each with its stack
- * trace. Spans of an export that failed are dropped either way.
+ * Reports failures to the collector's lines only: OpenTelemetry would log each with its stack
+ * trace. Spans of a failed export are dropped either way.
  */
 function reported(exporter: SpanExporter, collector: TracingSettings['collector']): SpanExporter {
   return {
@@ -84,7 +84,11 @@ export function startTracing(settings: TracingSettings): Tracing {
   };
 }
 
-/** The function that a file, TypeScript or JavaScript, exports as `redact`. @throws Error if the file exports no such function */
+/**
+ * Loads the export `redact` of a TypeScript or JavaScript file.
+ *
+ * @throws Error if the file exports no such function
+ */
 export async function loadRedact(file: string): Promise<NonNullable<TracingOptions['redact']>> {
   const jiti = createJiti(import.meta.url, { fsCache: false, interopDefault: false });
   const { redact } = await jiti.import<{ redact?: unknown }>(resolve(file));

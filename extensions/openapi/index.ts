@@ -13,7 +13,7 @@ import {
 } from '../../api/extension.js';
 import type { Extension } from '../../extension.js';
 
-/** Describes all routes of the API, those of extensions included, at `/api/openapi.json`. */
+/** Describes all routes, including those of extensions, at `/api/openapi.json`. */
 export function openApi(): Extension {
   return { name: 'openapi', routes: [OPENAPI_ROUTE], openApi: createOpenApi };
 }
@@ -31,7 +31,7 @@ const OPENAPI_ROUTE: Route = defineRoute({
   },
 });
 
-/** The OpenAPI document of routes, made of the schemas that they parse. */
+/** Creates the OpenAPI document of routes from the schemas that they parse. */
 export function createOpenApi(
   routes: readonly Route[],
   shapes: readonly ProblemShape[] = [],
@@ -50,7 +50,7 @@ export function createOpenApi(
   });
 }
 
-/** The codes with which a route may refuse, by status. */
+/** Returns the codes with which a route may refuse, by status. */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(toCodes(route))) {
@@ -60,7 +60,7 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   return byStatus;
 }
 
-/** In one order for all routes: its guards, its limits, its access, its own, and faults. */
+/** Lists codes in one order: guards, limits, access, the route's own, faults. */
 function toCodes(route: Route): ErrorCode[] {
   const { access, body, upload, refusals = [] } = route;
   if (access === 'everyone') return [...refusals];
@@ -101,7 +101,7 @@ function toOperation(route: Route, shapes: readonly ProblemShape[]): Paths[strin
     summary,
     'x-audit': audits,
     security: access === 'everyone' ? [] : undefined,
-    // The library reads every key that is there.
+    // The library reads every key, even an undefined one.
     requestParams: {
       ...(params && { path: params }),
       ...(query && { query }),
@@ -111,7 +111,7 @@ function toOperation(route: Route, shapes: readonly ProblemShape[]): Paths[strin
       (upload && UPLOAD) ??
       (payload && PAYLOAD) ??
       (body && {
-        // A body that may be empty may be left out.
+        // A request may omit a body that may be empty.
         required: !body.safeParse({}).success,
         content: { 'application/json': { schema: body } },
       }),
@@ -120,7 +120,7 @@ function toOperation(route: Route, shapes: readonly ProblemShape[]): Paths[strin
 }
 
 const BINARY = { type: 'string', format: 'binary' } as const;
-/** The bytes as they are, or as the field `file` of a form. */
+/** The raw bytes, or the field `file` of a form. */
 const UPLOAD = {
   required: true,
   content: {

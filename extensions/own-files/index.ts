@@ -19,19 +19,19 @@ export class AgentsFileError extends Error {
   override readonly name = 'AgentsFileError';
 }
 
-/** What a file that exports tools alone is run with. */
+/** Options of `loadAgentsFile`. */
 export interface AgentsFileOptions {
-  /** Folder that the path starts from. Default: that of the process. */
+  /** Folder of relative paths. Default: the folder of the process. */
   readonly folder?: string;
-  /** With `MODEL` and what its provider needs. */
+  /** `MODEL` and its provider's variables, for a file that exports tools alone. */
   readonly env?: ModelEnvironment;
 }
 
 /**
- * Loads a person's own agents: TypeScript or JavaScript, a module of either kind. Agents are exported
- * by default or by name, one by one, in lists, as a registry, or registered in `defaultAgentRegistry`; a
- * `ToolLoopAgent` of the AI SDK counts as one.
- * Tools that are exported without any agent get one that has them all, named `assistant`.
+ * Loads a person's own agents from TypeScript or JavaScript, as ES module or CommonJS. The file
+ * exports agents by default or by name, one by one, in lists or as a registry, or registers them in
+ * `defaultAgentRegistry`; a `ToolLoopAgent` of the AI SDK counts as one. If it exports only tools,
+ * an agent named `assistant` gets them all.
  *
  * @throws AgentsFileError if there is no such file, it cannot be loaded, or it has no agents
  */
@@ -103,7 +103,7 @@ async function assistantWith(
   ]);
 }
 
-/** One line: what is wrong, and where. */
+/** Returns the fault and its place in one line. */
 function toReason(error: unknown, folder: string): string {
   if (!(error instanceof Error)) return String(error);
   const parsed = /^ParseError: (.+?)\s*\n\s*(\S+:\d+:\d+)/.exec(error.message);
@@ -121,7 +121,7 @@ function toReason(error: unknown, folder: string): string {
   return `${message}${hint}${at === undefined ? '' : ` (${toShown(at, folder)})`}`;
 }
 
-/** An empty folder lacks both, and the second would be missed only at the next try. */
+/** An empty folder lacks both, and the user would only miss zod at the next try. */
 function toInstall(missing: string): string {
   return missing === 'helix-temporal' ? 'helix-temporal zod' : missing;
 }
@@ -133,7 +133,7 @@ function toShown(place: string, folder: string): string {
 /** Tools by name: this runtime's, or those of the AI SDK. */
 type FoundTools = Record<string, ToolDefinition | AiSdkTool>;
 
-/** The tools that a module exports: one by one, in lists, or in objects by name. */
+/** Collects the tools that a module exports one by one, in lists, or in objects by name. */
 function toolsIn(loaded: Readonly<Record<string, unknown>>): FoundTools {
   const found: FoundTools = {};
   for (const [name, value] of Object.entries(loaded)) {
@@ -157,8 +157,8 @@ function nameOf(tool: ToolDefinition | AiSdkTool, exported: string): string {
 }
 
 /**
- * Loads a person's own extensions from the file that `EXTENSIONS` names, TypeScript or JavaScript: what it exports, one by
- * one or in lists.
+ * Loads a person's own extensions from the TypeScript or JavaScript file that `EXTENSIONS` names:
+ * its exports, one by one or in lists.
  *
  * @throws ConfigError if the file cannot be loaded or has none
  */
@@ -182,10 +182,9 @@ function isNamed(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'name' in value;
 }
 
-/** Loads TypeScript or JavaScript. */
 async function load<Module>(file: string): Promise<Module> {
   const { createJiti } = await import('jiti');
-  // A module that both sides import is one module: packages are left to Node.
+  // Node loads packages, so that both sides get the same module.
   const jiti = createJiti(import.meta.url, { fsCache: false, interopDefault: false });
   return jiti.import<Module>(file);
 }

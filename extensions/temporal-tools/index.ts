@@ -25,37 +25,40 @@ type Shared<Input extends z.ZodType, Output extends z.ZodType, Name extends stri
   | 'deadlineMs'
   | 'onExpiry'
   | 'finishWith'
-  /** How long a call may take with all tries, in ms. Default: 20 minutes. */
+  /** Time limit of a call with all tries, ms. Default: 20 minutes. */
   | 'timeoutMs'
 >;
 
-/** A tool whose calls an activity of yours carries out. */
+/** Settings of a tool whose calls run as an activity of yours. */
 export interface ActivityToolConfig<
   Input extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
   Name extends string = string,
 > extends Shared<Input, Output, Name> {
-  /** The type of the activity: its name on your worker, in whatever language it is written. */
+  /** Type of the activity: its name on your worker, in whatever language. */
   activity: string;
-  /** The task queue of that worker. */
+  /** Task queue of that worker. */
   taskQueue: string;
-  /** Of one try, in ms. Default: `timeoutMs`. */
+  /** Time limit of one try, ms. Default: `timeoutMs`. */
   startToCloseTimeout?: number;
-  /** How long a try may wait for a worker, in ms. Default: `timeoutMs`. */
+  /** Longest wait of a try for a worker, ms. Default: `timeoutMs`. */
   scheduleToStartTimeout?: number;
-  /** After this time without a heartbeat a try counts as lost, in ms. Default: heartbeats are not expected. */
+  /**
+   * A try counts as lost after this time without a heartbeat, ms. Default: no heartbeats are
+   * expected.
+   */
   heartbeatTimeout?: number;
   /** Default: one try, since the activity may have effects. */
   retry?: CallActivity['retry'] & { nonRetryableErrorTypes?: string[] };
 }
 
-/** A tool whose calls a Nexus operation carries out. */
+/** Settings of a tool whose calls run as a Nexus operation. */
 export interface NexusToolConfig<
   Input extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
   Name extends string = string,
 > extends Shared<Input, Output, Name> {
-  /** The Nexus endpoint, as it is registered with the server. */
+  /** Nexus endpoint as registered with the server. */
   endpoint: string;
   service: string;
   operation: string;
@@ -89,9 +92,9 @@ const ActivityFields = settings({
 const NexusFields = settings({ endpoint: Named, service: Named, operation: Named });
 
 /**
- * A tool whose calls are executed by an activity of yours, on a worker of yours in any language. It gets
- * the checked input, and `{ idempotencyKey, sessionId, runId, toolCallId, requester?, approver? }` as its
- * second argument; what it returns is the result of the call, what it throws the model sees.
+ * Creates a tool whose calls an activity of yours executes, on your worker in any language. It gets
+ * the checked input, and `{ idempotencyKey, sessionId, runId, toolCallId, requester?, approver? }`
+ * as its second argument. Its return value is the result of the call; the model sees its errors.
  *
  * @example
  * import { activityTool } from 'helix-temporal';
@@ -128,7 +131,7 @@ export function activityTool<
 }
 
 /**
- * A tool whose calls are executed by a Nexus operation, which may belong to another team, namespace or
+ * Creates a tool whose calls a Nexus operation executes, possibly of another team, namespace or
  * cluster. It gets the checked input; its result is the result of the call.
  *
  * @example
@@ -157,7 +160,7 @@ export function nexusTool<
   return define(tool, { kind: 'nexus', name: operation, endpoint, service, options });
 }
 
-/** Time for the workflow of the work, which knows more of a time-out than its caller. */
+/** The work's own time-out must fire first, since it tells more than its caller's. */
 const GRACE_MS = 10_000;
 
 function define<Input extends z.ZodType, Output extends z.ZodType, Name extends string>(
@@ -167,9 +170,9 @@ function define<Input extends z.ZodType, Output extends z.ZodType, Name extends 
   return defineTool<Input, Output, Name>({
     ...tool,
     timeoutMs: work.options.scheduleToCloseTimeout + GRACE_MS,
-    // A lost attempt's successor waits for the same work.
+    // The successor of a lost attempt waits for the same work.
     idempotent: true,
-    // The call leaves the leg: it may take longer than one.
+    // The call runs outside the leg, since it may outlast one.
     activity: {},
     execute: async (input, { temporal }) => {
       if (temporal !== undefined) return (await temporal.execute(work, input)) as z.input<Output>;

@@ -16,8 +16,8 @@ interface AnyService {
 type AnyActivity = (input: unknown, call: ToolWorkCall) => Promise<unknown>;
 
 /**
- * Executes one call as an activity or Nexus operation of the tool's author and returns its result. A
- * cancel is passed on. Inputs and results stay in this workflow's history, so the run's stays small.
+ * Executes one call as an activity or Nexus operation of the tool's author, returns its result and
+ * passes on a cancel. Inputs and results stay in this workflow's history, so the run's stays small.
  */
 export async function agentToolWork({ work, input, call }: ToolWorkInput): Promise<unknown> {
   const { name } = work;
