@@ -27,7 +27,7 @@ export interface AutoResync<M extends ChatMessage> extends Pick<
 > {
   hasResynced: boolean;
   resyncCount: number;
-  /** For `useChat({ onData })`. */
+  /** Pass it to `useChat({ onData })`. */
   onData: (part: StreamDataPart) => void;
 }
 

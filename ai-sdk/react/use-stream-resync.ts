@@ -24,7 +24,7 @@ const MOST_KEPT = 100;
 export interface StreamData {
   /** Newest 100 parts, oldest first. */
   data: readonly StreamDataPart[];
-  /** For `useChat({ onData })`. */
+  /** Pass it to `useChat({ onData })`. */
   onData: (part: StreamDataPart) => void;
 }
 

@@ -122,8 +122,8 @@ function toNotice(
 }
 
 /**
- * Returns the stream after these answers, since another client may have answered some of the batch.
- * Undefined if the newest turn did not ask for any of them.
+ * Returns the stream after these answers; another client may have answered some of the batch.
+ * Returns undefined if the newest turn asked for none of them.
  */
 async function repeatTail(
   deps: ChatDeps,
