@@ -1,5 +1,5 @@
-// `npm run bench`, `bench:peers` and `soak`: programs of bench/ on real engines of their own. Further arguments
-// are the program's.
+// `npm run bench`, `bench:peers` and `soak`: run programs of bench/ on engines of their own. Further
+// arguments go to the program.
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import { cacheFolder, projectRoot, runMain } from './system/project.mjs';
 import { outputOf, runInForeground } from './system/run-command.mjs';
 
 const PEERS = join(projectRoot, 'bench', 'peers', 'programs');
-/** Programs of peers that are built after they are installed. */
+/** Peers that need a build after their installation. */
 const BUILDS = { 'vercel-workflow': ['node_modules/nitro/dist/cli/index.mjs', 'build'] };
-/** What each of them needs beyond engines. */
+/** Requirements of each program beyond engines. */
 const PROGRAMS = {
   measures: { main: 'bench/main.js' },
   peers: {
@@ -35,7 +35,7 @@ await runMain(async () => {
     startPrivateTemporal({ file: programs.TEMPORAL_CLI_PATH }),
   ]);
   const engines = { TEST_REDIS_URL: redis.url, TEST_TEMPORAL_ADDRESS: temporal.address };
-  // Measures may be taken on given engines; the others change what they find there.
+  // Measures may use given engines; the other programs change the engines' data.
   const env = name === 'measures' ? { ...engines, ...process.env } : { ...process.env, ...engines };
   try {
     const program = ['--max-semi-space-size=64', join(projectRoot, 'dist', main), ...args];
@@ -49,8 +49,8 @@ await runMain(async () => {
 });
 
 /**
- * Copies the peers' programs to the cache, each with its packages, built where it needs that. The
- * folder is named by what is in it, so a changed program is installed again.
+ * Installs the peers' programs in the cache with their packages, and builds those that need it. A hash of the
+ * contents names the folder, so a changed program is installed again.
  *
  * @returns the folder
  */
@@ -66,7 +66,7 @@ async function installPeers() {
     await outputOf('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
       cwd: draft,
     });
-    // Paths of the build stay in what it writes, so it runs at its place.
+    // The build's output contains its own paths, so it runs in its final place.
     renameSync(draft, target);
     try {
       if (BUILDS[name] !== undefined)

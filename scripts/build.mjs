@@ -25,14 +25,14 @@ const PAGE_CONFIG = 'web/vite.config.ts';
 const VITE = 'node_modules/vite/bin/vite.js';
 
 /**
- * Makes what has changed. API and worker may be started at the same moment, and both build first:
- * the lock lets one of them work and the other find everything done.
+ * Rebuilds the parts that have changed. API and worker may start at the same moment and both build first: the
+ * lock lets one work, and the other finds everything done.
  */
 export async function build({ root = projectRoot, types = false } = {}) {
   const dist = join(root, 'dist');
   await withLock(join(dist, '.build.lock'), async () => {
     const toolVersions = lockFileDigest(root);
-    // All parts are finished before the lock goes, also when one of them fails.
+    // The lock is released only after all parts end, even if one fails.
     const parts = await Promise.allSettled([
       transformSources(root, dist, toolVersions),
       bundleWorkflows(root, dist, toolVersions),
@@ -44,7 +44,7 @@ export async function build({ root = projectRoot, types = false } = {}) {
   });
 }
 
-/** Bundles contain code of packages, so another set of packages means another bundle. */
+/** Bundles contain code of packages, so other packages need another bundle. */
 function lockFileDigest(root) {
   return createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
@@ -57,10 +57,7 @@ async function emitDeclarations(root) {
   if (code !== 0) throw new UserError(`tsc found errors:\n${lastLines(stdout, 40)}`);
 }
 
-/**
- * The build as a first step of another command: in a process of its own, because the compilers
- * would stay in the memory of one that runs for days.
- */
+/** Builds in a child process, because the compilers would stay in the memory of a command that runs for days. */
 export function buildFirst() {
   return withProgress('Building', async () => {
     const args = [fileURLToPath(import.meta.url), '--quiet'];
@@ -69,7 +66,7 @@ export function buildFirst() {
   });
 }
 
-/** TypeScript → JavaScript, file by file: types are dropped, not checked (`npm run types` does that). */
+/** Strips the types file by file, without checking them (`npm run types` does that). */
 async function transformSources(root, dist, toolVersions) {
   const before = readStamp(dist, 'sources') ?? {};
   const after = {};
@@ -81,7 +78,7 @@ async function transformSources(root, dist, toolVersions) {
   const gone = Object.keys(before).filter((file) => !(file in after));
   if (changed.length === 0 && gone.length === 0) return;
 
-  // Loaded only here: a start with nothing to build should not pay for it.
+  // Loaded late, so that a start with nothing to build stays fast.
   const swc = changed.length > 0 ? await import('@swc/core') : undefined;
   await Promise.all(changed.map((file) => writeOutput(swc, root, dist, file)));
   for (const file of gone) {
@@ -96,7 +93,7 @@ async function writeOutput(swc, root, dist, file) {
   const { code } = await swc
     .transform(source, { ...swcOptions(file), filename: join(root, file) })
     .catch((error) => {
-      // Behind the picture of the code comes only the compiler's own stack.
+      // The compiler's own stack follows the code frame.
       const [picture] = error.message.split('Caused by:');
       throw new UserError(`${file} cannot be compiled:\n${picture.trim()}`);
     });
@@ -107,10 +104,7 @@ function outputOf(file) {
   return file.replace(/\.tsx?$/, '.js');
 }
 
-/**
- * One file with all workflow code, made ahead of time: a worker that bundles at start begins a second or
- * two later, each time.
- */
+/** Bundles all workflow code ahead of time; a worker that bundles at each start takes a second or two longer. */
 async function bundleWorkflows(root, dist, toolVersions) {
   if (!existsSync(join(root, ENTRY_OF_WORKFLOWS))) return;
   const made = fingerprint(root, importClosure(root, [ENTRY_OF_WORKFLOWS]), toolVersions);
@@ -125,14 +119,14 @@ async function bundleWorkflows(root, dist, toolVersions) {
   writeStamp(dist, 'workflows', made);
 }
 
-/** The pages, bundled by Vite into dist/web, which the API serves. */
+/** Bundles the pages with Vite into dist/web, which the API serves. */
 async function buildPage(root, dist, toolVersions) {
   if (!existsSync(join(root, PAGE_CONFIG))) return;
   const made = fingerprint(root, importClosure(root, listFiles(root, 'web')), toolVersions);
   const output = join(dist, 'web');
   if (readStamp(dist, 'page') === made && existsSync(join(output, 'console.html'))) return;
 
-  // Built beside and swapped in: an API that runs meanwhile never serves half a page.
+  // Built elsewhere and swapped in, so that a running API never serves half a page.
   const fresh = join(dist, `.web-${process.pid}`);
   const args = [VITE, 'build', '--config', PAGE_CONFIG, '--outDir', fresh, '--emptyOutDir'];
   const { code, stdout, stderr } = await runCommand(process.execPath, args, {

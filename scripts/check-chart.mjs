@@ -1,5 +1,5 @@
-// `npm run check:chart`: lints the Helm chart, and compares the plain manifests with what it renders. With --write they
-// are rendered again.
+// `npm run check:chart`: lints the Helm chart and compares the plain manifests with its output; --write
+// renders them again.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findGoProgram } from './engines/go-program.mjs';
@@ -9,9 +9,9 @@ import { outputOf } from './system/run-command.mjs';
 const HELM = { name: 'helm', module: 'helm.sh/helm/v3/cmd/helm', version: 'v3.18.6' };
 const MANIFESTS = join(projectRoot, 'ops', 'kubernetes', 'helix-temporal.yaml');
 const CHART = join(projectRoot, 'ops', 'helm', 'helix-temporal');
-/** A helm that was built from modules takes itself for a very old one otherwise. */
+/** A helm that was built from modules would assume a very old version. */
 const KUBERNETES = '1.31.0';
-/** Values that switch on what is off by default, so that every line of every template is rendered. */
+/** Values that enable everything that is off by default, so that every template line is rendered. */
 const EVERYTHING = [
   'api.autoscaling.enabled=true',
   'worker.autoscaling.enabled=true',

@@ -1,4 +1,4 @@
-// `npm run check:compose`: what Docker Compose itself says of the files, by the settings that env.sh writes.
+// `npm run check:compose`: validates the files with Docker Compose, using the settings of env.sh.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

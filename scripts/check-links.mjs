@@ -1,23 +1,23 @@
-// `npm run links`: every link between the project's documents, and every document that a comment
-// names, leads somewhere. Takes another project's folder as an argument.
+// `npm run links`: checks every link between the project's documents, and every document named in a comment.
+// Takes another project's folder as an argument.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { isMain, projectRoot, runMain } from './system/project.mjs';
 
 const NOT_OURS = new Set(['.git', '.data', 'node_modules', 'dist', 'coverage']);
-/** Where a comment begins, by kind of source. */
+/** Start of a comment, by file type. */
 const COMMENTS = {
   ...Object.fromEntries(
     ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.css'].map((kind) => [kind, /(?:\/\/|\*)\s.*$/]),
   ),
   '.yml': /#\s.*$/,
 };
-/** A document that a comment names, not as part of a URL. */
+/** A document named in a comment, but not as part of a URL. */
 const DOCUMENT = /(?<![\w./:-])([\w.-]+(?:\/[\w.-]+)*\.md)(?:#([\w-]+))?/g;
 
 /**
- * Links of a project's Markdown files, and names of documents in comments of its sources, that lead
- * nowhere: `{ checked, broken: [{ file, line, target, why }] }`, files relative to the root.
+ * Finds broken links in Markdown files and broken document names in comments: `{ checked, broken: [{ file,
+ * line, target, why }] }`, files relative to the root.
  */
 function findBrokenLinks(root) {
   const anchors = new Map();
@@ -77,12 +77,12 @@ function decode(text) {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A stray percent sign stands for itself.
+    // A stray percent sign is literal.
     return text;
   }
 }
 
-/** What the link check knows of Markdown: ATX headings, inline links and link definitions. Pure. */
+/** The link check reads ATX headings, inline links and link definitions. */
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
@@ -96,7 +96,7 @@ const HTML_LINK = /<a\s[^>]*href="([^"]*)"/g;
 
 const HTML_ANCHOR = /<a\s[^>]*(?:id|name)="([^"]*)"/g;
 
-/** Lines that are not code, with their numbers from 1. */
+/** Returns the lines outside of code, with their numbers from 1. */
 function proseLines(text) {
   const lines = [];
   let fence;
@@ -109,7 +109,7 @@ function proseLines(text) {
   return lines;
 }
 
-/** Targets of all links, with the line that they stand on. */
+/** Returns the targets of all links with their lines. */
 function linksIn(text) {
   return proseLines(text).flatMap(({ number, line }) => {
     const visible = line.replace(/(`+)(?!`).*?(?<!`)\1(?!`)/g, '');
@@ -119,7 +119,7 @@ function linksIn(text) {
   });
 }
 
-/** What a link may name after `#`: the headings as GitHub writes them, and explicit anchors. */
+/** Returns the valid anchors of a document: GitHub's heading slugs and explicit anchors. */
 export function anchorsIn(text) {
   const anchors = new Set();
   for (const { line } of proseLines(text)) {
@@ -134,7 +134,7 @@ export function anchorsIn(text) {
   return anchors;
 }
 
-/** GitHub's rule: the visible text in lower case, without punctuation, a hyphen for each space. */
+/** Applies GitHub's rule: lower case, no punctuation, a hyphen for each space. */
 function toSlug(heading) {
   return heading
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')

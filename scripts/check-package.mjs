@@ -1,4 +1,4 @@
-// `npm run package`: packs the product as a registry would get it, and checks what others will install.
+// `npm run package`: packs the product as for a registry and checks the result.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,14 @@ import { build } from './build.mjs';
 import { pack } from './package/pack.mjs';
 import { projectRoot, runMain, UserError } from './system/project.mjs';
 
-/** Loaded by their paths: workflow code runs in a sandbox of Temporal's. */
+/** Files loaded by path, because workflow code runs in Temporal's sandbox. */
 const BESIDE = new Set([
   'dist/workflows/bundle.js',
   'dist/extensions/with-own-workflows.js',
   'dist/extensions/leases/thread.js',
   'dist/store/redis/open-leases.js',
 ]);
-/** Run by their paths, by the command line, or by browsers. */
+/** Files run by path, by the command line, or by browsers. */
 const PROCESSES = [
   'dist/api/main.js',
   'dist/worker/main.js',
@@ -27,14 +27,14 @@ const PROCESSES = [
   'scripts/temporal-ui/main.mjs',
   'templates/write-app.mjs',
 ];
-/** The agents that both run in a clone. */
+/** Agents that both processes run in a clone. */
 const EXAMPLES = new Set(['dist/examples/index.js', 'dist/examples/charge-counter.js']);
-/** The package is ESM only, which `require` and the oldest resolution of TypeScript cannot load. */
+/** The package is ESM only, which `require` and TypeScript's oldest resolution cannot load. */
 const ESM_ONLY = new Set(['CJSResolvesToESM', 'NoResolution']);
 
-/** The entries that web pages import, each bundled as a page's bundler does it. */
+/** Entries for web pages, each bundled as a page's bundler does it. */
 const BROWSER_ENTRIES = ['./protocol', './ai-sdk/client', './ai-sdk/react'];
-/** A page has these already: peers, and the AI SDK. */
+/** A page brings these packages itself: peers, and the AI SDK. */
 const OF_THE_PAGE = /^(ai|react|react-dom|zod|@ai-sdk\/react)(\/|$)/;
 const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+\.m?js)['"]/g;
 
@@ -73,7 +73,7 @@ async function checkTypes(contents) {
     .map((problem) => `types: ${JSON.stringify(problem)}`);
 }
 
-/** What pages could not load, though an entry that they import would have them load it. */
+/** Finds imports of browser entries that a page cannot load. */
 async function findNodeImports() {
   const { exports } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
   const found = [];
@@ -106,10 +106,10 @@ async function findNodeImports() {
 }
 
 /**
- * The code of a package that none of its entries, commands and processes imports, directly or not.
+ * Finds code that no entry, command or process imports, directly or not.
  *
  * @param files paths from the package's root
- * @param read  the text of a file
+ * @param read returns the text of a file
  */
 function findUnreachable(files, read) {
   const { exports, bin } = JSON.parse(read('package.json'));
@@ -132,7 +132,7 @@ function findUnreachable(files, read) {
   );
 }
 
-/** What is left of a file of types. */
+/** Returns true for the output of a file that had only types. */
 function isTypesOnly(code) {
   return code.replace(/\/\*[^]*?\*\/|\/\/.*/g, '').trim() === 'export { };';
 }

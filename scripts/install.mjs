@@ -1,4 +1,4 @@
-// Installs the npm packages if they are missing or not the ones that the lock file names.
+// Installs the npm packages if they are missing or differ from the lock file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './system/file-lock.mjs';
@@ -14,8 +14,8 @@ export async function installPackages(root = projectRoot) {
 }
 
 /**
- * Compares npm's own record of what it installed with the lock file. Neither file's age says
- * anything: a checkout touches the one, and any npm command the other.
+ * Compares npm's record of its installation with the lock file. File times say nothing: a checkout touches
+ * the lock file, any npm command the record.
  */
 export function isInstalled(root) {
   const wanted = readPackages(join(root, 'package-lock.json'));
@@ -36,9 +36,8 @@ function readPackages(path) {
 }
 
 /**
- * `npm ci` wants the optional packages of every system in the lock file and refuses one from a
- * registry that did not have them all; `npm install` then takes what this system needs, in the
- * versions of the lock file, and leaves that file as it is.
+ * `npm ci` requires the optional packages of every system and fails if the registry lacked some; `npm
+ * install` then takes those of this system, in the locked versions, without a change to the lock file.
  */
 async function installWithNpm(root) {
   let outcome = await npm(root, ['ci', '--include=dev']);
@@ -49,14 +48,14 @@ async function installWithNpm(root) {
 }
 
 function npm(root, args) {
-  // Under `npm start` the same npm is used that was called; it may not be the one on PATH.
+  // Uses the npm that runs `npm start`, which may not be the one on PATH.
   const script = process.env.npm_execpath;
   const [file, before] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
-  // Under `npm run --silent` npm would not say why it fails.
+  // `npm run --silent` would otherwise hide npm's errors.
   return runCommand(file, [...before, ...args, '--loglevel=error'], { cwd: root });
 }
 
-/** What went wrong stands before npm's usage text, so the last lines would not show it. */
+/** The error precedes npm's usage text, so the last lines would not show it. */
 function errorLines({ stderr, stdout }) {
   const errors = stderr.split('\n').filter((line) => line.startsWith('npm error'));
   return errors.length > 0 ? errors.slice(0, 12).join('\n') : lastLines(stderr || stdout);

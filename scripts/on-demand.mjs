@@ -1,4 +1,4 @@
-// What `npm test` has no time for. Further arguments are jest's.
+// Runs checks that `npm test` has no time for. Further arguments go to jest.
 //   npm run matrix -- --all     every version of the clients, where `npm test` takes the newest of each major
 //   npm run explore -- --deep   every budget of the explorer, where `npm test` takes the smallest ones
 //   npm run kill -- --all       every place at which a worker can die, where `npm test` takes a few

@@ -1,6 +1,6 @@
-// `npm run rehearse:containers`: docker-compose.yml and an app of `init` on a Docker engine, as their heads say.
-// `--short`: the main file up, a reply, a kill, down. It installs what it needs where this is root on Debian, and
-// leaves nothing but images, programs and a picture behind.
+// `npm run rehearse:containers`: follows the headers of docker-compose.yml and of an `init` app on a Docker
+// engine. `--short`: only the main file, with one reply and one kill. Installs its needs as root on Debian,
+// and leaves only images, programs and a picture behind.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ async function step(name, work) {
   say(`ok  ${((Date.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${name}`);
 }
 
-/** What a step needs that failed, later ones need as well; the other file is rehearsed all the same. */
+/** After a failed step the rest of this part is skipped; the other part still runs. */
 async function part(rehearse, engine, options) {
   let name = '';
   const named = (next, work) => step((name = next), work);
@@ -78,8 +78,8 @@ function say(text) {
   process.stdout.write(`${text}\n`);
 }
 
-// An app of `helix-temporal init`, from the tarball, by the words of its compose file's head.
-/** @param folder an empty one */
+// Rehearses an app of `helix-temporal init`, from the tarball, following its compose file's header.
+/** @param folder an empty folder */
 async function rehearseApp(engine, { folder, step }) {
   const home = join(folder, 'my-shop');
   await step(

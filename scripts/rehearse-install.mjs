@@ -1,5 +1,5 @@
-// `npm run rehearse-install`: installs the package from its tarball as strangers do, and runs what the
-// documents show. Needs a package registry. Arguments are passed to jest.
+// `npm run rehearse-install`: installs the package from its tarball as users do, and runs the documents'
+// examples. Needs a package registry. Passes its arguments to jest.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

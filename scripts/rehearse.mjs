@@ -1,6 +1,6 @@
-// `npm run rehearse -- --minutes 20`: conversations on what a company runs, a Temporal server of four
-// roles on PostgreSQL and a Redis Cluster, while each kind of process fails and a deploy is rolled.
-// The closing line is the verdict; see bench/rehearsal/main.ts. LAB_SHAPE=leg plays it in that shape.
+// `npm run rehearse -- --minutes 20`: plays conversations on a Temporal server of four roles with PostgreSQL
+// and a Redis Cluster, while each kind of process fails and a deploy rolls. The closing line is the verdict;
+// see bench/rehearsal/main.ts. LAB_SHAPE=leg uses that shape.
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,16 +40,16 @@ function asked(read) {
   }
 }
 
-// The engines of a company: a Temporal server of four roles on PostgreSQL, and a Redis Cluster.
+// A company's engines: a Temporal server of four roles on PostgreSQL, and a Redis Cluster.
 /**
- * All of them on loopback, in a folder that goes at the end.
+ * Starts all engines on loopback, in a folder that is deleted at the end.
  *
- * @param programs the paths of `temporal` (server and SQL tool), `cli`, `redis`, and the folder `postgres`
- * @param wires where given, `announced` and `reach` of the engines (scripts/engines/redis-cluster.mjs)
+ * @param programs paths of `temporal` (server and SQL tool), `cli`, `redis`, and the folder `postgres`
+ * @param wires `announced` and `reach` of the engines, if given (scripts/engines/redis-cluster.mjs)
  */
 async function startCompanyEngines({ programs, wires = {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'helix-company-'));
-  // PostgreSQL runs as a user of its own.
+  // PostgreSQL runs as another user, who must read the folder.
   chmodSync(folder, 0o755);
   const started = [];
   const keep = (engine) => started.push(engine);

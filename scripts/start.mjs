@@ -22,5 +22,5 @@ async function prepare() {
   await buildFirst();
 }
 
-// Whatever still waits for an answer at this point waits in vain.
+// Nobody answers pending requests from here on.
 process.exit();

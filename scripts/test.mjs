@@ -1,11 +1,11 @@
-// `npm test`: everything that the tests need, then the tests. Arguments are jest's.
+// `npm test`: prepares the tests' needs, then runs them. Passes its arguments to jest.
 import { buildFirst } from './build.mjs';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
 import { projectRoot, runMain } from './system/project.mjs';
 import { runInForeground } from './system/run-command.mjs';
 
-/** Processes of tests live for seconds: optimising what they execute costs more than it saves, except in long loops. */
+/** Test processes live for seconds, so optimising their code costs more than it saves, except in long loops. */
 const OPTIMISE_LATER = '--interrupt-budget=2000000';
 
 await runMain(async () => {

@@ -1,17 +1,17 @@
-// `npm run verify`: every check but the tests. After a failure nothing else begins.
+// `npm run verify`: runs every check except the tests. After a failure nothing else begins.
 import { installPackages } from './install.mjs';
 import { isMain, projectRoot, runMain } from './system/project.mjs';
 import { runCommand } from './system/run-command.mjs';
 
-/** The rows run beside each other. What builds into `dist` is in one row; the other is cheapest first. */
+/** The rows run in parallel. One row has everything that builds into `dist`; the other starts with the cheapest. */
 const ROWS = [
   ['types', 'examples', 'package', 'rehearse-install'],
   ['boundaries', 'unused', 'links', 'check:compose', 'format:check', 'lint'],
 ];
 
 /**
- * Runs npm scripts in rows: those of a row one after the other, the rows beside each other. What each
- * one prints is shown in one piece, under its name, when it ends. After a failure no further one begins.
+ * Runs npm scripts: serially within a row, the rows in parallel. Prints each one's output in one piece when
+ * it ends. After a failure no further script begins.
  *
  * @returns the names of the scripts that passed, and of those that failed
  */
@@ -38,7 +38,7 @@ async function runScript(name) {
     cwd: projectRoot,
     onLine,
   });
-  // A program that did not start has printed nothing.
+  // A program that did not start has an error text but no output.
   return { code, output: code === undefined ? `${output}${stderr}\n` : output };
 }
 

@@ -5,8 +5,8 @@ const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g;
 const CODE = new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs']);
 
 /**
- * The given files and all project files that they import, directly or not: what a bundle is made
- * of. Type imports are followed too, which costs a needless rebuild now and then and nothing else.
+ * Returns the given files and all project files that they import, directly or not. Type imports count too,
+ * which only costs an occasional needless rebuild.
  */
 export function importClosure(root, entries) {
   const seen = new Set();
@@ -23,7 +23,7 @@ export function importClosure(root, entries) {
   return [...seen].sort();
 }
 
-/** The source behind an import: TypeScript files are imported by the name of their output. */
+/** Resolves an import to its source: TypeScript files are imported by the name of their output. */
 function resolveSource(root, path) {
   const stem = path.replace(/\.[mc]?jsx?$/, '');
   const endings = ['ts', 'tsx', 'mts', 'cts'];

@@ -1,4 +1,4 @@
-// Which files make up the product, and a fingerprint of any set of them.
+// Lists the product's files and fingerprints any set of them.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -30,7 +30,7 @@ const FOLDERS = [
   'bench',
 ];
 
-/** Every TypeScript file of the product, relative to the root, sorted. */
+/** Lists the product's TypeScript files, relative to the root, sorted. */
 export function listSources(root) {
   const files = FOLDERS.flatMap((folder) => listFiles(root, folder));
   for (const file of ['index.ts', 'extension.ts']) {
@@ -39,12 +39,12 @@ export function listSources(root) {
   return files.filter((file) => /\.tsx?$/.test(file) && !isElsewhere(file)).sort();
 }
 
-/** Declarations, and the example that is a project of its own. */
+/** Returns true for declarations and for the example with its own project. */
 function isElsewhere(file) {
   return file.endsWith('.d.ts') || file.startsWith('examples/next/');
 }
 
-/** All files below a folder, relative to the root, with forward slashes. */
+/** Lists all files below a folder, relative to the root, with forward slashes. */
 export function listFiles(root, folder) {
   const start = join(root, folder);
   if (!existsSync(start)) return [];
@@ -54,14 +54,14 @@ export function listFiles(root, folder) {
     .sort();
 }
 
-/** A fingerprint of contents, not of times: a checkout changes all times and no content. */
+/** Hashes contents, not times: a checkout changes all times and no content. */
 export function fingerprint(root, files, ...settings) {
   const hash = createHash('sha256').update(JSON.stringify(settings));
   for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex');
 }
 
-// Remembers what each part of the build was made from, so that an unchanged part is not made again.
+// A stamp records the inputs of a part of the build, so that an unchanged part is not rebuilt.
 export function readStamp(dist, part) {
   try {
     return JSON.parse(readFileSync(stampPath(dist, part), 'utf8'));
@@ -70,12 +70,12 @@ export function readStamp(dist, part) {
   }
 }
 
-/** Written last: a build that dies half-way leaves no stamp, and is made again. */
+/** Written last: a build that dies half-way leaves no stamp and is repeated. */
 export function writeStamp(dist, part, value) {
   writeAtomically(stampPath(dist, part), JSON.stringify(value));
 }
 
-/** Readers see the old file or the new one, never a part: the product may run while it is rebuilt. */
+/** Readers see the old file or the new one, never a part, because the product may run during a rebuild. */
 export function writeAtomically(path, content) {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
@@ -87,12 +87,11 @@ function stampPath(dist, part) {
   return join(dist, '.stamp', `${part}.json`);
 }
 
-/** How each of them is compiled. */
 export function swcOptions(file) {
   return {
     swcrc: false,
     configFile: false,
-    // The output is the source without its types: maps would be half of the package.
+    // The output is the source without types; source maps would be half of the package.
     sourceMaps: false,
     module: { type: 'es6' },
     jsc: {

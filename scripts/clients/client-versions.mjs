@@ -1,5 +1,5 @@
-// Real chat clients of many versions, for the tests: `ai` and `@ai-sdk/react` with React, each pair in
-// a folder of its own in the cache.
+// Installs many versions of the chat clients for the tests: `ai` and `@ai-sdk/react` with React, each pair in
+// its own cache folder.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { provideFolder } from '../system/file-lock.mjs';
@@ -7,13 +7,12 @@ import { withProgress } from '../system/progress.mjs';
 import { cacheFolder, projectRoot } from '../system/project.mjs';
 import { npm, npmInstall, RegistryError } from './npm.mjs';
 
-// Which versions of the chat clients are the newest of their major.
+// Finds the newest version of each major.
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * The newest pair of each major, as the registry lists it, queried once a day. The last list
- * is used while the registry cannot be reached; before the first, the pairs that the
- * project itself is pinned to.
+ * Returns the newest pair of each major from the registry, which is queried once a day. Without the registry
+ * the last list counts; without a list, the project's pinned pairs.
  */
 export async function findNewest({ file, pinned, ask = askRegistry, now = Date.now() }) {
   const known = readKnown(file);
@@ -43,7 +42,7 @@ async function askForNewest(range) {
   return versions.reduce((best, version) => (isNewer(version, best) ? version : best));
 }
 
-/** The registry lists releases by date, and fixes of older lines come later. */
+/** Compares versions: the registry sorts by date, and fixes of older lines come later. */
 export function isNewer(version, other) {
   const [a, b] = [version, other].map((text) => text.split('.').map(Number));
   const at = a.findIndex((number, index) => number !== b[index]);
@@ -58,7 +57,7 @@ function readKnown(file) {
   }
 }
 
-/** Readers never see half of the file. */
+/** Writes atomically, so that readers never see half a file. */
 function writeWhole(file, text) {
   mkdirSync(dirname(file), { recursive: true });
   const part = `${file}.${process.pid}`;
@@ -66,7 +65,7 @@ function writeWhole(file, text) {
   renameSync(part, file);
 }
 
-/** Oldest first; the newest pair of each major comes in after the others of that major. */
+/** Oldest first; the newest pair of each major follows the others of that major. */
 const FIXED = [
   { ai: '6.0.0', react: '3.0.0' },
   { ai: '6.0.198', react: '3.0.200' },
@@ -75,10 +74,10 @@ const FIXED = [
   { ai: '7.0.58', react: '4.0.61' },
   { ai: '7.0.117', react: '4.0.120' },
 ];
-// Counted up when what stands in a folder changes.
+// Increment this when the contents of a folder change.
 const LAYOUT = 1;
 
-/** What a test imports: everything that a page of that version would have. */
+/** The module that tests import: everything that a page of that version has. */
 const ENTRY = `export * as ai from 'ai';
 export * as aiReact from '@ai-sdk/react';
 export * as React from 'react';
@@ -87,9 +86,9 @@ export * as ReactDomClient from 'react-dom/client';
 `;
 
 /**
- * Installs what is missing, one version after the other, and says where each is: `entry` is the
- * module to import, or `reason` says why it cannot be had, which is printed as well. Several
- * processes may ask at the same time. `install` is a parameter for tests of this module.
+ * Installs missing versions one after the other and returns their places: `entry` is the module to import, or
+ * `reason` says why there is none, which is also printed. Several processes may run this at once. `install`
+ * is a parameter for tests.
  */
 export async function installClients({
   env = process.env,
@@ -104,7 +103,7 @@ export async function installClients({
   for (const pair of pairs) {
     const name = `ai ${pair.ai}`;
     const target = join(folder, `ai-${pair.ai}-react-${pair.react}-v${LAYOUT}`);
-    // Who waited in vain once does not wait for each of the others.
+    // After one time-out the registry counts as unreachable for the other versions as well.
     unreachable ??= await provide(target, pair, install);
     const isThere = existsSync(target);
     if (!isThere) stream.write(`${name} is left out of the tests: ${unreachable}\n`);
@@ -129,7 +128,7 @@ async function listPairs(folder, ask) {
   return pairs;
 }
 
-/** The pairs that the project's own tests and page use. */
+/** Returns the pairs that the project's own tests and page use. */
 function pinnedPairs() {
   return [
     ['ai-v6', 'ai-sdk-react-v6'],
@@ -142,7 +141,7 @@ function installedVersion(name) {
   return JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
-/** Undefined if the folder is there, else why the registry could not fill it. */
+/** Fills the folder; returns the reason if the registry could not provide it. */
 async function provide(target, { ai, react }, install) {
   try {
     await provideFolder(target, (part) =>
@@ -163,7 +162,7 @@ async function provide(target, { ai, react }, install) {
   }
 }
 
-/** As an app would have them, with the copies of `ai` that the versions' own pins bring. */
+/** Installs them as an app would, with the copies of `ai` that the versions pin. */
 function installWithNpm(folder, packages) {
   return npmInstall(packages, { cwd: folder });
 }

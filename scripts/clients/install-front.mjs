@@ -1,4 +1,4 @@
-// The packages of the pages in examples/, for the tests: installed once per machine, outside the clone.
+// Installs the packages of the pages in examples/, once per machine and outside of the clone.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { withProgress } from '../system/progress.mjs';
 import { cacheFolder, projectRoot } from '../system/project.mjs';
 import { npmInstall } from './npm.mjs';
 
-/** What the browser side of this package needs, which is not installed from the registry. */
+/** Dependencies of this package's browser side, which is not installed from the registry. */
 const OWN = 'helix-temporal';
 const OF_OWN = ['eventsource-parser'];
 
 /**
- * The `node_modules` of an example, without this package itself.
+ * Returns an example's `node_modules`, without this package itself.
  *
- * @throws RegistryError if the registry cannot be reached or does not have a package
+ * @throws RegistryError if the registry cannot be reached or lacks a package
  */
 export async function installFront(name, env = process.env) {
   const manifest = read(join(projectRoot, 'examples', name, 'package.json'));

@@ -1,19 +1,19 @@
-// The npm client, for packages that live outside the project.
+// Runs npm for packages outside of the project.
 import { runCommand } from '../system/run-command.mjs';
 
-/** A registry that was asked and gave nothing, because of the line to it or of itself. */
+/** The registry could not be reached, failed, or lacks the package. */
 export class RegistryError extends Error {}
 
-// What npm calls a line that is down, a registry that fails or refuses, and a version it lacks.
+// npm's codes for a broken connection, a registry that fails or refuses, and a missing version.
 const REGISTRY_CODES =
   /^(E[45]\d\d|ETARGET|ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONN\w+|E?TIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR|\w*CERT\w*)$/;
-// Without a network this fails within seconds.
+// Makes npm fail within seconds if there is no network.
 const PATIENCE = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=30000'];
 const LONGEST_MS = 180_000;
 
 /**
- * What npm printed.
- * @throws RegistryError if the registry cannot be reached or does not have what is asked for
+ * Returns npm's output.
+ * @throws RegistryError if the registry cannot be reached or lacks the package
  */
 export async function npm(args, options = {}) {
   const { code, stdout, stderr } = await runCommand('npm', [...args, ...PATIENCE], {
@@ -32,7 +32,7 @@ export async function npm(args, options = {}) {
   );
 }
 
-/** Installs packages, or those of the folder's manifest, as an app would have them. */
+/** Installs the packages, or those of the folder's manifest. */
 export function npmInstall(packages, options) {
   const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
   return npm(['install', ...quiet, ...packages], options);

@@ -1,4 +1,4 @@
-// One Compose file in a folder of its own, as a person with `docker compose` has it.
+// Runs one Compose file in its own folder, as a person does with `docker compose`.
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ export async function openComposition(engine, { folder, file, name }) {
     attempt,
     run,
     compose,
-    /** Writes .env as the file's head says, and ports that are free here. */
+    /** Writes .env as the file's header says, with free ports. */
     choose: async (choice, script, ...settings) => {
       await run('sh', script, choice);
       const ports = ['TEMPORAL_UI_PORT', 'GRAFANA_PORT'].map(
@@ -49,13 +49,13 @@ export async function openComposition(engine, { folder, file, name }) {
     },
     up: (...args) => compose('up', '--wait', ...args),
     down: (...args) => compose('down', '--remove-orphans', ...args),
-    /** Ends its first process as a crash does; resolves when the restart policy has it back. */
+    /** Kills a service's first process; resolves when the restart policy has restarted it. */
     kill: async (service) => {
       const { container, pid } = await processOf(service);
       if (!(pid > 1)) throw new Error(`${service} is not running`);
       if (engine.isOwn) process.kill(pid, 'SIGKILL');
       else {
-        // Its processes may be another machine's.
+        // The container may run on another machine.
         await run('docker', 'kill', container);
         await run('docker', 'start', container);
       }
@@ -68,12 +68,12 @@ export async function openComposition(engine, { folder, file, name }) {
   };
 }
 
-// What a person does through the HTTP API: says something, reads on wherever the reply was cut, answers.
+// A person's acts through the HTTP API: sends messages, reads on after a cut, answers.
 const REST_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 300;
 const WORDS = Array.from({ length: 80 }, (_, n) => `word${n}`);
 
-/** @param options.headers sent along, as a token is */
+/** @param options.headers sent with each request, such as a token */
 export async function createTalk(url, { agent, headers = {} }) {
   const page = pathToFileURL(join(projectRoot, 'dist/bench/soak/page.js')).href;
   const { createReader, createRequests, json, tally, toWords } = await import(page);
@@ -82,7 +82,7 @@ export async function createTalk(url, { agent, headers = {} }) {
     requests.send(path, { ...init, headers: { ...init.headers, ...headers } });
   const look = async (sessionId) => (await send(`/chat/${sessionId}/snapshot`)).json();
 
-  /** Until the turn is over or asks; `during` begins when the first words are there. */
+  /** Resolves when the turn ends or asks a question; `during` begins with the first words. */
   async function say(sessionId, text, during) {
     const message = { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
     const post = json({ id: sessionId, agent, messages: [message] });
@@ -109,14 +109,14 @@ export async function createTalk(url, { agent, headers = {} }) {
     );
     await begun;
     if (!rests) throw new Error(`the reply did not come to rest: ${JSON.stringify(shown?.run)}`);
-    // A reply that ends while no server answers is only in the record.
+    // A reply that ends while no server answers appears only in the record.
     return { shown, words: isLive ? reader.words() : undefined, text: textOf(shown) };
   }
 
   return {
     send,
     say,
-    /** A reply of 80 words that a page sees and the record keeps, whole and once. */
+    /** Checks that page and record have a reply of 80 words complete and once. */
     hear: async (during) => {
       const script = [{ say: `${WORDS.join(' ')} `, deltas: WORDS.length, everyMs: 100 }];
       const sessionId = randomUUID();
@@ -128,7 +128,7 @@ export async function createTalk(url, { agent, headers = {} }) {
       }
       return sessionId;
     },
-    /** Decides about the call that waits; resolves with the text of the turn when it is over. */
+    /** Approves the waiting call; resolves to the turn's text at its end. */
     approve: async (sessionId) => {
       const { pending } = await look(sessionId);
       if (pending?.length !== 1) throw new Error(`${pending?.length ?? 0} questions wait`);
@@ -146,7 +146,7 @@ export async function createTalk(url, { agent, headers = {} }) {
   };
 }
 
-/** Of the newest reply. */
+/** Returns the text of the newest reply. */
 function textOf({ messages }) {
   const { role, parts } = messages.at(-1);
   return role === 'assistant' ? parts.flatMap(({ text }) => text ?? []).join(' ') : '';

@@ -1,4 +1,4 @@
-// A Docker engine with Compose: the one that runs here, or, for root on Debian, one of this project's own.
+// Finds a Docker engine with Compose: the running one, or, for root on Debian, a private one.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { withProgress } from '../system/progress.mjs';
 import { cacheFolder, UserError } from '../system/project.mjs';
 import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
 
-/** Where Docker has its plugin, if any. */
+/** Path of Docker's Compose plugin, if any. */
 const PLUGIN = '{{range .ClientInfo.Plugins}}{{if eq .Name "compose"}}{{.Path}}{{end}}{{end}}';
 const COMPOSE = {
   name: 'docker-compose',
@@ -22,9 +22,9 @@ const COMPOSE = {
 };
 
 /**
- * Docker Compose, beside Docker, in the cache, or built once: `{ path, home }`, the program, and the folder in
- * which Docker finds it as its plugin, as DOCKER_CONFIG (undefined: where it looks anyway); or `{ reason }` why
- * this machine cannot have it.
+ * Finds Docker Compose next to Docker or in the cache, or builds it once. Returns `{ path, home }`, where
+ * `home` is the DOCKER_CONFIG folder in which Docker finds the plugin (undefined: the default one), or `{
+ * reason }`.
  */
 export async function findCompose(env = process.env) {
   const beside = await runCommand('docker', ['info', '-f', PLUGIN], { env });
@@ -36,7 +36,7 @@ export async function findCompose(env = process.env) {
   return { home, ...(await findGoProgram({ ...COMPOSE, folder: join(home, 'cli-plugins') }, env)) };
 }
 
-/** In the module's own folder, since `go install` refuses a module that excludes others. */
+/** Builds in the module's own folder, since `go install` refuses a module with `exclude`. */
 async function buildCompose(go, { name, module, version, folder }, env) {
   const found = await runCommand(go, ['mod', 'download', '-json', `${module}@${version}`], { env });
   if (found.code !== 0) return found;
@@ -49,13 +49,13 @@ async function buildCompose(go, { name, module, version, folder }, env) {
 }
 
 const UP_WITHIN_MS = 60_000;
-/** What a rehearsal that was cut off has left. */
+/** Removes the leftovers of an interrupted rehearsal. */
 const CLEAR =
   'docker ps -aq | xargs -r docker rm -f; docker volume ls -q | xargs -r docker volume rm; docker network prune -f';
 
 /**
- * @param ends takes what closes it, as soon as there is something to close
- * @returns `{ env, isOwn }`: the environment for `docker`, and whether the engine was started here
+ * @param ends collects functions that close what was opened
+ * @returns `{ env, isOwn }`: the environment for `docker`; `isOwn` is true if the engine was started here
  */
 export async function openEngine(ends) {
   const runs = (await runCommand('docker', ['info'])).code === 0;
@@ -65,12 +65,12 @@ export async function openEngine(ends) {
   return { ...engine, env: { ...engine.env, ...(home && { DOCKER_CONFIG: home }) } };
 }
 
-/** Its images stay in the cache folder; the rest of it goes when it is closed. */
+/** Images stay in the cache folder; everything else is deleted on close. */
 async function startOwn(ends) {
   const found = () => findOnPath(['dockerd'], { PATH: `${process.env.PATH}:/usr/sbin` });
   if (!found() && canInstallWithApt()) {
     await withProgress('Installing Docker with apt', () => installWithApt(['docker.io']));
-    // The package also enables a service at boot, which is not wanted here.
+    // The package also enables an unwanted service at boot.
     if (findOnPath(['systemctl'])) {
       await runCommand('systemctl', ['disable', '--now', 'docker.socket', 'docker']);
     }
@@ -89,7 +89,7 @@ async function startOwn(ends) {
   const socket = `unix://${join(folder, 'docker.sock')}`;
   const args = [
     ...['--data-root', data, '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
-    // Containers have networks of their own, and images are built in the host's.
+    // Containers get networks of their own; image builds use the host's network.
     ...['-H', socket, '--bridge', 'none'],
   ];
   const child = spawn(dockerd, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -100,7 +100,7 @@ async function startOwn(ends) {
       child.kill('SIGTERM');
       await once(child, 'exit');
     }
-    // dockerd leaves its mount of the host's network there.
+    // dockerd leaves a mount of the host's network there.
     await runCommand('umount', [join(folder, 'exec', 'netns', 'default')]);
     rmSync(folder, { recursive: true, force: true });
     release();

@@ -1,5 +1,5 @@
-// The images that the compose files and Dockerfiles name: from their registry, or, where none is reached and the
-// engine is this project's own, stand-ins of the same name, made of Debian's packages and Go modules.
+// Provides the images of the compose files and Dockerfiles: from their registry, or, if none is reachable and
+// the engine is private, as stand-ins of the same name from Debian packages and Go modules.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const PROXIES = ['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [
   name.toUpperCase(),
 ]);
 
-/** @returns where they are from, in words */
+/** @returns the origin of the images, in words */
 export async function fetchImages({ env, isOwn }) {
   const images = wantedImages();
   const missing = [];
@@ -32,14 +32,14 @@ export async function fetchImages({ env, isOwn }) {
   const pulled = await withProgress(`Pulling ${missing[0]}`, () =>
     runCommand('docker', ['pull', '-q', missing[0]], { env }),
   );
-  // Compose pulls the others as it needs them.
+  // Compose pulls the other images on demand.
   if (pulled.code === 0) return 'the official images';
   if (!isOwn) throw new UserError(`${missing[0]}: ${lastLines(pulled.stderr, 1)}`);
   await makeStandIns(missing, env);
   return 'stand-ins, since no image registry can be reached';
 }
 
-/** Without those of optional profiles. */
+/** Returns the images, except those of optional profiles. */
 function wantedImages() {
   const texts = [
     'docker-compose.yml',
@@ -55,7 +55,7 @@ function wantedImages() {
   );
 }
 
-/** What an image is built with where the engine is this project's own: the host's network and proxies. */
+/** Build options on a private engine: the host's network and proxies. */
 export function hostOptions() {
   const args = PROXIES.filter((name) => process.env[name]);
   return {
@@ -91,7 +91,7 @@ async function makeStandIns(images, env) {
   }
 }
 
-/** A small Debian that trusts whom this machine trusts and reaches packages as it does. */
+/** Makes a small Debian with this machine's CA certificates and package sources. */
 async function makeBase(root) {
   if (!findOnPath(['debootstrap'], { PATH: `${process.env.PATH}:/usr/sbin` })) {
     await installWithApt(['debootstrap']);
@@ -108,7 +108,7 @@ async function makeBase(root) {
   writeFileSync(join(root, 'etc/apt/apt.conf.d/99host'), `${kept.join('\n')}\n`);
 }
 
-/** Everything that stand-ins have beyond Debian, in one folder. */
+/** Collects everything that the stand-ins need beyond Debian in one folder. */
 async function collect(folder) {
   mkdirSync(folder);
   const images = wantedImages();

@@ -1,4 +1,4 @@
-// docker-compose.yml in a fresh clone, by the words of its head.
+// Rehearses docker-compose.yml in a fresh clone, following the instructions in its header.
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -30,7 +30,7 @@ export async function rehearseProduct(engine, { folder, step, isShort }) {
       await step('without .env Compose says one sentence and starts nothing', () =>
         refuses(product),
       );
-    // The lab agent is beyond the head: its words are known beforehand.
+    // The header does not mention the lab agent; its words are known in advance.
     await step('env.sh open writes .env', () => product.choose('open', SCRIPT, 'LAB=1'));
     await step('the image builds', () => product.compose('build'));
     if (!isShort) await step('a port in use is named', () => namesPort(product));
@@ -85,13 +85,13 @@ async function refuses(product) {
   const lines = stderr.trim().split('\n');
   if (code === 0 || lines.length !== 1 || !stderr.includes('env.sh open or tokens'))
     throw new Error(stderr);
-  // Nothing but the settings, which are not there, keeps Compose from listing them.
+  // Compose refuses every command without settings, so Docker lists the containers.
   const labels = `label=com.docker.compose.project=helix-rehearsal`;
   if ((await product.run('docker', 'ps', '-aq', '--filter', labels)) !== '')
     throw new Error('containers run');
 }
 
-/** The published ports, and Temporal's HTTP API by the address of its container, which browsers reach here. */
+/** Checks that the published ports, and Temporal's HTTP API at its container's address, refuse rebound hosts. */
 async function refusesRebound(product) {
   const [container] = (await product.compose('ps', '-q', 'temporal')).split('\n');
   const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
@@ -133,7 +133,7 @@ async function takePicture(product) {
     const page = await browser.newPage();
     page.setDefaultTimeout(90_000);
     await page.goto(`${product.url}/?session=approved&agent=lab`);
-    // The message that asked for it quotes it.
+    // The user's message quotes the text too, so the last match counts.
     await page.getByText('Paid once.').last().waitFor();
     mkdirSync(join(PICTURE, '..'), { recursive: true });
     await page.screenshot({ path: PICTURE });

@@ -1,4 +1,4 @@
-// Installs a Debian package, where that needs no password.
+// Installs a Debian package if that needs no password.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
 
@@ -12,7 +12,7 @@ export function canInstallWithApt(env = process.env) {
   return process.getuid?.() === 0 && findOnPath(['apt-get'], env) !== undefined;
 }
 
-/** Throws with apt's last lines of output. A fresh machine has no package lists: then they are fetched. */
+/** Throws with apt's last lines of output. Fetches the package lists first if there are none. */
 export async function installWithApt(packages) {
   await withServicesOff(async () => {
     let outcome = await aptGet(['install', ...OPTIONS, ...packages]);
@@ -31,10 +31,8 @@ function aptGet(args) {
 }
 
 /**
- * Debian starts a package's service as it installs it. Only the program is wanted here, so the
- * policy file, which is asked before every start, says no meanwhile. A file that the machine has
- * already stays as it is, and ours goes whatever happens: left behind, it would stop services of
- * other packages.
+ * Keeps Debian from starting the package's service: a temporary policy file refuses every start. An existing
+ * policy file stays, and ours is always removed, because it would block services of other packages.
  */
 async function withServicesOff(work) {
   if (existsSync(POLICY_FILE) && readFileSync(POLICY_FILE, 'utf8') !== POLICY) return work();

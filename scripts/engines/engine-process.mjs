@@ -1,4 +1,4 @@
-// An engine as a process: started, ended, killed and started again, with its log in a file.
+// Runs an engine as a process that can be ended, killed and restarted, with its log in a file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '../start/reachable.mjs';
@@ -9,12 +9,12 @@ const READY_WITHIN_MS = 30_000;
 const GRACE_MS = 5000;
 
 /**
- * Nothing runs until the first `restart`.
+ * Creates an engine that starts with the first `restart`.
  *
- * @param isReady whether it answers
- * @param folder where its log is written, as `<name>.log`
- * @param stopSignal asks it for an orderly end
- * @param options of `spawn`, such as the user that it runs as
+ * @param isReady resolves to true if the engine answers
+ * @param folder gets the log, `<name>.log`
+ * @param stopSignal asks for an orderly end
+ * @param options of `spawn`, such as the user
  */
 export function createEngine({
   name,
@@ -44,7 +44,7 @@ export function createEngine({
     },
     stop: () => end(stopSignal),
     kill9: () => end('SIGKILL'),
-    /** Stops it if it runs, and resolves when it answers again. */
+    /** Stops the engine if it runs, starts it, and resolves when it answers. */
     async restart() {
       await end(stopSignal);
       ({ child, exited } = startServer(file, args, logFile, options));

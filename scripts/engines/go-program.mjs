@@ -1,4 +1,4 @@
-// Finds a program that Go builds from its modules: on the PATH, in the cache, or built once.
+// Finds a Go program on the PATH or in the cache, or builds it once from its modules.
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { withLock } from '../system/file-lock.mjs';
@@ -9,8 +9,8 @@ import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
 const LONGEST_MS = 1_800_000;
 
 /**
- * @param program.folder where it is kept; then it is looked for nowhere else
- * @param program.build  builds it into the folder, if `go install` cannot
+ * @param program.folder the only place to look and build in, if given
+ * @param program.build builds the program into the folder if `go install` cannot
  * @returns `{ path }` of the program, or `{ reason }` why this machine cannot have it
  */
 export async function findGoProgram(program, env = process.env) {
@@ -38,7 +38,7 @@ async function install(go, { name, module, version, folder }, env) {
     env: { ...env, GOBIN: folder, CGO_ENABLED: '0' },
     timeoutMs: LONGEST_MS,
   });
-  // Go names it after the last folder of the module.
+  // Go names the program after the module's last folder.
   const made = join(folder, basename(module));
   if (existsSync(made)) renameSync(made, join(folder, name));
   return outcome;

@@ -1,4 +1,4 @@
-// Finds the programs of PostgreSQL, and runs it as the store of a Temporal server.
+// Finds PostgreSQL and runs it as the database of a Temporal server.
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOnPath, outputOf, runCommand } from '../system/run-command.mjs';
@@ -7,10 +7,10 @@ import { UserError } from '../system/project.mjs';
 import { canInstallWithApt, installWithApt } from './apt.mjs';
 import { createEngine } from './engine-process.mjs';
 
-/** Where Debian keeps the programs of each major version; only clients are on the PATH there. */
+/** Debian's folder of programs by major version; only clients are on the PATH. */
 const DEBIAN = '/usr/lib/postgresql';
 const PROGRAMS = ['initdb', 'postgres', 'pg_isready'];
-/** Debian's user for the server, which refuses to run as root. */
+/** Debian's user for the server, because PostgreSQL refuses to run as root. */
 const UNPRIVILEGED = 'postgres';
 export const POSTGRES_USER = 'temporal';
 
@@ -40,8 +40,8 @@ function findFolder(env) {
 }
 
 /**
- * Makes a database in that folder and starts it on loopback. A process that dies loses nothing of
- * what was written, so nothing waits for the disk.
+ * Creates a database in the folder and starts it on loopback, without fsync: a killed process still loses
+ * nothing that it wrote.
  *
  * @param keep called with each engine before it runs
  */
@@ -76,7 +76,7 @@ export async function startPostgres({ programs, folder, port, keep }) {
       return (await runCommand(join(programs, 'pg_isready'), args)).code === 0;
     },
     folder,
-    // Does not wait for its clients.
+    // SIGINT ends the server without waiting for its clients.
     stopSignal: 'SIGINT',
     options: { cwd: folder, ...user },
   });
@@ -85,7 +85,7 @@ export async function startPostgres({ programs, folder, port, keep }) {
   return Object.assign(engine, { port });
 }
 
-/** Undefined unless this process is root's. */
+/** Returns undefined unless this process runs as root. */
 async function userToRunAs() {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all(

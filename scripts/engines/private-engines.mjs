@@ -1,5 +1,5 @@
-// Engines for one test run or one measurement: real ones, on a free port, in a folder of their own,
-// which can be stopped, killed and started again with their data kept.
+// Starts engines for one test run or measurement, on free ports and in folders of their own. They can be
+// stopped, killed and restarted with their data.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { createEngine } from './engine-process.mjs';
 import { isRedisReady, redisArguments } from './redis.mjs';
 import { isTemporalReady, temporalArguments } from './temporal-server.mjs';
 
-// Another process may take a free port before the engine does; then another one is tried.
+// Another process may take the free port first; then the start is tried on another one.
 const PORT_TRIES = 3;
 
 export function startPrivateRedis({ file, folder, port, appendfsync }) {
@@ -20,7 +20,7 @@ export function startPrivateRedis({ file, folder, port, appendfsync }) {
   }));
 }
 
-/** @param options.isKept whether it keeps its data when it is stopped and started again; default: true */
+/** @param options.isKept true if data survives a restart; default: true */
 export function startPrivateTemporal({
   file,
   folder,
@@ -54,7 +54,7 @@ async function startPrivate(name, { folder: givenFolder, port: givenPort }, desc
       return Object.assign(engine, where, {
         port,
         folder,
-        /** The end: what it kept goes too, unless the folder was given. */
+        /** Stops the engine and deletes its data, unless the folder was given. */
         async close() {
           await engine.stop();
           if (!givenFolder) rmSync(folder, { recursive: true, force: true });

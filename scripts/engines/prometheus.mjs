@@ -1,5 +1,5 @@
-// Finds Prometheus with its promtool, which check the alerts: on the PATH, in the cache, or in
-// Debian's package, which is unpacked there and not installed.
+// Finds Prometheus and promtool, which check the alerts: on the PATH, in the cache, or in Debian's package,
+// which is unpacked there without installation.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { provideFolder } from '../system/file-lock.mjs';

@@ -1,4 +1,4 @@
-// A Redis Cluster as companies run it: three masters that share the slots, each with a replica.
+// Runs a Redis Cluster as companies do: three masters, each with a replica.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '../start/reachable.mjs';
@@ -11,8 +11,8 @@ const SLOTS = 16_384;
 const WHOLE_WITHIN_MS = 30_000;
 
 /**
- * Nodes listen on 127.0.0.1. What they announce to each other and to clients is `announced`, so that
- * a wire that fails can be put before each; `reach` makes it.
+ * Nodes listen on 127.0.0.1 and announce the address `announced`, so that the caller can put a faulty wire
+ * before each; `reach` creates the wire.
  *
  * @param keep called with each engine before it runs
  * @param reach makes `<announced>:<port>` lead to the process on that port
@@ -59,7 +59,7 @@ export async function startRedisCluster({
   });
   for (const [n, replica] of nodes.slice(MASTERS).entries()) {
     const id = await ask(nodes[n], 'CLUSTER', 'MYID');
-    // It may have heard of that master, but not yet of its slots.
+    // The replica may know the master but not its slots yet.
     await until('the replica follows', () =>
       ask(replica, 'CLUSTER', 'REPLICATE', id).then(
         () => true,
@@ -70,7 +70,7 @@ export async function startRedisCluster({
   const cluster = {
     url: `redis-cluster://${nodes.map(({ port }) => `${announced}:${port}`).join(',')}`,
     nodes,
-    /** The nodes that have slots now. */
+    /** Returns the nodes that own slots now. */
     masters: async () => {
       const roles = await Promise.all(
         nodes.map((node) =>

@@ -1,18 +1,18 @@
-// Finds a Redis server program.
+// Finds and runs a Redis server.
 import { connect } from 'node:net';
 import { withProgress } from '../system/progress.mjs';
 import { UserError } from '../system/project.mjs';
 import { findOnPath, runCommand } from '../system/run-command.mjs';
 import { canInstallWithApt, installWithApt } from './apt.mjs';
 
-// Sharded publish, which carries the live chunks, came with 7.
+// Live chunks need sharded publish, which Redis 7 introduced.
 const OLDEST_MAJOR = 7;
 const NAMES = ['redis-server', 'valkey-server'];
 const HOW_TO_GET_IT =
   'Install Redis 7 or newer (Debian: apt-get install redis-server; macOS: brew install redis), ' +
   'or set REDIS_URL to a server that is running.';
 
-/** `install` and `canInstall` are parameters so that tests can leave the machine as it is. */
+/** `install` and `canInstall` are parameters so that tests do not change the machine. */
 export async function findRedis({
   env = process.env,
   canInstall = canInstallWithApt,
@@ -54,11 +54,11 @@ async function isRecentEnough(path) {
 
 async function installRedis() {
   await installWithApt(['redis-server']);
-  // The package also enables a service at boot, which is not wanted here.
+  // The package also enables an unwanted service at boot.
   if (findOnPath(['systemctl'])) await runCommand('systemctl', ['disable', 'redis-server']);
 }
 
-/** True when the Redis on this port has read its data and answers commands. Never throws. */
+/** Resolves to true if the Redis on this port has loaded its data and answers. Never throws. */
 export function answersPing(port, host = '127.0.0.1', { timeoutMs = 1000 } = {}) {
   return new Promise((resolve) => {
     const socket = connect({ port, host });
@@ -71,16 +71,15 @@ export function answersPing(port, host = '127.0.0.1', { timeoutMs = 1000 } = {})
     socket.on('error', () => finish(false));
     socket.on('close', () => finish(false));
     socket.on('connect', () => socket.write('PING\r\n'));
-    // While it still reads its file it says -LOADING instead.
+    // Redis answers -LOADING while it reads its file.
     socket.on('data', (reply) => finish(reply.toString().startsWith('+PONG')));
   });
 }
 
-// How this project runs Redis: the same in `npm start`, tests and measurements.
+// Redis settings shared by `npm start`, tests and measurements.
 /**
- * Append-only file on, because Redis is the record of every conversation; snapshots off, because
- * one durable file is enough; no eviction, because a key that vanishes is a lost message.
- * `appendfsync` as in redis.conf.
+ * Append-only file on, because Redis is the record of every conversation; snapshots off, because one durable
+ * file is enough; no eviction, because a lost key is a lost message. `appendfsync` as in redis.conf.
  */
 export function redisArguments({ port, folder, appendfsync = 'everysec' }) {
   return [

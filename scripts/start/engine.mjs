@@ -1,4 +1,4 @@
-// One engine (Temporal or Redis): started, waited for, kept alive, and stopped.
+// Starts one engine (Temporal or Redis), waits for it, keeps it alive, and stops it.
 import {
   chmodSync,
   existsSync,
@@ -18,13 +18,13 @@ import { startServer, supervise } from './child-process.mjs';
 import { waitUntil } from './reachable.mjs';
 import { environmentOfEngine } from './settings.mjs';
 
-// The data folder holds conversations: no other user of this machine may read it.
+// The data folder holds conversations, so other users must not read it.
 const FOLDERS = ['redis', 'logs'];
 const FILES = /^temporal\.db/;
 
 /**
- * Makes the folder, for this user alone. Of one that was there already only what is ours is closed:
- * the folder may hold other things as well.
+ * Creates the folder for this user alone. In an existing folder, which may hold other things, it closes only
+ * our files.
  */
 export function makePrivateFolder(dataDir) {
   if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -52,8 +52,8 @@ const READY_WITHIN_MS = 30_000;
 const LOG_LIMIT_BYTES = 10_000_000;
 
 /**
- * Resolves when the engine itself says that it is ready. It joins the fleet before that, so that
- * a stop in between finds it.
+ * Resolves when the engine reports that it is ready. It joins the fleet earlier, so that a stop meanwhile
+ * reaches it.
  */
 export async function startEngine(spec, { fleet, signal, onDeath }) {
   const { name, isReady, dataDir } = spec;
@@ -68,7 +68,7 @@ export async function startEngine(spec, { fleet, signal, onDeath }) {
   const member = supervise(() => startOnce({ ...spec, pidFile, logFile }), {
     onDeath: (death) => {
       lastDeath = death;
-      // A death before it was ever ready means a wrong setup: no second try.
+      // A death before it was ready means a wrong setup, so there is no retry.
       return ready ? onDeath(name, death) : false;
     },
   });
@@ -91,7 +91,7 @@ function startOnce({ file, args, dataDir, pidFile, logFile }) {
   return engine;
 }
 
-/** Old lines of a log this large have no use, and nothing else would ever remove it. */
+/** Drops a log of this size, because nothing else would ever remove it. */
 function dropLargeLog(path) {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_LIMIT_BYTES) rmSync(path);
@@ -101,8 +101,8 @@ function tail(path) {
   return lastLines(readFileSync(path, 'utf8'), 8);
 }
 
-// Remembers an engine on disk, so that one which outlived its supervisor is found and stopped: two
-// servers on one data folder would destroy it.
+// Records an engine on disk, so that one that outlived its supervisor is stopped: two servers on one data
+// folder would destroy it.
 
 const GRACE_MS = 10_000;
 
@@ -117,7 +117,7 @@ function removePidFile(path) {
   rmSync(path, { force: true });
 }
 
-/** Stops the process of this file if its id was not reused. Returns whether it ran. */
+/** Stops the process of this file if its id was not reused. Returns true if it ran. */
 export async function stopLeftOver(path) {
   const left = read(path);
   if (!left || !isSameProcess(left)) {

@@ -1,4 +1,4 @@
-// The two engines of the product: started here, or reached at a configured address.
+// Provides the two engines: started here, or reached at a configured address.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { requireRedis, requireTemporal } from './reachable.mjs';
 
 const PORTS = { temporal: 7233, redis: 6379 };
 
-/** Look-ups may draw progress lines, so they go one by one; what they found starts together. */
+/** Look-ups draw progress lines, so they run one by one; the engines then start together. */
 export async function findPrograms(settings) {
   return {
     temporal: settings.temporalAddress ? undefined : await findTemporal(),
@@ -20,7 +20,7 @@ export async function findPrograms(settings) {
   };
 }
 
-/** Returns where to reach Temporal; starts it if no address was given. */
+/** Returns Temporal's address; starts it if none was given. */
 export async function provideTemporal(settings, file, context) {
   const { dataDir, namespace = 'default', temporalAddress } = settings;
   if (temporalAddress) {
@@ -37,7 +37,7 @@ export async function provideTemporal(settings, file, context) {
   return { temporalAddress: `127.0.0.1:${port}`, temporalUiUrl, isTemporalOwn: true };
 }
 
-/** Returns where to reach Redis; starts it if no address was given. */
+/** Returns Redis's address; starts it if none was given. */
 export async function provideRedis(settings, file, context) {
   const { dataDir, redisUrl } = settings;
   if (redisUrl) {
@@ -52,16 +52,15 @@ export async function provideRedis(settings, file, context) {
   return { redisUrl: `redis://127.0.0.1:${port}` };
 }
 
-// The Temporal UI of the dev server: any client that reaches it acts as an operator, without a login. It
-// serves any Host, so a web page that knew its address could act through it by DNS rebinding. It
-// therefore listens on an address that cannot be guessed, and people reach it through our proxy.
+// Any client that reaches the dev server's UI acts as an operator without a login. The UI accepts any Host,
+// so a web page that knew its address could act by DNS rebinding. It therefore listens on an unguessable
+// address behind our proxy.
 
 const PREFERRED_PORT = 8233;
 
 /**
- * Where the UI itself is to listen; undefined without one. `wanted` is the user's
- * setting: on a system that has only 127.0.0.1 pages could find the UI's port by trying them all, so
- * the UI opens there only if `wanted` is true.
+ * Returns the UI's own address; undefined for no UI. On a system with only 127.0.0.1, pages could find the
+ * port by trying them all, so the UI opens there only if the user's setting `wanted` is true.
  */
 export async function placeUi(wanted, { ownAddress = ownLoopbackAddress } = {}) {
   if (wanted === false) return undefined;
@@ -70,8 +69,8 @@ export async function placeUi(wanted, { ownAddress = ownLoopbackAddress } = {}) 
 }
 
 /**
- * A random address of this machine's loopback network, which cannot be guessed: 24 bits, and
- * undefined where the system has only 127.0.0.1 (macOS).
+ * Returns a random loopback address of 24 bits, which cannot be guessed; undefined if the system has only
+ * 127.0.0.1 (macOS).
  */
 async function ownLoopbackAddress({ canListen = listens } = {}) {
   const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
@@ -85,7 +84,7 @@ async function listens(address) {
   );
 }
 
-/** Opens the proxy before the UI at `upstream`; it ends with the fleet. Returns its address. */
+/** Opens the proxy before the UI at `upstream`; it closes with the fleet. Returns its address. */
 async function openUiProxy(upstream, { temporalUiUrl }, fleet) {
   const names = temporalUiUrl ? [new URL(temporalUiUrl).hostname] : [];
   const server = createUiProxy({ upstream, names });

@@ -4,14 +4,14 @@ import { projectRoot } from '../system/project.mjs';
 import { startChildProcess } from './child-process.mjs';
 import { environmentOfRole } from './settings.mjs';
 
-// Prints the log of a child: one prefixed line for each entry, JSON made readable. Logged values
-// may come from users, so they must neither add lines nor send control characters to the terminal.
-/** What pino's serializer of errors puts before each cause. */
+// Prints a child's log: one prefixed line per entry, with JSON made readable. Users may control logged
+// values, so these must neither add lines nor send control characters.
+/** pino's error serializer puts this before each cause. */
 const CAUSE = '\ncaused by: ';
 const LEVELS = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
-// The same in every line of a process, or shown elsewhere in the line.
+// Constant for a process, or shown elsewhere in the line.
 const OMITTED = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err']);
-/** Of what Temporal's SDK says about an activity: all that a person cannot use, and what `err` says. */
+/** Fields of Temporal's SDK that a person cannot use or that repeat `err`. */
 const OMITTED_OF_SDK = new Set(
   'sdkComponent taskToken isLocal namespace taskQueue activityId workflowRunId workflowType error'.split(
     ' ',
@@ -26,10 +26,7 @@ export function showLines(stream, name, write) {
   });
 }
 
-/**
- * A line of JSON log as `level message key=value …`; any other line as it is. Only a stack has
- * more lines than one.
- */
+/** Formats a JSON log line as `level message key=value …`; returns other lines unchanged. Only a stack adds lines. */
 export function readable(line) {
   const plain = toPrintable(line);
   if (!line.startsWith('{')) return plain;
@@ -51,7 +48,7 @@ export function readable(line) {
     .join(' ');
 }
 
-/** A program's own `meta` is shown like its other values. */
+/** Tells the SDK's `meta` from a program's own, which is shown like other values. */
 function isOfSdk(meta) {
   return (
     typeof meta === 'object' && meta !== null && ('sdkComponent' in meta || 'taskToken' in meta)
@@ -59,8 +56,8 @@ function isOfSdk(meta) {
 }
 
 /**
- * The stack of an `ApplicationFailure` is where it was packed for Temporal; where something went wrong is in
- * those of its causes.
+ * Returns a useful stack: an `ApplicationFailure`'s own shows where it was packed for Temporal, its causes'
+ * show the fault.
  */
 function traceOf({ type, stack, message = '' }) {
   if (type !== 'ApplicationFailure') return String(stack ?? message);
@@ -76,7 +73,7 @@ function detailsOf(entry, omitted) {
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
 }
 
-/** Control characters as they are written in a program, and those that turn the text around. */
+/** Escapes control characters and those that change the text direction. */
 function toPrintable(text) {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {
     const code = character.codePointAt(0).toString(16);
@@ -84,16 +81,16 @@ function toPrintable(text) {
   });
 }
 
-// Streams make many short-lived objects: with a larger young generation they die there, and the
-// collector does not stop the worker in the middle of a token.
+// Streams create many short-lived objects. A larger young generation collects them cheaply, so the collector
+// does not pause the worker in the middle of a token.
 const NODE_OPTIONS = { worker: ['--max-semi-space-size=64'], api: [] };
 
 /**
- * Starts dist/<role>/main.js. The IPC channel closes when this process dies, however it dies, and that
- * is how the child learns that it has to end. Its messages say how far the child is: `loaded`, `ready`.
+ * Starts dist/<role>/main.js. The IPC channel closes however this process dies, which tells the child to end.
+ * The child sends `loaded` and `ready`.
  *
- * @param options.cwd           the folder of the process: paths of its settings start there
- * @param options.withholdsKeys whether the process gets only the keys that the product's own code needs
+ * @param options.cwd folder of the process: relative paths in its settings start there
+ * @param options.withholdsKeys true gives the process only the keys that the product's own code needs
  */
 export function startNodeProcess(
   role,

@@ -1,4 +1,4 @@
-// `helix-temporal dev`, `api` and `worker`: the product with a person's own agents.
+// `helix-temporal dev`, `api` and `worker`: run the product with a person's own agents.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, relative, resolve, join, sep } from 'node:path';
@@ -13,10 +13,10 @@ import { readSettings } from './settings.mjs';
 const USUAL = ['agents.ts', 'agents.js', 'agents.mjs', 'src/agents.ts', 'src/agents.js'];
 
 /**
- * Runs engines, worker, API and page, and takes over changes of the file.
+ * Runs engines, worker, API and page, and reloads the file after changes.
  *
- * @param options.file    of the agents; default: AGENTS, or a usual name
- * @param options.command a program to run beside it, for example the server of a page
+ * @param options.file of the agents; default: AGENTS, or a usual name
+ * @param options.command another program to run, such as a page's server
  */
 export async function startDevelopment({ file, command, folder = process.cwd() }) {
   loadEnvFile(folder);
@@ -41,7 +41,7 @@ export async function startDevelopment({ file, command, folder = process.cwd() }
   });
 }
 
-/** One process in production, by the same settings as `npm run start:api`. Returns its exit code. */
+/** Runs one process in production, with the settings of `npm run start:api`. Returns its exit code. */
 export function startAlone(role, { file, folder = process.cwd() }) {
   const agents = findAgents(file, folder);
   return startOneProcess(role, {
@@ -62,7 +62,7 @@ function findAgents(file, folder) {
   );
 }
 
-/** Variables that are set already win. */
+/** Variables that are already set win. */
 function loadEnvFile(folder) {
   const file = resolve(folder, '.env');
   if (!existsSync(file)) return;
@@ -109,12 +109,12 @@ function shown(agents, folder) {
   return relative(folder, resolve(folder, agents));
 }
 
-// Notices changes of a file and of everything that it imports by a relative path.
+// Watches a file and everything that it imports by a relative path.
 
-/** Editors replace files, containers mount folders: looking is more reliable than being notified. */
+/** Editors replace files and containers mount folders, so polling is more reliable than notifications. */
 const EVERY_MS = 300;
 
-/** Calls `onChange` after each change, one call after the other. Returns a member of the fleet. */
+/** Calls `onChange` after each change, never concurrently. Returns a member of the fleet. */
 function watchImports(file, folder, onChange) {
   const entry = relative(folder, file).split(sep).join('/');
   let seen = contentsOf(folder, entry);
@@ -132,7 +132,7 @@ function watchImports(file, folder, onChange) {
   return { stop, kill: stop };
 }
 
-/** Undefined while an editor replaces one of the files. */
+/** Returns undefined while an editor replaces one of the files. */
 function contentsOf(folder, entry) {
   const hash = createHash('sha256');
   try {

@@ -1,4 +1,4 @@
-// API and worker: started, waited for, kept alive, and replaced by newer ones.
+// Starts API and worker, waits for them, keeps them alive, and replaces them by newer ones.
 import { randomUUID } from 'node:crypto';
 import { UserError } from '../system/project.mjs';
 import { startNodeProcess } from './node-process.mjs';
@@ -6,16 +6,16 @@ import { supervise } from './child-process.mjs';
 import { waitUntil } from './reachable.mjs';
 
 const READY_WITHIN_MS = 60_000;
-// This many deaths before the process was ever ready mean a wrong setup.
+// This many deaths before a process was ready mean a wrong setup.
 const DEATHS_BEFORE_READY = 3;
-// A worker lets replies finish, and hands over the rest.
+// A worker finishes replies within this time and hands over the rest.
 const DRAIN_MS = 120_000;
-// An API that replaces another one is loaded before that one stops listening.
+// A new API loads before the old one stops listening.
 const LISTEN_WITHIN = '30';
 
 /**
  * @param options.context `fleet`, `signal`, `say`, and `announceDeath` for a process that was ready
- * @param options.launch  how the processes are started: `cwd`, `nodeOptions`, `withholdsKeys`
+ * @param options.launch `cwd`, `nodeOptions` and `withholdsKeys` of the processes
  */
 export function createProcesses({ env, url, launch, context }) {
   const { fleet, signal, say, announceDeath } = context;
@@ -30,8 +30,8 @@ export function createProcesses({ env, url, launch, context }) {
       }
       return announceDeath(role, death);
     };
-    // A worker that follows another one of the same generation takes over its lease; one that replaces
-    // a living worker must not.
+    // A worker's successor of the same generation takes over its lease; one that replaces a living worker
+    // must not.
     const nextLease = role === 'worker' ? createLeaseNames() : () => ({});
     const onMessage = (state) => (begun[state] = true);
     const start = () =>
@@ -66,8 +66,8 @@ export function createProcesses({ env, url, launch, context }) {
       for (const each of Object.values(current)) each.ready = true;
     },
     /**
-     * New processes in place of those that run: the new worker takes work before the old one stops
-     * doing so, which then drains. If either of them does not come up, everything stays as it was.
+     * Replaces the running processes: the new worker takes work before the old one stops and drains. If one
+     * does not start, everything stays as it was.
      */
     async replace() {
       const worker = begin('worker', { deaths: 1 });
@@ -97,7 +97,7 @@ export function createProcesses({ env, url, launch, context }) {
     }
   }
 
-  /** It stays in the fleet until it is gone: who stops everything stops it too. */
+  /** The member stays in the fleet until it is gone, so that a stop reaches it too. */
   async function retire(member, options) {
     await member.stop(options);
     fleet.remove(member);
@@ -115,8 +115,8 @@ async function answersOk(url) {
 }
 
 /**
- * Names the lease of each worker process that is started, and that of the process that it follows,
- * which has ended: the successor takes over at once what that one was doing.
+ * Names each worker's lease and that of its ended predecessor, so that the successor takes over its work
+ * immediately.
  */
 export function createLeaseNames(newName = randomUUID) {
   let former;

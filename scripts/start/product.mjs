@@ -1,4 +1,4 @@
-// The whole product in one command: `npm start`, and `helix-temporal dev` with a person's own agents.
+// Runs the whole product: `npm start`, and `helix-temporal dev` with a person's own agents.
 import { join } from 'node:path';
 import { tryLock } from '../system/file-lock.mjs';
 import { claimPort, isPortFree, tryClaimPort } from '../system/ports.mjs';
@@ -21,7 +21,7 @@ const WHY = {
   EEXIST: 'a file of that name is there',
 };
 
-/** Resolves to what the work does; a file or folder that cannot be used is a sentence. @throws UserError */
+/** Resolves to the work's result; reports an unusable file or folder as a sentence. @throws UserError */
 async function withFileFaults(work) {
   try {
     return await work();
@@ -41,12 +41,12 @@ async function withFileFaults(work) {
 const say = (text) => process.stdout.write(text);
 
 /**
- * Runs until it is asked to stop.
+ * Runs until a stop is requested.
  *
- * @param how.settings what readSettings returned
- * @param how.prepare  what has to be there before anything is started
- * @param how.launch   how API and worker are started, see node-process.mjs
- * @param how.onUp     called when everything is ready
+ * @param how.settings result of readSettings
+ * @param how.prepare runs before anything starts
+ * @param how.launch options of API and worker, see node-process.mjs
+ * @param how.onUp called when everything is ready
  */
 export function startProduct(how) {
   return withFileFaults(() => run(how));
@@ -109,7 +109,7 @@ async function bringUp({ settings: given, prepare, launch, onUp }, context) {
   await onUp?.({ url: servers.url, processes, ...context });
 }
 
-/** A configured port is used or refused; only the default port may move. */
+/** A configured port must be free; only the default port may move. */
 async function choosePort({ port, portWasGiven, host }) {
   if (!portWasGiven) return claimPort(port, host);
   if (await tryClaimPort(port, host)) return port;
@@ -122,20 +122,17 @@ function announceDeath(name, { reason, wait }) {
   return true;
 }
 
-/**
- * Everything that was started, to be stopped in the opposite order: nothing loses what it depends
- * on before it has ended itself.
- */
+/** Stops the started members in reverse order, so that none loses a dependency before its own end. */
 function createFleet() {
   const members = [];
   return {
     add: (member) => members.push(member),
-    /** For a member that has ended. */
+    /** Removes a member that has ended. */
     remove(member) {
       const at = members.indexOf(member);
       if (at >= 0) members.splice(at, 1);
     },
-    /** Bounded: each member kills its process when that does not end in time. */
+    /** Takes bounded time: each member kills its process after a grace time. */
     async stop() {
       for (const member of members.toReversed()) await member.stop();
     },
@@ -145,7 +142,7 @@ function createFleet() {
   };
 }
 
-// What `npm start` and `helix-temporal dev` say when everything is ready.
+// Message of `npm start` and `helix-temporal dev` when everything is ready.
 
 function welcome(product) {
   const { url, temporalUiUrl, isTemporalOwn, temporalAddress, redisUrl } = product;
@@ -166,7 +163,7 @@ function welcome(product) {
   return `\n  helix-temporal is running.\n\n${table.join('')}\n  Ctrl-C stops what was started here.\n\n`;
 }
 
-/** Without MODEL: a file of agents may name a model itself. */
+/** Describes the model if MODEL is not set; a file of agents may name one itself. */
 function modelOf(agents) {
   if (agents) return `as ${agents} says: MODEL is not set, so modelFromSpec gives the scripted one`;
   return 'scripted, so no model key is needed (MODEL=<provider>:<id> for a real one)';
@@ -178,13 +175,15 @@ function withoutPassword(url) {
   return parsed.href;
 }
 
-// One process, in the foreground, on servers that run already: `npm run start:api` and `start:worker`, and
-// `helix-temporal api` and `worker` with a person's own agents.
-// The process normally ends within its own grace time, which may be long for a worker that lets
-// replies finish; this is only for one that hangs.
+// Runs one process in the foreground on existing servers: `npm run start:api` and `start:worker`, and
+// `helix-temporal api` and `worker` with a person's own agents. The process normally ends within its own
+// grace time; this one is for a process that hangs.
 const GRACE_MS = 120_000;
 
-/** Returns the exit code of the process, 0 if it was asked to end, and that of a signal if it was killed then. The options are those of `startProduct`. */
+/**
+ * Returns the process's exit code: 0 after a requested end, the signal's code if it was killed then. Takes
+ * the options of `startProduct`.
+ */
 export async function startOneProcess(role, { settings, prepare, launch }) {
   let child;
   const signal = listenForStop({ onRepeat: () => child?.kill() });

@@ -1,9 +1,9 @@
-// Servers that were given by address: they are not started here, only checked.
+// Checks servers that were given by address.
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UserError } from '../system/project.mjs';
 
-// Long enough for a server that is starting beside us, short enough for a person who waits.
+// Long enough for a server that is still starting, short enough for a waiting person.
 const WITHIN_MS = 6000;
 
 export async function requireRedis(url, variable = 'REDIS_URL') {
@@ -16,7 +16,7 @@ export async function requireTemporal(address, variable = 'TEMPORAL_ADDRESS') {
   await requireAnyServer('Temporal', [{ host: match[1], port: Number(match[2]) }], variable);
 }
 
-/** One reachable host of a cluster or of the Sentinels is enough: the processes find the others through it. */
+/** One reachable host of a cluster or of the Sentinels is enough, because the processes find the others through it. */
 async function requireAnyServer(name, servers, variable) {
   const anyAccepts = async () => (await Promise.all(servers.map(accepts))).includes(true);
   if (await waitUntil(anyAccepts, { withinMs: WITHIN_MS, everyMs: 200 })) return;
@@ -24,7 +24,7 @@ async function requireAnyServer(name, servers, variable) {
   throw new UserError(`${name} at ${where} (${variable}) cannot be reached.`);
 }
 
-/** The hosts of `redis://host`, `redis-cluster://host,host` and `redis-sentinel://host,host/master`. */
+/** Parses the hosts of `redis://host`, `redis-cluster://host,host` and `redis-sentinel://host,host/master`. */
 function parseRedisUrl(url, variable) {
   const match = /^rediss?(-cluster|-sentinel)?:\/\/(?:[^@/]*@)?([^/?#]*)/i.exec(url);
   const defaultPort = match?.[1] === '-sentinel' ? 26379 : 6379;
@@ -48,7 +48,7 @@ function toServer(text, defaultPort) {
   }
 }
 
-/** Whether a server takes connections there. Never throws. */
+/** Resolves to true if a server accepts connections. Never throws. */
 export function accepts({ host, port }) {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -61,7 +61,7 @@ export function accepts({ host, port }) {
   });
 }
 
-/** Polls until the check succeeds (true) or the time is over (false). */
+/** Polls until the check succeeds (true) or the time is up (false). */
 export async function waitUntil(condition, { withinMs, everyMs = 50, signal }) {
   const deadline = Date.now() + withinMs;
   for (;;) {

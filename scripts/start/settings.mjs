@@ -1,5 +1,5 @@
-// What `npm start` itself reads from the environment. Everything else is passed on as it is and
-// checked by the two processes, which own the schema.
+// Reads `npm start`'s own environment variables. The two processes get all others unchanged and validate
+// them.
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { projectRoot, UsageError, UserError } from '../system/project.mjs';
@@ -7,7 +7,7 @@ import { projectRoot, UsageError, UserError } from '../system/project.mjs';
 const DEFAULT_PORT = 3000;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
-/** An empty value counts as absent, as it does for the processes. */
+/** An empty value counts as absent, as in the processes. */
 export function readSettings(env, root) {
   const host = env.HOST || '127.0.0.1';
   return {
@@ -21,7 +21,7 @@ export function readSettings(env, root) {
     agents: env.AGENTS || undefined,
     redisUrl: env.REDIS_URL,
     temporalAddress: env.TEMPORAL_ADDRESS,
-    // Names a server as well: the one of a profile of the `temporal` command line.
+    // A profile of the `temporal` command line names a server too.
     usesProfile: Boolean(env.TEMPORAL_PROFILE || env.TEMPORAL_CONFIG_FILE),
     temporalUi: parseTemporalUi(env.TEMPORAL_UI),
     temporalUiUrl: env.TEMPORAL_UI_URL,
@@ -35,7 +35,7 @@ function parsePort(text) {
   throw new UsageError(`PORT is "${text}", but a port is a number from 1 to 65535.`);
 }
 
-/** Undefined: the UI opens where that is safe, see `placeUi`. */
+/** Undefined opens the UI if that is safe, see `placeUi`. */
 function parseTemporalUi(text) {
   if (!text) return undefined;
   if (text === '0' || text === '1') return text === '1';
@@ -43,8 +43,8 @@ function parseTemporalUi(text) {
 }
 
 /**
- * On loopback an API without authentication is the comfortable default; on any other address it
- * would be open to the network, so that must be explicit. With a token key nothing is open.
+ * An API without authentication is convenient on loopback but open to the network elsewhere, so that needs an
+ * explicit setting. A token key closes it.
  */
 function allowsUnauthenticated(env, host) {
   if (env.HELIX_ALLOW_UNAUTHENTICATED) return env.HELIX_ALLOW_UNAUTHENTICATED;
@@ -56,7 +56,7 @@ function allowsUnauthenticated(env, host) {
   );
 }
 
-/** The address to call for a server that listens on `host`. */
+/** Returns a URL that clients can call for a server that listens on `host`. */
 export function urlFor(host, port) {
   const callable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${callable.includes(':') ? `[${callable}]` : callable}:${port}`;
@@ -66,16 +66,16 @@ export function urlFor(host, port) {
 
 const MODEL_KEY = /^[A-Z0-9_]+_API_KEY$/;
 const SIGN_IN = /^JWT_/;
-/** Variables that other programs read: paths, folders and locale. */
+/** Variables of other programs: paths, folders and locale. */
 const OF_SYSTEM =
   /^(PATH|LD_LIBRARY_PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|GO(GC|MAXPROCS|MEMLIMIT))$/;
 
-/** The engines get no key at all. */
+/** Engines get no keys. */
 export function environmentOfEngine(env) {
   return pick(env, (name) => OF_SYSTEM.test(name));
 }
 
-/** Models are called by workers; people sign in at the API. */
+/** The API gets no model keys, because workers call models; workers get no sign-in settings. */
 export function environmentOfRole(role, env) {
   const withheld = { api: MODEL_KEY, worker: SIGN_IN }[role];
   return pick(env, (name) => !withheld.test(name));
@@ -85,8 +85,8 @@ function pick(env, isGiven) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => isGiven(name)));
 }
 
-// The environment of the two processes, and its check before anything is started.
-/** Sets known values only: an absent variable keeps its default in the schema. */
+// The two processes' environment, and its check before anything starts.
+/** Sets only known values: an absent variable keeps the schema's default. */
 export function childEnvironment(settings, servers) {
   const { port, url, redisUrl, temporalAddress, isTemporalOwn, temporalUiUrl } = servers;
   const variables = {
@@ -94,7 +94,7 @@ export function childEnvironment(settings, servers) {
     HOST: settings.host,
     REDIS_URL: redisUrl,
     TEMPORAL_ADDRESS: temporalAddress,
-    // The server that `npm start` runs itself has no TLS, whatever the command line's profile says.
+    // The server that `npm start` runs has no TLS, whatever the command line's profile says.
     TEMPORAL_TLS: isTemporalOwn ? 'false' : undefined,
     TEMPORAL_NAMESPACE: settings.namespace,
     TASK_QUEUE: settings.taskQueue,
@@ -110,9 +110,9 @@ export function childEnvironment(settings, servers) {
 }
 
 /**
- * Checks the environment with the schema of the processes, before engines are started.
+ * Validates the environment with the processes' schema before engines start.
  *
- * @returns how the processes reach Temporal: address and namespace
+ * @returns address and namespace by which the processes reach Temporal
  */
 export async function checkEnvironment(env) {
   const schema = pathToFileURL(join(projectRoot, 'dist', 'config', 'env.js')).href;

@@ -1,17 +1,16 @@
-// Listens for everything that asks a foreground command to end.
+// Listens for requests to end a foreground command.
 import { constants } from 'node:os';
 import { describeProcess, identityOf, isSameProcess } from '../system/process-identity.mjs';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_CHECK_MS = 1000;
-/** Where `sh` is bash, npm forwards a Ctrl-C that this process has got from the terminal, too. */
+/** If `sh` is bash, npm also forwards a Ctrl-C that this process got from the terminal. */
 const SAME_PRESS_MS = 300;
 
 /**
- * Returns an AbortSignal that fires at the first request. `onRepeat` is called for each further
- * one, from an impatient user: what is killed then has not ended well, which the exit code says. When
- * npm started this process and is killed, no key press can reach it any more, so that counts as a
- * request too. The clock is a parameter for the tests.
+ * Returns an AbortSignal that fires at the first request. `onRepeat` runs for each further one; processes
+ * killed then have not ended well, which the exit code says. The death of the npm that started this process
+ * counts as a request, because no key press arrives any more. The clock is a parameter for tests.
  */
 export function listenForStop({ onRepeat, now = () => performance.now() }) {
   const controller = new AbortController();
@@ -27,7 +26,7 @@ export function listenForStop({ onRepeat, now = () => performance.now() }) {
   };
   for (const signal of SIGNALS) process.on(signal, request);
   if (process.env.npm_lifecycle_event) watchNpm(() => controller.abort());
-  // The terminal may close before the product ends, which must not crash it.
+  // The terminal may close before the product ends; write errors must not crash it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return controller.signal;
 }
@@ -42,7 +41,7 @@ function watchNpm(onEnd) {
   timer.unref();
 }
 
-/** Between npm and this process there may be a shell, which does not end with npm. */
+/** Searches the ancestors, because a shell between npm and this process outlives npm. */
 function findNpm() {
   let pid = process.ppid;
   for (let generation = 0; generation < 3; generation += 1) {
@@ -53,7 +52,6 @@ function findNpm() {
   return undefined;
 }
 
-/** Resolves when the stop is requested. */
 export function stopRequested(signal) {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

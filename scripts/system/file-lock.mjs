@@ -1,4 +1,4 @@
-// Locks between processes: a file that names its holder, so that a dead holder's lock can be taken over.
+// Locks between processes: a file names the holder, so that a dead holder's lock can be taken over.
 import {
   existsSync,
   linkSync,
@@ -20,8 +20,8 @@ const FORGOTTEN_GUARD_MS = 10_000;
 let ticket = 0;
 
 /**
- * Takes the lock, or returns who holds it: `{ release }` or `{ holder }`. When the process dies
- * without a release, the next one that asks sees that the holder is gone and takes over.
+ * Takes the lock: returns `{ release }`, or the `{ holder }`. If a holder died without a release, the next
+ * caller takes over.
  */
 export function tryLock(path) {
   mkdirSync(dirname(path), { recursive: true });
@@ -29,7 +29,7 @@ export function tryLock(path) {
   writeFileSync(mine, JSON.stringify(identityOf(process.pid)));
   try {
     for (;;) {
-      // A hard link either appears complete or not at all: no process can read a half-written lock.
+      // A hard link appears complete or not at all, so no process reads a half-written lock.
       if (tryLink(mine, path)) return { release: () => rmSync(path, { force: true }) };
       const holder = readHolder(path);
       if (holder && isSameProcess(holder)) return { holder };
@@ -40,7 +40,7 @@ export function tryLock(path) {
   }
 }
 
-/** Waits for the lock, does the work, releases. `onWait` is called once if another process holds it. */
+/** Does the work under the lock. `onWait` is called once if another process holds it. */
 export async function withLock(path, work, { onWait } = {}) {
   let lock = tryLock(path);
   if (!lock.release) onWait?.(lock.holder);
@@ -56,8 +56,8 @@ export async function withLock(path, work, { onWait } = {}) {
 }
 
 /**
- * Makes a folder that all clones of this machine share, once. It is filled beside its place and gets its name
- * when it is whole: one that was begun and left is never taken for it.
+ * Creates a folder that all clones on this machine share. It is renamed into place when complete, so an
+ * unfinished one is never used.
  */
 export async function provideFolder(target, fill) {
   if (existsSync(target)) return;
@@ -65,7 +65,7 @@ export async function provideFolder(target, fill) {
   await withLock(`${target}.lock`, async () => {
     if (existsSync(target)) return;
     const start = `${basename(target)}.part-`;
-    // No other process works on it now: what is there was left by one that died.
+    // Under the lock, leftovers can only come from a dead process.
     for (const name of readdirSync(dirname(target))) {
       const left = join(dirname(target), name);
       if (name.startsWith(start)) rmSync(left, { recursive: true, force: true });
@@ -81,8 +81,8 @@ export async function provideFolder(target, fill) {
 }
 
 /**
- * Two processes may find the same stale lock; the slower one must not remove the lock that the
- * faster one has taken meanwhile. So removal has a guard of its own, and looks again under it.
+ * Removal has a guard and checks again under it: of two processes that find a stale lock, the slower one must
+ * not remove the faster one's new lock.
  */
 function removeStale(path) {
   const guard = `${path}.takeover`;
@@ -99,7 +99,7 @@ function removeStale(path) {
   }
 }
 
-/** A guard lives for microseconds; one that is old belongs to a process that died inside. */
+/** A guard lives for microseconds; an old one belongs to a process that died holding it. */
 function removeForgotten(guard) {
   const age = Date.now() - (statSync(guard, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
   if (age > FORGOTTEN_GUARD_MS) rmSync(guard, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// Free TCP ports, also when several copies of the product start at the same moment.
+// Finds free TCP ports even if several copies of the product start at the same moment.
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { UserError } from './project.mjs';
 
 const SEARCH_RANGE = 200;
 
-/** True when a server could listen there now. Throws when none ever could: no such address. */
+/** Resolves to true if a server could listen there now. Throws for an address that this machine lacks. */
 export function isPortFree(port, host = '127.0.0.1') {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -20,9 +20,9 @@ export function isPortFree(port, host = '127.0.0.1') {
 }
 
 /**
- * Takes this port, if it is free. Between finding a port and listening on it lies a second or
- * more, in which another copy of the product would find the same port: so it is claimed, for the
- * life of this process, in a folder that all copies of this user share.
+ * Claims the port if it is free. Another copy of the product could find the same port in the second before a
+ * server listens, so the claim is a lock in a folder that all copies of this user share. It lasts as long as
+ * this process.
  */
 export async function tryClaimPort(port, host = '127.0.0.1') {
   const claim = tryLock(join(claimsFolder(), String(port)));
@@ -42,7 +42,7 @@ function releaseAtExit(release) {
   releases.push(release);
 }
 
-/** The preferred port or the next free one above it. */
+/** Claims the preferred port or the next free one above it. */
 export async function claimPort(preferred, host = '127.0.0.1') {
   for (let port = preferred; port < preferred + SEARCH_RANGE && port < 65_536; port += 1) {
     if (await tryClaimPort(port, host)) return port;
@@ -50,10 +50,10 @@ export async function claimPort(preferred, host = '127.0.0.1') {
   throw new UserError(`All ports from ${preferred} to ${preferred + SEARCH_RANGE} are taken.`);
 }
 
-/** Below the ports that systems give to connections: one of those could take it before its server listens. */
+/** Below the ephemeral ports, because a connection could take one of those before its server listens. */
 const ANY = { from: 10_000, to: 22_000 };
 
-/** Any free port, for tests and measurements. */
+/** Claims any free port, for tests and measurements. */
 export async function anyFreePort(host = '127.0.0.1') {
   for (;;) {
     const port = ANY.from + Math.floor(Math.random() * (ANY.to - ANY.from));
@@ -66,8 +66,8 @@ function claimsFolder() {
 }
 
 /**
- * Below those that systems give to connections: an engine that is killed finds its port free again, and
- * the tables of Temporal hold ports up to 32,767.
+ * Below the ephemeral ports, so that a killed engine finds its port free again; Temporal's tables hold ports
+ * up to 32,767.
  */
 const FIRST = 21_000;
 

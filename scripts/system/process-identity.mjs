@@ -1,17 +1,16 @@
-// Checks whether a process id still belongs to the process that wrote it down.
+// Tells a recorded process from a later one with the same id.
 import { readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 
 /**
- * The start time of a process, in whatever unit the system keeps: together with the id it names a
- * process uniquely. Ids are reused, so an id alone may name another process after a reboot.
- * Undefined when no such process runs.
+ * Returns a process's start time in the system's unit; undefined if no such process runs. Ids are reused
+ * after a reboot, so only id and start time together identify a process.
  */
 export function startTimeOf(pid) {
   if (process.platform === 'linux') {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The second field is the command in parentheses and may hold spaces: count from behind it.
+      // The second field, the command in parentheses, may contain spaces, so counting starts after it.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return fields[0] === 'Z' ? undefined : fields[19];
     } catch {
@@ -32,7 +31,7 @@ export function isSameProcess({ pid, startTime }) {
   return startTime !== undefined && startTimeOf(pid) === startTime;
 }
 
-/** The id of a process's parent and its command line. Undefined where the system has no /proc. */
+/** Returns a process's parent id and command line; undefined if the system has no /proc. */
 export function describeProcess(pid) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -1,15 +1,14 @@
-// Progress on screen for steps that can take seconds or minutes.
+// Shows progress of steps that take seconds or minutes.
 
-// What is done before anybody could have read a line does not need one.
+// A step that is faster than this needs no line.
 const FIRST_LINE_MS = 300;
 const REDRAW_MS = 1000;
 const PLAIN_REPEAT_MS = 15_000;
 
 /**
- * Runs one step under a line that says what is being done and for how long. On a terminal the
- * line is redrawn; in a log file, where that would leave thousands of lines, it is repeated now
- * and then, so that a long build does not look like a hang. It goes to stderr: stdout belongs to
- * what the command answers. The step may add a detail with `progress.update(text)`.
+ * Runs a step under a line that shows its name and duration, on stderr because stdout has the command's
+ * result. A terminal redraws the line; a log file gets it again now and then, so that a long build does not
+ * look hung. The step may add a detail with `progress.update(text)`.
  */
 export async function withProgress(label, step, { stream = process.stderr } = {}) {
   const startedAt = Date.now();

@@ -2,30 +2,30 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The root of the project: every command works from there, wherever it was called from. */
+/** The project's root, from which every command works. */
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '');
 
-/** True when this module is the program that node was asked to run, and not imported by another. */
+/** Returns true if node was asked to run this module, false if it was imported. */
 export function isMain(moduleUrl) {
   return process.argv[1] !== undefined && fileURLToPath(moduleUrl) === process.argv[1];
 }
 
-/** A failure that the person at the keyboard can act on: shown as one sentence, without a stack trace. */
+/** A failure that the user can fix: shown as one sentence, without a stack trace. */
 export class UserError extends Error {
   name = 'UserError';
 }
 
-/** The same, about what the person has named or set. */
+/** A UserError about an argument or setting. */
 export class UsageError extends UserError {
   name = 'UsageError';
 }
 
-/** The last stop of every command: sentences for what was expected, a stack trace only for bugs. */
+/** Handles every command's errors: sentences for expected ones, a stack trace for bugs. */
 export async function runMain(main) {
   try {
     await main();
   } catch (error) {
-    // The user asked for the end.
+    // The user requested the end.
     if (error?.name === 'AbortError') return;
     const text = error instanceof UserError ? error.message : String(error?.stack ?? error);
     process.stderr.write(`\n${text}\n`);
@@ -33,7 +33,7 @@ export async function runMain(main) {
   }
 }
 
-/** Where built and downloaded engines are kept: outside the clone, so the next clone has them. */
+/** Folder of built and downloaded engines, outside of the clone so that the next clone has them. */
 export function cacheFolder(env = process.env) {
   if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'helix-temporal');
   const home = env.HOME ?? homedir();

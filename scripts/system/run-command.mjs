@@ -1,4 +1,4 @@
-// Runs a program to its end and keeps what it printed.
+// Runs programs to their end and captures their output.
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
@@ -11,8 +11,8 @@ const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill()));
 
 /**
- * Never throws for a program that fails or does not exist: look-ups ask "does this work?", and
- * the answer is the code. It is undefined when the program did not start or ran out of time.
+ * Runs a program; never throws if it fails or does not exist, because look-ups only test whether it works.
+ * `code` is undefined if it did not start or ran out of time.
  */
 export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
   return new Promise((resolve) => {
@@ -20,7 +20,7 @@ export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
     try {
       child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     } catch (error) {
-      // Of a path below a file, for instance; others come as events.
+      // spawn throws for some paths, such as one below a file; other failures arrive as events.
       resolve({ code: undefined, stdout: '', stderr: error.message });
       return;
     }
@@ -50,7 +50,7 @@ export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
   });
 }
 
-/** What a program printed to stdout. @throws UserError if it fails, with the end of what it printed */
+/** Returns a program's stdout. @throws UserError with the end of its output if it fails */
 export async function outputOf(file, args, options) {
   const { code, stdout, stderr } = await runCommand(file, args, options);
   if (code === 0) return stdout;
@@ -58,12 +58,12 @@ export async function outputOf(file, args, options) {
   throw new UserError(`${basename(file)} ${args[0]} failed:\n${said}`);
 }
 
-/** The end of a program's output, for an error message that fits on a screen. */
+/** Returns the last lines of a program's output, for an error message. */
 export function lastLines(text, count = 12) {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 
-/** The first executable file of one of these names on PATH, in the order of the names. */
+/** Returns the first executable file of these names on PATH, in the order of the names. */
 export function findOnPath(names, env = process.env) {
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean);
   for (const name of names) {
@@ -87,13 +87,13 @@ function isExecutable(path) {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a program on this terminal and returns its exit code. A signal is passed on, and this
- * process waits for the program to end first: it has servers of its own to stop.
+ * Runs a program on this terminal and returns its exit code. Passes signals on and waits for the program,
+ * which has servers of its own to stop.
  */
 export function runInForeground(file, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: 'inherit', ...options });
-    // The terminal sends Ctrl-C to the program as well; the others reach only this process.
+    // Ctrl-C reaches the program from the terminal; other signals reach only this process.
     const pass = (signal) => signal !== 'SIGINT' && child.kill(signal);
     for (const signal of SIGNALS) process.on(signal, pass);
     child.on('error', reject);

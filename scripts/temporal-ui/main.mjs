@@ -1,4 +1,4 @@
-// The proxy as a process of its own, for containers: TEMPORAL_UI_UPSTREAM is the UI's host:port.
+// Runs the proxy as a process, for containers: TEMPORAL_UI_UPSTREAM is the UI's host:port.
 import { createUiProxy } from './proxy.mjs';
 
 const { HOST = '127.0.0.1', PORT = '8080', TEMPORAL_UI_UPSTREAM = '127.0.0.1:8233' } = process.env;

@@ -1,9 +1,9 @@
-// The door to the Temporal UI, which itself serves every request whatever its Host and Origin.
+// Guards the Temporal UI, which itself serves every request whatever its Host and Origin.
 import { createServer, request as ask } from 'node:http';
 import { isIP } from 'node:net';
 import { pipeline } from 'node:stream';
 
-/** They speak of one connection (RFC 9110, 7.6.1), and this proxy has two. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1). */
 const OF_CONNECTION = new Set([
   'connection',
   'keep-alive',
@@ -15,14 +15,14 @@ const OF_CONNECTION = new Set([
 ]);
 
 /**
- * An HTTP server that forwards permitted requests to the UI at `upstream`, and answers all others
- * with 403. `names` are host names of this server besides `localhost`. The caller lets it listen.
+ * Creates an HTTP server that forwards permitted requests to the UI at `upstream` and answers others with
+ * 403. `names` are this server's host names besides `localhost`. The caller makes it listen.
  */
 export function createUiProxy({ upstream, names = [] }) {
   return createServer((request, response) => {
     const reason = refuseForeign(request, names);
     if (reason !== undefined) {
-      // What an unread body leaves on the connection must not be taken for a request.
+      // The rest of an unread body must not be parsed as a request.
       answer(response, 403, reason, { connection: 'close' });
       return;
     }
@@ -52,17 +52,16 @@ function endToEnd(headers) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name)));
 }
 
-// Whether a request to the Temporal UI may be one that a page of another site made.
+// Refuses requests to the Temporal UI that a page of another site could have made.
 
 const READS = new Set(['GET', 'HEAD']);
 
 /**
- * Why this request is refused; undefined if it may pass. `names` are the host names that the UI
- * has besides `localhost` and addresses.
+ * Returns the reason of a refusal; undefined if the request may pass. `names` are the UI's host names besides
+ * `localhost` and addresses.
  *
- * The name guards against DNS rebinding: a page's own host name may be made to point here, and the
- * browser then takes the UI for a part of that page. An address cannot be made to point elsewhere.
- * The origin and the fetch metadata guard against requests across sites.
+ * The host name guards against DNS rebinding, which makes a foreign page's host name point here; an address
+ * cannot be rebound. The origin and the fetch metadata guard against cross-site requests.
  */
 function refuseForeign({ method, headers, rawHeaders }, names = []) {
   const hosts = rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host');
@@ -85,12 +84,12 @@ function isOwnName(host, names) {
   return name === 'localhost' || isIP(name) !== 0 || names.includes(name);
 }
 
-/** Behind a proxy with TLS the page is of https, and the request that comes here is not. */
+/** A TLS proxy makes the page's origin https while the request here is http. */
 function isOriginOf(host, origin) {
   return [`http://${host}`, `https://${host}`].includes(origin);
 }
 
-/** The chat page links to runs, and so may any other page: following a link only shows the UI's own page. */
+/** Any page may link here, as the chat page does: following a link only shows the UI's own page. */
 function isLink(method, headers) {
   return (
     READS.has(method) &&
