@@ -26,8 +26,7 @@ export function writeSnapshotCookie(
 }
 
 /**
- * Returns the start sequence of the active turn that the viewer saw, null if it saw none; undefined
- * without the cookie.
+ * Returns the start sequence of the active turn that the viewer saw, or null; undefined: no cookie.
  */
 export function readSnapshotCookie(request: Request): number | null | undefined {
   const seen = readCookie(request, COOKIE);

@@ -16,9 +16,8 @@ import type { CountRead } from './middleware/read-budget.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
 /**
- * Checks by name. A check resolves if its part answers and rejects otherwise. `redis`, which stores
- * everything, must answer each time; the others must have answered once since the start, since
- * messages are accepted while they are away.
+ * Checks by name; a check rejects if its part does not answer. `redis` must answer each time, the
+ * others once since the start: messages are accepted while they are away.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
@@ -43,8 +42,7 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
    */
   publicMetrics?: boolean | undefined;
   /**
-   * True lets a reply finish after its caller's token expires, for clients that do not reconnect.
-   * Default: false.
+   * True lets replies outlive their caller's token, if clients cannot reconnect. Default: false.
    */
   repliesOutliveTokens?: boolean | undefined;
   /** Limits per sender. Default: those of `ApiLimits`; without `authenticate` unlimited. */
@@ -56,10 +54,7 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
    * none without `authenticate`.
    */
   hostNames?: readonly string[] | undefined;
-  /**
-   * Decides who may act on conversations of the tenant and who may answer. Default:
-   * `authorizeByRole`.
-   */
+  /** Decides who may act on the tenant's conversations, and answer. Default: `authorizeByRole`. */
   authorize?: Authorize | undefined;
   /**
    * Interval of the comments that keep a stream open, ms. Default: 5,000, and 15,000 for

@@ -41,11 +41,7 @@ export interface IdentityOptions {
   allowUnauthenticated?: boolean | undefined;
 }
 
-/**
- * Creates the authentication of an app.
- *
- * @throws Error if `authenticate` is missing and `allowUnauthenticated` is not set
- */
+/** @throws Error if `authenticate` is missing and `allowUnauthenticated` is not set */
 export function createIdentityReader(options: IdentityOptions): ReadIdentity {
   const { authenticate, allowUnauthenticated = false } = options;
   if (authenticate === undefined && !allowUnauthenticated) {

@@ -42,16 +42,14 @@ export async function openForOperator(
 }
 
 /**
- * Checks that the caller may read across the tenant; an `about` of routes.
- *
- * @throws HelixError `not_allowed`
+ * Checks for a route that the caller may read across the tenant. @throws HelixError `not_allowed`
  */
 export async function mayRead(call: { deps: RouteDeps; caller: Caller }): Promise<object> {
   await requireAllowed(call.deps, call.caller, 'read');
   return {};
 }
 
-/** Checks that the caller may read the run; an `about` of routes. @throws HelixError `not_found` */
+/** Checks for a route that the caller may read the run. @throws HelixError `not_found` */
 export function mayReadRun(call: {
   deps: RouteDeps;
   caller: Caller;
@@ -60,10 +58,7 @@ export function mayReadRun(call: {
   return openRunForOperator(call.deps, call.caller, 'read', call.params.runId);
 }
 
-/**
- * Loads a session by the id of a run, like `openForOperator`; for a sub-agent's run that is the
- * conversation of the root run.
- */
+/** Loads the conversation of a run, or of a sub-agent's root run; see `openForOperator`. */
 export async function openRunForOperator(
   deps: RouteDeps,
   caller: Caller,

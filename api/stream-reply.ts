@@ -95,17 +95,13 @@ interface StreamReplyOptions {
   /** For the log. */
   sessionId: string;
   headers: Record<string, string>;
-  /**
-   * True for a stream that only its reader ends; it is always cut when the caller's token expires.
-   */
+  /** True if only the reader ends the stream; it is always cut when the caller's token expires. */
   isEndless?: boolean;
   /** Default: the interval of replies, ms. */
   keepAliveMs?: number;
 }
 
-/**
- * Replies with a stream of frames. A break is only logged: the reader continues from its cursor.
- */
+/** Replies with a stream of frames. A break is only logged: the reader goes on from its cursor. */
 export async function streamReply(
   { deps, response, caller }: { deps: RouteDeps; response: Response; caller: Identity },
   frames: Frames,

@@ -1,7 +1,4 @@
-/**
- * Builds the console address of a run, which need not be the operator's own conversation; undefined
- * without a public address.
- */
+/** Builds the operators' address of a run; undefined without a public address. */
 export function consoleUrlOf(
   publicUrl: string | undefined,
 ): ((sessionId: string, runId: string) => string) | undefined {

@@ -1,9 +1,6 @@
 import { sleep, withTimeout } from '../protocol/time.js';
 
-/**
- * Start-up failed with a sentence for the person who started the process; a stack trace would not
- * help.
- */
+/** Start-up failed; the message tells the person who started the process why. */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
@@ -92,9 +89,7 @@ export function closeOnSignal(
 /** Names of errors whose message tells the person who starts the process what to do. */
 const EXPECTED = ['StartupError', 'ConfigError', 'ModelConfigurationError', 'AgentsFileError'];
 
-/**
- * Runs the main function of a process; if it fails at start-up, prints one line with the reason.
- */
+/** Runs the main function of a process; if it fails, prints one line with the reason. */
 export function startProcess(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
     const expected = error instanceof Error && EXPECTED.includes(error.name);

@@ -10,10 +10,7 @@ export * from '../api/index.js';
 export { createJwtAuthenticator, type JwtOptions } from './jwt/index.js';
 export { createApiMetrics } from './metrics/index.js';
 
-/**
- * Creates the HTTP API as an Express app that does not listen yet, with the agent server,
- * `/api/openapi.json` and `/metrics`.
- */
+/** Creates an Express app with the agent server, `/api/openapi.json` and `/metrics`. */
 export function createApi(options: ApiOptions): Express {
   const { extensions = [] } = options;
   return createServer({

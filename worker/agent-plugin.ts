@@ -75,15 +75,9 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
   toolSlots?: SlotLimits;
-  /**
-   * Runs that one process caches between their tasks; 0: none. Default: by its heap limit, up to
-   * 500.
-   */
+  /** Runs that one process caches between tasks; 0: none. Default: by its heap limit, up to 500. */
   cachedRuns?: number | undefined;
-  /**
-   * Meter that `metrics()` counts with. Default: the meter of Temporal's `Runtime`. `meterTenants`
-   * adds the cost by tenant.
-   */
+  /** Meter of `metrics()`. Default: that of `Runtime`. `meterTenants` counts cost by tenant. */
   meter?: MetricMeter;
   meterTenants?: boolean;
   /** Default: no logging. */
@@ -364,9 +358,7 @@ const sealFailures: ActivityInterceptorsFactory = () => ({
   },
 });
 
-/**
- * Returns the failure without its texts; cancellation and asynchronous completion pass unchanged.
- */
+/** Returns the failure without its texts; cancellation and async completion pass unchanged. */
 export function toSealedFailure(error: unknown): unknown {
   if (error instanceof CancelledFailure || error instanceof CompleteAsyncError) return error;
   const { message, stack } = error instanceof Error ? error : { message: String(error) };

@@ -7,10 +7,7 @@ import type { CalledRunActivities } from '../protocol/called-runs.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import type { QuotaExceeded } from '../store/contract/owners.js';
 
-/**
- * Back-off of a run that waits for others, doubled up to `mostMs`: a conversation may wait for
- * people for weeks.
- */
+/** Back-off, doubled up to `mostMs`: a conversation may wait for people for weeks. */
 const TRIES = { firstMs: 2_000, mostMs: 60_000 };
 
 /** Creates the activities of workflows that begin runs. A refusal fails with its code as type. */

@@ -35,9 +35,7 @@ export type FindTenant = (run: { sessionId: string; runId: string }) => Promise<
 /** Contributions of an extension to workers. */
 export interface WorkerExtension extends RunsExtension {
   worker?: (host: WorkerHost) => Promise<WorkerParts> | WorkerParts;
-  /**
-   * Detects dead workers. The first extension that has it wins; unused if the store has no leases.
-   */
+  /** Detects dead workers; the first extension wins. Unused if the store has no leases. */
   liveness?: (deps: LivenessDeps) => Liveness;
   /**
    * Counts events of the worker with Temporal's meter; the first extension that has it wins.

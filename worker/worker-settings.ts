@@ -14,10 +14,7 @@ const WORKER_SETTINGS = {
   shutdownForceTime: '35s',
 } as const satisfies Partial<WorkerOptions>;
 
-/**
- * Concurrent model calls of one process: 200 streams of 50 chunks a second use two thirds of a
- * core.
- */
+/** Model calls of one process: 200 streams of 50 chunks a second use two thirds of a core. */
 const MODEL_SLOTS = 300;
 
 const WORKER_SLOTS = {

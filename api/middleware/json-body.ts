@@ -159,8 +159,7 @@ export interface JsonBounds {
 }
 
 /**
- * Measures a JSON text as it arrives: takes the next bytes and returns the bound that the text
- * exceeds so far, if any.
+ * Takes the next bytes of a JSON text and returns the bound that the text exceeds so far, if any.
  */
 export type JsonMeter = (bytes: Uint8Array) => keyof JsonBounds | undefined;
 

@@ -9,9 +9,7 @@ import { createReadBudget, type CountRead } from './read-budget.js';
 import type { ApiLogger } from './refusals.js';
 import { createUploadBody, type BodyBudget } from './read-body.js';
 
-/**
- * Limits per sender: a user of a tenant, or an address if there are no accounts. 0 means unlimited.
- */
+/** Limits per sender: a user of a tenant, or an address without accounts. 0 means unlimited. */
 export interface ApiLimits {
   /** Requests per minute that may change something. Default: 120. */
   requestsPerMinute?: number | undefined;
@@ -19,9 +17,7 @@ export interface ApiLimits {
   openStreams?: number | undefined;
   /** Bytes of bodies in flight, in each process. Default: 64 MB, four of the largest. */
   bodyBytes?: number | undefined;
-  /**
-   * Bytes of conversations and files that are read per minute, in each process. Default: 128 MB.
-   */
+  /** Bytes of conversations and files read per minute, in each process. Default: 128 MB. */
   readBytesPerMinute?: number | undefined;
   /** Counts requests for several processes, see the stores of express-rate-limit. */
   store?: Store | undefined;

@@ -9,10 +9,7 @@ const DECOMPRESSORS = new Map([
   ['br', createBrotliDecompress],
 ]);
 
-/**
- * Kind of body that the route expects. It decides which leftovers of the host's parsers still hold
- * the whole body.
- */
+/** The kind decides which leftovers of the host's parsers still hold the whole body. */
 type BodyKind = 'json' | 'form' | 'file';
 
 /**

@@ -41,10 +41,7 @@ export function roomFor(spent: number, perMinute: number): number {
   return spent < 2 * perMinute ? ORDINARY_BYTES : 0;
 }
 
-/**
- * Bounds each sender's reads of conversations: bytes per minute, and concurrent large reads, for
- * which senders take turns.
- */
+/** Bounds each sender's bytes per minute, and its large reads, for which senders take turns. */
 export function createReadBudget(
   perMinute: number,
   now: () => number = () => performance.now(),

@@ -83,9 +83,7 @@ const follow = {
     }),
 } as const;
 
-/**
- * Routes of the chat. The bridge checks the owner, since a stranger's reply depends on the request.
- */
+/** The bridge checks the owner of these routes, since a stranger's reply depends on the request. */
 export const CHAT_ROUTES: readonly Route[] = [
   defineRoute({
     ...say,

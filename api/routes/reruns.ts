@@ -102,11 +102,7 @@ export const RERUN_ROUTES: readonly Route[] = [
   }),
 ];
 
-/**
- * Returns the stored id of a copy.
- *
- * @throws HelixError `session_exists`
- */
+/** Returns the stored id of a copy. @throws HelixError `session_exists` */
 async function findFreeId(
   { stateStore }: RouteDeps,
   sessionId: string,

@@ -94,9 +94,7 @@ interface Declared<A, P, Q, B, T> extends Declaration {
   params?: P;
   query?: Q;
   body?: B;
-  /**
-   * Finds the subject of the request and checks the caller's rights; the request is recorded next.
-   */
+  /** Finds the subject of the request and checks the caller's rights, before it is recorded. */
   about?: (call: Call<A, P, Q, B>) => Promise<T>;
   handle: (call: Call<A, P, Q, B> & { about: T }) => Promise<void> | void;
 }
@@ -162,9 +160,7 @@ export function defineRoute<
   };
 }
 
-/**
- * Returns the session of a request. The path wins: a body may name another session as its target.
- */
+/** Returns the session of a request; the path wins, since a body may name a target session. */
 function sessionOf({ params, query, body }: Record<'params' | 'query' | 'body', unknown>): string {
   const { sessionId } = { ...toFields(body), ...toFields(query), ...toFields(params) };
   return sessionId ?? '';
@@ -179,10 +175,7 @@ export function mayStream({ replies }: Pick<Route, 'replies'>): boolean {
   return sendsLines(replies) || contentsOf(replies).some((content) => 'events' in content);
 }
 
-/**
- * Returns true if a request counts toward its caller's minute: changes and exports do, other reads
- * do not.
- */
+/** Returns true for changes and exports, which count toward the caller's requests per minute. */
 export function isCounted({
   access,
   method,
@@ -206,9 +199,7 @@ const PROBLEM_CHARS = 300;
 const MEMBERS = 1_000;
 
 /**
- * Returns the body. Schemas visit all its members, and some list unknown ones.
- *
- * @throws HelixError `validation_error`
+ * Returns the body, bounded since schemas visit all members. @throws HelixError `validation_error`
  */
 function readMembers(request: Request): unknown {
   const body: unknown = request.body ?? {};
@@ -218,9 +209,7 @@ function readMembers(request: Request): unknown {
   return body;
 }
 
-/**
- * Parses a part of a request. @throws HelixError `validation_error` with the faults and their paths
- */
+/** Parses a part of a request. @throws HelixError `validation_error` with faults and their paths */
 function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -6,10 +6,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import { readBody } from '../middleware/read-body.js';
 import { defineRoute, type Route } from './route.js';
 
-/**
- * Routes of tools' webhooks. The address is the permission, so a request needs no account and no
- * origin.
- */
+/** The address of a webhook is the permission, so a request needs no account and no origin. */
 export const WEBHOOK_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'post',

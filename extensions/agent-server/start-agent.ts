@@ -93,7 +93,7 @@ function toPostedMessage({ id, content, parts, metadata }: UserInputMessage): Po
 }
 
 /**
- * Returns the state of a session's newest run. @param isHeld true if it waits for its paused agent
+ * Returns the state of a session's newest run. @param isHeld true if it waits for a paused agent
  */
 export function toAgentStatus(
   { record, rows, openCalls }: Pick<SessionView, 'record' | 'rows' | 'openCalls'>,

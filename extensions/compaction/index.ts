@@ -43,8 +43,7 @@ const Settings = settings({
   /** Prices of that model. Default: the agent's prices. */
   pricing: Prices.optional(),
   /**
-   * Instructions for that model. Default: notes of goals, decisions, facts, results and open
-   * points.
+   * Instructions for that model. Default: notes of goals, decisions, facts, results, open points.
    */
   instructions: Text.optional(),
   /** Most tokens of a summary. Default: 2,000. */
@@ -55,10 +54,7 @@ const Settings = settings({
   countTokens: callback<(messages: readonly ModelMessage[]) => number>().optional(),
   /** Longest time that a summary may take, ms. Default: 30,000. */
   timeoutMs: Duration.optional(),
-  /**
-   * Messages for the model if no summary could be written: all, or only the newest ones. Default:
-   * `'full'`.
-   */
+  /** Without a summary the model gets all messages, or only the newest ones. Default: `'full'`. */
   fallback: must<'full' | 'truncate'>(
     `'full' or 'truncate'`,
     (value) => value === 'full' || value === 'truncate',

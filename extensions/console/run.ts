@@ -9,9 +9,8 @@ import type { SessionRecord } from '../../store/contract/sessions.js';
 import { isOfTenant } from '../../store/record/questions.js';
 
 /**
- * Shows a listed run, with the record's status if it is its session's newest. Empty if the
- * conversation is another tenant's: Temporal does not know the tenant of a run without search
- * attributes.
+ * Shows a listed run, with the status of the record if it is the newest. Empty for another
+ * tenant's: Temporal does not know the tenant of a run without search attributes.
  */
 export async function toOperatorRun(
   { stateStore: { sessions } }: Pick<RouteDeps, 'stateStore'>,
@@ -82,8 +81,7 @@ export async function readRunDetail(
 }
 
 /**
- * Returns the trace of the first leg, which links to the next. A sub-agent works in its root's
- * trace.
+ * Returns the trace of the first leg, which links to the next; sub-agents use their root's trace.
  */
 function toTraceUrl({ tracer }: Pick<RouteDeps, 'tracer'>, runId: string): string | undefined {
   const sessionId = sessionOfRun(runId);

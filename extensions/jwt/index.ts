@@ -228,10 +228,7 @@ function toList(value: string | readonly string[]): string[] {
   return typeof value === 'string' ? [value] : [...value];
 }
 
-/**
- * Reads the names in a claim: a list, or words in one text. Follows a path such as
- * `realm_access.roles`.
- */
+/** Reads the names in a claim, a list or words in one text; follows a path. */
 function readNames(payload: JWTPayload, claim: string): string[] {
   const value = payload[claim] ?? at(payload, claim.split('.'));
   if (typeof value === 'string') return value.split(/\s+/);

@@ -34,7 +34,7 @@ export interface LimitOptions {
 }
 
 /**
- * Reads the options from settings. @param isOpen true for an API without sign-in; absent in workers
+ * Reads the options from settings. @param isOpen true for an API without sign-in; not for workers
  */
 export function limitsOfSettings(
   settings: QuotaSettings & BudgetSettings & { HOST: string },

@@ -51,10 +51,7 @@ export function addWaitingGauges(
   );
 }
 
-/**
- * Adds a gauge of open questions by agent and kind, counted at most every ten seconds since each
- * conversation is read.
- */
+/** Counts open questions at most every ten seconds, since it reads each conversation. */
 export function addQuestionGauge(
   registry: Registry,
   readQuestions: NonNullable<Waiting['questions']>,

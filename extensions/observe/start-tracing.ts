@@ -84,11 +84,7 @@ export function startTracing(settings: TracingSettings): Tracing {
   };
 }
 
-/**
- * Loads the export `redact` of a TypeScript or JavaScript file.
- *
- * @throws Error if the file exports no such function
- */
+/** Loads the export `redact` of a file. @throws Error if the file exports no such function */
 export async function loadRedact(file: string): Promise<NonNullable<TracingOptions['redact']>> {
   const jiti = createJiti(import.meta.url, { fsCache: false, interopDefault: false });
   const { redact } = await jiti.import<{ redact?: unknown }>(resolve(file));

@@ -44,8 +44,7 @@ export interface ActivityToolConfig<
   /** Longest wait of a try for a worker, ms. Default: `timeoutMs`. */
   scheduleToStartTimeout?: number;
   /**
-   * A try counts as lost after this time without a heartbeat, ms. Default: no heartbeats are
-   * expected.
+   * A try without a heartbeat for this long counts as lost, ms. Default: no heartbeats expected.
    */
   heartbeatTimeout?: number;
   /** Default: one try, since the activity may have effects. */
