@@ -35,9 +35,7 @@ export async function findOwnSession(
   return isOwner(record, caller) ? record : undefined;
 }
 
-/**
- * Reads an own session with its rows; rows of others are not read, since timing would show them.
- */
+/** Reads an own session with its rows; others' rows are not read, since timing would show them. */
 export async function readOwnView(
   stores: Pick<Store, 'sessions'>,
   sessionId: string,
@@ -48,9 +46,7 @@ export async function readOwnView(
   return isOwner(view?.record, caller) ? view : undefined;
 }
 
-/**
- * Reads a caller's own session. @throws HelixError `not_found`, also for a session of another user
- */
+/** Reads a caller's own session. @throws HelixError `not_found`, also for another user's */
 export async function readOwned(
   stores: Pick<Store, 'sessions'>,
   sessionId: string,

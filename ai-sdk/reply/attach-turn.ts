@@ -177,7 +177,7 @@ function toPosition(
   return isSeen ? { ...position, kind: 'seen' } : position;
 }
 
-/** Returns true if the reader needs the turn: a snapshot has it only if taken at rest. */
+/** Returns true if the reader needs the turn: a snapshot taken during the turn lacks its rest. */
 function wantsTurn(
   record: SessionRecord,
   position: ResumePosition | undefined,

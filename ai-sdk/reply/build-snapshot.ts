@@ -110,9 +110,7 @@ async function toSnapshot(
   };
 }
 
-/**
- * Records the snapshot's kind: it decides if a GET without cookies replays a turn at rest.
- */
+/** Records the snapshot's kind, by which a GET without cookies replays an idle turn or not. */
 async function noteSnapshot(
   { stateStore: { sessions } }: SnapshotDeps,
   { sessionId, stream, turn, activeSnapshotTurn }: SessionRecord,

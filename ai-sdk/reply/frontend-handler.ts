@@ -14,9 +14,7 @@ export type FrontendHandlerDeps = Omit<HandleChatStreamDeps, 'executor' | 'agent
   executor: Pick<AgentExecutor, 'execute' | 'runs'>;
   agent: Parameters<AgentExecutor['execute']>[0];
   stateStore: Pick<Store, 'sessions' | 'files'>;
-  /**
-   * Must be empty: pages show what history stores. Use `StreamTransformer` for your own streams.
-   */
+  /** Must be empty: pages show what history stores. Your own streams use `StreamTransformer`. */
   transformerOptions?: object | undefined;
   /** Ignored: failures are thrown with their cause. */
   logger?: unknown;

@@ -14,8 +14,8 @@ import {
 } from './types.js';
 
 /**
- * Answers a chat request with an SSE body, 204 if there is nothing to follow, or a refusal as `{
- * error, code }`. A reader that leaves never stops the run.
+ * Answers a chat request with an SSE body, a refusal as `{ error, code }`, or 204 if there is
+ * nothing to follow. A reader that leaves never stops the run.
  *
  * @throws ConfigurationError if the deps name no agent; ExecutionError, with its cause, for failures
  * that are not refusals

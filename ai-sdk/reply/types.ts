@@ -45,9 +45,7 @@ export interface HandleChatStreamParams {
   busy?: BusyPolicy | undefined;
   /** The agent to talk to; the first contact binds it. */
   agent?: string | undefined;
-  /**
-   * Start sequence of the turn active in the viewer's snapshot, or null. Default: newest snapshot.
-   */
+  /** Start sequence of the turn active in the viewer's snapshot, or null. Default: the newest's. */
   sawActiveSince?: number | null | undefined;
 }
 

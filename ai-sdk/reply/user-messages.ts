@@ -67,9 +67,7 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
   return { id, hash, row, hidden };
 }
 
-/**
- * Returns the message with another text and the same files. @throws HelixError `message_too_large`
- */
+/** Replaces a message's text; its files stay. @throws HelixError `message_too_large` */
 export function withText(message: UserMessage, text: string): UserMessage {
   const { id, row } = message;
   if (row.role !== 'user') return message;
