@@ -6,68 +6,66 @@ import { begin } from '../session/begin.js';
 import { LAYOUT } from '../session/record.js';
 import { Tree, type Session } from '../session/tree.js';
 
-/** What a store brings so that changes can be made on it. */
+/** The primitives that a store implements; `createChange` builds every change on them. */
 export interface Backend {
-  /** Reads of one conversation, at one moment. `isLarge`: other work does not wait behind them. */
+  /** Reads a conversation at one moment. `isLarge`: other work must not wait behind these reads. */
   load: (conversationId: string, reads: readonly Want[], isLarge: boolean) => Promise<Loaded>;
   /**
-   * Writes all or nothing, if the version still stands. `behind`: the log has entries above its sequence, which a store
-   * that failed in between has left.
+   * Writes all or nothing, if the version is unchanged. `behind`: the log has entries above its sequence, left by a
+   * store that failed in between.
    */
   commit: (
     conversationId: string,
     version: string,
     commit: Commit,
   ) => Promise<'stored' | 'stale' | 'behind'>;
-  /** How long ended streams and sessions are kept, ms; 0: no limit. */
   keep: Source['keep'];
 }
 
 export interface Commit {
   writes: readonly Write[];
-  /** Of the log with what is written. */
+  /** Sequence of the log after the commit. */
   sequence: number;
   logBytes: number;
-  /** It frees memory or ends a run, and is stored where Redis is full, too. */
+  /** True for a commit that frees memory or ends a run, which a full Redis accepts too. */
   isFreeing: boolean;
-  /** It holds whatever was appended meanwhile, and adds no entries. */
+  /** True if appends meanwhile do not invalidate the commit. It must add no entries. */
   mayGrow: boolean;
 }
 
 /**
- * Gets the events of a change after the commit, or once the change has found nothing to store. It runs in the caller's
- * asynchronous context, before the caller gets its reply.
+ * Gets a change's events after the commit, or after a change that stored nothing. Runs in the caller's asynchronous
+ * context, before the caller gets its reply.
  */
 export type Listener = (sessionId: string, events: readonly Event[]) => void;
 
 export interface ChangeOptions {
   listener?: Listener | undefined;
-  /** What this change is going to ask for. Default: what most changes with such an input ask for. */
+  /** Reads that this change will need. Default: the usual reads for such an input. */
   wants?: readonly Want[];
   isFreeing?: boolean;
-  /** The log may grow meanwhile: nothing is decided by its end, and nothing written there. */
+  /** The log may grow meanwhile; the change must neither depend on its end nor write there. */
   mayGrow?: boolean;
-  /** The commit waits for this write elsewhere; the load does not. */
+  /** A write elsewhere for which the commit waits; the load does not. */
   noted?: Promise<unknown> | undefined;
 }
 
 export interface Loaded {
   version: string;
-  /** The same without the log, which grows by appends alone, too. */
+  /** The version without the log, which also grows by appends. */
   recordVersion: string;
   /** The store's clock, ms since the epoch. */
   now: number;
-  /** Sequence of the newest entry, and the size of what expires with the log. */
   sequence: number;
   logBytes: number;
-  /** Of `calls`: reads and their replies. */
+  /** One reply per read; for `calls`, pairs of reads and replies. */
   replies: readonly unknown[];
 }
 
 /**
- * Makes a change of a session with its input; `decide` may be called more than once.
+ * Changes a session. `decide` may be called more than once.
  *
- * @throws HelixError `unavailable` for a record that a newer build has laid out
+ * @throws HelixError `unavailable` for a record of a newer layout
  */
 export type Change = <Input extends object, Reply>(
   sessionId: string,
@@ -76,16 +74,16 @@ export type Change = <Input extends object, Reply>(
   options?: ChangeOptions,
 ) => Promise<Reply>;
 
-/** Reads a session at one moment; what `look` writes is not stored. No change waits for it, nor it for one. */
+/** Reads a session at one moment; writes of `look` are not stored. Looks and changes do not wait for each other. */
 export type Look = <Reply>(
   sessionId: string,
   look: (session: Session) => Reply,
   options?: { wants?: readonly Want[]; isLarge?: boolean },
 ) => Promise<Reply>;
 
-/** What others always overtake is given up. */
+/** A change that loses every race to other writers fails after this many tries. */
 const MOST_TRIES = 50;
-/** Tries after which one waits for a moment. */
+/** After this many tries, a change pauses before the next. */
 const HASTY_TRIES = 3;
 const MOST_PAUSE_MS = 20;
 
@@ -100,23 +98,22 @@ interface Decided<Reply> {
 interface Loads {
   wants?: readonly Want[];
   isLarge?: boolean;
-  /** The log may grow between two loads; it is as the first one has found it. */
+  /** The log may grow between two loads; the first load's end of the log counts. */
   mayGrow?: boolean;
-  /** What is written is not stored. */
+  /** Writes are not stored. */
   onlyLooks?: boolean;
-  /** Sequences from which entries are numbered at least. */
+  /** New entries are numbered above this sequence. */
   floor?: number;
 }
 
 /**
- * Makes changes of conversations: reads what a change asks for, decides it here, and stores it if the version on which
- * it was decided still stands. Changes of one conversation wait for each other in this process, so that contention is
- * between processes.
+ * Makes changes of conversations: reads what a change asks for, decides it here, and stores it if the version is
+ * unchanged. Changes of one conversation queue up in this process, so that only processes contend.
  */
 export function createChange(backend: Backend): { change: Change; look: Look } {
   const queued = createQueues();
 
-  /** Loads until nothing is missing that is asked for; undefined if something has changed between two loads. */
+  /** Loads until every requested read is known. Returns undefined if something changed between two loads. */
   async function decideOn<Reply>(
     [conversationId, part]: Address,
     decide: (session: Session) => Reply,
@@ -143,7 +140,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       );
       const tree = new Tree(conversationId, source);
       const decided = tryTo(() => ({ reply: decide(tree.session(part)) }));
-      // What is written may ask for more.
+      // Writes may ask for more reads.
       if (!onlyLooks && 'reply' in decided) tryTo(() => tree.writes());
       reads = [...source.missing.values()];
       if (reads.length > 0) continue;
@@ -202,7 +199,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   };
 }
 
-/** Does one work after the other for each key, whether they succeed or not. */
+/** Runs work for each key one after the other, even after failures. */
 type Queued = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 
 export function createQueues(): Queued {
@@ -229,7 +226,7 @@ function note(known: Map<string, unknown>, want: Want, reply: unknown): void {
   else for (const [read, found] of reply as [Read, unknown][]) known.set(nameOf(read), found);
 }
 
-/** Nearly every change looks at the record of its session, and at that of the conversation. */
+/** Nearly every change reads the records of its session and of the conversation. */
 function recordsOf(part: string): Read[] {
   const own: Read[] = [
     ['field', 'record', '', 'record'],
@@ -241,7 +238,7 @@ function recordsOf(part: string): Read[] {
     : [['field', 'record', part, 'record'], ['field', 'record', part, 'live'], ...own];
 }
 
-/** What cannot be parsed was not written by this build. */
+/** Reports text that cannot be parsed, which this build did not write. */
 function asCorrupt(error: unknown): never {
   if (!(error instanceof SyntaxError)) throw error;
   throw new HelixError('corrupt_record', 'A stored record cannot be read.', { cause: error });
@@ -279,7 +276,7 @@ function nameOf(read: Read): string {
   return read.join('\0');
 }
 
-/** What is decided on values that are not read yet may fail; it counts only once nothing is missing. */
+/** Catches errors of decisions on values that are not read yet; an error counts only once nothing is missing. */
 function tryTo<Result>(work: () => Result): Result | { error: unknown } {
   try {
     return work();
@@ -301,7 +298,7 @@ export function newerLayout(): HelixError {
   );
 }
 
-/** Half characters are stored as U+FFFD, and compared as such. */
+/** Replaces lone surrogates by U+FFFD, as which they are stored and compared. */
 function wellFormed<Value>(value: Value): Value {
   if (typeof value === 'string')
     return (value.isWellFormed() ? value : value.toWellFormed()) as Value;
@@ -319,16 +316,16 @@ function wellFormed<Value>(value: Value): Value {
 
 interface Asking {
   writer?: { name: string };
-  /** Of a claim. */
+  /** Only for a claim. */
   wants?: object;
   toolCallId?: string;
   messages?: readonly { id: string }[];
 }
 
-/** What most changes ask for, by what they are given, so that it is read at once. */
+/** Returns the reads that most changes with such an input need, so that one load suffices. */
 function wantsOf(decide: unknown, part: string, input: object): Want[] {
   const { writer, wants: asked, toolCallId: id, messages = [] } = input as Asking;
-  // A step takes in the results of the calls before it.
+  // A claim moves the results of the previous calls into the transcript.
   const contents = asked === undefined ? [] : ['row'];
   const wants: Want[] = [
     ['rowCount', part],
@@ -339,7 +336,7 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
     for (const kind of ['w', 'b', 'e', 't'])
       wants.push(['field', 'writers', part, `${kind}:${name}`]);
   }
-  // What an execution is given.
+  // Contents of a permission to execute.
   const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
   if (id !== undefined) wants.push(...wantsOfCall(part, id, given));
   for (const message of messages) wants.push(['field', 'index', part, `m:${message.id}`]);
@@ -347,7 +344,7 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
   return wants;
 }
 
-/** What is read of a call whose answer is addressed to the conversation, and these contents of it. */
+/** Returns the reads for a call that is addressed through the conversation, with these contents. */
 export function wantsOfCall(part: string, id: string, contents: readonly string[]): Want[] {
   return [
     ['field', 'record', part, `call:${id}`],

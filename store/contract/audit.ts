@@ -15,7 +15,7 @@ export interface AuditEntry {
   tenant?: string | undefined;
   action: AuditAction;
   target: {
-    /** As clients know it. */
+    /** The id that clients know. */
     sessionId?: string | undefined;
     runId?: string | undefined;
     toolCallId?: string | undefined;
@@ -29,12 +29,12 @@ export interface AuditEntry {
   detail?: AuditDetail | undefined;
 }
 
-/** What an act without a transition is about. */
+/** The target of an act that no change records. */
 export interface AuditTarget {
   sessionId?: string | undefined;
-  /** A person by name, who gets a pseudonym. */
+  /** Name of a person, who gets a pseudonym if there is none. */
   person?: string | undefined;
-  /** The same, only if the person has one. */
+  /** Name of a person, looked up without creating a pseudonym. */
   sought?: string | undefined;
   pseudonym?: string | undefined;
 }
@@ -46,16 +46,16 @@ export interface ChainedEntry {
   entry: AuditEntry;
   /** The person's name, while the key of the pseudonym exists. */
   name?: string | undefined;
-  /** The person was erased, and two operators together can open the name. */
+  /** The person was erased; two operators together can open the name. */
   isSealed?: true | undefined;
 }
 
-/** An operator asks for what needs two of them: to erase a person, or to open a sealed name. */
+/** An operator's request that needs a second operator: to erase a person, or to open a sealed name. */
 export interface DualRequest {
   action: 'forget' | 'open';
-  /** The person's name, or the pseudonym. */
+  /** The person's name, or pseudonym. */
   subject: string;
-  /** Who asks; `personId` is the same for all accounts of one person. */
+  /** The requester. `personId` is the same for all accounts of one person. */
   by: string;
   personId?: string | undefined;
   /** ms since the epoch. */
@@ -70,67 +70,67 @@ export interface AuditQuery {
   /** The person, by name. */
   actor?: string | undefined;
   limit: number;
-  /** As returned with the page before. */
+  /** The cursor of the previous page. */
   cursor?: string | undefined;
-  /** The entries behind this number, the oldest first. */
+  /** Reads entries after this number, oldest first. */
   after?: number | undefined;
 }
 
 export interface AuditPage {
-  /** The newest first, or behind `after` the oldest. */
+  /** Newest first; with `after` oldest first. */
   entries: ChainedEntry[];
   /** Absent on the last page. */
   cursor?: string | undefined;
-  /** Where a reader of `after` goes on: the newest entry that was looked at. */
+  /** The newest examined entry, from which a reader with `after` continues. */
   after?: number | undefined;
 }
 
-/** `fault` is of the first entry, by its number, that is not as it was written. */
+/** Result of a check. `fault` describes the first entry that differs from what was written. */
 export interface AuditVerdict {
   ok: boolean;
-  /** Entries that were checked. */
+  /** Number of checked entries. */
   entries: number;
-  /** Entries that carry a signature of a known key. */
+  /** Number of entries signed with a known key. */
   signed: number;
   /** Number of the oldest entry; more than 1 once old entries were dropped. */
   first: number;
-  /** Hash of the newest entry, to be compared with one that was noted elsewhere. */
+  /** Hash of the newest entry, for comparison with a hash noted elsewhere. */
   head: string;
   fault?: { n: number; reason: AuditFault } | undefined;
 }
 
 /**
- * `unsigned`: a key is set, and the newest entries carry no signature of it. `unexpected`: it stands
- * behind the newest entry that was noted apart, so no relay has written it, or that note is gone.
+ * `unsigned`: a key is configured, but the newest entries carry no signature of it. `unexpected`: the entry comes after
+ * the separately noted newest entry, so no relay wrote it, or that note is lost.
  */
 export type AuditFault =
   'missing' | 'changed' | 'malformed' | 'signature' | 'unsigned' | 'unexpected';
 
 /**
- * The audit trail: one chain of entries per tenant, each with the hash of the one before. Acts get
- * there by way of their conversation's outbox, to which the transition that does the act appends.
+ * The audit trail: one chain of entries per tenant. Each entry contains the hash of the previous one. A change appends
+ * its act to the conversation's outbox, from which it is relayed to the chain.
  */
 export interface Audit {
-  /** Moves what is in the outbox of a conversation to its tenant's chain; returns what was new there. */
+  /** Moves a conversation's outbox to its tenant's chain. Returns the entries that were new there. */
   relay: (sessionId: string) => Promise<AuditEntry[]>;
-  /** Appends an act that no transition does; resolves once it is in the chain. */
+  /** Appends an act that no change records. Resolves once it is in the chain. */
   record: (act: Act, target: AuditTarget) => Promise<AuditEntry[]>;
-  /** True if the chain has, or had, an entry of this id; remembered for 30 days. */
+  /** Returns true if the chain has, or had, an entry with this id; remembered for 30 days. */
   knows: (tenant: string | undefined, id: string) => Promise<boolean>;
   page: (tenant: string | undefined, query: AuditQuery) => Promise<AuditPage>;
   /** Recomputes the chain from its oldest entry. */
   verify: (tenant: string | undefined) => Promise<AuditVerdict>;
   /**
-   * Destroys the key of a person's pseudonym; true if there was one. The name of one who acted on what
-   * belongs to others stays sealed as long as the trail keeps such an entry.
+   * Destroys the key of a person's pseudonym. Returns true if there was one. The name of a person who acted on other
+   * people's data stays sealed as long as the trail has such an entry.
    */
   forget: (tenant: string | undefined, person: string) => Promise<boolean>;
-  /** True if the trail has an entry by this person about what belongs to others. */
+  /** Returns true if the trail has an entry by this person about other people's data. */
   hasActedOnOthers: (tenant: string | undefined, person: string) => Promise<boolean>;
-  /** The sealed name; undefined if there is none of this pseudonym. */
+  /** Returns the sealed name of a pseudonym, if there is one. */
   unseal: (tenant: string | undefined, pseudonym: string) => Promise<string | undefined>;
-  /** Notes for a day that an operator asks; asking again does not prolong it. */
+  /** Notes an operator's request for a day. Repeating it does not extend it. */
   ask: (tenant: string | undefined, request: Omit<DualRequest, 'until'>) => Promise<void>;
-  /** What is asked for, and has not ended. */
+  /** Current requests. */
   asked: (tenant: string | undefined) => Promise<DualRequest[]>;
 }

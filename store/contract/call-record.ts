@@ -19,15 +19,15 @@ export interface OpenCall {
   askedAt?: number;
   /** ms since the epoch by the store's clock. */
   deadline?: number;
-  /** What the address of its webhook holds. */
+  /** Secret in the address of its webhook. */
   hook?: string;
   /** True while people have not been asked: they are asked when the conversation pauses. */
   held?: boolean;
-  /** Never stored: false if the one for whom the call was read may not approve it. */
+  /** False if the reader may not approve the call. Never stored. */
   mayDecide?: boolean;
 }
 
-/** The run that carries a call out, without its first message. */
+/** Returns the run that carries a call out, without its first message. */
 export function toChildRef(child: NonNullable<NewCall['child']>): ChildRef {
   const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
   return { sessionId, runId, agent, maxSteps, hasOutput, activities };

@@ -27,7 +27,7 @@ export type {
   LeaseCallReply as LeaseCallResult,
 } from '../../session/calls.js';
 
-/** Calls: each is executed only with permission, and settled once. */
+/** Changes and reads of calls. A call is executed only with permission, and settled once. */
 export interface Calls {
   /** Requests permission to execute a tool. */
   start: (input: StartCallInput) => Promise<StartCallResult>;
@@ -43,8 +43,8 @@ export interface Calls {
    */
   lease: (input: LeaseCall) => Promise<LeaseCallReply>;
   /**
-   * One call of the newest committed step; undefined once a later step has read its result. Calls
-   * of sub-agents are found at the conversation.
+   * A call of the newest committed step; undefined once a later step has read its result. Calls of sub-agents are found
+   * through the conversation.
    */
   read: (sessionId: string, toolCallId: string) => Promise<OpenCall | undefined>;
   /**
@@ -52,11 +52,9 @@ export interface Calls {
    * `_<n>` appended. The same `call` gets the same id again.
    */
   takeId: (input: TakeCallId) => Promise<TakeCallIdReply>;
-  /**
-   * Calls of the newest step that people or clients answer, by id. @throws HelixError `not_found`
-   */
+  /** Calls of the newest step that people or clients answer, by id. @throws HelixError `not_found` */
   pending: (sessionId: string) => Promise<Record<string, PendingCall>>;
-  /** What a paused run waits for; null if it is not paused. @throws HelixError `not_found` */
+  /** The reason for which a run is paused; null if it is not. @throws HelixError `not_found` */
   suspension: (sessionId: string) => Promise<SuspensionContext | null>;
 }
 
@@ -65,7 +63,7 @@ export interface StartCallInput extends StartCall {
   withState?: boolean;
 }
 
-/** `state`: the agent's own state including staged changes of settled calls, if it was wanted. */
+/** `state`: the agent's own state with the staged changes of settled calls, if requested. */
 export type CallPermission = Decoded<Permission> & { state?: CustomState };
 
 export type StartCallResult = CallPermission | NotStarted;
@@ -78,22 +76,19 @@ export interface PendingCall extends Pick<CallSpec, 'about' | 'approvers' | 'edi
   input: unknown;
   runId: string;
   approvalId: string;
-  /** Hash of `input`, by which an answer says what its author was shown. */
+  /** Hash of `input`, with which an answer states the input that its author was shown. */
   inputHash: string;
   /** ms since the epoch by the store's clock; set when the run paused. */
   deadline?: number;
-  /** False if the one for whom it was read may not approve it. */
+  /** False if the reader may not approve the call. */
   mayDecide?: boolean;
-  /** Present once answered. */
   response?: { decision?: Decision; row?: ToolRow };
 }
 
-/** Why a run is paused. */
 export interface SuspensionContext {
   kind: 'suspended_client_tool' | 'suspended_awaiting_children' | 'suspended_step_partial';
   runId: string;
   stepId: string;
-  /** Calls that are not answered yet. */
   toolCallIds: string[];
   /** Sequence of the pause. */
   sequence: number;

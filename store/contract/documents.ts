@@ -28,18 +28,15 @@ export interface Documents {
    */
   save: (sessionId: string, state: VersionedState) => Promise<{ version: number }>;
   /**
-   * The custom state including staged changes of settled calls. `turn`: the state when the turn
-   * began, before any change that the stream of the turn reports.
+   * The custom state with the staged changes of settled calls. `turn`: the state at the turn's beginning, before any
+   * change that the turn's stream reports.
    */
   readState: (sessionId: string, at?: 'now' | 'turn') => Promise<VersionedState>;
   /** Rows of the transcript; `limit` defaults to 50. An unknown session has no rows. */
   messages: (sessionId: string, page?: { offset?: number; limit?: number }) => Promise<MessagePage>;
 }
 
-/**
- * A session in the shape of the Helix state store: record, transcript, custom state and pending
- * calls.
- */
+/** A session in the shape of the Helix state store: record, transcript, custom state and pending calls. */
 export interface SessionState extends SessionRecord {
   messages: Row[];
   /** The agent's own state: a JSON object. */
@@ -57,10 +54,7 @@ export interface MessagePage {
   hasMore: boolean;
 }
 
-/**
- * Checkpoints: the state after each committed step. Methods throw HelixError `not_found` for an
- * unknown session.
- */
+/** Checkpoints: the state after each committed step. Methods throw HelixError `not_found` for an unknown session. */
 export interface Checkpoints {
   /** Null if the session does not have this checkpoint. */
   get: (
@@ -85,10 +79,7 @@ export interface CheckpointPage {
  * throw HelixError `not_found` for an unknown session unless stated otherwise.
  */
 export interface Staging {
-  /**
-   * Stages the changes of a call until its step is promoted; earlier changes of the same call are
-   * replaced.
-   */
+  /** Stages the changes of a call until its step is promoted; earlier changes of the same call are replaced. */
   stage: (
     sessionId: string,
     stepId: string,
@@ -101,17 +92,13 @@ export interface Staging {
    */
   promote: (sessionId: string, stepId: string) => Promise<PromotedState>;
   /**
-   * Applies the staged changes of all steps, one call after another. Changes that conflict with
-   * those of other calls are adapted so that the run can continue: missing parents are created, and
-   * removing what is already gone is ignored.
+   * Applies the staged changes of all steps, one call after another. Conflicting changes of different calls are adapted
+   * so that the run can continue: missing parents are created, and removals of missing values are ignored.
    *
-   * @param read the state as it was read before, which saves a read
+   * @param read the state if it was read before, which saves a read
    */
   promoteSettled: (sessionId: string, read?: StateRead) => Promise<PromotedState>;
-  /**
-   * Drops the staged changes of a step and returns their calls. Does nothing if the session does
-   * not exist.
-   */
+  /** Drops the staged changes of a step and returns their calls. Does nothing if the session does not exist. */
   discard: (sessionId: string, stepId: string) => Promise<string[]>;
 }
 
@@ -120,7 +107,7 @@ export interface StateRead extends VersionedState {
   staged: (StagedChanges & { stepId: string })[];
 }
 
-/** What one tool call wants to change in the custom state. */
+/** Changes of the custom state that one tool call requests. */
 export interface StagedChanges {
   toolCallId: string;
   /** RFC 6902, applied to the state at the time of promotion. */

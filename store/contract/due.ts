@@ -1,39 +1,36 @@
 /**
- * Due: the list of sessions whose run may need the sweeper. A session is noted before anything that
- * could get lost, so that no run is unknown. A session is on one of two lists: `urgent` while it is
- * active or was noted, `routine` once it was found waiting or idle. Files may put it on both.
+ * Due: the list of sessions whose run may need the sweeper. A session is noted before its change, so that no run is
+ * missed. A session is on one of two lists: `urgent` while it is active or was noted, `routine` once it was found
+ * waiting or idle. Files may put it on both.
  */
 export interface Due {
-  /** The list of a fleet: the workers of one namespace and task queue. */
+  /** The lists of a fleet, that is, the workers of one namespace and task queue. */
   of: (fleet: string) => Due;
   /** Puts a session on the urgent list, due in `inMs`. */
   note: (sessionId: string, inMs: number) => Promise<void>;
-  /** Puts a session that is not on the routine list on it, due in `inMs`. */
+  /** Puts a session on the routine list, due in `inMs`, unless it is on it. */
   noteLater: (sessionId: string, inMs: number) => Promise<void>;
   /** True if this holder may sweep a shard for the next `forMs`. */
   lease: (shard: number, holder: string, forMs: number) => Promise<boolean>;
-  /**
-   * Takes sessions of a shard that are due, oldest first, up to a limit for each list. They are not
-   * due again for `forMs`.
-   */
+  /** Takes due sessions of a shard, oldest first, up to a limit for each list. They are not due again for `forMs`. */
   take: (shard: number, most: Record<DueList, number>, forMs: number) => Promise<DueSession[]>;
-  /** Sets when a session that was taken is checked next, unless it was noted since. */
+  /** Sets the time of a taken session's next check, unless it was noted since. */
   put: (session: DueSession, list: DueList, inMs: number) => Promise<void>;
-  /** Takes a session that was taken off the lists, unless it was noted since. */
+  /** Removes a taken session from its list, unless it was noted since. */
   drop: (session: DueSession) => Promise<void>;
-  /** A page of a list of a shard, oldest first, whether due or not. */
+  /** A page of a shard's list, oldest first, due or not. */
   listed: (list: DueList, shard: number, from: number, most: number) => Promise<string[]>;
   /** True if this holder may query closed workflows for the next `forMs`. */
   leaseClosed: (holder: string, forMs: number) => Promise<boolean>;
 }
 
 /**
- * Resolves once a session is noted as due. The change that is given it is stored only then, and is decided meanwhile; a
- * list that cannot be written fails the change.
+ * Resolves once a session is noted as due. A change decides meanwhile, but stores only after this, and fails if it
+ * rejects.
  */
 export type Noted = Promise<void>;
 
-/** Notes a session for a change that may also be refused before it waits for this. */
+/** Notes a session for a change that may be refused before it awaits the note. */
 export function noteBeside(due: Pick<Due, 'note'>, sessionId: string, inMs: number): Noted {
   const noted = due.note(sessionId, inMs);
   noted.catch(() => undefined);
@@ -44,16 +41,15 @@ export type DueList = 'urgent' | 'routine';
 
 export interface DueSession {
   sessionId: string;
-  /** The list from which it was taken. */
   list: DueList;
-  /** When it is due again, ms since the epoch. */
+  /** Time at which it is due again, ms since the epoch. */
   takenUntil: number;
 }
 
-/** Shards of a list of due sessions: each has its own lease, so that all processes share the work. */
+/** Shards of the lists of due sessions. Each has its own lease, so that all processes share the work. */
 export const DUE_SHARDS = 20;
 
-/** The shard of a session; FNV-1a. Pure. */
+/** Returns the shard of a session, by FNV-1a. Pure. */
 export function dueShardOf(sessionId: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < sessionId.length; at += 1) {

@@ -13,7 +13,7 @@ export interface StoredFile {
   at: number;
   owner: string;
   tenant?: string | undefined;
-  /** Run, step and attempt whose model made it; absent: a user's. */
+  /** Run, step and attempt whose model made it; absent for a user's file. */
   madeBy?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface AddFileInput extends SessionOwner {
   sessionId: string;
   file: Pick<StoredFile, 'id' | 'mediaType' | 'filename' | 'sha256' | 'at' | 'madeBy'>;
   content: Uint8Array;
-  /** What the conversation may hold altogether. */
+  /** Limits for all files of the conversation. */
   limits: { files: number; bytes: number };
 }
 
@@ -39,42 +39,39 @@ export interface ByteRange {
 }
 
 /**
- * Files of conversations. The record has what a file is; its bytes are in a `FileStore`. Files of a
- * conversation that does not exist expire after `LIMITS.unclaimedFilesMs`; once it exists they
- * stay until they are removed or the conversation is erased.
+ * Files of conversations. The record describes a file; a `FileStore` has its bytes. Files of a conversation that does
+ * not exist expire after `LIMITS.unclaimedFilesMs`. Once it exists, they stay until they are removed or the
+ * conversation is erased.
  */
 export interface Files {
   /** Resolves once the bytes are stored. */
   add: (input: AddFileInput) => Promise<AddFileResult>;
-  /** Undefined if there is no such file. */
   read: (sessionId: string, fileId: string) => Promise<StoredFile | undefined>;
   /** All files of a conversation, the oldest first. */
   list: (sessionId: string) => Promise<StoredFile[]>;
-  /** Undefined if the bytes are not there. */
+  /** Returns undefined if the bytes are missing. */
   content: (sessionId: string, fileId: string, range: ByteRange) => Promise<Uint8Array | undefined>;
-  /** False if there was no such file. */
+  /** Returns false if there was no such file. */
   remove: (sessionId: string, fileId: string) => Promise<boolean>;
   /** Removes the bytes of a file whose conversation was erased. */
   forget: (sessionId: string, fileId: string) => Promise<void>;
   /**
-   * Removes what an owner has added to conversations that were never begun. It can be repeated.
+   * Removes an owner's files from conversations that were never begun. Repeatable.
    *
    * @returns those conversations
    */
   eraseUnclaimed: (owner: SessionOwner) => Promise<string[]>;
   /**
-   * Where the bytes are in a store of their own: removes there those of files that have expired or
-   * were displaced. It can be repeated.
+   * Removes the bytes of expired or displaced files. Present if a separate store keeps the bytes. Repeatable.
    *
-   * @returns how long until this is needed again, ms; undefined if the conversation has no files, or
-   * none that expire
+   * @returns the time until the next necessary call, ms; undefined if the conversation has no files that expire
    */
   reclaim?: (sessionId: string) => Promise<number | undefined>;
 }
 
-/** Where the bytes of a file are. */
+/** The address of a file's bytes. */
 export interface FilePlace {
-  /** The conversation, as it is stored. */
+  /** Stored id of the conversation. */
   sessionId: string;
   fileId: string;
 }
@@ -86,8 +83,8 @@ export interface FilePlace {
 export interface FileStore {
   /** Resolves once the bytes are durable. */
   write: (place: FilePlace, content: Uint8Array) => Promise<void>;
-  /** Undefined if the file is not there. */
+  /** Returns undefined if the file does not exist. */
   read: (place: FilePlace, range: ByteRange) => Promise<Uint8Array | undefined>;
-  /** Does nothing if the file is not there. */
+  /** Does nothing if the file does not exist. */
   remove: (place: FilePlace) => Promise<void>;
 }

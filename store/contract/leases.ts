@@ -1,7 +1,6 @@
 /**
- * Leases: every worker process holds one and renews it. The attempts that it works on are
- * registered under the lease, so that another worker of the same Temporal namespace can have them
- * scheduled again once the lease has lapsed.
+ * Leases: every worker process holds one and renews it. The attempts that it works on are registered under the lease,
+ * so that another worker of the same Temporal namespace can have them scheduled again once the lease has lapsed.
  *
  * Nothing here is proportional to sessions or runs: a lease knows only the attempts in progress.
  */
@@ -10,7 +9,7 @@ export interface Leases {
   of: (namespace: string) => Leases;
   /** Renews or begins a lease. */
   renew: (holder: string, forMs: number) => Promise<RenewedLease>;
-  /** Names of all holders, also of lapsed leases whose attempts were not yet taken over. */
+  /** Names of all holders, including those of lapsed leases whose attempts were not taken over yet. */
   holders: () => Promise<string[]>;
   look: (holder: string) => Promise<LeaseState>;
   /** Registers an attempt, or replaces its entry. */
@@ -18,12 +17,11 @@ export interface Leases {
   /** Removes an entry; true if it existed. */
   release: (holder: string, workId: string) => Promise<boolean>;
   work: (holder: string) => Promise<HeldWork[]>;
-  /** Which of these entries are registered, under whatever lease. */
+  /** Those of these entries that are registered under any lease. */
   registered: (workIds: readonly string[]) => Promise<Set<string>>;
   /**
-   * True if the caller alone may take over attempts of this holder for `forMs`. From then on the
-   * holder learns from each renewal that its lease is over. A judge that dies is followed by
-   * another once that time has passed.
+   * Returns true if the caller alone may take over this holder's attempts for `forMs`. From then on each renewal tells
+   * the holder that its lease is over. Another judge may follow once that time has passed.
    */
   judge: (holder: string, forMs: number) => Promise<boolean>;
   /** Notes that the holder's process is known to have ended. */
@@ -32,11 +30,11 @@ export interface Leases {
   forget: (holder: string) => Promise<boolean>;
   /** Notes that a worker of the namespace has died. */
   noteDeath: () => Promise<void>;
-  /** True if one has died within the last seconds: any workflow may have been cached by it. */
+  /** Returns true if a worker died within the last seconds, since it may have cached any workflow. */
   hasDeath: () => Promise<boolean>;
-  /** Leaves a stop for all workers of the namespace: they get it with a renewal, for some seconds. */
+  /** Leaves a stop for all workers of the namespace. Renewals return it for some seconds. */
   noteStop: (stop: StopNote) => Promise<void>;
-  /** How another thread opens the same leases; absent if it cannot. */
+  /** The means by which another thread opens the same leases, if it can. */
   thread?: LeaseThread;
 }
 
@@ -54,13 +52,13 @@ export interface OpenedLeases {
 }
 
 export interface RenewedLease {
-  /** Another worker has judged this lease: the holder must continue under another name. */
+  /** Another worker has judged this lease, so the holder must continue under another name. */
   isOver: boolean;
-  /** Stops of the last seconds, also those that were returned before. */
+  /** Stops of the last seconds, including those that were returned before. */
   stops: StopNote[];
 }
 
-/** A conversation's run that was stopped. */
+/** A stopped run of a conversation. */
 export interface StopNote {
   sessionId: string;
   runId: string;
@@ -71,27 +69,27 @@ export interface LeaseState {
   leftMs: number;
   /** The process is known to have ended. */
   isEnded: boolean;
-  /** It was judged before. */
+  /** Another worker has judged the lease. */
   isOver: boolean;
 }
 
-/** An attempt in progress, as the worker that takes it over needs to know it. */
+/** An attempt in progress, with the facts that a successor needs. */
 export interface HeldWork {
   /** Unique among all attempts. */
   id: string;
-  /** Temporal's, in base64. */
+  /** Temporal's task token, in base64. */
   taskToken: string;
   workflowId: string;
-  /** Of the workflow's execution. */
+  /** Run id of the workflow's execution. */
   runId: string;
-  /** The writers' fence token of the attempt: its successor's must be higher. */
+  /** Fence token of the attempt; its successor's must be higher. */
   token: number;
-  /** How many attempts there were with it. */
+  /** Number of attempts, including this one. */
   number: number;
-  /** A call that was started and may not be repeated: it is taken over only after a while. */
+  /** True for a started call that may not be repeated, which is taken over only after a while. */
   isPatient?: boolean;
-  /** Set once the tool of this call has held up its worker: its successor does not execute it again. */
+  /** Id of a call whose tool has blocked its worker; the successor does not execute it again. */
   blockedBy?: string;
-  /** What the attempt leaves for its successor: JSON, small. */
+  /** State for the attempt's successor: JSON, small. */
   progress?: unknown;
 }

@@ -4,7 +4,7 @@ import type { Writer } from '../../session/input.js';
 
 export type { Writer } from '../../session/input.js';
 
-/** Counts what is read, page by page, for one reader. */
+/** Meters what one reader reads, page by page. */
 export interface ReadMeter {
   /** The next page is read once it resolves. @throws HelixError if the reader may not read more now */
   take: (bytes: number) => Promise<void>;
@@ -16,19 +16,17 @@ export interface ReadMeter {
  */
 export interface StreamLog {
   /**
-   * Makes the writer the owner of its name and withdraws what lower tokens of that name wrote.
-   * Creates the stream if needed, and reopens one that has ended; the stream of a session is opened
-   * by its runs only. Repeating the call with the same `nonce` returns the same writer; an equal
-   * token with another nonce is refused, since both would count their batches alike.
+   * Makes the writer the owner of its name and withdraws the entries of lower tokens. Creates the stream if needed and
+   * reopens an ended one; only a session's runs open its stream. Repeating the call with the same `nonce` returns the
+   * same writer. An equal token with another nonce is refused, since both would use the same batch numbers.
    */
   openWriter: (writer: Writer, nonce: string, now: number) => Promise<OpenWriterResult>;
-  /** Releases the writer. What it wrote stays: no later attempt withdraws it. */
+  /** Releases the writer. No later attempt withdraws its entries. */
   closeWriter: (writer: Writer) => Promise<{ kind: 'closed' | 'fenced' }>;
   /**
-   * Appends under the writer's claim. `batch` counts the appends of the writer from 1; a batch that
-   * was stored before returns its first reply, so a connection may safely resend what was in
-   * flight. `known` is the highest sequence that the writer has seen; a store that is behind it was
-   * restored from a backup.
+   * Appends under the writer's claim. `batch` counts the writer's appends from 1. A batch that was stored before
+   * returns its first reply, so a connection may safely resend what was in flight. `known` is the highest sequence that
+   * the writer has seen; a store behind it was restored from a backup.
    *
    * @throws HelixError `invalid_chunk`, `chunk_too_large`; nothing is stored then
    */
@@ -39,9 +37,9 @@ export interface StreamLog {
     known?: number,
   ) => Promise<AppendResult>;
   /**
-   * Entries after `fromSequence` (exclusive), at most `limit`. With `joinUpTo` none above that sequence,
-   * and adjacent deltas of one block may be one entry, under the sequence of the last: a replay needs
-   * no more, and most of a log need not be parsed for it.
+   * Entries after `fromSequence` (exclusive), at most `limit`. `joinUpTo` is the highest sequence returned; with it,
+   * adjacent deltas of a block may be joined under the sequence of the last one, so a replay need not parse most of the
+   * log.
    *
    * @throws HelixError `corrupt_record` if an entry cannot be parsed
    */
@@ -52,18 +50,16 @@ export interface StreamLog {
     joinUpTo?: number,
   ) => Promise<LogEntry[]>;
   /**
-   * Whole pages of the running step after `fromSequence`, in order, as far as the log keeps them in
-   * the form of a replay; the first of them if there are many. Whatever is between and behind them is
-   * read as entries.
+   * Whole pages of the running step after `fromSequence` that the log keeps in replay form, in order; only the first
+   * ones if there are many. Gaps between and after them are read as entries.
    */
   keptPages: (streamId: string, fromSequence: number) => Promise<KeptPage[]>;
   /**
-   * Entries after `fromSequence`, first from the log and then live, in order, each once. Entries
-   * that arrive together are one array. Ends when the signal fires.
+   * Entries after `fromSequence`, first from the log and then live, in order, each once. Entries that arrive together
+   * are one array. Ends when the signal fires.
    *
-   * @throws HelixError `rewound` if the store is older than what was already returned,
-   * `corrupt_record`, `unavailable` if the store stays unreachable for longer than a follower can
-   * wait
+   * @throws HelixError `rewound` if the store is older than what was already returned, `corrupt_record`, `unavailable`
+   * if the store stays unreachable for longer than a follower can wait
    */
   follow: (
     streamId: string,
@@ -88,7 +84,7 @@ export interface StreamLog {
   onStop: (sessionId: string, listener: (runId: string) => void) => Promise<() => void>;
 }
 
-/** All entries from one sequence up to another one, with adjacent deltas of a block joined. */
+/** All entries of a range of sequences, with adjacent deltas of a block joined. */
 export interface KeptPage {
   from: number;
   to: number;
@@ -112,10 +108,7 @@ export type AppendResult =
   | { kind: 'superseded' }
   /** The stream is paused. */
   | { kind: 'closed' }
-  /**
-   * The store is older than what it had confirmed to this writer; nothing may be written over the
-   * gap.
-   */
+  /** The store is older than what it had confirmed to this writer. Nothing may be written over the gap. */
   | { kind: 'rewound' };
 
 export interface LogPosition {
@@ -135,7 +128,7 @@ export type StreamMark =
   | { status: 'paused' }
   | { status: 'active' };
 
-/** `owned`: a run is active, and only its transitions pause and end the stream. */
+/** `owned`: a run is active, and only its changes pause and end the stream. */
 export interface MarkResult {
   kind: 'marked' | 'unchanged' | 'owned' | 'not_found';
 }

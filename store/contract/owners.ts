@@ -1,39 +1,39 @@
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionOwner } from './waiting.js';
 
-/** Owners: what each owner has stored and running, and the list of the owner's conversations. */
+/** Owners: what each has stored and running, and the list of each owner's conversations. */
 export interface Owners {
   /**
-   * Names the limit that a request would exceed, or counts what it is about to add for this process until `done` is
-   * called, after `fold`; who would exceed it with those of others waits for them. Processes do not see each other's:
-   * several together may exceed a limit by what they add at the same moment.
+   * Names the limit that a request would exceed, or reserves the request's additions in this process until `done` is
+   * called, after `fold`. A request that exceeds a limit only because of other reservations waits for them. Processes
+   * do not see each other's reservations, so several may together exceed a limit.
    */
   admit: (input: AdmitInput) => Promise<AdmitResult>;
   /**
-   * Charges the owner of a session for its current size and lists it; a session that no longer
-   * exists is removed. Called after every change of a session; may be repeated and may come late.
+   * Charges a session's owner for its current size and lists it; a session that no longer exists is removed. Called
+   * after every change of a session; may be repeated and may come late.
    *
-   * @param owner who may be charged for it; no longer, if it is another's or does not exist
-   * @param title its title, if it is that owner's and has none yet
+   * @param owner whose charge is removed if the session is another's or does not exist
+   * @param title used if the session belongs to that owner and has no title yet
    */
   fold: (sessionId: string, owner?: SessionOwner, title?: string) => Promise<void>;
   /** Current usage of this user. */
   usage: (owner: SessionOwner) => Promise<OwnerCounts>;
   /**
-   * Conversations of one user, most recently changed first. Conversations that change while pages
-   * are read may be missing or appear twice. A page of a search may be short, or empty, and have a
-   * cursor all the same: the work for one page is bounded.
+   * Conversations of one user, most recently changed first. Conversations that change while pages are read may be
+   * missing or appear twice. Since the work for a page is bounded, a search page may be short or empty and still have a
+   * cursor.
    *
    * @throws HelixError `validation_error` if the cursor cannot be parsed
    */
   page: (owner: SessionOwner, page: ConversationPageOptions) => Promise<ConversationPage>;
-  /** Takes owners whose conversations are due for a repair; they are not due again for `forMs`. */
+  /** Takes owners whose conversations are due for repair. They are not due again for `forMs`. */
   take: (limit: number, forMs: number) => Promise<SessionOwner[]>;
   /** Folds every conversation of a user, which corrects figures that were lost. */
   repair: (owner: SessionOwner) => Promise<void>;
 }
 
-/** What is counted for a user and for a tenant. */
+/** Counts for a user or a tenant. */
 export interface OwnerCounts {
   /** Active runs; a run that waits for people does not count. */
   runs: number;
@@ -53,7 +53,7 @@ export interface AdmitInput extends SessionOwner {
   purpose: 'run' | 'alone' | 'copy';
   /** Bytes that the request stores. */
   bytes: number;
-  /** Absent: nothing is refused. */
+  /** Without limits, every request is admitted. */
   limits?: { user: OwnerCounts; tenant: OwnerCounts };
 }
 
@@ -73,7 +73,7 @@ export interface ConversationPageOptions {
   limit: number;
   /** Cursor from the previous page. */
   cursor?: string;
-  /** Only conversations whose title contains this text, in upper or lower case. */
+  /** Case-insensitive text that the title must contain. */
   search?: string;
 }
 

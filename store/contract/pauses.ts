@@ -1,35 +1,35 @@
 /**
- * Agents that operators have paused, and the runs that are held back meanwhile: they are begun in the
- * record, and their workflows are started once the agent is resumed.
+ * Agents that operators have paused, and the runs held back meanwhile. Held runs exist in the record; their workflows
+ * start once the agent is resumed.
  */
 export interface Pauses {
-  /** Those of a fleet: the workers of one namespace and task queue. */
+  /** The pauses of a fleet, that is, the workers of one namespace and task queue. */
   of: (fleet: string) => Pauses;
-  /** False if the agent was paused before; the first pause counts. */
+  /** Returns false if the agent was paused before; the first pause counts. */
   set: (pause: Pause) => Promise<boolean>;
-  /** False if the agent was not paused so. */
+  /** Returns false if there was no pause of this scope. */
   clear: (scope: PauseScope) => Promise<boolean>;
   list: () => Promise<Pause[]>;
-  /** Holds a run back if its agent is paused; true if it is held. */
+  /** Holds a run back if its agent is paused. Returns true if the run is held. */
   hold: (run: HeldRun) => Promise<boolean>;
-  /** True for a run that is held, or is yet to be started after the pause. */
+  /** Returns true for a run that is held, or not started yet after the pause. */
   isHeld: (run: Omit<HeldRun, 'startedAt'>) => Promise<boolean>;
-  /** Sets when a held run is tried again, ms since the epoch. */
+  /** Sets the time at which a held run is tried again, ms since the epoch. */
   postpone: (run: Omit<HeldRun, 'startedAt'>, until: number) => Promise<void>;
-  /** Held runs of agents that are not paused any more, the oldest first, without those of later. */
+  /** Held runs of agents that are no longer paused, oldest first, without postponed ones. */
   released: (most: number) => Promise<HeldRun[]>;
-  /** After its start, or its end. */
+  /** Removes a run that has started or ended. */
   drop: (run: Omit<HeldRun, 'startedAt'>) => Promise<void>;
-  /** How many runs are held, by agent and tenant; those without any are left out. */
+  /** Numbers of held runs by agent and tenant, without zeros. */
   held: () => Promise<HeldCount[]>;
 }
 
-/** Whose conversations with an agent are paused. */
+/** The conversations with an agent that a pause covers. */
 export interface PauseScope {
   agent: string;
-  /** `true`: of all tenants, and of users without one. */
+  /** True for all tenants, and users without one. */
   everywhere: boolean;
-  /** Absent: of users without a tenant. Without a meaning for `everywhere`. */
+  /** Absent for users without a tenant. Ignored with `everywhere`. */
   tenant?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface HeldRun {
   runId: string;
   agent: string;
   tenant?: string | undefined;
-  /** ms since the epoch: they are started in this order. */
+  /** ms since the epoch; held runs are started in this order. */
   startedAt: number;
 }
 

@@ -42,6 +42,6 @@ export interface QueuedEntry {
   /** ms since the epoch. */
   queuedAt: number;
   by?: string;
-  /** Who asks by them, their author first. */
+  /** The people who ask by the messages, the author first. */
   askers: readonly KnownPerson[];
 }

@@ -1,11 +1,8 @@
-/**
- * Requests that name themselves, so that one which is sent again is not carried out again. What is
- * remembered of them expires.
- */
+/** Requests with idempotency keys: a repeated request is not carried out again. The memory of a request expires. */
 export interface Requests {
-  /** Notes that a request is carried out; `digest` is of its content. */
+  /** Notes that a request is in progress. `digest` is the digest of its content. */
   claim: (key: string, digest: string, forMs: number) => Promise<RequestClaim>;
-  /** Prolongs the claim of a request that is still being carried out, from now. */
+  /** Extends the claim of a request in progress by `forMs` from now. */
   renew: (key: string, forMs: number) => Promise<void>;
   /** Keeps the reply. */
   settle: (key: string, reply: string, forMs: number) => Promise<void>;
@@ -15,5 +12,5 @@ export interface Requests {
 
 export type RequestClaim =
   | { kind: 'new' }
-  /** The same key came before, with this content; without a reply it is carried out now. */
+  /** The key was used before, for content with this digest. Without a reply, the request is in progress. */
   | { kind: 'known'; digest: string; reply?: string | undefined };

@@ -31,13 +31,11 @@ export type {
 } from '../../session/rerun.js';
 export type { StopReply as StopResult } from '../../session/stop.js';
 
-/** Runs: how each begins, ends or is repeated. At most one run of a session is active. */
+/** Runs: changes that begin, end or repeat them. At most one run of a session is active. */
 export interface Runs {
-  /**
-   * Accepts user messages and starts a run for them, once the session is noted. The only transition that creates a session.
-   */
+  /** Accepts user messages and starts a run for them, once the session is noted. Only this change creates sessions. */
   begin: (input: Begin, noted?: Noted) => Promise<BeginReply>;
-  /** Creates the session of a sub-agent from the call that it carries out, with its run. */
+  /** Creates a sub-agent's session and run from the call that it carries out. */
   beginChild: (input: BeginChild) => Promise<BeginChildReply>;
   /**
    * Starts a new run for the turn of a run that was interrupted, or failed for a temporary reason.
@@ -59,19 +57,19 @@ export interface Runs {
     noted?: Noted,
   ) => Promise<StopReply>;
   /**
-   * Keeps the tools that servers offer to a run for as long as it is active: the first list counts.
-   * Without `tools` it only reads.
+   * Keeps the tools that servers offer to a run while it is active; the first list counts. Without `tools` it only
+   * reads.
    */
   pinTools: (input: PinTools) => Promise<Decoded<PinToolsReply>>;
   /** Ends a run: run, session and stream become terminal together. */
   end: (input: End) => Promise<EndReply>;
-  /** What a run does next, by its record. */
+  /** Returns a run's next work according to its record. */
   next: (run: { sessionId: string; runId: string }, wants?: NextWants) => Promise<At>;
   /** The newest run; null for an unknown session. */
   current: (sessionId: string) => Promise<RunInfo | null>;
   /** Every run of the session, oldest first. @throws HelixError `not_found` */
   list: (sessionId: string) => Promise<RunInfo[]>;
-  /** How the newest run was stopped; null if it was not. @throws HelixError `not_found` */
+  /** The newest run's stop; null if it was not stopped. @throws HelixError `not_found` */
   interruption: (sessionId: string) => Promise<InterruptRecord | null>;
 }
 
@@ -91,9 +89,8 @@ export interface RunInfo {
   finishReason?: FinishReason;
   /** The result that the model submitted, for an agent with an output schema. */
   output?: unknown;
-  /** Why it failed or was aborted, if known. */
   error?: RunError;
-  /** Why it was interrupted, if a reason was given. */
+  /** Reason of an interruption, if one was given. */
   reason?: string;
   mode: RunMode;
   /** Index of its turn's first row. */

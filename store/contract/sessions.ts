@@ -18,50 +18,47 @@ import type { InterruptRecord, RunUsage } from './runs.js';
 
 export type { Branch as BranchInput, BranchReply as BranchResult } from '../../session/copy.js';
 
-/** Sessions: reads of a session, and what creates or removes it as a whole. */
+/** Sessions: reads of a session, and the changes that create or remove it as a whole. */
 export interface Sessions {
-  /** The record of a session, read at one moment; undefined if it does not exist. */
+  /** The record of a session; undefined if it does not exist. */
   read: (sessionId: string) => Promise<SessionRecord | undefined>;
   /**
    * Rows of the transcript `from` (inclusive, 0-based; a negative number counts from the end) up to `to`
    * (exclusive; all when absent).
    */
   rows: (sessionId: string, from: number, to?: number, meter?: ReadMeter) => Promise<Row[]>;
-  /** Ids of the sessions of its sub-agents that are stored, at every depth; sorted. */
+  /** Ids of the stored sessions of its sub-agents, at every depth; sorted. */
   children: (sessionId: string) => Promise<string[]>;
   /**
-   * For each of these calls of a session the session of the sub-agent that carries it out, or did;
-   * undefined for a call that none has.
+   * For each of these calls, the session of the sub-agent that carries it out, or did; undefined for a call without
+   * one.
    */
   carriers: (sessionId: string, toolCallIds: string[]) => Promise<(string | undefined)[]>;
-  /** Everything that a snapshot needs, read at one moment, with the calls of sub-agents. */
+  /** Everything that a snapshot needs, including the calls of sub-agents, read at one moment. */
   view: (sessionId: string, meter?: ReadMeter) => Promise<SessionView | undefined>;
   /**
-   * The view without transcript and queue: the record and the calls that the session waits for. With
-   * an owner, the calls of a session that belongs to another owner are not read.
+   * The view without transcript and queue. If `owner` is given and the session has another owner, its calls are not
+   * read.
    */
   withCalls: (
     sessionId: string,
     owner?: Pick<SessionRecord, 'owner' | 'tenant'>,
   ) => Promise<SessionCalls | undefined>;
-  /** Which of these user message ids the session has accepted. */
+  /** Those of these user message ids that the session has accepted. */
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
-  /**
-   * The newest run of the turn of an accepted message. Undefined while the message is queued, and for
-   * one that was copied with its reply.
-   */
+  /** The newest run of an accepted message's turn; undefined while the message is queued, and for a copied message. */
   runOf: (sessionId: string, messageId: string) => Promise<string | undefined>;
-  /** Who asks by the turns of these accepted messages, as of a record. */
+  /** The people who ask in the turns of these accepted messages, as in a record. */
   askers: (sessionId: string, messageIds: string[]) => Promise<(readonly KnownPerson[])[]>;
   /** Remembers for 60 s that a snapshot was taken while this turn was active. */
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
-  /** Forgets that, since a snapshot of the idle turn was taken. */
+  /** Forgets the active snapshot, since a snapshot of the idle turn was taken. */
   noteRestingSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Creates an idle session from rows of another one. */
   branch: (input: Branch) => Promise<BranchReply>;
   /**
-   * Erases the session and its stream; readers get the end. Does nothing if the session does not
-   * exist. With an act, what is left to do elsewhere is noted among the erasures.
+   * Erases the session and its stream; readers get the end. Does nothing if the session does not exist. With an act,
+   * the remaining work outside the record is noted among the erasures.
    */
   erase: (sessionId: string, act?: Act) => Promise<void>;
 }
@@ -73,10 +70,8 @@ export interface SessionRecord {
   tenant?: string;
   createdAt: number;
   updatedAt: number;
-  /** Sequence of the newest entry. */
   sequence: number;
   turn: number;
-  /** The newest run. */
   runId: string;
   status: RunStatus;
   stream: StreamStatus;
@@ -88,16 +83,16 @@ export interface SessionRecord {
   runMode: RunMode;
   /** The requester of the newest run, if recorded. */
   runBy?: string;
-  /** Who asks by the newest turn: the author of its messages, then who has repeated, continued or copied it. */
+  /**
+   * The people who ask in the newest turn: the author of its messages first, then everyone who repeated, continued or
+   * copied it.
+   */
   askers: readonly KnownPerson[];
   /** Some of its messages are, or were, shown to models only. */
   hasHidden?: true;
-  /** Size of its transcript, queue, results and states. */
+  /** Bytes of its transcript, queue, results and states. */
   storedBytes?: number;
-  /**
-   * Sequence before the newest run's first entry; equal to the turn's unless the turn had an
-   * earlier run.
-   */
+  /** Sequence before the newest run's first entry; equal to the turn's unless the turn had an earlier run. */
   runStartSequence: number;
   /** The newest run continues after this step of the turn; 0 if it began the turn. */
   runFromStep: number;
@@ -107,23 +102,23 @@ export interface SessionRecord {
   /** Sequence of the newest pause. */
   pauseSequence: number;
   /**
-   * The newest leg of the newest run: its number, when it began, and what the run had used before.
-   * Absent for the run's first leg.
+   * The newest leg of the newest run: its number, its beginning, and the run's usage before it. Absent for the run's
+   * first leg.
    */
   leg?: { number: number; at: number; used?: RunUsage | undefined };
   /** Earliest deadline of the waiting calls, ms since the epoch by the store's clock. */
   deadline?: number;
   /**
-   * While the run waits for its provider: time of the next attempt, ms by the store's clock. Of a run
-   * that is `starting`: when it begins.
+   * Time of the next attempt while the run waits for its provider, or of the beginning of a `starting` run; ms by the
+   * store's clock.
    */
   waitsUntil?: number;
   checkpointId?: string;
   error?: RunError;
   stop?: StopRequest;
-  /** Set from the answer that completes a batch until the next step is claimed. */
+  /** Present from the answer that completes a batch until the next step is claimed. */
   resume?: Resumption;
-  /** True once a call that `resume` was the first to release has started: the wake-up has arrived. */
+  /** True once a call that `resume` newly released has started, which shows that the wake-up has arrived. */
   resumeTaken?: boolean;
   /** Turn whose newest snapshot within the last 60 s was taken while it was active. */
   activeSnapshotTurn?: number;
@@ -137,18 +132,14 @@ export interface SessionRecord {
   finishReason?: FinishReason;
   /** The result of the newest run, once its model has submitted it. */
   output?: unknown;
-  /** How the newest run was stopped. */
   interrupted?: InterruptRecord;
-  /** Runs of sub-agents that may continue because they were answered, until they do. */
+  /** Answered runs of sub-agents that have not continued yet. */
   wakes?: Wake[];
   /** The call for which a sub-agent's session was created. */
   parent?: { sessionId: string; runId: string; toolCallId: string };
   /** For a sub-agent: steps that its conversation has committed. */
   conversationStep?: number;
-  /**
-   * Changes when the session is rewound, and differs between sessions that had the same id one
-   * after the other.
-   */
+  /** Changes when the session is rewound. Differs between successive sessions with the same id. */
   born: string;
   /** Number of queued entries. */
   queued: number;
@@ -158,7 +149,6 @@ export interface SessionView {
   record: SessionRecord;
   rows: Row[];
   openCalls: OpenCall[];
-  /** In the order in which they are answered. */
   queue: QueuedEntry[];
 }
 

@@ -2,13 +2,10 @@ import { ConfigurationError } from '../../protocol/errors.js';
 import type { StreamLog } from './log.js';
 import type { Store } from './store.js';
 
-/**
- * What a part works on: parts of the same data have equal values here. Parts that others made have none,
- * and are not compared.
- */
+/** Identifies the data that a part works on. Parts by other authors lack it and are not compared. */
 const DATA = Symbol.for('helix.data');
 
-/** Of a part that still takes the data of another one: it has none of its own yet. True if it did. */
+/** Lets a part without data of its own take another part's. Returns true if it did. */
 const JOIN = Symbol.for('helix.join');
 
 interface Part {
@@ -16,7 +13,7 @@ interface Part {
   readonly [JOIN]?: (data: unknown) => boolean;
 }
 
-/** The same part, marked with what it works on, which copies of it keep. `join`: it may take other data. */
+/** Marks a part with its data; copies keep the mark. `join`: lets the part take other data. */
 export function onData<T extends object>(
   part: T,
   data: unknown,
@@ -30,8 +27,8 @@ export function dataOf(part: object): unknown {
 }
 
 /**
- * Parts that are handed over separately have to work on the same data: a run that writes where nobody
- * reads would be waited for without end. Those that can be joined are.
+ * Ensures that separately passed parts work on the same data, since a run would wait endlessly for one that writes
+ * where nobody reads. Joins parts that can be joined.
  *
  * @throws ConfigurationError if they work on different data
  */
@@ -51,7 +48,7 @@ function nameOf(data: unknown): string {
   return typeof data === 'string' ? data : 'data in memory of its own';
 }
 
-/** What every store has; `leases` may be absent. */
+/** Members of every store; `leases` is optional. */
 const STORE: Record<Exclude<keyof Store, 'leases'>, true> = {
   listening: true,
   sessions: true,
@@ -87,9 +84,9 @@ const LOG: Record<keyof StreamLog, true> = {
 };
 
 /**
- * Stores as they are handed over: whole, and of the same data.
+ * Checks that both stores are complete and work on the same data.
  *
- * @throws ConfigurationError that names what they lack
+ * @throws ConfigurationError that names what is missing
  */
 export function joinStores({
   store,
@@ -103,7 +100,10 @@ export function joinStores({
   joinParts(store, streamManager);
 }
 
-/** An author of plain JavaScript gets no error of types. @throws ConfigurationError that names what is missing */
+/**
+ * Checks a part for authors of plain JavaScript, who get no type errors. @throws ConfigurationError that names what is
+ * missing
+ */
 export function requireParts(what: string, of: object, names: readonly string[]): void {
   const missing = names.filter((name) => (of as Record<string, unknown>)[name] === undefined);
   if (missing.length === 0) return;

@@ -32,15 +32,13 @@ export type {
 export interface Steps {
   /** Makes a writer the owner of a step and withdraws what earlier attempts wrote. */
   claim: (input: ClaimInput) => Promise<ClaimResult>;
-  /**
-   * Stores a step's reply, opens its calls, and pauses or ends the run if nothing else can be done.
-   */
+  /** Stores a step's reply, opens its calls, and pauses or ends the run if no other work remains. */
   commit: (input: Commit) => Promise<CommitReply>;
   /** Withdraws what this attempt wrote and counts a failure of the provider. */
   discard: (input: Discard) => Promise<DiscardReply>;
   /**
-   * Keeps the summary that the step's model gets in place of the oldest rows: the first one of a step
-   * counts. Without `compaction` it only reads.
+   * Keeps the summary that replaces the oldest rows for a step's model; the first summary of a step counts. Without
+   * `compaction` it only reads.
    */
   compact: (input: Compact) => Promise<Decoded<CompactReply>>;
   /**
@@ -48,16 +46,16 @@ export interface Steps {
    * An attempt that was taken over while alive is forgiven.
    */
   handOver: (input: HandOver) => Promise<HandOverReply>;
-  /** Makes the caller the owner of a writer that does not answer; what the writer wrote stays. */
+  /** Makes the caller the owner of a writer that does not answer. The writer's entries stay. */
   takeOver: (input: TakeOver) => Promise<TakeOverReply>;
 }
 
 export interface ClaimInput extends Claim {
-  /** What the step needs of its session: read in the same moment, as far as it is not too long. */
+  /** Session data that the step needs, read at the same moment unless it is too long. */
   wants?: {
     /** The agent's own state. */
     state: boolean;
-    /** The caller has this many rows of the session that was born then. */
+    /** The caller already has this many rows of the session with this `born`. */
     born: string;
     rows: number;
   };
@@ -65,9 +63,9 @@ export interface ClaimInput extends Claim {
 
 export type ClaimResult =
   | (Claimed & {
-      /** Rows from this index on, if they were wanted. */
+      /** Rows from this index on, if requested. */
       fresh?: { from: number; rows: Row[] };
-      /** The agent's own state, if it was wanted. */
+      /** The agent's own state, if requested. */
       state?: StateRead;
     })
   | NotClaimed;

@@ -31,7 +31,7 @@ export interface Changes {
  * repeated: a client that lost its connection after sending gets the first result again.
  */
 export interface Store {
-  /** The same changes, each with its events for the listener. */
+  /** The same changes, with a listener for their events. */
   listening: (listener: Listener) => Changes;
   sessions: Sessions;
   runs: Runs;
@@ -50,6 +50,6 @@ export interface Store {
   pauses: Pauses;
   requests: Requests;
   files: Files;
-  /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
+  /** Without leases, only the heartbeat time-out of Temporal reveals a dead worker. */
   leases?: Leases;
 }

@@ -9,28 +9,24 @@ export interface Waiting {
    * @throws HelixError `validation_error` if the cursor cannot be parsed
    */
   page: (owner: SessionOwner, page: WaitingPageOptions) => Promise<WaitingPage>;
-  /**
-   * The same of all owners of a tenant, or of all who have none.
-   *
-   * @throws HelixError `validation_error` if the cursor cannot be parsed
-   */
+  /** The same for all owners of a tenant, or all without one. */
   pageOfTenant: (tenant: string | undefined, page: WaitingPageOptions) => Promise<WaitingPage>;
   /**
    * Puts a session on its owner's and its tenant's list, unless it is there. `commit` does this before it stores a
-   * question; this method is for callers that find a waiting session.
+   * question; other callers use it when they find a waiting session.
    */
   note: (sessionId: string) => Promise<void>;
   /** Takes a session off those lists; for callers that find it idle. */
   forget: (sessionId: string) => Promise<void>;
-  /** When the newest question of a conversation was asked; undefined if none is known. */
+  /** Time of a conversation's newest question; undefined if none is known. */
   since: (sessionId: string) => Promise<number | undefined>;
-  /** What waits, over all owners. */
+  /** Figures about waiting conversations of all owners. */
   standing: () => Promise<WaitingStanding>;
   /**
-   * The questions of the conversations that have waited longest, counted by agent and kind. Absent:
-   * they are not counted.
+   * Counts the questions of the longest waiting conversations by agent and kind. Absent if the store does not count
+   * them.
    *
-   * @param most conversations that are looked at
+   * @param most maximum number of conversations
    */
   questions?: (most: number) => Promise<QuestionCount[]>;
 }
@@ -38,15 +34,15 @@ export interface Waiting {
 /** Questions of one agent that wait for an answer. */
 export interface QuestionCount {
   agent: string;
-  /** Who is asked: a person, or a client. */
+  /** The one who is asked: a person (`approval`) or a client. */
   kind: 'approval' | 'client';
   count: number;
 }
 
 export interface WaitingStanding {
-  /** Conversations that wait for people; some may have been answered a moment ago. */
+  /** Number of conversations that wait for people; some may just have been answered. */
   count: number;
-  /** When the question was asked that has waited longest, ms since the epoch; absent without one. */
+  /** Time of the longest waiting question, ms since the epoch; absent without one. */
   oldest?: number;
 }
 
@@ -66,7 +62,7 @@ export interface WaitingPageOptions {
 }
 
 export interface WaitingSession extends SessionCalls {
-  /** When its newest question was asked, ms since the epoch. */
+  /** Time of its newest question, ms since the epoch. */
   since: number;
 }
 

@@ -6,7 +6,7 @@ import type { StreamManager } from './stream-manager.js';
 import { openReader, readChunks, type Readers } from './stream-reader.js';
 import { openStreamWriter } from './stream-writer.js';
 
-/** The Helix stream manager over any log. */
+/** Creates the Helix stream manager on any log. */
 export function createStreamManager(log: StreamLog): StreamManager {
   const readers: Readers = new Map();
 

@@ -3,18 +3,17 @@ import type { StreamStatus } from '../../protocol/run.js';
 import type { StreamLog, TruncateOptions } from '../contract/log.js';
 
 /**
- * Streams with the methods of the Helix stream protocol, over any `StreamLog`. The id of a stream
- * is that of its session; streams can also be used without sessions.
+ * The methods of the Helix stream protocol, on any `StreamLog`. A stream has the id of its session; streams can also be
+ * used without sessions.
  *
  * Every method throws HelixError `validation_error` for a malformed id, step or sequence.
  */
 export interface StreamManager extends StreamLog {
   /**
-   * Opens a writer, and creates the stream if needed. Writers with different names write
-   * concurrently.
+   * Opens a writer, and creates the stream if needed. Writers with different names write concurrently.
    *
-   * @throws HelixError `writer_fenced` if the same or a later attempt of this name is open,
-   * `stream_ended` for a session whose run has ended
+   * @throws HelixError `writer_fenced` if the same or a later attempt of this name is open, `stream_ended` for a
+   * session whose run has ended
    */
   createWriter: (
     streamId: string,
@@ -24,14 +23,14 @@ export interface StreamManager extends StreamLog {
   ) => Promise<StreamWriter>;
   /** Reads from the first stored chunk, then live. @throws HelixError `not_found` if the stream does not exist */
   createReader: (streamId: string, options?: ReaderOptions) => Promise<StreamReader>;
-  /** Reads what follows a sequence, then live; null if the stream does not exist or has failed. */
+  /** Reads chunks after a sequence, then live; null if the stream does not exist or has failed. */
   createResumableReader: (
     streamId: string,
     options?: ResumableReaderOptions,
   ) => Promise<ResumableStreamReader | null>;
   /** Ends a stream that belongs to no run. @throws HelixError `stream_owned`, `not_found` */
   endStream: (streamId: string, finalOutput?: unknown) => Promise<void>;
-  /** Ends a stream that belongs to no run with a failure, whose text readers get. */
+  /** Ends a stream that belongs to no run with a failure; readers get its text. */
   failStream: (streamId: string, error: string) => Promise<void>;
   /** Pauses the stream: readers end, and writes are refused until it is resumed. */
   pauseStream: (streamId: string) => Promise<void>;
@@ -51,9 +50,7 @@ export interface StreamManager extends StreamLog {
 }
 
 export interface CreateWriterOptions {
-  /**
-   * Name under which attempts replace each other. Default: a unique name, which is never replaced.
-   */
+  /** Name under which attempts replace each other. Default: a unique name, which is never replaced. */
   name?: string;
   /** A higher attempt withdraws what lower ones wrote and fences them off. Default 1. */
   attempt?: number;
@@ -63,8 +60,7 @@ export interface StreamWriter {
   /**
    * Resolves when the chunk is stored. Writes keep their order.
    *
-   * @throws HelixError `invalid_chunk`, `chunk_too_large`, `writer_fenced`, `stream_paused`,
-   * `rewound`
+   * @throws HelixError `invalid_chunk`, `chunk_too_large`, `writer_fenced`, `stream_paused`, `rewound`
    */
   write: (chunk: StreamChunk) => Promise<void>;
   /** Waits until everything is stored; later writes are refused with `writer_closed`. */
@@ -81,9 +77,9 @@ export interface ResumableReaderOptions extends ReaderOptions {
   fromSequence?: number;
 }
 
-/** State that every reader reports while it is read. A reader can be read once. */
+/** State that a reader keeps up to date while it is read. A reader can be read once. */
 export interface ReaderState {
-  /** Where it ended, or `active`. */
+  /** Status at which it ended, or `active`. */
   readonly status: StreamStatus;
   /** Sequence of the last chunk returned. */
   readonly currentSequence: number;
@@ -93,10 +89,7 @@ export interface ReaderState {
   readonly error?: string | undefined;
 }
 
-/**
- * Ends at the first pause or end after its start. @throws StreamTruncatedError, HelixError as
- * StreamLog.follow
- */
+/** Ends at the first pause or end after its start. @throws StreamTruncatedError, HelixError as StreamLog.follow */
 export interface StreamReader extends ReaderState, AsyncIterable<StreamChunk> {
   /** Ends the reader and releases its resources. */
   close: () => Promise<void>;
@@ -119,7 +112,7 @@ export interface StreamInfo {
   error?: string;
 }
 
-/** The sequence that a checkpoint notes: the stream's newest; 0 before its first chunk. */
+/** Returns the sequence for a checkpoint: the stream's newest; 0 before its first chunk. */
 export async function resolveCheckpointStreamSequence(
   streamManager: Pick<StreamManager, 'getStreamInfo'>,
   streamId: string,

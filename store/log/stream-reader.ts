@@ -6,10 +6,13 @@ import type { StreamStatus } from '../../protocol/run.js';
 import type { LogPosition, StreamLog } from '../contract/log.js';
 import type { StoredChunk } from './stream-manager.js';
 
-/** A reader gets this when chunks were removed; it may have buffered some of them. */
+/** Tells a reader that chunks were removed, since it may have buffered some of them. */
 export type Truncate = (atStep: number, atSequence: number, lastRemoved: number) => void;
 
-/** The readers of this process, by stream. They are told at once; readers of other processes learn of it from the log. */
+/**
+ * The readers of this process, by stream, which learn of a truncation at once; other processes' readers learn of it
+ * from the log.
+ */
 export type Readers = Map<string, Set<Truncate>>;
 
 /**
@@ -86,7 +89,7 @@ export function openReader(
     state.error = position.error;
   }
 
-  /** Updates the status from a log entry; true if the reader ends here. */
+  /** Updates the status from a log entry. Returns true if the reader ends here. */
   function isLast({ sequence, writer, message }: LogEntry): boolean {
     if (sequence <= position.sequence) return false;
     switch (message.type) {
@@ -104,7 +107,7 @@ export function openReader(
         state.status = 'paused';
         return true;
       case 'run_paused':
-        // Written by the store itself, so the run paused, and not only one of its sub-agents.
+        // The store itself wrote it, so the run paused, not only one of its sub-agents.
         if (writer !== '') return false;
         state.status = 'paused';
         return true;
@@ -145,7 +148,7 @@ async function* readPages(
   }
 }
 
-/** Undefined for a control message. */
+/** Returns undefined for a control message. */
 function toStoredChunk({ sequence, message }: LogEntry): StoredChunk | undefined {
   return isControlMessage(message) ? undefined : { chunk: message, sequence };
 }

@@ -16,8 +16,8 @@ interface Pending {
 }
 
 /**
- * A writer that belongs to no run. One append is in flight at a time; chunks written meanwhile are
- * sent together in the next.
+ * Opens a writer that belongs to no run. One append is in flight at a time; the next one sends all chunks written
+ * meanwhile.
  */
 export async function openStreamWriter(
   log: StreamLog,
@@ -64,8 +64,8 @@ export async function openStreamWriter(
       try {
         if (lost !== undefined) throw lost;
         const chunks = taken.map(({ chunk }) => chunk);
-        // A refused batch stored nothing, so its number is used again. A batch with unknown outcome
-        // is repeated under its number, which makes that safe.
+        // A refused batch stored nothing, so its number is used again. A batch with unknown outcome is repeated under
+        // its number, which is safe.
         const append = (): Promise<AppendResult> => log.append(writer, batch + 1, chunks, known);
         const reply = await retryWhileUnavailable(append, never);
         if (reply.kind !== 'appended') throw refusal(reply.kind);
@@ -73,13 +73,13 @@ export async function openStreamWriter(
         known = reply.sequence;
         for (const { resolve } of taken) resolve();
       } catch (error) {
-        // Only after a pause is it certain that nothing was stored.
+        // Only a pause guarantees that nothing was stored.
         const isPaused = HelixError.isInstance(error) && error.code === 'stream_paused';
         if (!isPaused) lost = error instanceof Error ? error : new Error(String(error));
         for (const { reject } of taken) reject(error);
       }
     }
-    // Set synchronously: a write that comes before the promise settles starts a new loop.
+    // Set synchronously, so a write before the promise settles starts a new loop.
     isPumping = false;
   }
 

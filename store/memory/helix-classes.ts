@@ -18,7 +18,7 @@ export interface InMemoryStateStoreOptions extends MemoryOptions {
 }
 
 export interface InMemoryStreamManagerOptions extends InMemoryStateStoreOptions {
-  /** The store whose sessions the streams belong to. Default: the one that an executor gets beside it. */
+  /** The store whose sessions the streams belong to. Default: the store that an executor gets with it. */
   stateStore?: Pick<InMemoryStateStore, 'data'>;
 }
 
@@ -40,7 +40,7 @@ export const InMemoryStreamManager = class InMemoryStreamManager {
     const own = given ?? createMemoryData(options);
     Object.assign(this, createStoresOn(own).streamManager);
     if (given !== undefined) return;
-    // Made without a store, it belongs to the one that it is first handed over with.
+    // A manager created without a store joins the first one that it is passed with.
     onData(this, own, (other) => {
       const shared = other as MemoryData | string;
       if (typeof shared === 'string' || own.keyspace.call('DBSIZE') !== 0) return false;

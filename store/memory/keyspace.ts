@@ -1,7 +1,7 @@
-/** A reply as a client of Redis has it. */
+/** A reply in the form of a Redis client. */
 export type Reply = string | number | null | Reply[];
 
-/** A stand-in for Redis in this process: the commands that the store sends, in the forms in which it does. */
+/** An in-process stand-in for Redis, limited to the commands and forms that the store uses. */
 export interface Keyspace {
   call: (command: string, ...args: (string | number)[]) => Reply;
 }
@@ -14,13 +14,13 @@ export interface KeyspaceOptions {
 
 interface Stream {
   entries: { id: number; fields: readonly string[] }[];
-  /** Kept when its entries are removed. */
+  /** The highest id ever added, kept when entries are removed. */
   last: number;
 }
 
 type Scored = readonly [member: string, score: number];
 
-/** Values by key, and when they expire. A collection without members is removed. */
+/** Values by key, with their expiries. A collection without members is removed. */
 class Data {
   private readonly options: KeyspaceOptions;
   private readonly values = new Map<string, unknown>();
@@ -83,7 +83,7 @@ class Data {
 
   expire(key: string, at: number): void {
     this.expiries.set(key, at);
-    // What is never read again is freed: each new expiry looks at the two oldest, in turn.
+    // Frees keys that are never read again: each new expiry checks the two oldest, in turn.
     for (const [old, expiry] of [...this.expiries].slice(0, 2)) {
       this.dropIfExpired(old);
       if (this.expiries.delete(old)) this.expiries.set(old, expiry);
@@ -94,7 +94,7 @@ class Data {
     return this.expiries.delete(key);
   }
 
-  /** Drops everything that has expired. @returns how many keys are left */
+  /** Drops expired keys. @returns number of remaining keys */
   sweep(): number {
     for (const key of [...this.expiries.keys()]) this.dropIfExpired(key);
     return this.values.size;
@@ -154,7 +154,7 @@ const LISTS: Record<string, Command> = {
     for (const element of added) list.push(element);
     return list.length;
   },
-  /** The first one that is equal. */
+  /** Removes the first equal element. */
   LREM: (data, key, [, element = '']) => {
     const list = data.list(key) ?? [];
     const place = list.indexOf(element);
@@ -165,7 +165,7 @@ const LISTS: Record<string, Command> = {
   },
 };
 
-/** From one position to another, both included; negative ones count from the end. */
+/** Returns the elements between two positions, both included. Negative ones count from the end. */
 function slice(
   list: readonly string[],
   first: string | undefined,
@@ -212,7 +212,7 @@ const SORTED_SETS: Record<string, Command> = {
     ),
 };
 
-/** Members with scores between two bounds, by score, then by name; `(` leaves a bound out. */
+/** Returns members with scores between two bounds, by score, then name. `(` excludes a bound. */
 function between(data: Data, key: string, min = '-inf', max = '+inf'): Scored[] {
   const [least, isAbove] = toBound(min);
   const [most, isBelow] = toBound(max);
@@ -259,7 +259,7 @@ const STREAMS: Record<string, Command> = {
     stream.entries = stream.entries.filter(({ id }) => !gone.has(id));
     return before - stream.entries.length;
   },
-  /** Entries below an id. */
+  /** Removes entries below an id. */
   XTRIM: (data, key, [, id = '']) => {
     const stream = data.stream(key);
     if (stream === undefined) return 0;
@@ -291,7 +291,7 @@ function rangeOf(
   return { entries, first, end };
 }
 
-/** Index of the first entry whose id is not lower. */
+/** Returns the index of the first entry whose id is not lower. */
 function placeOf(entries: Stream['entries'], id: number): number {
   let low = 0;
   let high = entries.length;
@@ -304,7 +304,7 @@ function placeOf(entries: Stream['entries'], id: number): number {
 }
 
 const KEYS: Record<string, Command> = {
-  /** With `PX`, and `NX` after it. */
+  /** Supports `PX`, optionally followed by `NX`. */
   SET: (data, key, [value = '', , ms, condition]) => {
     if (condition === 'NX' && data.has(key)) return null;
     data.remove(key);

@@ -9,7 +9,7 @@ import type { Keyspace, Reply } from './keyspace.js';
 /** Expired keys that are never read are dropped this often. */
 const SWEEP_MS = 60_000;
 
-/** The scripts of the store on an in-process keyspace: nothing can run between their commands either. */
+/** Runs the store's scripts on an in-process keyspace, where nothing runs between their commands either. */
 export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
   const { call } = keyspace;
   let sweptAt = 0;
@@ -137,7 +137,7 @@ type Arguments = (string | number)[];
 export function createLocalCommands(keyspace: Keyspace): Commands {
   const call = (name: string, ...args: Arguments): unknown => {
     if (name === 'info') return '';
-    // As Redis receives them: UTF-8, which cannot encode lone surrogates.
+    // Redis receives UTF-8, which cannot encode lone surrogates.
     const texts = args.map((each) => String(each).toWellFormed());
     const reply = keyspace.call(name.toUpperCase(), ...texts);
     return name === 'hgetall' ? toRecord(reply) : reply;
@@ -145,7 +145,7 @@ export function createLocalCommands(keyspace: Keyspace): Commands {
   const single = SINGLE.map((name) => [name, async (...args: Arguments) => call(name, ...args)]);
   return {
     ...(Object.fromEntries(single) as Omit<Commands, 'together'>),
-    // Nothing can run between them.
+    // Nothing can run between these reads.
     together: async (...reads) => reads.map((read) => call(...read)),
   };
 }

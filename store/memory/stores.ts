@@ -14,7 +14,7 @@ import { createLocalCommands, evaluateOn } from './local-redis.js';
 export interface MemoryOptions extends Expiry {
   /** Keys that sign the entries of the audit trail. Default: none. */
   auditKeys?: readonly string[];
-  /** Where the bytes of files are. Default: in memory. */
+  /** Storage for the bytes of files. Default: in memory. */
   files?: FileStore;
   /** The store's clock, ms since the epoch. Default the machine's. */
   now?: () => number;
@@ -24,9 +24,8 @@ export interface MemoryOptions extends Expiry {
 export interface MemoryData {
   readonly now: () => number;
   readonly options: Omit<MemoryOptions, 'now' | 'files'>;
-  /** Everything that is stored, in the form in which Redis would hold it. */
+  /** All data, in the form in which Redis would hold it. */
   readonly keyspace: Keyspace;
-  /** The bytes of files. */
   readonly files: FileStore;
   /** Wakes the followers of streams, and delivers stops. */
   readonly channels: LocalChannels;
@@ -78,7 +77,7 @@ function createLocalChannels(): LocalChannels {
   };
 }
 
-/** The bytes of files in this process's memory, until they are removed. */
+/** Keeps the bytes of files in this process's memory. */
 function createMemoryFileStore(): FileStore {
   const contents = new Map<string, Uint8Array>();
   const nameOf = ({ sessionId, fileId }: FilePlace): string => `${sessionId}/${fileId}`;

@@ -6,7 +6,7 @@ import type { CustomState, StagedChanges } from '../contract/documents.js';
 import { applyPatch, getOwn, parsePointer, setOwn, type Patched } from './apply-patch.js';
 
 /**
- * The state that changes lead to, in their order, all or none. Pure.
+ * Applies changes to a state, in order, all or none. Pure.
  *
  * @throws HelixError `invalid_patch` if an operation does not fit, or the result is no state
  */
@@ -27,20 +27,20 @@ export function applyChanges(before: CustomState, changes: readonly StagedChange
   return document.value as CustomState;
 }
 
-/** What is changed may not be the caller's. A state is JSON, so this loses nothing. */
+/** Copies a state, so the caller's stays unchanged. A state is JSON, so nothing is lost. */
 function copyOf(state: CustomState): CustomState {
   return JSON.parse(JSON.stringify(state)) as CustomState;
 }
 
-/** A list may be copied into a list, and that again. */
+/** Checks the result: repeated copies of lists into lists may nest it too deeply. */
 function faultOf(state: unknown): 'no_object' | 'too_deep' | undefined {
   if (typeof state !== 'object' || state === null || Array.isArray(state)) return 'no_object';
   return isValueDeeperThan(LIMITS.jsonDepth, state) ? 'too_deep' : undefined;
 }
 
 /**
- * The state that calls' changes lead to when they ran side by side: the later one's word counts, and
- * none is lost because an earlier one moved or removed what it was about. Pure.
+ * Merges the changes of concurrent calls: later changes win, and none is lost because an earlier one moved or removed
+ * its target. Pure.
  */
 export function fitChanges(before: CustomState, changes: readonly StagedChanges[]): CustomState {
   return changes.reduce((state, change) => {
@@ -66,7 +66,7 @@ function tryApply(state: CustomState, change: StagedChanges): CustomState | unde
 
 type Container = Record<string, unknown> | unknown[];
 
-/** Puts a value where the pointer says, with whatever is missing on the way. What is to go is gone. */
+/** Puts a value at the pointer, creating missing parents. A removal of a missing value does nothing. */
 function force(state: CustomState, { op, path, value }: JSONPatchOperation): CustomState {
   const tokens = parsePointer(path) ?? [];
   const last = tokens.pop();
@@ -86,7 +86,7 @@ function force(state: CustomState, { op, path, value }: JSONPatchOperation): Cus
   return isValueDeeperThan(LIMITS.jsonDepth, next) ? state : next;
 }
 
-/** Beyond the end of a list is its end. */
+/** Sets a value; an index beyond a list's end appends. */
 function put(at: Container, token: string, value: unknown): void {
   if (!Array.isArray(at)) setOwn(at, token, value);
   else if (/^\d+$/.test(token) && Number(token) < at.length) at[Number(token)] = value;

@@ -1,6 +1,6 @@
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
 
-/** Why an operation does not fit. */
+/** The reason why an operation does not fit. */
 export type PatchFault = 'malformed' | 'missing' | 'unequal';
 
 /** A JSON value that may be replaced as a whole. */
@@ -9,9 +9,9 @@ export interface Patched {
 }
 
 /**
- * Applies operations of RFC 6902 in their order, up to the first one that does not fit. Packages that
- * do this follow pointers into what objects inherit, so that `/toString/call` changes it for the whole
- * process, or refuse names like `constructor`, which a state may have.
+ * Applies operations of RFC 6902 in order, up to the first one that does not fit. Packages for this either follow
+ * pointers into inherited properties, so that `/toString/call` changes it for the whole process, or refuse names like
+ * `constructor`, which a state may have.
  */
 export function applyPatch(
   document: Patched,
@@ -24,7 +24,7 @@ export function applyPatch(
   return undefined;
 }
 
-/** The names in a JSON pointer; undefined for a text that is not one. */
+/** Returns the names in a JSON pointer; undefined for a malformed one. */
 export function parsePointer(pointer: string): string[] | undefined {
   if (pointer === '') return [];
   if (!pointer.startsWith('/')) return undefined;
@@ -61,7 +61,7 @@ function apply(document: Patched, operation: JSONPatchOperation): PatchFault | u
   return undefined;
 }
 
-/** Undefined where there is nothing; no JSON value is. */
+/** Returns undefined if the value is missing; no JSON value is undefined. */
 function read(document: Patched, path: readonly string[]): unknown {
   let found = document.value;
   for (const name of path) {
@@ -97,7 +97,7 @@ function take(document: Patched, path: readonly string[]): unknown {
   return found;
 }
 
-/** Into a container that is there, over what it has under that name. */
+/** Sets a value in an existing container, replacing the old one. */
 function put(document: Patched, path: readonly string[], value: unknown): void {
   const name = path.at(-1);
   const copy = copyOf(value);
@@ -105,7 +105,7 @@ function put(document: Patched, path: readonly string[], value: unknown): void {
   else setOwn(read(document, path.slice(0, -1)) as object, name, copy);
 }
 
-/** Values that are given do not become part of the document: they belong to who gave them. */
+/** Copies a value, since the caller's values must not become part of the document. */
 function copyOf(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value)) as unknown;
 }
@@ -129,8 +129,8 @@ function isIndex(name: string): boolean {
 }
 
 /**
- * A property of a JSON value. A model may choose the names of some: `__proto__` and `constructor` are names like any
- * other, and what every object inherits is nothing that a value has.
+ * Returns an own property of a JSON value. A model may choose names such as `__proto__` and `constructor`, which are
+ * ordinary here; inherited properties do not count.
  */
 export function getOwn(from: object, name: string): unknown {
   return Object.hasOwn(from, name) ? (from as Record<string, unknown>)[name] : undefined;

@@ -1,11 +1,11 @@
 import type { Row } from '../../protocol/rows.js';
 
-/** Characters of a title. */
+/** Maximum length of a title, characters. */
 const MOST = 80;
-/** Only this much of a message is read. */
+/** Only this many characters of a message are read. */
 const LOOKED_AT = 1_000;
 
-/** A conversation's title: the beginning of its first visible message with text; '' without one. */
+/** Returns a conversation's title: the beginning of its first visible message with text, or ''. */
 export function titleOf(rows: readonly Row[]): string {
   for (const row of rows) {
     if (row.role !== 'user' || row.hidden === true) continue;
@@ -18,7 +18,7 @@ export function titleOf(rows: readonly Row[]): string {
   return '';
 }
 
-/** The beginning of texts, in one line. Pure. */
+/** Returns the beginning of the texts in one line. Pure. */
 export function beginningOf(texts: readonly string[]): string {
   return shorten(texts.join(' ').slice(0, LOOKED_AT).toWellFormed().replace(/\s+/g, ' ').trim());
 }

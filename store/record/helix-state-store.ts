@@ -19,7 +19,7 @@ export interface HelixStateStore {
   delete: Store['sessions']['erase'];
 }
 
-/** A store under the method names of the Helix state store. */
+/** Adapts a store to the method names of the Helix state store. */
 export function toHelixStateStore({
   documents,
   checkpoints,

@@ -1,15 +1,15 @@
 import { HelixError } from '../../protocol/errors.js';
 import { retryDelay, sleep, withTimeout } from '../../protocol/time.js';
 
-/** A caller waits this long for a store that is away, then fails. */
+/** A caller waits this long for an unreachable store, then fails. */
 const OUTAGE_MS = 30_000;
 const RETRY = { firstMs: 50, mostMs: 1_000 };
 
 /**
- * Retries with back-off while the store is away. Work that hangs fails at the end of that time.
+ * Retries with back-off while the store is unreachable. Work that hangs fails at the end of that time.
  *
- * @throws HelixError `unavailable` when it stays away; the signal's reason when that fires; any other
- * error at once
+ * @throws HelixError `unavailable` when it stays unreachable; the signal's reason when that fires; any other error at
+ * once
  */
 export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,

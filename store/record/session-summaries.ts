@@ -7,9 +7,9 @@ import type { OpenCall } from '../contract/call-record.js';
 import type { PendingCall, SuspensionContext } from '../contract/calls.js';
 import type { SessionCalls } from '../contract/sessions.js';
 
-/** What the session's record and calls say, in the forms of the Helix state store. Pure. */
+/** Converts a session's record and calls to the forms of the Helix state store. Pure. */
 
-/** The calls of the newest step that people or clients answer, by id. */
+/** Returns the newest step's calls that people or clients answer, by id. */
 export function toPendingCalls(openCalls: readonly OpenCall[]): Record<string, PendingCall> {
   return Object.fromEntries(
     openCalls.flatMap((call) => {
@@ -53,7 +53,7 @@ function toPendingCall({
   };
 }
 
-/** What a paused run waits for; null while it is not paused. */
+/** Returns the reason for which a run is paused; null while it is not paused. */
 export function toSuspension({ record, openCalls }: SessionCalls): SuspensionContext | null {
   if (record.stream !== 'paused') return null;
   const asked = openCalls.filter(({ state }) => state === 'waiting');
@@ -74,7 +74,7 @@ function toShownEdit({ by, at, from }: NonNullable<PendingCall['edited']>): Edit
   return { by, at, from };
 }
 
-/** What people are asked now, in the order of the calls. Pure. */
+/** Returns the open questions for people, in the order of the calls. Pure. */
 export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
   return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
     const { toolCallId, toolName, kind, input, approvalId, inputHash, deadline, mayDecide } = call;

@@ -10,7 +10,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { StagedChanges } from '../contract/documents.js';
 
-/** Half of a surrogate pair, as JSON.stringify writes it; a backslash before it is no escape's. */
+/** A lone surrogate as JSON.stringify writes it. Escaped backslashes before it are skipped. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
 interface StoredJsonOptions {
@@ -21,11 +21,11 @@ interface StoredJsonOptions {
 }
 
 /**
- * A value as the JSON text that is stored. Half characters, of models and tools that cut text
- * anywhere, become U+FFFD: Redis' JSON reader refuses them, and would block the session. It refuses
- * deep nesting as well, so deep values are refused here, before anything is written.
+ * Converts a value to stored JSON. Lone surrogates, from models and tools that cut text anywhere, become U+FFFD,
+ * because Redis' JSON reader refuses them and would block the session. That reader also refuses deep nesting, so deep
+ * values are refused before anything is written.
  *
- * @throws HelixError `validation_error` for what JSON cannot express, or what is too deep
+ * @throws HelixError `validation_error` for a value that JSON cannot express, or that is too deep
  */
 export function toStoredJson(
   value: unknown,
@@ -46,7 +46,7 @@ function stringify(value: unknown, code: ErrorCode): string {
   try {
     json = JSON.stringify(value);
   } catch (error) {
-    // Cycles, BigInt, a toJSON that throws, and what is far too deep for the engine.
+    // Cycles, BigInt, a toJSON that throws, and values too deep for the engine.
     cause = error;
   }
   if (json !== undefined) return json;
@@ -54,29 +54,28 @@ function stringify(value: unknown, code: ErrorCode): string {
 }
 
 /**
- * Changes of a call as they are staged.
+ * Converts a call's staged changes to JSON.
  *
  * @throws HelixError `validation_error`, see toStoredJson
  */
 export function toStoredChanges(changes: StagedChanges): string {
-  // What is merged becomes part of the state as it is; a value lies within its patch.
+  // Merged values become part of the state unchanged; other values are nested in their patch.
   if (changes.mergeChanges !== undefined) toStoredJson(changes.mergeChanges);
   return toStoredJson(changes, { around: 3 });
 }
 
-/** A row whose large output is kept apart. */
+/** A row whose large output is stored separately. */
 type RowByReference = Omit<ToolRow, 'output'> & { outputRef: string };
 
 /**
- * A row as it is stored: what changes read of it stands in front, what may be large behind it
- * (session/messages).
+ * Converts a row to JSON. The fields that changes read come first, potentially large ones last (session/messages).
  *
  * @throws HelixError `validation_error`, see toStoredJson
  */
 export function toStoredRow(row: Row | RowByReference): string {
   if (row.role === 'user') {
     const { role, id, hidden = false, parts, ...rest } = row;
-    // A page's value is in its part.
+    // A page's value is nested in its part.
     const around = rest.data === undefined ? 1 : 3;
     return toStoredJson({ role, id, hidden, parts, ...rest }, { around });
   }
@@ -88,7 +87,7 @@ export function toStoredRow(row: Row | RowByReference): string {
 function toStoredToolRow(row: ToolRow | RowByReference): string {
   const { role, toolCallId, toolName, display, error, denied, decision, events, ...rest } = row;
   const head = { role, toolCallId, toolName, display };
-  // The input is in the decision, a value in its event.
+  // The input is nested in the decision, a value in its event.
   const around = events !== undefined ? 4 : decision !== undefined ? 2 : 1;
   return toStoredJson({ ...head, ...rest, error, denied, decision, events }, { around });
 }
@@ -97,7 +96,7 @@ function toStoredToolRow(row: ToolRow | RowByReference): string {
 const MAX_BYTES_PER_CHAR = 3;
 
 /**
- * The JSON text of a message that is about to be stored, checked against the protocol.
+ * Checks a message against the protocol and converts it to JSON.
  *
  * @throws HelixError `invalid_chunk` with the first faults in `detail`, `chunk_too_large`
  */
@@ -122,21 +121,20 @@ export function toCheckedText(message: StreamMessage): string {
   return json;
 }
 
-/** The same for several. */
 export function toCheckedJson(messages: readonly StreamMessage[]): string[] {
   return messages.map(toCheckedText);
 }
 
 function toJson(message: StreamMessage): string {
   const given = message.type === 'state_patch' ? withStoredUndo(message) : message;
-  // A value within its patch, anything else within the chunk.
+  // A state patch nests values deeper than other chunks.
   return toStoredJson(given, {
     around: message.type === 'state_patch' ? 3 : 1,
     code: 'invalid_chunk',
   });
 }
 
-/** What takes patches back is a text within, which a transition makes a chunk of. */
+/** Checks and converts `undo`, a JSON text that a change turns into a chunk of its own. */
 function withStoredUndo(message: ChunkOf<'state_patch'>): ChunkOf<'state_patch'> {
   if (message.undo === undefined) return message;
   const undo = JSONPatchOperation.array().safeParse(parse(message.undo));
@@ -154,8 +152,7 @@ function parse(json: string): unknown {
 }
 
 /**
- * Parses stored JSON. Only checked values are stored, so anything else was written by another
- * program or truncated.
+ * Parses stored JSON. Only checked values are stored, so anything else was written by another program or truncated.
  *
  * @throws HelixError `corrupt_record`
  */

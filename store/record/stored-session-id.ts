@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 const HASH_CHARS = 16;
 
 /**
- * The id under which a tenant's session is stored. Clients choose the ids of their sessions, so
- * without this one tenant could take those of another, or learn which there are.
+ * Returns the stored id of a tenant's session. Clients choose session ids, so without this one tenant could take
+ * another's ids, or learn which exist.
  */
 export function toStoredSessionId(sessionId: string, tenantId: string | undefined): string {
   if (tenantId === undefined || tenantId === '') return sessionId;
