@@ -8,7 +8,7 @@ import type { Report } from './report.js';
 
 export const TASK_QUEUE = 'bench-runs';
 
-/** Everything that measurements work with. */
+/** The context of all measurements. */
 export interface Bench {
   servers: Servers;
   product: Product;
@@ -16,22 +16,22 @@ export interface Bench {
   floor: Floor;
   floorWorker: Child;
   temporal: Client;
-  /** Who uses the machine. */
+  /** Process ids whose CPU use is measured. */
   pids: Pids;
   isQuick: boolean;
-  /** Runs that wait at once, where their memory is measured. */
+  /** Number of waiting runs in the measurement of their memory. */
   waiting: number;
   /** Reports progress. */
   say: (text: string) => void;
 }
 
-/** One measurement: a few rows of the table. */
+/** A measurement that yields a few rows of the table. */
 export interface Measurement {
   name: string;
   take: (bench: Bench) => Promise<Report>;
 }
 
-/** Starts the product and the floor beside it, on the given servers. */
+/** Starts the product and the floor on the given servers. */
 export async function openBench(
   servers: Servers,
   how: Pick<Bench, 'isQuick' | 'waiting' | 'say'>,

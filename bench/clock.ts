@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Wall-clock milliseconds with microseconds behind the point. Comparable between the processes of
- * one machine, which is what every latency here is: a time taken in one minus a time taken in another.
+ * Returns wall-clock ms with microsecond digits. Comparable between processes of one machine, so a latency is
+ * the difference of two processes' times.
  */
 export function wallClock(): number {
   return performance.timeOrigin + performance.now();
@@ -12,7 +12,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Looks until there is something; undefined when the time is over. */
+/** Polls until something is found; returns undefined when the time is up. */
 export async function untilFound<T>(
   look: () => Promise<T | undefined>,
   { withinMs = Infinity, everyMs }: { withinMs?: number; everyMs: number },
@@ -25,7 +25,7 @@ export async function untilFound<T>(
   }
 }
 
-/** Ends what a thousand readers do. */
+/** Creates a controller that a thousand readers may listen to. */
 export function createLeave(): AbortController {
   const leave = new AbortController();
   setMaxListeners(0, leave.signal);

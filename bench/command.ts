@@ -1,9 +1,9 @@
 import type { Servers } from './processes/product.js';
 
-/** Says how far a command is, on stderr: it is read by people, and stdout has the result. */
+/** Reports progress on stderr, because stdout has the result. */
 export type Say = (text: string) => void;
 
-/** @param keep gets each line as well */
+/** @param keep also gets each line */
 export function createSay(keep: (line: string) => void = () => undefined): Say {
   const startedAt = Date.now();
   return (text) => {
@@ -14,14 +14,14 @@ export function createSay(keep: (line: string) => void = () => undefined): Say {
   };
 }
 
-/** What scripts/bench.mjs sets. @throws Error if the program was started without it */
+/** Reads a variable that scripts/bench.mjs sets. @throws Error if the program was started without it */
 export function readVariable(name: string): string {
   const value = process.env[name];
   if (value === undefined) throw new Error(`${name} is not set: start this by its npm script.`);
   return value;
 }
 
-/** The engines that scripts/bench.mjs has started. */
+/** Reads the addresses of the engines that scripts/bench.mjs has started. */
 export function readServers(): Servers {
   return {
     redisUrl: readVariable('TEST_REDIS_URL'),
@@ -29,7 +29,7 @@ export function readServers(): Servers {
   };
 }
 
-/** The process ends with the program, whatever is still open; `process.exitCode` says how it went. */
+/** Ends the process with the program, even if handles are open; `process.exitCode` is the result. */
 export function runProgram(main: () => Promise<void>): void {
   main().then(
     () => process.exit(),

@@ -18,17 +18,17 @@ import { formatShares, startCpuMeter } from './processes/usage.js';
 import { formatTable, type Report } from './report.js';
 
 interface Options {
-  /** Few samples: shows that everything works, not how fast it is. */
+  /** True takes few samples: enough to show that everything works, not how fast. */
   isQuick: boolean;
   /** Names of the measurements to take. */
   only: readonly string[];
-  /** How many runs wait at once in the measurement of memory. */
+  /** Number of waiting runs in the measurement of memory. */
   waiting: number;
 }
 
 const WAITING = 1_000;
 
-/** @throws Error in one line that says what there is to choose from */
+/** @throws Error with one line that lists the choices */
 function readOptions(args: readonly string[], names: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
@@ -69,8 +69,8 @@ const MEASUREMENTS: readonly Measurement[] = [
 ];
 
 /**
- * `npm run bench`: takes measurements on real processes and prints one table. It runs inside
- * scripts/bench.mjs, which builds the product and starts the engines.
+ * `npm run bench`: measures real processes and prints one table. scripts/bench.mjs builds the product, starts
+ * the engines and runs this.
  */
 async function main(): Promise<void> {
   const options = readOptions(
@@ -96,14 +96,14 @@ async function main(): Promise<void> {
       report.notes.push(...notes, `${name}, CPU % of a core: ${formatShares(readCpu())}`);
     }
   } finally {
-    // What was measured before an interruption is still worth reading.
+    // Results before an interruption are still useful.
     if (report.notes.length > 0) print(report);
     await close();
   }
   say('done');
 }
 
-/** One measurement that fails says so under the table, and the others are taken all the same. */
+/** Reports a failed measurement under the table; the others continue. */
 function toFailure(name: string): (error: unknown) => Report {
   return (error) => {
     process.exitCode = 1;
@@ -116,7 +116,7 @@ function chosen({ only }: Options): Measurement[] {
   return MEASUREMENTS.filter(({ name }) => only.includes(name));
 }
 
-/** Rejects on a signal or when the time is up, so that children are stopped in any case. */
+/** Rejects on a signal or when the time is up, so that children are always stopped. */
 function listenForStop(): Promise<never> {
   const stop = new Promise<never>((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -1,30 +1,30 @@
-/** One line of the table: what was measured, beside its floor or peer of the same run. */
+/** A row of the table: a measurement and its floor or peer from the same run. */
 export interface Row {
   what: string;
   unit: 'ms' | 'MB' | 'KB' | 'events' | 'bytes' | 'times' | 'k/s' | '1/s' | 'ns' | 'µs';
   value: Pick<Summary, 'p50'> & Partial<Summary>;
-  /** What it is held against; absent when there is nothing to compare with. */
+  /** Reference value; absent if there is none. */
   beside?: { what: string; value: Pick<Summary, 'p50'> & Partial<Summary> };
   aim?: Aim;
 }
 
-/** What is aimed at: factors over the floor, or figures of its own. All that it names must hold. */
+/** Aims: factors over the floor, or absolute figures. All given ones must hold. */
 export interface Aim {
-  /** Over the floor's median. */
+  /** Largest factor over the floor's median. */
   ratio?: number;
-  /** Of p99, over the floor's p99. */
+  /** Largest factor over the floor's p99. */
   ratioP99?: number;
-  /** For what should be large: the least factor. */
+  /** Least factor, for figures that should be large. */
   ratioAtLeast?: number;
   p50?: number;
   p99?: number;
-  /** Enough in place of the rest. */
+  /** An alternative that suffices. */
   or?: Aim;
 }
 
 export interface Report {
   rows: Row[];
-  /** Sentences under the table: what the figures alone do not show. */
+  /** Sentences under the table about facts that the figures do not show. */
   notes: string[];
 }
 
@@ -32,13 +32,13 @@ export function ratioOf({ value, beside }: Row): number | undefined {
   return beside === undefined ? undefined : value.p50 / beside.value.p50;
 }
 
-/** Undefined when one side has no p99. */
+/** Returns undefined if one side has no p99. */
 export function ratioP99Of({ value, beside }: Row): number | undefined {
   if (value.p99 === undefined || beside?.value.p99 === undefined) return undefined;
   return value.p99 / beside.value.p99;
 }
 
-/** Undefined without an aim. A figure that is missing does not meet one. */
+/** Returns undefined without an aim, and false if a figure is missing. */
 export function meetsAim(row: Row): boolean | undefined {
   return row.aim === undefined ? undefined : meets(row, row.aim);
 }
@@ -62,7 +62,7 @@ export interface Summary {
   count: number;
 }
 
-/** Nearest-rank percentiles; NaN of no samples, so that a measurement that failed cannot look good. */
+/** Computes nearest-rank percentiles; NaN without samples, so that a failed measurement cannot look good. */
 export function summarize(samples: readonly number[]): Summary {
   const sorted = Float64Array.from(samples).sort();
   const at = (share: number): number =>
@@ -71,10 +71,10 @@ export function summarize(samples: readonly number[]): Summary {
 }
 
 const HEADER = ['what', 'unit', 'p50', 'p99', 'beside it', 'p50', 'p99', 'ratio', 'aim', ''];
-/** Columns of words; the others hold figures and are set to the right. */
+/** Text columns; the others hold figures and are right-aligned. */
 const TEXT = new Set([0, 1, 4, 8, 9]);
 
-/** The rows as aligned text. */
+/** Formats the rows as aligned text. */
 export function formatTable(rows: readonly Row[]): string {
   const lines = [HEADER, ...rows.map(toCells)];
   const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => width(line[column]))));
@@ -117,7 +117,7 @@ function toRatio(ratio: number | undefined): string {
   return ratio === undefined ? '' : `${ratio.toFixed(2)}×`;
 }
 
-/** About three digits that say something. */
+/** Formats about three significant digits. */
 function toFigure(value: number | undefined): string {
   if (value === undefined) return '';
   if (Number.isNaN(value)) return 'none';

@@ -3,20 +3,20 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { wallClock } from '../clock.js';
 import { createDataLines } from './raw-stream.js';
 
-/** Called with the JSON of each event, and when its bytes arrived. */
+/** Called with the JSON of each event and the time when its bytes arrived. */
 export type OnEvent = (json: string, at: number) => void;
 
 export interface ChatClient {
-  /** Says something to the agent; resolves when the reply is over, rejects if it is cut. */
+  /** Sends a message; resolves when the reply is complete, rejects if it is cut. */
   say: (sessionId: string, text: string, onEvent?: OnEvent) => Promise<void>;
-  /** Answers a call that waits; resolves when the answer is stored. */
+  /** Answers a waiting call; resolves when the answer is stored. */
   answer: (sessionId: string, toolCallId: string, answer: unknown) => Promise<void>;
-  /** Asks for a stop; resolves when the stop is recorded. */
+  /** Requests a stop; resolves when it is recorded. */
   stop: (sessionId: string) => Promise<void>;
   close: () => void;
 }
 
-/** A chat client that costs little, so that 200 of its replies can be read in one process. */
+/** Creates a cheap chat client, so that one process can read 200 replies. */
 export function createChatClient(port: number, agentName = 'lab'): ChatClient {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
@@ -70,7 +70,7 @@ function readReply(reply: IncomingMessage, onEvent: OnEvent): Promise<void> {
   });
 }
 
-/** A session id that no earlier measurement on these servers has used. */
+/** Returns a session id that no earlier measurement on these servers has used. */
 export function newSessionId(): string {
   return `bench-${randomBytes(9).toString('base64url')}`;
 }

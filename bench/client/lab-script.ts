@@ -1,4 +1,4 @@
-/** One model call of a lab script; the agent's own documentation says what the keys do. */
+/** One model call of a lab script; the lab agent documents the keys. */
 export interface LabEntry {
   say?: string;
   deltas?: number;
@@ -8,12 +8,12 @@ export interface LabEntry {
   calls?: { tool: string; id: string; args: unknown }[];
 }
 
-/** The user message that makes the lab agent perform these model calls. */
+/** Returns the user message that makes the lab agent perform these model calls. */
 export function toLabText(...script: LabEntry[]): string {
   return JSON.stringify({ script });
 }
 
-/** A turn with so many steps, each of which calls `echo` once; the last one only says something. */
+/** Returns the script of a turn with this many steps, each with one `echo` call except the last. */
 export function toEchoSteps(steps: number): string {
   const entries = Array.from({ length: steps - 1 }, (_, index): LabEntry => {
     const id = `c${String(index + 1)}`;

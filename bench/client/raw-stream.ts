@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { wallClock } from '../clock.js';
 import type { OnEvent } from './chat-client.js';
 
-/** Every socket reads into it, and what is in it is looked at before the next one reads. */
+/** Shared read buffer: its content is processed before the next socket reads. */
 const INPUT = Buffer.allocUnsafe(256 * 1024);
-/** Of a refusal, in characters. */
+/** Characters of a refusal that are shown. */
 const SHOWN = 200;
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
@@ -14,19 +14,19 @@ export interface RawRequest {
   method: 'GET' | 'POST';
   path: string;
   headers?: Record<string, string>;
-  /** ASCII. */
+  /** ASCII only. */
   body?: string;
-  /** Called with what arrived, framing and all; true if the rest is of no interest. */
+  /** Called with the raw bytes, including the framing; returns true to stop reading. */
   onPiece: (piece: string, at: number) => unknown;
-  /** Leaves. */
+  /** Disconnects. */
   signal?: AbortSignal;
 }
 
 /**
- * Sends a request over a bare socket: at ten thousand frames a second Node's HTTP client takes twice
- * the time, on the two cores that are being measured.
+ * Sends a request over a bare socket: at ten thousand frames a second Node's HTTP client would take twice the
+ * time, on the two cores that are being measured.
  *
- * Resolves when the reply is over or was left, rejects if it is cut.
+ * Resolves when the reply is complete or was left, rejects if it is cut.
  */
 export function readRaw(request: RawRequest): Promise<void> {
   const { port, onPiece, signal } = request;
@@ -66,7 +66,7 @@ export function readRaw(request: RawRequest): Promise<void> {
   });
 }
 
-/** Status line and, if the reply was short, its text. */
+/** Returns the status line and, if the reply was short, its text. */
 function toStart(begin: string): string {
   const [head = '', body = ''] = begin.split('\r\n\r\n');
   return `${head.split('\r\n')[0] ?? ''} ${body.slice(0, SHOWN)}`;
@@ -85,8 +85,8 @@ function toText({ port, method, path, headers = {}, body = '' }: RawRequest): st
 }
 
 /**
- * The smallest parser of server-sent events that will do: hands over the text after `data: ` of
- * each line. The load client shares two cores with what it measures, so it does nothing more.
+ * A minimal parser of server-sent events: passes on the text after `data: ` of each line. The load client
+ * shares two cores with the measured processes, so it does nothing more.
  */
 export function createDataLines(onData: (text: string, at: number) => void) {
   let rest = '';
@@ -102,10 +102,10 @@ export function createDataLines(onData: (text: string, at: number) => void) {
 }
 
 /**
- * Sends a message to the lab agent. Frames are recognised by their prefix `data: `,
- * so each must be written in one piece, and texts must be ASCII.
+ * Sends a message to the lab agent. Frames are recognised by their prefix `data: `, so the server must write
+ * each in one piece, and texts must be ASCII.
  *
- * Resolves when the reply is over, rejects if it is cut or refused.
+ * Resolves when the reply is complete, rejects if it is cut or refused.
  */
 export function sayRaw(
   port: number,

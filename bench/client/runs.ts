@@ -9,11 +9,11 @@ import { untilFound } from '../clock.js';
 import { newSessionId } from './chat-client.js';
 import { openStores } from './seed-turn.js';
 
-/** Who the API takes everybody for. */
+/** The API's user id without accounts. */
 const OWNER = 'anonymous';
 
 export interface LongRun {
-  /** As the worker of that queue knows it; its cap on steps is the run's. */
+  /** Must match the agent of the queue's worker; its step limit is the run's. */
   agent: AgentDefinition;
   taskQueue: string;
   text: string;
@@ -21,13 +21,13 @@ export interface LongRun {
   onBegun?: (sessionId: string) => void;
 }
 
-/** A turn that is over: its log, and the workflow that made it. */
+/** The log and the workflow of an ended turn. */
 export interface FinishedRun {
   workflowId: string;
   log: LogEntry[];
 }
 
-/** Performs a turn of any number of steps. It is begun as the API begins turns. */
+/** Performs a turn of any number of steps, starting it as the API does. */
 export async function performLongRun(
   { servers, temporal, say }: Bench,
   { agent, taskQueue, text, onBegun }: LongRun,
@@ -70,15 +70,15 @@ export async function performLongRun(
   }
 }
 
-/** What is kept of a workflow: over all its executions, and those of its children. */
+/** Size of a workflow's history over all its executions, with those of its children. */
 export interface History {
   events: number;
   bytes: number;
-  /** Its own. */
+  /** Number of the workflow's own executions. */
   executions: number;
 }
 
-/** Reads what a workflow that is over has left in Temporal, from its newest execution backwards. */
+/** Reads the history size of an ended workflow, from its newest execution backwards. */
 export async function readHistory(client: Client, workflowId: string): Promise<History> {
   const { workflow } = client;
   const total: History = { events: 0, bytes: 0, executions: 0 };
@@ -109,7 +109,7 @@ export async function readHistory(client: Client, workflowId: string): Promise<H
 
 const WITHIN_MS = 10_000;
 
-/** The workflow of a session's newest run; waits for a session that is about to begin. */
+/** Returns the workflow of a session's newest run; waits for the run if needed. */
 export async function runOf(
   { servers, temporal }: Bench,
   sessionId: string,
@@ -135,11 +135,11 @@ export async function runOf(
 
 /** Pauses before each step of a run, by step, in ms. */
 export interface StepGaps {
-  /** The step before committed → first chunk: the tool's activity and the model's. */
+  /** From the previous step's commit to the first chunk: the tool's and the model's activity. */
   whole: number[];
-  /** The tool's result → first chunk: the model's activity alone. */
+  /** From the tool's result to the first chunk: the model's activity alone. */
   model: number[];
-  /** When that chunk was written. */
+  /** Time of the first chunk. */
   beganAt: number[];
 }
 

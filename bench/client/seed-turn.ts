@@ -4,13 +4,13 @@ import { formatCheckpointId } from '../../protocol/ids.js';
 import type { Writer } from '../../store/contract/log.js';
 import { createRedisStores, type RedisStores } from '../../store/redis/index.js';
 
-/** The API's name for everybody, who may then read what was seeded. */
+/** The API's user id without accounts, so everybody may read the seeded turn. */
 const OWNER = 'anonymous';
 const AT_ONCE = 500;
 
 type Stores = Pick<RedisStores, 'store' | 'streamManager'>;
 
-/** Begins a turn straight in the store, where no worker takes it up, and claims its first step. */
+/** Begins a turn directly in the store, where no worker takes it, and claims its first step. */
 export async function seedTurn({ store }: Stores, sessionId: string, id = 'u1'): Promise<Writer> {
   const now = Date.now();
   const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text: 'go' }] };
@@ -42,7 +42,7 @@ function toBase({
   return { agentId, agentType, step, timestamp: Date.now() };
 }
 
-/** The step's beginning, and one entry of the log for each delta. */
+/** Writes the start of the step and one log entry per delta. */
 export async function seedDeltas(
   { streamManager }: Stores,
   writer: Writer,
@@ -81,7 +81,7 @@ export async function endTurn({ store }: Stores, writer: Writer, text: string): 
   });
 }
 
-/** Stores on the Redis of a benchmark. */
+/** Opens the stores of a benchmark. */
 export function openStores(url: string): RedisStores {
   return createRedisStores({ url, whenAway: 'wait' });
 }

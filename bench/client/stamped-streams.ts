@@ -4,10 +4,10 @@ import { startChild } from '../processes/child.js';
 import { newSessionId } from './chat-client.js';
 import { followRaw } from './raw-stream.js';
 
-/** First stamps of each stream, which meet connections and code that are cold. */
+/** The first stamps of each stream do not count, because connections and code are cold. */
 const WARM_UP = 75;
 
-/** So many streams of so many stamps. */
+/** Number of streams, and of stamps in each. */
 export interface StreamSize {
   streams: number;
   stamps: number;
@@ -15,7 +15,7 @@ export interface StreamSize {
 }
 
 export interface StampedStreams {
-  /** Ids of the turns that stamps are written into, or keys of bare streams. */
+  /** Session ids of the turns, or keys of bare streams. */
   sessions: readonly string[];
   begin: () => void;
   /** Resolves when everything is stored. */
@@ -23,7 +23,7 @@ export interface StampedStreams {
   stop: () => Promise<void>;
 }
 
-/** Streams that a separate process writes, turns as a worker would. They wait for `begin`. */
+/** Starts a process that writes stamped streams, as a worker would. They wait for `begin`. */
 export async function startStampedStreams(
   redisUrl: string,
   { streams, stamps, everyMs }: StreamSize,
@@ -48,8 +48,8 @@ export async function startStampedStreams(
 }
 
 /**
- * What Redis alone takes from one process to another: XADD there, a blocking XREAD per stream here,
- * at the rate of the product's streams.
+ * Measures Redis alone between two processes: XADD there, a blocking XREAD per stream here, at the rate of
+ * the product's streams.
  *
  * @returns latencies in ms
  */
@@ -87,10 +87,10 @@ async function readBare(
   }
 }
 
-/** Takes a latency, and the moment at which the chunk arrived. */
+/** Receives a latency and the chunk's arrival time. */
 export type OnLatency = (ms: number, at: number) => void;
 
-/** Reads a turn from the API, as a page does. */
+/** Follows a turn through the API, as a page does. */
 export function followPage(
   port: number,
   sessionId: string,
@@ -109,7 +109,7 @@ export function followPage(
   );
 }
 
-/** A delta holds one stamp or, if the writer was behind, several. */
+/** A delta holds several stamps if the writer was behind. */
 function createStampReader(onLatency: OnLatency): (delta: string, at: number) => void {
   let count = 0;
   return (delta, at) => {
@@ -120,11 +120,11 @@ function createStampReader(onLatency: OnLatency): (delta: string, at: number) =>
   };
 }
 
-/** What arrived of one stream of stamps. */
+/** Counts the stamps that arrive from one stream. */
 export class StreamTally {
   readonly sessionId: string;
   readonly latencies: number[] = [];
-  /** Stamps so far, in so many frames. */
+  /** Stamps and frames so far. */
   received = 0;
   frames = 0;
   /** Stamps out of order or seen before. */
@@ -136,7 +136,7 @@ export class StreamTally {
     this.sessionId = sessionId;
   }
 
-  /** Latencies count from now on. */
+  /** Starts to record latencies. */
   openWindow(): void {
     this.#isOpen = true;
   }
@@ -145,13 +145,13 @@ export class StreamTally {
     this.#isOpen = false;
   }
 
-  /** The JSON of an event; those that are no text are of no interest here. */
+  /** Takes an event's JSON; ignores all but text. */
   acceptEvent(json: string, at: number): void {
     if (!json.startsWith('{"type":"text-delta"')) return;
     this.acceptDelta((JSON.parse(json) as { delta: string }).delta, at);
   }
 
-  /** Each delta holds one stamp or, if the writer was behind, several. */
+  /** A delta holds several stamps if the writer was behind. */
   acceptDelta(delta: string, at: number): void {
     this.frames += 1;
     for (const stamp of delta.trimEnd().split(' ').map(Number)) {

@@ -13,25 +13,25 @@ import type {
 } from './workflows.js';
 
 export const FLOOR_TASK_QUEUE = 'bench-floor';
-/** Events of history once the wait has begun: start, one activity, and the task that took its result. */
+/** History events when the wait has begun: start, one activity, and the task that took its result. */
 const WAITING_EVENTS = 10;
 
-/** Starts the floor's workflows, through the same kind of client as the product's. */
+/** Starts the floor's workflows with the same kind of client as the product. */
 export interface Floor {
-  /** Runs so many activities one after another. */
+  /** Runs `count` activities one after the other. */
   runSteps: (count: number) => Promise<{ workflowId: string; spans: Span[] }>;
   /**
-   * Resolves when the workflow waits; `release` signals it and resolves, when so many more activities
-   * have run, with the ms until the last of them began.
+   * Resolves when the workflow waits. `release` signals it, runs `after` more activities, and resolves to the
+   * ms until the last of them began.
    */
   startWaiting: (after?: number) => Promise<{ workflowId: string; release: () => Promise<number> }>;
-  /** Steps of the shapes that agents' steps have; resolves when they are over. */
+  /** Runs steps with the shape of agents' steps; resolves at their end. */
   runShape: (shape: 'pairs' | 'children', steps: number) => Promise<{ workflowId: string }>;
-  /** Steps that take their time; resolves with the ms until the first one began. */
+  /** Runs steps of `workMs` each; resolves to the ms until the first one began. */
   runWork: (steps: number, workMs: number) => Promise<number>;
-  /** Resolves when the activity hangs; `cancel` says when it learned that it was cancelled. */
+  /** Resolves when the activity hangs; `cancel` resolves to the time when the activity noticed it. */
   startHanging: () => Promise<{ cancel: () => Promise<number> }>;
-  /** Resolves when the activity hangs, with the worker that has it; `retried`: when the next attempt began. */
+  /** Resolves to the hanging activity's worker; `retried` resolves to the start of the next attempt. */
   startOutliving: () => Promise<{ worker: string; retried: Promise<number> }>;
 }
 
@@ -102,7 +102,7 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
 /** State of a pending activity in Temporal's API. */
 const STARTED = 2;
 
-/** Resolves when an activity has started, with the identity of its worker. */
+/** Resolves to the worker's identity once an activity has started. */
 export async function untilAtWork(handle: Pick<WorkflowHandle, 'describe'>): Promise<string> {
   const identity = async (): Promise<string | undefined> => {
     const { raw } = await handle.describe();

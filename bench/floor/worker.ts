@@ -7,20 +7,20 @@ import { FLOOR_TASK_QUEUE } from './floor-client.js';
 
 const HEARTBEAT_MS = 1_000;
 
-/** When an activity's own code began and ended, wall clock in ms. */
+/** Start and end of an activity's own code, wall clock in ms. */
 export interface Span {
   begin: number;
   end: number;
 }
 
 export interface FloorActivities {
-  /** Only returns its own start and end. */
+  /** Returns its own start and end. */
   mark: () => Promise<Span>;
-  /** Takes `ms`. */
+  /** Runs for `ms`. */
   work: (ms: number) => Promise<Span>;
-  /** Heartbeats like a model step until it is cancelled; returns when it noticed. */
+  /** Heartbeats like a model step until it is cancelled; returns the time when it noticed. */
   hang: () => Promise<number>;
-  /** The first attempt heartbeats indefinitely; a later one returns the time of its start. */
+  /** The first attempt heartbeats indefinitely; a later one returns its start time. */
   outlive: () => Promise<number>;
 }
 
@@ -56,7 +56,7 @@ async function beatUntilCancelled(): Promise<void> {
   clearInterval(timer);
 }
 
-/** The floor's worker: a process of its own, with what makes the product's worker fast. */
+/** Runs the floor's worker as a process with the tuning of the product's worker. */
 async function main(): Promise<void> {
   endWithParent(process);
   Runtime.install({ logger: new DefaultLogger('ERROR') });

@@ -10,17 +10,14 @@ import {
 } from '@temporalio/workflow';
 import type { FloorActivities, Span } from './worker.js';
 
-/*
- * The least that an agent run could be made of on this engine: the same numbers of activities, with
- * nothing inside them.
- */
+/* The minimum of an agent run on this engine: the same numbers of activities, with nothing inside them. */
 const { mark, work, hang, outlive } = proxyActivities<FloorActivities>({
   startToCloseTimeout: '10m',
   heartbeatTimeout: '5s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** `count` activities one after another; returns when each ran. Continues as new like the product. */
+/** Runs `count` activities one after the other and returns their times. Continues as new like the product. */
 export async function floorSteps(count: number, before: Span[] = []): Promise<Span[]> {
   const spans = [...before];
   while (spans.length < count) {
@@ -32,7 +29,7 @@ export async function floorSteps(count: number, before: Span[] = []): Promise<Sp
   return spans;
 }
 
-/** One activity, a wait for a signal, and so many activities more; says when the last one ran. */
+/** Runs one activity, waits for a signal, runs `after` more, and returns the last one's times. */
 export async function floorWait(after: number): Promise<Span | undefined> {
   let isReleased = false;
   setHandler(defineSignal('release'), () => {
@@ -45,7 +42,7 @@ export async function floorWait(after: number): Promise<Span | undefined> {
   return last;
 }
 
-/** So many steps of one activity and then two at once, and a last step of one. */
+/** Runs steps of one activity and then two at once; the last step has one. */
 export async function floorPairs(steps: number): Promise<void> {
   for (let step = 0; step < steps; step += 1) {
     await mark();
@@ -54,7 +51,7 @@ export async function floorPairs(steps: number): Promise<void> {
   await mark();
 }
 
-/** So many steps of one activity and then a child with one, and a last step of one. */
+/** Runs steps of one activity and then a child with one; the last step has one. */
 export async function floorChildren(steps: number): Promise<void> {
   for (let step = 0; step < steps; step += 1) {
     await mark();
@@ -63,10 +60,7 @@ export async function floorChildren(steps: number): Promise<void> {
   await mark();
 }
 
-/**
- * So many steps of an activity that takes its time and an idle one, and a last idle one; says when the
- * first began.
- */
+/** Runs steps of a working activity and an idle one, and a last idle one; returns the first one's times. */
 export async function floorRun(steps: number, workMs: number): Promise<Span> {
   const first = work(workMs);
   for (let step = 1; step <= steps; step += 1) {
@@ -77,12 +71,12 @@ export async function floorRun(steps: number, workMs: number): Promise<Span> {
   return first;
 }
 
-/** One activity that hangs until the workflow is cancelled; says when it learned of it. */
+/** Hangs until the workflow is cancelled; returns the time when the activity noticed. */
 export async function floorHang(): Promise<number> {
   return hang();
 }
 
-/** One activity that hangs until its worker dies; says when the next attempt began. */
+/** Hangs until the worker dies; returns the start of the next attempt. */
 export async function floorOutlive(): Promise<number> {
   return outlive();
 }

@@ -4,16 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { endWithParent, startProcess } from '../../config/startup.js';
 import { wallClock } from '../clock.js';
 
-/** Between two tokens of a model that talks, in ms. */
+/** Pause between two tokens, ms. */
 const EVERY_MS = 20;
 
-/** Events that the server sends to its parent about its requests, one at a time. */
+/** Reports to the parent process about one request at a time. */
 export type ModelNews = { kind: 'port'; port: number } | { kind: 'asked' | 'closed'; at: number };
 
 /**
- * A model provider in a separate process, which speaks the chat completions protocol and never
- * finishes: silent if the conversation asks for it, else a token every 20 ms. It reports when it was asked
- * and when its socket was closed.
+ * A model provider that speaks the chat completions protocol and never finishes: silent if the conversation
+ * asks for it, else a token every 20 ms. Reports when it was asked and when its socket was closed.
  */
 async function main(): Promise<void> {
   endWithParent(process);

@@ -4,22 +4,21 @@ import { endWithParent, startProcess } from '../../config/startup.js';
 import { openStores, seedTurn, toDelta } from '../client/seed-turn.js';
 import { wallClock } from '../clock.js';
 
-/** About what the product writes beside the stamp of each chunk. */
+/** About the size of a chunk's other fields in the product. */
 const PADDING = 'x'.repeat(150);
 
-/** Takes stamps of one stream. */
+/** Takes the stamps of one stream. */
 interface Stamps {
   push: (stamp: string) => unknown;
   flush?: () => Promise<unknown>;
 }
 
-/** Opens a stream of that name. */
 type OpenStream = (id: string) => Promise<Stamps>;
 
 /**
  * Writes stamps at the pace of a model: `<redis url> <prefix of the streams> <streams> <stamps> <ms between
- * two> <turns | bare>`, into turns as an activity does, or with nothing but XADD. Says `ready` when the
- * streams are there, begins when it gets a message, says `done` when all is stored.
+ * two> <turns bare>`, into turns as an activity does, or as bare XADDs. Sends `ready` when the streams exist,
+ * begins at a message, and sends `done` when everything is stored.
  */
 async function main(): Promise<void> {
   endWithParent(process);
@@ -61,7 +60,7 @@ async function connectBare(url: string): Promise<OpenStream> {
 }
 
 async function write({ push, flush }: Stamps, stamps: number, everyMs: number): Promise<void> {
-  // The streams share no beat.
+  // Random starts keep the streams from ticking in step.
   await pause(Math.random() * 1000);
   const start = performance.now();
   for (let index = 0; index < stamps; index += 1) {

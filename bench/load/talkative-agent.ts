@@ -4,18 +4,18 @@ import { defineAgent, defineTool, type AgentDefinition } from '../../agents/inde
 import { wallClock } from '../clock.js';
 
 export const TALKATIVE = 'talkative';
-/** What one step leaves in the transcript: about 200 tokens. */
+/** One step adds about 200 tokens to the transcript. */
 export const DELTAS = 8;
 const DELTA_CHARACTERS = 50;
 const RESULT = 'and so on '.repeat(20);
 
-/** Called in each model call with its step and its prompt. */
+/** Called at each model call with its step and its prompt. */
 export type OnAsked = (step: number, prompt: unknown) => void;
 
 /**
- * An agent that talks and looks something up in each step, so many times. Each of its words has a
- * number and the wall clock, so that its readers see what is lost, doubled and late. The model costs
- * next to nothing, as a provider on another machine.
+ * Creates an agent that talks and calls a tool in each step. Each word has a number and the wall clock, so
+ * readers detect lost, doubled and late words. The model costs almost nothing, like a provider on another
+ * machine.
  */
 export function createTalkativeAgent(
   steps: number,
@@ -53,7 +53,7 @@ function createTalkativeModel(steps: number, onAsked: OnAsked): LanguageModelV4 
   };
 }
 
-/** Each part when it is asked for, as its words carry the time. */
+/** Makes each part on demand, as its words carry the time. */
 function toStream<T>(parts: Iterator<T, undefined>): ReadableStream<T> {
   return new ReadableStream<T>({
     pull: (controller) => {

@@ -4,23 +4,23 @@ import { openStores } from '../client/seed-turn.js';
 import { createAgentWorker } from '../../worker/index.js';
 import { createTalkativeAgent } from './talkative-agent.js';
 
-/** What the worker reports for each model call. */
+/** The worker's report of a model call. */
 export interface Asked {
   step: number;
-  /** CPU that the process has used so far, in ms. */
+  /** CPU time of the process so far, ms. */
   cpu: number;
-  /** Its memory, in MB. */
+  /** Resident memory, MB. */
   resident: number;
-  /** What the least that a provider's package does took, at some steps: the prompt as JSON. */
+  /** Cost of the minimum that a provider's package does, at some steps: the prompt as JSON. */
   toJson?: { ms: number; characters: number };
 }
 
-/** Every so many steps the prompt is made JSON of. */
+/** Steps between two measurements of the prompt as JSON. */
 const LOOK_EVERY = 10;
 
 /**
- * A worker of the product with the talkative agent in it: `<redis url> <temporal address> <task
- * queue> <steps>`. Reports each model call to its parent.
+ * Runs a worker with the talkative agent: `<redis url> <temporal address> <task queue> <steps>`. Reports each
+ * model call to its parent.
  */
 async function main(): Promise<void> {
   endWithParent(process);

@@ -6,18 +6,18 @@ import { createLeave, sleep, wallClock } from '../clock.js';
 import { summarize, type Row } from '../report.js';
 
 const SAMPLES = 50;
-/** The first ones meet code that is cold. */
+/** The first samples do not count, because code is cold. */
 const WARM_UP = 3;
-/** The reader has read what there is, and waits. */
+/** Gives the reader time to catch up and wait. */
 const SETTLE_MS = 30;
 
 interface Question {
   what: string;
   call: NonNullable<LabEntry['calls']>[number];
   answer: unknown;
-  /** Activities between the answer and the next step's beginning, that step's own included. */
+  /** Activities from the answer to the next step's start, including that step's own. */
   activities: number;
-  /** Factors over the bare signal, of the default and of legs. */
+  /** Aims as factors of the bare signal's latency, for the default shape and for legs. */
   aims: { default: number; legs: number };
 }
 
@@ -38,7 +38,7 @@ const QUESTIONS: readonly Question[] = [
   },
 ];
 
-/** A person's answer over HTTP until a reader has the next step's first chunk, beside bare signals. */
+/** Latency from a person's HTTP answer to the reader's first chunk of the next step, against bare signals. */
 export const answerLatency: Measurement = {
   name: 'answer-latency',
   take: async (bench) => {
@@ -89,7 +89,7 @@ async function measure(
   ];
 }
 
-/** Asks, and answers once the reader has read what there is. */
+/** Asks, then answers once the reader has caught up. */
 async function timeAnswer(
   { chat, port }: { chat: ChatClient; port: number },
   { call, answer }: Pick<Question, 'call' | 'answer'>,

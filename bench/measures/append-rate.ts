@@ -13,10 +13,10 @@ const STREAMS = 64;
 const PER_CALL = 10;
 const WARM_UP_MS = 500;
 
-/** Does its work over and over until the time is up; gives back how many chunks went through. */
+/** Repeats its work until the time is up; returns the number of chunks written. */
 type Lane = (until: number) => Promise<number>;
 
-/** How many chunks go into Redis from one process, beside bare XADDs of the same chunks. */
+/** Chunks that one process writes to Redis, against bare XADDs of the same chunks. */
 export const appendRate: Measurement = {
   name: 'append-rate',
   take: async (bench) => {
@@ -62,7 +62,7 @@ export const appendRate: Measurement = {
   },
 };
 
-/** Thousands of chunks per second. */
+/** Returns thousands of chunks per second. */
 async function rateOf({ isQuick }: Bench, lanes: Lane[]): Promise<number> {
   const run = async (ms: number): Promise<number> => {
     const startedAt = performance.now();
@@ -102,7 +102,7 @@ function append({ streamManager }: RedisStores, writer: Writer, perCall: number)
   };
 }
 
-/** A model that says as much as is taken from it. */
+/** A lane whose model produces text as fast as it is read. */
 function write({ streamManager }: RedisStores, writer: Writer): Lane {
   const refuse = (): never => {
     throw new Error('an append was refused');

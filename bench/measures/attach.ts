@@ -12,10 +12,10 @@ import { createLeave, sleep, wallClock } from '../clock.js';
 import { startApi } from '../processes/product.js';
 import { summarize, type Aim, type Row, type Summary } from '../report.js';
 
-/** Where the text of a long turn ends; a reader who has this has everything. */
+/** End mark of a long turn; a reader that has it has everything. */
 const LAST_WORD = '~end~';
 
-/** A turn's text in so many deltas of the size that models send. */
+/** Returns a turn's text as deltas of the size that models send. */
 function longText(chunks: number): string[] {
   const words = Array.from({ length: chunks - 1 }, (_, index) => `word${String(index % 97)} `);
   return [...words, LAST_WORD];
@@ -23,11 +23,11 @@ function longText(chunks: number): string[] {
 
 interface Attached {
   ms: number;
-  /** The text received until then. */
+  /** Text received up to then. */
   text: string;
 }
 
-/** Asks for a turn and reads until its last word. Nothing is parsed before the clock has stopped. */
+/** Reads a turn to its last word. Parsing happens after the clock has stopped. */
 async function attach(
   port: number,
   sessionId: string,
@@ -68,12 +68,12 @@ const BETWEEN_ATTACHES_MS = 200;
 
 interface AttachBesideLive {
   attach: Summary;
-  /** Append → pages of the streams that were going, before any attach. */
+  /** Latency from append to page of the live streams, before any attach. */
   before: Summary;
   meanwhile: Summary;
 }
 
-/** Attaches to a long turn, one after the other, while an API has 200 live streams. */
+/** Attaches to a long turn repeatedly while the API has 200 live streams. */
 async function measureAttachBesideLive(bench: Bench, sessionId: string): Promise<AttachBesideLive> {
   const { port } = bench.product;
   const windowMs = bench.isQuick ? 1_500 : 8_000;
@@ -111,17 +111,17 @@ async function measureAttachBesideLive(bench: Bench, sessionId: string): Promise
 }
 
 const CHUNKS = 10_000;
-/** Turns as most are. */
+/** Chunks of typical turns. */
 const SHORT = [10, 1_000];
 const AT_ONCE = 10;
-/** Longer than viewers share what one of them has read: each round reads for itself. */
+/** Longer than viewers share one read, so each round reads for itself. */
 const BETWEEN_MS = 250;
-/** Of p99, beside p99 of one read. Every sample counts: with so few of them p99 is the slowest. */
+/** Factors over the p99 of one read. With so few samples p99 is the slowest one. */
 const AIM = { ratioP99: 1.3 };
 const AIM_OF_TEN_TURNS = { ratioP99: 2.5 };
 const AIM_OF_SHORT = { p50: 50, p99: 50 };
 
-/** Time until a reader that joins a long turn late has all of its text so far. */
+/** Time until a late reader of a long turn has all of its text so far. */
 export const attachToLongTurn: Measurement = {
   name: 'attach',
   take: async (bench) => {
@@ -187,7 +187,7 @@ export const attachToLongTurn: Measurement = {
   },
 };
 
-/** A turn of so many chunks, over HTTP and warm. */
+/** Measures a warm attach over HTTP to a turn of `chunks` chunks. */
 async function measureShort(
   { servers, product }: Bench,
   redis: RedisStores,
@@ -226,14 +226,14 @@ async function attachCold(bench: Bench, sessionId: string, times: number): Promi
   });
 }
 
-/** One reader for each of these turns, all at the same moment. */
+/** Attaches one reader to each turn, all at once. */
 async function attachAll(
   port: number,
   turns: readonly string[],
   chunks = CHUNKS,
 ): Promise<number[]> {
   const expected = longText(chunks).join('');
-  // A turn that rests is given to readers whose position is behind its end.
+  // The API sends an ended turn only to readers with a position before its end.
   const headers = { 'x-resume-from-sequence': '0' };
   const attached = await Promise.all(turns.map((turn) => attach(port, turn, headers)));
   if (attached.some(({ text }) => text !== expected)) throw new Error('a replay was not complete');
@@ -249,7 +249,7 @@ async function repeat(times: number, sample: () => Promise<number[]>): Promise<n
   return samples;
 }
 
-/** What it takes to have a whole log in a process: one XRANGE, each chunk parsed. ms */
+/** Time to load a whole log into a process, ms: one XRANGE, each chunk parsed. */
 async function measureLogFloor(
   redisUrl: string,
   sessionId: string,
@@ -272,7 +272,7 @@ async function measureLogFloor(
   return samples;
 }
 
-/** A follower of the log, from its beginning until it has so many chunks. ms */
+/** Time for a follower to read the log from its beginning, ms. */
 async function measureLogRead(
   streamManager: Pick<StreamManager, 'follow'>,
   sessionId: string,

@@ -12,20 +12,20 @@ import { summarize, type Aim, type Report, type Row, type Summary } from '../rep
 
 const EVERY_MS = 20;
 const WINDOW_MS = 15_000;
-/** Turns begun per second: more than the engine starts would pile up before the window opens. */
+/** Turns begun per second; more would pile up in the engine before the window opens. */
 const STARTS_PER_SECOND = 25;
 const BEGUN_WITHIN_MS = 45_000;
 const SETTLE_MS = 1_500;
-/** No stream ends before it is stopped. */
+/** Longer than any stream runs before it is stopped. */
 const LONGEST_MS = BEGUN_WITHIN_MS + SETTLE_MS + WINDOW_MS + 30_000;
 
-/** So many streams at once, watched for a while. */
+/** Result of a number of concurrent streams. */
 interface Cell {
-  /** Streams that were going in time. */
+  /** Streams that had begun in time. */
   begun: number;
-  /** Model → client. */
+  /** From the model to the client. */
   latency: Summary;
-  /** Model → a follower of the log: the half of the way that the worker and Redis have. */
+  /** From the model to a follower of the log: the part of worker and Redis. */
   log: Summary;
   lost: number;
   doubled: number;
@@ -76,7 +76,7 @@ async function measureCell(bench: Bench, streams: number): Promise<Cell> {
   }
 }
 
-/** Begins all replies, each at its own moment: the streams share no beat. */
+/** Begins the replies at different moments, so that the streams do not tick in step. */
 async function startStreams(port: number, tallies: readonly StreamTally[]): Promise<void> {
   const text = toLabText({ stamp: true, deltas: LONGEST_MS / EVERY_MS, everyMs: EVERY_MS });
   await Promise.all(
@@ -94,7 +94,7 @@ async function untilBegun(tallies: readonly StreamTally[]): Promise<void> {
   while (tallies.some(({ received }) => received === 0) && Date.now() < giveUpAt) await sleep(50);
 }
 
-/** The stored reply is the text that the model sent; text that the reader did not get is lost. */
+/** Counts the stamps of the stored reply, which is the model's text, that the reader did not get. */
 async function countLost(
   store: Pick<RedisStores['store'], 'sessions'>,
   tally: StreamTally,
@@ -109,10 +109,10 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** More would be load of their own. */
+/** More followers would add load of their own. */
 const AT_MOST = 10;
 
-/** Follows the logs of some streams, as the API does for its readers. */
+/** Follows some streams' logs, as the API does for its readers. */
 function followLogs(
   streamManager: Pick<StreamManager, 'follow'>,
   streams: readonly StreamTally[],
@@ -139,27 +139,27 @@ function followLogs(
 const FLOOR_MS = 8_000;
 const WARM_MS = 10_000;
 const IDLE_MS = 5_000;
-/** By how many streams there are. */
+/** Aims by number of streams. */
 const AIMS: Readonly<Record<number, Aim>> = {
   50: { ratio: 2, ratioP99: 3 },
   200: { ratio: 2, ratioP99: 1 },
 };
-/** µs of CPU per chunk that reaches its reader, with so many streams; fewer pay more for what a process does anyway. */
+/** µs of CPU per chunk that reaches its reader, with this many streams; with fewer, fixed costs weigh more. */
 const CPU_STREAMS = 200;
 const CPU_AIMS = { worker: 35, api: 20, redis: 16, temporal: 3 };
 
-/** Model → reader of the HTTP stream, for so many streams that keep their own time. */
+/** Latency from the model to the reader of the HTTP stream. */
 export const chunkLatency: Measurement = {
   name: 'chunk-latency',
   take: async (bench) => {
     const report: Report = { rows: [], notes: [] };
-    // A server that has just started still works on itself.
+    // A server that has just started still does work of its own.
     await sleep(bench.isQuick ? 2_000 : WARM_MS);
     const idle = await measureIdleServer(bench);
     for (const streams of bench.isQuick ? [1, 20] : [1, 50, 200]) {
       const cell = await measureCell(bench, streams);
       const floor = await measureFloor(bench, streams);
-      // An engine too slow to get all of them going is measured with those that go, and says so.
+      // If the engine cannot start all streams, the row covers those that run, and says so.
       const size = cell.begun < streams ? `${String(cell.begun)} of ${String(streams)}` : streams;
       const what = `chunk latency, ${String(size)} × 50/s`;
       report.rows.push(toRow(what, cell, floor, AIMS[streams]), ...toCpuRows(cell, idle, streams));
@@ -176,7 +176,7 @@ async function measureFloor(bench: Bench, streams: number): Promise<Summary> {
   return summarize(await measureRedisFloor(bench.servers.redisUrl, size));
 }
 
-/** Percent of a core that Temporal takes without runs. */
+/** Measures Temporal's idle load, in percent of a core. */
 async function measureIdleServer({ pids, isQuick }: Bench): Promise<number> {
   const read = startCpuMeter({ temporal: pids.temporal });
   await sleep(isQuick ? 1_000 : IDLE_MS);
@@ -193,7 +193,7 @@ function toRow(what: string, { latency }: Cell, floor: Summary, aim?: Aim): Row 
   };
 }
 
-/** Temporal's is net of what it takes without runs. */
+/** Temporal's share excludes its idle load. */
 function toCpuRows({ cpu, rate }: Cell, idle: number, streams: number): Row[] {
   return (['worker', 'api', 'redis', 'temporal'] as const).map((name) => {
     const share = Math.max(0, (cpu[name] ?? NaN) - (name === 'temporal' ? idle : 0));

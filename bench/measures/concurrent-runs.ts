@@ -8,12 +8,12 @@ import { sleep, wallClock } from '../clock.js';
 import { formatShares, residentMegabytes, startCpuMeter } from '../processes/usage.js';
 import { summarize, type Report, type Row } from '../report.js';
 
-/** Until a refused message is sent again. */
+/** Pause before a refused message is sent again. */
 const AGAIN_MS = 250;
 
 /**
- * Sends a message to an agent of the lab, and the same one again while no server answers, as people do.
- * Resolves with the number of refusals when the reply is complete.
+ * Sends a message to a lab agent, and repeats it while no server answers, as people do. Resolves to the
+ * number of refusals when the reply is complete.
  */
 async function insist(
   port: number,
@@ -35,9 +35,9 @@ async function insist(
 }
 
 const RUNS = 100;
-/** Of each run; each calls a tool, and then the model says one thing more. */
+/** Steps of each run; each calls a tool, except the last. */
 const STEPS = 4;
-/** Of each step. */
+/** Tokens of each step. */
 const TOKENS = 25;
 const EVERY_MS = 20;
 const MEMORY_EVERY_MS = 100;
@@ -51,8 +51,8 @@ const TEXT = toLabText(
 );
 
 /**
- * A hundred runs that begin at once on one worker, all streaming and calling tools; beside a hundred
- * bare workflows at once, with as many activities that take as long.
+ * A hundred concurrent runs on one worker, all streaming and calling tools, against a hundred bare workflows
+ * with as many activities of the same duration.
  */
 export const concurrentRuns: Measurement = {
   name: 'concurrent-runs',
@@ -125,7 +125,7 @@ export const concurrentRuns: Measurement = {
 };
 
 interface Performed {
-  /** From the first run's beginning to the last one's end. */
+  /** From the first run's start to the last one's end. */
   ms: number;
   firsts: number[];
   memory: { before: number; most: number };
@@ -135,7 +135,7 @@ interface Received {
   latencies: number[];
   lost: number;
   doubled: number;
-  /** Messages that had to be sent again. */
+  /** Number of repeated messages. */
   refused: number;
 }
 
@@ -152,7 +152,7 @@ async function performRuns(
     const from = wallClock();
     let isFirst = true;
     const onEvent: OnEvent = (json, at) => {
-      // The last step's word is no stamp.
+      // The last step's word carries no stamp.
       if (json.endsWith('"delta":"done"}')) return;
       tally.acceptEvent(json, at);
       if (!isFirst || tally.received === 0) return;
@@ -178,7 +178,7 @@ async function performBare({ floor, floorWorker }: Bench, runs: number): Promise
   return { ...performed, firsts };
 }
 
-/** Does all of them at once, and watches the memory of the worker that does. */
+/** Runs everything at once and watches the worker's memory. */
 async function timeAll<T>(
   pid: number | undefined,
   all: readonly T[],

@@ -11,16 +11,16 @@ const SAMPLES = 60;
 const TEXT = toLabText({ stamp: true, deltas: 1 });
 
 interface Samples {
-  /** What the first token of a turn takes over the HTTP API, less what the model itself takes. */
+  /** Latency of a turn's first token over the HTTP API, minus the model's own. */
   added: number[];
-  /** Part of it: until the model spoke. */
+  /** The part before the model speaks. */
   untilModel: number[];
-  /** Part of it: from the model to the client. */
+  /** The part from the model to the client. */
   fromModel: number[];
   floor: number[];
 }
 
-/** First token of a turn, beside the engine's floor: a bare workflow until its first activity's code. */
+/** Latency of a turn's first token, against the floor: a bare workflow up to its first activity's code. */
 export const firstToken: Measurement = {
   name: 'first-token',
   take: async (bench) => {
@@ -57,7 +57,7 @@ export const firstToken: Measurement = {
   },
 };
 
-/** One of each, one after the other, so that all see the machine in the same state. */
+/** Takes one sample of each kind in turn, so that all see the same state of the machine. */
 async function sample(bench: Bench): Promise<{
   direct: number;
   floor: number;
@@ -79,7 +79,7 @@ async function sample(bench: Bench): Promise<{
   return { direct, floor, model, client };
 }
 
-/** The same call to the same model, without a runtime around it. */
+/** Times the same call to the same model without a runtime. */
 async function timeDirectly(): Promise<number> {
   const model = createScriptedModel();
   const from = performance.now();

@@ -6,13 +6,13 @@ import type { Row } from '../report.js';
 
 const STEPS = 20;
 const QUICK_STEPS = 4;
-/** A thousand model calls are to stay under 5 MB. */
+/** Keeps a thousand model calls under 5 MB. */
 const BYTES_PER_STEP = 5_000;
 
-/** A run's history, so many steps and a last one that only says something; and one like it of bare activities. */
+/** A run with many steps of one kind and a short last one, and bare activities of the same shape. */
 interface Shape {
   what: string;
-  /** Fewer than the others, where each takes a person. */
+  /** Fewer steps than the others if each takes a person. */
   steps?: number;
   perform: (bench: Bench, sessionId: string, steps: number) => Promise<void>;
   bare: string;
@@ -57,7 +57,7 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** What a step leaves in Temporal's history, by what it does, beside bare activities of the same shape. */
+/** History size of a step by its kind, against bare activities of the same shape. */
 export const historySize: Measurement = {
   name: 'history-size',
   take: async (bench) => {
@@ -76,7 +76,7 @@ export const historySize: Measurement = {
   },
 };
 
-/** The last step is the same in all of them: what the others took is what is left without it. */
+/** Subtracts the last step, which is the same in all runs. */
 async function measure(
   bench: Bench,
   { what, steps = bench.isQuick ? QUICK_STEPS : STEPS, perform, bare, performBare, aim }: Shape,
@@ -91,7 +91,7 @@ async function measure(
   return toRows(`  of a step ${what}`, product, bare, floor, aim);
 }
 
-/** A whole turn of five steps with four tools, in both shapes. */
+/** Measures a turn of five steps with four tools, in both shapes. */
 async function measureTurn(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { agent, what, aim } of [
@@ -133,7 +133,7 @@ async function readRun(bench: Bench, sessionId: string): Promise<History> {
   return readBare(bench, (await runOf(bench, sessionId)).workflowId);
 }
 
-/** A workflow is over a moment after its last activity. */
+/** Waits for the workflow's end, which follows its last activity. */
 async function readBare({ temporal }: Bench, workflowId: string): Promise<History> {
   await temporal.workflow.getHandle(workflowId).result();
   return readHistory(temporal, workflowId);

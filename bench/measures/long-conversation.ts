@@ -10,16 +10,13 @@ import { summarize, type Report, type Row, type Summary } from '../report.js';
 
 const LOOK_EVERY_MS = 200;
 
-/** The pause between two bare activities, and when it was. */
+/** Duration and time of a pause between two bare activities. */
 interface BareGap {
   at: number;
   ms: number;
 }
 
-/**
- * Looks now and then at what bare activities take, until the work is over: a machine that has other
- * work as well is not the same for minutes.
- */
+/** Samples bare activities until the work is done, because the machine's speed varies over minutes. */
 async function watchGaps(floor: Floor, work: Promise<unknown>): Promise<BareGap[]> {
   const over = new AbortController();
   const end = (): void => {
@@ -37,16 +34,16 @@ async function watchGaps(floor: Floor, work: Promise<unknown>): Promise<BareGap[
   return gaps;
 }
 
-/** What arrived of a text whose words are `<number>:<wall clock>:…`, counted from 1. */
+/** Counts the words of a text `<number>:<wall clock>:…`, numbered from 1. */
 class WordTally {
   readonly latencies: number[] = [];
   received = 0;
   lost = 0;
-  /** Seen before, or out of order. */
+  /** Words seen before or out of order. */
   doubled = 0;
   #newest = 0;
 
-  /** The JSON of an event of the UI message stream. */
+  /** Takes an event's JSON from the UI message stream. */
   acceptEvent(json: string, at: number): void {
     if (!json.startsWith('{"type":"text-delta"')) return;
     const { delta } = JSON.parse(json) as { delta: string };
@@ -60,7 +57,7 @@ class WordTally {
     }
   }
 
-  /** Counts the words that were sent and had not arrived at the end. */
+  /** Counts the sent words that never arrived. */
   close(sent: number): void {
     this.lost += sent - this.#newest;
   }
@@ -68,15 +65,15 @@ class WordTally {
 
 const STEPS = 1_000;
 const QUICK_STEPS = 100;
-/** A single step says little: each place is this many steps up to it. */
+/** Each figure covers this many steps up to its place, because a single step says little. */
 const NEIGHBOURS = 20;
 const QUEUE = 'bench-long';
-/** The rule of thumb for English. */
+/** Rule of thumb for English. */
 const CHARACTERS_PER_TOKEN = 4;
-/** For a thousand model calls. */
+/** Limit for a thousand model calls. */
 const HISTORY_MB = 5;
 
-/** A thousand model calls in one turn, whose transcript grows to 200k tokens, with a page that looks on. */
+/** A thousand model calls in one turn, whose transcript grows to 200k tokens, with a page attached. */
 export const longConversation: Measurement = {
   name: 'long-conversation',
   take: async (bench) => {
@@ -103,11 +100,11 @@ interface Performed {
   asked: Asked[];
   run: FinishedRun;
   tally: WordTally;
-  /** What bare activities took meanwhile. */
+  /** Pauses of bare activities in the same period. */
   bare: BareGap[];
 }
 
-/** The turn, and a page that reads it from the first word to the last. */
+/** Performs the turn while a page reads it from the first word to the last. */
 async function perform(bench: Bench, steps: number): Promise<Pick<Performed, 'run' | 'tally'>> {
   const tally = new WordTally();
   const leave = createLeave();
@@ -126,7 +123,7 @@ async function perform(bench: Bench, steps: number): Promise<Pick<Performed, 'ru
         },
         leave.signal,
       );
-      // A page that is cut shows in what it has lost.
+      // The loss count shows a page that was cut.
       page.catch(() => undefined);
     },
   });
@@ -135,7 +132,7 @@ async function perform(bench: Bench, steps: number): Promise<Pick<Performed, 'ru
   return { run, tally };
 }
 
-/** What the worker reports for each step. */
+/** Collects the worker's reports. */
 async function hearAll(
   hear: () => Promise<unknown>,
   steps: number,

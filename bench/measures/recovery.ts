@@ -20,18 +20,18 @@ import {
 import { summarize, type Aim, type Row } from '../report.js';
 
 const SAMPLES = 6;
-/** The kill falls anywhere between two heartbeats. */
+/** The kill falls at a random moment between two heartbeats. */
 const BEFORE_KILL_MS = 4_000;
 const AIMS = { second: { p50: 2_000, p99: 3_000 }, only: { p99: 4_000 } };
-/** Then there is no figure. */
+/** After this time the sample has no figure. */
 const GIVE_UP_MS = 60_000;
 
 const TEXT = toLabText({ stamp: true, deltas: 3_000, everyMs: 20 });
 
 /**
- * `kill -9` of the worker in the middle of a reply until its reader has the next token: with another
- * worker at hand, and with none but the one that the supervisor of `npm start` starts again. Beside
- * a bare activity of a killed worker, with another one at hand.
+ * Time from `kill -9` of the worker in a reply to the reader's next token: with a second worker, and with
+ * only the one that `npm start` restarts. Compared with a bare activity of a killed worker, with a second
+ * worker.
  */
 export const recovery: Measurement = {
   name: 'recovery',
@@ -122,7 +122,7 @@ async function measureRestart(bench: Bench, count: number): Promise<number[]> {
   return samples;
 }
 
-/** Kills the worker that has the reply. */
+/** Kills the worker of the reply. */
 async function timeKill(
   bench: Bench,
   { port }: Pick<Product, 'port'>,
@@ -139,7 +139,7 @@ async function timeKill(
     (json, at) => {
       if (heardAt !== undefined || !json.startsWith('{"type":"text-delta"')) return;
       const { delta } = JSON.parse(json) as { delta: string };
-      // Text of the dead worker may still be on its way.
+      // The dead worker's last text may still arrive.
       if (Number(delta.trimEnd().split(' ').at(-1)) <= killedAt) return;
       heardAt = at;
       leave.abort();
@@ -165,7 +165,7 @@ async function timeKill(
   }
 }
 
-/** The dead one's successor. */
+/** Starts the dead worker's successor. */
 function replace(workers: Child[], pid: number, start: () => Child): void {
   workers[workers.findIndex((worker) => worker.pid === pid)] = start();
 }

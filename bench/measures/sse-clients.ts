@@ -7,17 +7,17 @@ import { summarize, type Summary } from '../report.js';
 
 const CLIENTS = 1_000;
 const SETTLE_MS = 3_000;
-/** Pages that come together, and the time to the next of them. */
+/** Pages attach in groups of this size, with this pause. */
 const AT_ONCE = 10;
 const BETWEEN_MS = 30;
-/** The first stamps of a stream meet what is cold, and do not count. */
+/** The first stamps of a stream do not count, because code is cold. */
 const WARM_UP = 75;
-/** Two words a second, in a turn for each page. */
+/** A turn for each page, with two words a second. */
 const APART = { turns: CLIENTS, everyMs: 500, stamps: 40 };
-/** A turn that is watched by ten. */
+/** Turns with ten pages each. */
 const TOGETHER = { turns: 100, everyMs: 20, stamps: 300 };
 
-/** Pages on one API process. */
+/** Many pages on one API process. */
 export const sseClients: Measurement = {
   name: 'sse-clients',
   take: async (bench) => {
@@ -56,7 +56,7 @@ export const sseClients: Measurement = {
 
 interface Followed {
   latency: Summary;
-  /** Memory of each page, before and after the turns have spoken, KB. */
+  /** Memory per page before and after the turns have spoken, KB. */
   idle: number;
   busy: number;
   cpu: string;
@@ -79,7 +79,7 @@ async function followTurns(
     for (let index = 0; index < CLIENTS; index += 1) {
       const id = turns.sessions[index % streams] ?? '';
       pages.push(followPage(api.port, id, (ms) => latencies.push(ms), leave.signal));
-      // All at once would measure how an API refuses what it cannot take in time.
+      // A simultaneous start would measure how an API refuses overload.
       if (index % AT_ONCE === 0) await sleep(BETWEEN_MS);
     }
     await sleep(SETTLE_MS);

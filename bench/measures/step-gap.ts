@@ -11,22 +11,22 @@ import {
 import type { Span } from '../floor/worker.js';
 import { summarize, type Report, type Row } from '../report.js';
 
-/** Long enough for a run to continue as new on the way, as Temporal suggests. */
+/** Long enough for a run to continue as new when Temporal suggests it. */
 const STEPS = 500;
 const ROUNDS = 2;
-/** A single step says little: each place in the run is this many neighbouring steps. */
+/** Each place in the run covers this many neighbouring steps, because a single step says little. */
 const NEIGHBOURS = 20;
 
 /**
- * The pause between a step's end and the next step's first chunk, early and late in a long run,
- * beside as many bare activities of a bare workflow.
+ * Pause from a step's end to the next step's first chunk, early and late in a long run, against as many bare
+ * activities.
  */
 export const stepGap: Measurement = {
   name: 'step-gap',
   take: async (bench) => {
     const steps = bench.isQuick ? 50 : STEPS;
     const rounds = bench.isQuick ? 1 : ROUNDS;
-    // Without its cap on steps, which the API's own agent has.
+    // Lifts the step limit of the API's lab agent.
     const own = { countCharge: refuse, maxSteps: Infinity };
     const agent = createLabAgent(own);
     const inLegs = createLabAgent({ ...own, name: 'lab-leg', activities: 'leg' });
@@ -70,10 +70,10 @@ export const stepGap: Measurement = {
   },
 };
 
-/** Here runs are only begun. */
+/** This process only begins runs. */
 const refuse = (): Promise<never> => Promise.reject(new Error('nothing is executed here'));
 
-/** How often the engine made them continue as new. */
+/** Counts the executions of the runs. */
 async function countExecutions(
   { temporal }: Bench,
   runs: readonly { workflowId: string }[],
@@ -86,7 +86,7 @@ async function countExecutions(
 
 type Gaps = Pick<StepGaps, 'whole' | 'model'>;
 
-/** Step k's model call would be activity 2k - 2, counted from 0, its tool the one after. */
+/** Step k's model call corresponds to activity 2k - 2, counted from 0; its tool to the next one. */
 function toFloorGaps(spans: readonly Span[]): Gaps {
   const gaps: Gaps = { whole: [], model: [] };
   for (let step = 2; 2 * step - 2 < spans.length; step += 1) {
@@ -120,7 +120,7 @@ function toRows(place: Place, product: readonly Gaps[], floor: readonly Gaps[]):
   }));
 }
 
-/** A leg schedules nothing between two steps: all that is left is the record's own trips. */
+/** A leg schedules nothing between two steps, so the gap is the record's own round trips. */
 function toLegRow(place: Place, legs: readonly Gaps[]): Row {
   return {
     what: `step gap at step ${place.name}, in legs`,
@@ -130,7 +130,7 @@ function toLegRow(place: Place, legs: readonly Gaps[]): Row {
   };
 }
 
-/** Flat means that a late step takes as long as an early one. */
+/** Compares late with early steps; flat means equal durations. */
 function toFlatness(
   early: Place,
   late: Place,

@@ -8,13 +8,10 @@ import { summarize, type Row, type Summary } from '../report.js';
 
 const SAMPLES = 100;
 const FLOOR_SAMPLES = 10;
-/** The first ones meet connections and code that are cold. */
+/** The first samples do not count, because connections and code are cold. */
 const WARM_UP = 2;
 
-/**
- * A stop over HTTP until the provider, a process of its own, sees its socket closed by the worker;
- * beside a cancellation by Temporal's own means.
- */
+/** Time from an HTTP stop until the worker closes the provider's socket, against a plain Temporal cancellation. */
 export const stopLatency: Measurement = {
   name: 'stop-latency',
   take: async (bench) => {
@@ -71,7 +68,7 @@ async function measure(bench: Bench, chat: ChatClient, server: Child): Promise<R
 
 interface Stops {
   closed: Summary;
-  /** Until the page knows. */
+  /** Time until the page knows. */
   over: Summary;
 }
 
@@ -83,7 +80,7 @@ async function timeStop(
   const sessionId = newSessionId();
   const reply = chat.say(sessionId, text);
   await hear(server, 'asked');
-  // At any moment between two heartbeats, tokens and polls.
+  // A random moment between heartbeats, tokens and polls.
   await sleep(50 + Math.random() * 100);
   const from = wallClock();
   await chat.stop(sessionId);

@@ -6,15 +6,15 @@ import { startProduct } from '../processes/product.js';
 import { residentMegabytes } from '../processes/usage.js';
 import type { Row } from '../report.js';
 
-/** MB, of 10,000 waiting runs. */
+/** MB for 10,000 waiting runs. */
 const AIMS = { worker: 600, api: 250 };
 const AT_ONCE = 16;
-/** Connections close and garbage goes before memory is read. */
+/** Lets connections close and garbage be collected before memory is read. */
 const SETTLE_MS = 3_000;
 
 const TEXT = toLabText({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] });
 
-/** Memory of fresh processes, and with many runs that wait for a person. */
+/** Memory of fresh processes, and with many runs that wait for people. */
 export const waitingMemory: Measurement = {
   name: 'waiting-memory',
   take: async (bench) => {
@@ -57,7 +57,7 @@ function readMemory<K extends string>(pids: Record<K, number>): Record<K, number
   ) as Record<K, number>;
 }
 
-/** Does the same thing many times, a few at once, and shows how far it is. */
+/** Repeats the work, a few at once, and reports progress. */
 async function repeat(
   bench: Bench,
   what: string,

@@ -1,59 +1,59 @@
 import type { Servers } from '../processes/product.js';
 
-/** The work that all get: so many steps, each of which says so many words and then calls a tool. */
+/** The work that every contender gets: steps of words and a tool call each. */
 export interface Turn {
   steps: number;
   words: number;
   everyMs: number;
-  /** Words are the moments of their utterance, else `s<step>w<number>`. */
+  /** True makes each word its own time; otherwise words are `s<step>w<number>`. */
   stamp: boolean;
 }
 
-/** What a page would show of a turn. */
+/** A page that shows a turn. */
 export interface Page {
-  /** The words that arrived, one or several. */
+  /** Shows words that arrived. */
   show: (words: string, at: number) => void;
-  /** The reply is sent again from its beginning. */
+  /** Clears the page, because the reply is sent again from its beginning. */
   clear: () => void;
 }
 
-/** A turn that a reader has begun. */
+/** A turn begun by a reader. */
 export interface BegunTurn {
-  /** Resolves when the response has ended, rejects if it was cut. */
+  /** Resolves at the end of the response, rejects if it was cut. */
   response: Promise<void>;
-  /** Reads what is missing, after the response was cut or ended early. */
+  /** Reads the rest after the response was cut or ended early. */
   attach: (page: Page, signal: AbortSignal) => Promise<void>;
 }
 
 /** CPU seconds by process. */
 export type CpuSeconds = Record<string, number>;
 
-/** A contender whose processes run. */
+/** A contender with running processes. */
 export interface Running {
   begin: (turn: Turn, page: Page, signal: AbortSignal) => BegunTurn;
-  /** Its own processes; the engines are counted apart. */
+  /** CPU of its own processes; the engines are counted separately. */
   cpuSeconds: () => CpuSeconds;
-  /** Kills the process that makes the replies, and starts it again a second later. */
+  /** Kills the process that makes the replies, and restarts it a second later. */
   crash: () => Promise<void>;
-  /** What the engine keeps of the turn that was begun last, once it is over. */
+  /** Reads the engine's history of the newest turn, once that has ended. */
   history?: () => Promise<{ events: number; bytes: number }>;
   stop: () => Promise<void>;
 }
 
-/** A system that streams replies, run as its documentation says. */
+/** A system that streams replies, set up as its documentation says. */
 export interface Contender {
   name: string;
   start: (servers: Servers, peersFolder: string) => Promise<Running>;
-  /** Why a turn of steps is not among what it does. */
+  /** Reason why it cannot run a turn of steps. */
   withoutSteps?: string;
-  /** What a reader of the table has to know. */
+  /** Remark for readers of the table. */
   note?: string;
 }
 
-/** The words of a turn as one page shows them. */
+/** Records the words that a page shows. */
 export class WordsShown implements Page {
   words: string[] = [];
-  /** Between the moment that a word names and its arrival, while the window is open; ms. */
+  /** Latencies from a word's own time to its arrival while the window is open, ms. */
   readonly latencies: number[] = [];
   isOpen = false;
   onWord: () => void = () => undefined;
@@ -70,7 +70,7 @@ export class WordsShown implements Page {
     this.words = [];
   }
 
-  /** Words that the page shows more than once. */
+  /** Counts the words shown more than once. */
   doubled(): number {
     return this.words.length - new Set(this.words).size;
   }

@@ -18,8 +18,8 @@ const CONTENDERS: readonly Contender[] = [
 ];
 
 /**
- * `npm run bench:peers`: runs inside scripts/bench.mjs, which installs the peers and starts
- * the engines. `--write` puts the table into docs/peers.md.
+ * `npm run bench:peers`: compares peers. scripts/bench.mjs installs them and starts the engines. `--write`
+ * puts the table into docs/peers.md.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({

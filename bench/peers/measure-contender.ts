@@ -13,12 +13,12 @@ const TURN_OF_STEPS = { steps: 5, words: 5, everyMs: 0, stamp: false };
 const IDLE_MS = 4_000;
 
 interface TurnCost {
-  /** ms of CPU for a turn, by process, beyond what they use idle. */
+  /** ms of CPU per turn, by process, minus the idle load. */
   cpu: CpuSeconds;
   history: { events: number; bytes: number };
 }
 
-/** What a turn of five steps with four tool calls costs. */
+/** Measures the cost of a turn of five steps with four tool calls. */
 async function measureTurnCost(
   running: Running,
   turns: number,
@@ -67,13 +67,13 @@ export interface Streams {
   latency: Summary;
   /** Streams that had begun in time. */
   begun: number;
-  /** Words that arrived of those that the window should bring. */
+  /** Share of the expected words that arrived in the window. */
   arrived: number;
-  /** µs of CPU for each word that arrived, by process. */
+  /** µs of CPU per word that arrived, by process. */
   cpuPerWord: CpuSeconds;
 }
 
-/** So many replies at once, 50 words a second each, to so many readers of each. */
+/** Measures concurrent replies of 50 words a second each, with several readers per reply. */
 async function measureStreams(
   running: Running,
   { streams, readers, isQuick }: { streams: number; readers: number; isQuick: boolean },
@@ -131,22 +131,22 @@ function untilShown(page: WordsShown, { response }: BegunTurn): Promise<unknown>
 
 const TURN = { steps: 1, words: 200, everyMs: 25, stamp: false };
 const CRASH_AFTER = 60;
-/** After the crash. */
+/** Time limit after the crash. */
 const GIVE_UP_MS = 30_000;
-/** For a turn that never gets as far as its crash. */
+/** Time limit for a turn to reach its crash. */
 const CRASH_WITHIN_MS = 30_000;
 const PAUSE_MS = 250;
 
 export interface Resumed {
-  /** Words of the reply that the page did not show half a minute after the crash. */
+  /** Words that the page did not show within half a minute of the crash. */
   lost: number;
-  /** Words that it then showed twice. */
+  /** Words that the page showed twice. */
   doubled: number;
-  /** From the crash to the next new word, ms; NaN without one. */
+  /** From the crash to the next new word, ms; NaN if none came. */
   nextWordMs: number;
 }
 
-/** A reply whose process is killed in the middle and started again; its reader connects again. */
+/** Measures a reply whose process is killed and restarted while its reader reconnects. */
 async function measureResume(running: Running): Promise<Resumed> {
   const page = new WordsShown();
   const leave = createLeave();
@@ -167,7 +167,7 @@ async function measureResume(running: Running): Promise<Resumed> {
       clearTimeout(timer);
       timer = setTimeout(giveUp, GIVE_UP_MS);
     } else if (crashedAt !== undefined && seen.size > known && Number.isNaN(nextWordMs)) {
-      // What was on its way when the process died does not count.
+      // Words in flight at the crash do not count.
       const ms = performance.now() - crashedAt;
       if (ms > 500) nextWordMs = ms;
     }
@@ -185,7 +185,7 @@ async function measureResume(running: Running): Promise<Resumed> {
 
 const STEPS = 20;
 const TURNS = 10;
-/** A work that hangs must not keep the others waiting. */
+/** A measurement that hangs must not block the others. */
 const LIMIT_MS = 4 * 60_000;
 
 export type CellName = '1 × 1' | '50 × 1' | '200 × 1' | '1 × 25';
@@ -196,7 +196,7 @@ const CELLS: readonly { name: CellName; streams: number; readers: number }[] = [
   { name: '1 × 25', streams: 1, readers: 25 },
 ];
 
-/** A figure, or the reason why it is missing. */
+/** A figure, or the reason for its absence. */
 export type Figure<T> = { value: T } | { missing: string };
 
 export interface Figures {
@@ -207,7 +207,7 @@ export interface Figures {
   resumed: Figure<Resumed>;
 }
 
-/** Gives a contender every work, one after the other. */
+/** Takes all measurements of a contender, one after the other. */
 export async function measureContender(input: {
   contender: Contender;
   servers: Servers;
@@ -256,7 +256,7 @@ export async function measureContender(input: {
   }
 }
 
-/** The time between the last word of a step and the first of the next one, with a tool between; ms. */
+/** Measures the pause, ms, from a step's last word to the next step's first, with a tool call between. */
 async function measureStepGap(running: Running, steps: number): Promise<Summary> {
   const page = new WordsShown();
   const turn = { steps, words: 1, everyMs: 0, stamp: true };

@@ -10,17 +10,17 @@ import { freePort, untilReady } from '../processes/product.js';
 import { cpuSeconds } from '../processes/usage.js';
 import type { BegunTurn, Contender, Page, Running, Turn } from './contender.js';
 
-/** Characters of a frame besides its word. */
+/** Characters of a frame without its word. */
 const FRAME = 'data: \n\n'.length;
 
-/** What a reader knows of its turn: enough to ask a peer for the rest. */
+/** A reader's position in a turn, for requesting the rest. */
 interface Position {
   id: string;
   words: number;
   chars: number;
 }
 
-/** Begins a turn at a program of a peer and reads its frames. */
+/** Begins a turn at a peer's program and reads its frames. */
 function beginOver(
   port: number,
   turn: Turn,
@@ -56,14 +56,14 @@ function beginOver(
 const RESTART_MS = 1_000;
 const GRACE_MS = 5_000;
 
-/** A program of a peer, which can be killed and started again. */
+/** A peer's program that can be killed and restarted. */
 interface PeerProcess {
   cpuSeconds: () => number;
   crash: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
-/** Starts a program in a folder of installed peers. What it prints is in `output.log` there. */
+/** Starts a program in a folder of installed peers. Its output goes to `output.log` there. */
 function startPeer(folder: string, file: string, env: Record<string, string>): PeerProcess {
   const log = openSync(join(folder, 'output.log'), 'a');
   let child = start();
@@ -102,10 +102,10 @@ function startPeer(folder: string, file: string, env: Record<string, string>): P
 }
 
 /**
- * Runs the programs of a peer, which serve turns and their history on one port.
+ * Runs a peer's programs, which serve turns and their history on one port.
  *
- * @param files the programs by the name of their process; the first one makes the replies
- * @param toEnv their environment, with a folder for their data
+ * @param files the programs by process name; the first one makes the replies
+ * @param toEnv returns their environment for a data folder
  */
 async function runPrograms(
   home: string,
@@ -153,7 +153,7 @@ export const vercelWorkflow: Contender = {
     ),
 };
 
-/** Temporal's own integration of the AI SDK: the stream is kept in the workflow. */
+/** Temporal's integration of the AI SDK, which keeps the stream in the workflow. */
 export const workflowStreams: Contender = {
   name: '@temporalio/workflow-streams + ai-sdk',
   note: 'with the defaults of its documentation: batches of 100 ms, polls 100 ms apart',
@@ -165,7 +165,7 @@ export const workflowStreams: Contender = {
     ),
 };
 
-/** The reply is made in the web process, and Redis carries it to later readers. */
+/** The web process makes the reply, and Redis carries it to later readers. */
 export const resumableStream: Contender = {
   name: 'resumable-stream',
   withoutSteps: 'carries one stream; steps, retries and waits are the application’s',
@@ -176,7 +176,7 @@ export const resumableStream: Contender = {
     })),
 };
 
-/** A server of append-only streams; readers connect to it, a process of its own writes. */
+/** A server of append-only streams, which readers connect to; a separate process writes. */
 export const durableStreams: Contender = {
   name: 'Durable Streams server (Node, files)',
   withoutSteps: 'stores streams; steps, retries and waits are the application’s',
@@ -210,7 +210,7 @@ export const durableStreams: Contender = {
   },
 };
 
-/** Its lines are `data:<word>` and, after each batch, `data:{…}` with the position. */
+/** Parses lines `data:<word>` and, after each batch, `data:{…}` with the position. */
 function createStreamLines(page: Page, onOffset: (offset: string) => void) {
   let rest = '';
   return (piece: string): void => {

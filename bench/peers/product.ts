@@ -13,7 +13,7 @@ import type { Contender, Page, Running, Turn } from './contender.js';
 const TASK_QUEUE = 'peer-bench';
 const RESTART_MS = 1_000;
 
-/** This product: one worker, one API. @param agent its shape of a run */
+/** This product with one worker and one API. @param agent selects the run's shape */
 export function product(name: string, agent: string): Contender {
   return { name, start: (servers) => start(servers, agent) };
 }
@@ -57,7 +57,7 @@ function toScript({ steps, words, everyMs, stamp }: Turn): string {
   const script = Array.from({ length: steps }, (_, index): LabEntry => {
     const step = String(index + 1);
     const isLast = index === steps - 1;
-    // All are equally long, so that each delta is one of them.
+    // Equal lengths make each delta one word.
     const names = Array.from(
       { length: words },
       (__, n) => `s${step}w${String(n + 1).padStart(4, '0')} `,
@@ -72,7 +72,7 @@ function toScript({ steps, words, everyMs, stamp }: Turn): string {
   return toLabText(...script);
 }
 
-/** A page starts its message again with the frame `start`. */
+/** The frame `start` makes a page begin its message again. */
 function createWords(page: Page): (json: string, at: number) => void {
   return (json, at) => {
     if (json.startsWith('{"type":"start"')) page.clear();

@@ -2,10 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CellName, Figure, Figures, Resumed, Streams } from './measure-contender.js';
 
-/** Versions by package. */
 type Versions = Readonly<Record<string, string>>;
 
-/** The figures as a Markdown table: a row for each work, a column for each contender. */
+/** Formats the figures as a Markdown table: a row per measurement, a column per contender. */
 export function toMarkdown(all: readonly Figures[], versions: Versions): string {
   const reasons: string[] = [];
   const footnote = (text: string): string => {
@@ -72,7 +71,7 @@ function toLoss({ lost, doubled }: Resumed): string {
 
 function toLatency({ latency, begun, arrived }: Streams): string {
   if (begun === 0 || Number.isNaN(latency.p50)) return 'no word arrived';
-  // Fewer words than were due are late, or waited for by a slow process.
+  // Missing words are late or held up in a slow process.
   const share =
     arrived < 0.95 ? ` (${String(Math.round(arrived * 100))} % of the words in time)` : '';
   return `${toPair(latency)}${share}`;
@@ -82,7 +81,7 @@ function toCpuPerWord({ cpuPerWord }: Streams): string {
   return toShares(cpuPerWord, 1);
 }
 
-/** What its own processes use, and the engines. */
+/** Lists the CPU of own processes, then of the engines. */
 function toShares(cpu: Record<string, number>, digits: number): string {
   const { redis = 0, temporal = 0, ...own } = cpu;
   const sum = Object.values(own).reduce((total, each) => total + each, 0);
@@ -101,7 +100,7 @@ function toSeconds(ms: number): string {
   return Number.isNaN(ms) ? 'never' : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** Packages that a reader of the table knows the peers by. */
+/** Packages by which readers know the peers. */
 const NAMED = [
   'resumable-stream',
   '@durable-streams/server',
@@ -110,7 +109,7 @@ const NAMED = [
   'workflow',
 ];
 
-/** The installed versions of the peers. */
+/** Reads the installed versions of the peers. */
 export function readVersions(peersFolder: string): Record<string, string> {
   const pinned = readdirSync(peersFolder).map((name) => {
     const text = readFileSync(join(peersFolder, name, 'package.json'), 'utf8');

@@ -8,7 +8,7 @@ const THIS_BUILD = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Child {
   pid: number;
-  /** The child's next message; earlier ones are queued. Rejects when the child ends. */
+  /** Resolves to the child's next message, queued if earlier. Rejects when the child ends. */
   hear: () => Promise<unknown>;
   tell: (word: string) => void;
   exited: Promise<void>;
@@ -20,25 +20,22 @@ interface ChildOptions {
   env?: Record<string, string>;
   args?: string[];
   nodeArgs?: string[];
-  /** Folder of another build, by default this one. */
+  /** Folder of another build; default: this build's. */
   build?: string | undefined;
-  /** Where its output is kept; otherwise only its errors are shown. */
+  /** File for the child's output; without it only errors are shown. */
   logFile?: string;
-  /** How long an orderly end may take, ms. */
+  /** Time limit of an orderly end, ms. */
   graceMs?: number;
 }
 
-/**
- * Starts a program of this build. Its channel closes when this process dies, however it dies, and
- * then the child ends too.
- */
+/** Starts a program of this build. Its channel closes however this process dies, and then the child ends too. */
 export function startChild(file: string, options: ChildOptions = {}): Child {
   const { env = {}, args = [], nodeArgs = [], build = THIS_BUILD, logFile } = options;
   const { graceMs = GRACE_MS } = options;
   const main = join(build, file);
   const log = logFile === undefined ? undefined : openSync(logFile, 'a');
   const child = spawn(process.execPath, [...nodeArgs, main, ...args], {
-    // In a session of its own: Ctrl-C reaches only this process, which then stops its children.
+    // In its own session, Ctrl-C reaches only this process, which then stops its children.
     detached: true,
     env: { ...process.env, ...env },
     stdio: ['ignore', log ?? 'ignore', log ?? 'inherit', 'ipc'],

@@ -6,13 +6,13 @@ import { startChild, type Child } from './child.js';
 
 const READY_WITHIN_MS = 30_000;
 
-/** Servers that a measurement runs on. */
+/** Servers of a measurement. */
 export interface Servers {
   redisUrl: string;
   temporalAddress: string;
 }
 
-/** The product's own processes, one of each. */
+/** The product's processes, one of each. */
 export interface Product {
   worker: Child;
   api: Child;
@@ -39,7 +39,6 @@ export async function startProduct(
   }
 }
 
-/** A worker process of its own. */
 export function startWorker(
   servers: Servers,
   taskQueue: string,
@@ -49,10 +48,7 @@ export function startWorker(
   return startChild('worker/main.js', { env, nodeArgs: ['--max-semi-space-size=64'] });
 }
 
-/**
- * The product as `npm start` runs it, with its supervisor, on servers that run already. Its data folder
- * holds a lock and nothing else.
- */
+/** Runs the product under `npm start`'s supervisor, on existing servers. Its data folder holds only a lock. */
 export async function startSupervised(
   servers: Servers,
   taskQueue: string,
@@ -62,7 +58,7 @@ export async function startSupervised(
   return startReady('../scripts/start.mjs', env);
 }
 
-/** An API process of its own; ready once a worker polls that task queue. */
+/** Starts an API; it is ready once a worker polls that task queue. */
 export async function startApi(
   servers: Servers,
   taskQueue: string,
@@ -86,7 +82,7 @@ async function startReady(
   return { ...child, port };
 }
 
-/** What all processes of the product are told. */
+/** Returns the environment of all the product's processes. */
 export function toEnvironment(servers: Servers, taskQueue: string): Record<string, string> {
   return {
     REDIS_URL: servers.redisUrl,
@@ -97,7 +93,7 @@ export function toEnvironment(servers: Servers, taskQueue: string): Record<strin
   };
 }
 
-/** Resolves when the server on that port says that it is ready. */
+/** Resolves when the server on that port reports that it is ready. */
 export async function untilReady(port: number, path = '/readyz'): Promise<void> {
   const url = `http://127.0.0.1:${String(port)}${path}`;
   const isReady = (): Promise<true | undefined> =>
@@ -118,7 +114,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves when the worker of that process id asks the queue for work. */
+/** Resolves when the worker with that process id polls the queue. */
 export async function untilPolls(client: Client, taskQueue: string, pid: number): Promise<void> {
   let polling = new Set<number>();
   const polls = async (): Promise<true | undefined> => {
@@ -130,7 +126,7 @@ export async function untilPolls(client: Client, taskQueue: string, pid: number)
   throw new Error(`worker ${String(pid)} does not poll ${taskQueue}; ${seen} did`);
 }
 
-/** Of all partitions of the queue: the server names of each only the workers that poll that one. */
+/** Collects the pollers of all partitions, because the server lists them per partition. */
 async function pollersOf(client: Client, taskQueue: string): Promise<Set<number>> {
   const { workflowService } = client.connection;
   const { namespace } = client.options;
@@ -147,7 +143,7 @@ async function pollersOf(client: Client, taskQueue: string): Promise<Set<number>
   return new Set(pollers.map(({ identity }) => pidOf(identity ?? '')));
 }
 
-/** Process id in the identity that workers of this SDK have. */
+/** Returns the process id from a worker's identity, in this SDK's format. */
 export function pidOf(identity: string): number {
   return Number(identity.split('@')[0]);
 }

@@ -4,13 +4,13 @@ import { Redis } from 'ioredis';
 /** Clock ticks per second in /proc; fixed at 100 on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** CPU seconds that a process has used; undefined where there is no /proc. */
+/** Returns a process's CPU seconds; undefined if there is no /proc. */
 export function cpuSeconds(pid: number): number | undefined {
   const fields = readStat(pid);
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** CPU seconds of a process and of all that it has started, those that have ended too. */
+/** Returns the CPU seconds of a process and all its descendants, ended ones included. */
 export function treeCpuSeconds(root: number): number {
   const children = new Map<string, number[]>();
   for (const pid of listPids()) {
@@ -18,7 +18,7 @@ export function treeCpuSeconds(root: number): number {
     children.set(parent, [...(children.get(parent) ?? []), pid]);
   }
   const sum = (pid: number): number => {
-    // User and system time, its own and of those children that it has waited for.
+    // User and system time of the process and of the children that it has waited for.
     const ticks = readStat(pid)?.slice(11, 15) ?? [];
     const own = ticks.reduce((total, field) => total + Number(field), 0) / TICKS;
     const below = children.get(String(pid)) ?? [];
@@ -27,13 +27,13 @@ export function treeCpuSeconds(root: number): number {
   return sum(root);
 }
 
-/** Resident memory of a process in MB; undefined where there is no /proc. */
+/** Returns a process's resident memory in MB; undefined if there is no /proc. */
 export function residentMegabytes(pid: number): number | undefined {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${String(pid)}/status`) ?? '');
   return match === null ? undefined : Number(match[1]) / 1024;
 }
 
-/** CPU seconds that the whole machine has used. */
+/** Returns the CPU seconds of the whole machine. */
 export function machineCpuSeconds(): number | undefined {
   const match = /^cpu\s+(.*)$/m.exec(read('/proc/stat') ?? '');
   const [user, nice, system, , , irq, softIrq] = (match?.[1] ?? '').split(' ').map(Number);
@@ -41,13 +41,13 @@ export function machineCpuSeconds(): number | undefined {
   return match === null ? undefined : busy.reduce((sum, ticks) => sum + ticks, 0) / TICKS;
 }
 
-/** The process of that name whose parent has started this one too. */
+/** Finds a process by name with the same parent as this one. */
 export function siblingPid(name: string): number | undefined {
   const parent = String(process.ppid);
   return listPids().find((pid) => readStat(pid)?.[1] === parent && commandOf(pid).startsWith(name));
 }
 
-/** Fields of /proc/<pid>/stat after the command, which may hold spaces. */
+/** Returns the fields of /proc/<pid>/stat after the command, which may contain spaces. */
 function readStat(pid: number): string[] | undefined {
   const stat = read(`/proc/${String(pid)}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -75,7 +75,7 @@ function listPids(): number[] {
   }
 }
 
-/** Process id of the Redis server, if it runs on this machine. */
+/** Returns the process id of the Redis server if it runs on this machine. */
 export async function redisPid(url: string): Promise<number | undefined> {
   const redis = new Redis(url);
   try {
@@ -86,15 +86,15 @@ export async function redisPid(url: string): Promise<number | undefined> {
   }
 }
 
-/** What a span of time cost: percent of one core, by process. */
+/** CPU use in a period: percent of one core, by process. */
 export type CpuShares = Record<string, number>;
 
-/** Process ids by name; those that are not known are left out. */
+/** Process ids by name; unknown ones are left out. */
 export type Pids = Readonly<Record<string, number | undefined>>;
 
 /**
- * Measures from now until the function that is returned is called. `others` is what programs that
- * have nothing to do with this run did meanwhile: with much of it, figures are worth little.
+ * Measures until the returned function is called. `others` is the load of unrelated programs; with much of
+ * it, the figures are worth little.
  */
 export function startCpuMeter(pids: Pids): () => CpuShares {
   const startedAt = performance.now();
@@ -120,7 +120,7 @@ function readAll(pids: Pids): Record<string, number> {
   const seconds = Object.entries(pids).map(
     ([name, pid]) => [name, (pid === undefined ? undefined : cpuSeconds(pid)) ?? NaN] as const,
   );
-  // The process above this one has started the engines, and this one everything else.
+  // The parent process has started the engines, and this process everything else.
   const others = (machineCpuSeconds() ?? NaN) - treeCpuSeconds(process.ppid);
   return { ...Object.fromEntries(seconds), others };
 }

@@ -4,9 +4,9 @@ import type { Faults } from '../soak/play.js';
 import type { Fleet, Member } from './fleet.js';
 import type { Engine, Engines, Wires } from './wires.js';
 
-/** How long an engine that was killed stays away, ms: longer than Redis takes for a failover. */
+/** A killed engine stays away for this time, ms; longer than Redis needs for a failover. */
 const AWAY_MS = 4_000;
-/** How long a process stands still or cannot be reached, ms. */
+/** A process is frozen or unreachable for this time, ms. */
 const STILL_MS = 5_000;
 
 /** Kills, stops and partitions each kind of process. */
@@ -42,7 +42,7 @@ export function listFaults(engines: Engines, fleet: Fleet, wires: Wires): Faults
   );
   return {
     ...Object.fromEntries(roles.flatMap((each) => Object.entries(each))),
-    // Its clients have processes of their own there, so it never stands still as a whole.
+    // PostgreSQL has a process per connection, so it cannot be frozen as a whole.
     ...endings('PostgreSQL', () => Promise.resolve(postgres)),
     'PostgreSQL restarted': () => postgres.restart(),
     ...node('Redis master', async () => oneOf(await redis.masters())),

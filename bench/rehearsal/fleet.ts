@@ -11,11 +11,11 @@ import {
 } from '../processes/product.js';
 import type { Wires } from './wires.js';
 
-/** A process of the product, and all its successors. */
+/** A process of the product, together with its successors. */
 export interface Member {
   readonly name: string;
   pid: () => number;
-  /** Ends it by that signal, and starts its successor; resolves when that is ready. */
+  /** Ends the process with that signal and starts its successor; resolves when that is ready. */
   replace: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -29,10 +29,10 @@ interface MemberOptions {
 const AGAIN_MS = 1_000;
 
 /**
- * A process that ends unasked is started again, as every supervisor does.
+ * Creates a member that is restarted after an unrequested end, as by any supervisor.
  *
- * @param overlaps whether an orderly end waits for the successor; processes that listen on one port cannot
- * @param untilReady rejects if it takes too long, as it does while an engine is away
+ * @param overlaps true if an orderly end waits for the successor; processes on one port cannot overlap
+ * @param untilReady rejects if it takes too long, such as while an engine is away
  */
 function createMember(
   name: string,
@@ -59,7 +59,7 @@ function createMember(
     pid: () => child.pid,
     replace: async (signal) => {
       const old = child;
-      // From now on its end is not unasked.
+      // The copy detaches the old process, so that its end is not taken for a crash.
       child = { ...old };
       if (signal === 'SIGKILL') old.kill9();
       if (!overlaps) await old.stop();
@@ -76,20 +76,20 @@ function createMember(
   };
 }
 
-/** What makes a worker one of a version. */
+/** Build and environment of a version's workers. */
 export interface Version {
-  /** Folder of its build; absent: this one. */
+  /** Folder of the build; default: this one. */
   build?: string;
   env: Readonly<Record<string, string>>;
 }
 
-/** The processes of the product: three workers of two versions, two APIs, and the proxy before them. */
+/** Three workers of two versions, two APIs, and the proxy in front of them. */
 export interface Fleet {
   url: string;
   workers: readonly Member[];
   apis: readonly Member[];
   proxy: Member;
-  /** From now on successors of all workers are of today's version. */
+  /** Makes the successors of all workers run today's version. */
   upgrade: () => void;
   stop: () => Promise<void>;
 }
@@ -97,17 +97,17 @@ export interface Fleet {
 export interface FleetOptions extends Servers {
   taskQueue: string;
   wires: Wires;
-  /** Versions of the three workers, until they are upgraded to the last one's. */
+  /** Versions of the three workers until the upgrade to the last one's. */
   versions: readonly [Version, Version, Version];
   client: Client;
-  /** Called once all processes are started, which is before they are ready. */
+  /** Called once all processes are started, before they are ready. */
   whenStarted: () => Promise<unknown>;
-  /** Where the logs are kept. */
+  /** Folder of the logs. */
   folder: string;
   say: (text: string) => void;
 }
 
-/** A worker hands running replies over within this time. */
+/** A worker hands over running replies within this time. */
 const WORKER_GRACE_MS = 60_000;
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
@@ -115,7 +115,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const env = {
     ...toEnvironment(options, options.taskQueue),
     LOG_LEVEL: 'warn',
-    // All conversations are one person's here.
+    // All conversations belong to one person here.
     MAX_REQUESTS_PER_MINUTE: '1000000',
     MAX_OPEN_STREAMS: '10000',
     QUOTA_RUNS: '10000',

@@ -5,26 +5,26 @@ import type { Cluster } from 'ioredis';
 import { findKeys } from '../soak/audit.js';
 import type { Requests } from '../soak/page.js';
 
-/** Where all that is known of a conversation is read. */
+/** Sources of facts about a conversation. */
 interface Sources {
   requests: Requests;
   redis: Cluster;
   client: Client;
-  /** Where the reports are written, a file for each conversation. */
+  /** Folder of the reports, a file per conversation. */
   folder: string;
 }
 
-/** Values of the record and lines of histories are cut to this length. */
+/** Values and history lines are cut to this length. */
 const MOST_CHARACTERS = 2_000;
 const LAST_EVENTS = 40;
 const LAST_ENTRIES = 10;
 const LATELY_MS = 600_000;
 
 /**
- * Writes what a conversation that does not come to rest is doing: what its page shows, its record,
- * and each workflow of its runs and of its sub-agents' with what it waits for and how it came there.
+ * Writes a report about a stuck conversation: its page, its record, and each workflow of its runs and
+ * sub-agents with its pending work and latest events.
  *
- * @returns the file, to which a later look is appended
+ * @returns the file; later reports are appended to it
  */
 export async function lookAtStuck(
   { requests, redis, client, folder }: Sources,
@@ -33,7 +33,7 @@ export async function lookAtStuck(
 ): Promise<string> {
   const file = join(folder, `stuck-${sessionId}.txt`);
   const write = (text: string): Promise<void> => appendFile(file, `${text}\n`);
-  // Each part is read though another one cannot be: an engine may be away.
+  // A part that cannot be read, such as from an engine that is away, does not stop the others.
   const part = async (title: string, read: () => Promise<readonly string[]>): Promise<void> => {
     const lines = await read().catch((error: unknown) => [`cannot be read: ${String(error)}`]);
     await write(`\n## ${title}\n${lines.join('\n')}`);
@@ -89,13 +89,13 @@ async function readWorkflows(client: Client, sessionId: string): Promise<string[
     const { pendingActivities, pendingChildren, pendingWorkflowTask } = raw;
     lines.push(`\n### ${workflowId} ${status.name}, ${String(historyLength)} events`);
     lines.push(cut(plainText({ pendingActivities, pendingChildren, pendingWorkflowTask })));
-    // One that has closed since then tells what it waited for.
+    // A workflow that closed lately still shows what it waited for.
     if (closeTime && Date.now() - closeTime.getTime() > LATELY_MS) continue;
     const { events } = await handle.fetchHistory();
     for (const event of (events ?? []).slice(-LAST_EVENTS)) {
       const { eventId, eventTime, eventType: _type, taskId: _task, ...about } = event;
       const [id, at] = [toPlain(eventId), toPlain(eventTime)].map(String);
-      // The attributes' name tells the type.
+      // The attributes' name gives the type.
       lines.push(cut(`${id ?? ''} ${at ?? ''} ${plainText(about)}`));
     }
   }
@@ -112,7 +112,7 @@ function cut(text: string): string {
 
 const MOST_BYTES = 200;
 
-/** What Temporal sends as it is read in a report: instants, numbers and texts, and no empty fields. Pure. */
+/** Converts Temporal's values for a report: times, numbers and texts, without empty fields. Pure. */
 function toPlain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.subarray(0, MOST_BYTES)).toString();
   if (Array.isArray(value)) return value.map(toPlain);
@@ -120,7 +120,7 @@ function toPlain(value: unknown): unknown {
   if (isLong(value)) return value.toNumber();
   if ('seconds' in value && 'nanos' in value) {
     const seconds = Number(toPlain(value.seconds)) + Number(value.nanos) / 1e9;
-    // A period has the same fields as an instant.
+    // Durations have the same fields as times.
     return seconds < 1e9 ? seconds : new Date(seconds * 1_000).toISOString();
   }
   const fields = Object.entries(value).map(([name, each]) => [name, toPlain(each)] as const);

@@ -16,14 +16,14 @@ import { onOneQueue, withWorkerVersions, type Rollout } from './rollout.js';
 import { createWires, type Engines, type StartEngines, type Wires } from './wires.js';
 
 const TASK_QUEUE = 'rehearsal';
-/** A person reads and thinks, at the most: then a sixth of them wait for a reply at any time. */
+/** Longest pause of a person, which keeps a sixth of the people waiting for a reply at any time. */
 const THINKS_MS = 40_000;
 
 /**
- * Conversations of every kind on the engines of a company, while each kind of process is killed,
- * stopped and cut off, and a deploy is rolled at half time. The closing line says what was found.
+ * Plays conversations of every kind on a company's engines, while each kind of process is killed, frozen and
+ * cut off, and a deploy rolls at half time. The closing line is the verdict.
  *
- * @returns whether nothing was found
+ * @returns true if nothing was found
  */
 export async function rehearse(startEngines: StartEngines, options: Options): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'helix-rehearsal-'));
@@ -69,7 +69,7 @@ export async function rehearse(startEngines: StartEngines, options: Options): Pr
   }
 }
 
-/** Everything that runs. */
+/** The engines and processes of a rehearsal. */
 interface Company {
   engines: Engines;
   fleet: Fleet;
@@ -77,7 +77,7 @@ interface Company {
   rollout: Rollout;
   client: Client;
   say: Say;
-  /** Where reports are written. */
+  /** Folder of the reports. */
   folder: string;
 }
 
@@ -88,7 +88,7 @@ async function playOn(
   const redis = new Cluster(
     engines.redis.url.slice('redis-cluster://'.length).split(',').map(toNode),
   );
-  // Its nodes come and go.
+  // Nodes of the cluster come and go.
   redis.on('error', () => undefined);
   const requests = createRequests(() => fleet.url);
   const deploy = async (): Promise<void> => {
@@ -128,12 +128,12 @@ function toNode(text: string): { host: string; port: number } {
 
 export interface Options {
   minutes: number;
-  /** How many conversations there are at the same time. */
+  /** Number of concurrent conversations. */
   sessions: number;
   planted: readonly Kind[];
-  /** No faults are caused, for a run to compare with. */
+  /** True causes no faults, for comparison. */
   calm: boolean;
-  /** Folder of another build (its `dist`) that the first worker runs until the deploy. */
+  /** Folder (`dist`) of another build that the first worker runs until the deploy. */
   beside?: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A small balancer as a process: `node proxy.js <port> <host:port>…`. Each connection goes to one of
- * the APIs that answered last, in turn.
+ * A small load balancer: `node proxy.js <port> <host:port>…`. Connections go in turn to the APIs that
+ * answered the latest check.
  */
 const LOOK_EVERY_MS = 500;
 const ANSWER_MS = 1_000;
@@ -48,5 +48,5 @@ createServer((client) => {
   join(api, client);
 }).listen(Number(port), '127.0.0.1');
 
-// It ends with the process that started it.
+// The proxy ends with its parent process.
 process.on('disconnect', () => process.exit());

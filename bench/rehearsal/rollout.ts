@@ -3,10 +3,10 @@ import { makeCurrent } from '../../worker/versioning.js';
 import { untilFound } from '../clock.js';
 import type { Fleet, Version } from './fleet.js';
 
-/** How the workers become those of today's version. */
+/** The way in which workers move to today's version. */
 export interface Rollout {
   versions: readonly [Version, Version, Version];
-  /** Before the processes are ready. */
+  /** Runs before the processes are ready. */
   begin: (client: Client) => Promise<unknown>;
   /** Replaces all processes, one at a time. */
   deploy: (client: Client, fleet: Fleet) => Promise<void>;
@@ -16,10 +16,10 @@ const DEPLOYMENT = 'rehearsal';
 const BUILDS = ['former', 'today'] as const;
 const CURRENT_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 1_000;
-/** Runs of the former build have moved to the other or ended within this time. */
+/** Runs of the old build have ended or moved within this time. */
 const DRAINED_WITHIN_MS = 120_000;
 
-/** Another build beside this one on one queue, each with any run: the order is workers, then APIs. */
+/** Mixes two builds on one queue, either of which takes any run; workers are replaced before APIs. */
 export function onOneQueue(build: string): Rollout {
   const today: Version = { env: {} };
   return {
@@ -33,8 +33,8 @@ export function onOneQueue(build: string): Rollout {
 }
 
 /**
- * Two builds of a deployment: new runs go to the other build first, runs that wait move to it, and the
- * workers of the former one are replaced when no run of theirs is left.
+ * Uses two builds of a worker deployment: new runs go to the new build first, waiting runs move to it, and
+ * the old build's workers are replaced once they have no runs left.
  */
 export function withWorkerVersions(): Rollout {
   const [former, today] = [toVersion(BUILDS[0]), toVersion(BUILDS[1])];
@@ -69,7 +69,7 @@ async function route({ connection, options }: Client, buildId: string, from?: st
 async function untilDrained({ workflow }: Client): Promise<void> {
   const version = `${DEPLOYMENT}:${BUILDS[0]}`;
   const query = `TemporalWorkerDeploymentVersion = '${version}' AND ExecutionStatus = 'Running'`;
-  // A server that restarts answers later.
+  // A restarting server answers later.
   const countOpen = (): Promise<number> =>
     workflow.count(query).then(
       ({ count }) => count,

@@ -2,16 +2,16 @@ import { sleep } from '../clock.js';
 import { startWire, type Wire } from '../soak/wire.js';
 
 /**
- * Processes listen on 127.0.0.1 and announce this address of the same machine, where a wire leads to
- * each of their ports.
+ * Processes listen on 127.0.0.1 and announce this address of the same machine, where a wire leads to each of
+ * their ports.
  */
 const ANNOUNCED = '127.0.0.2';
 
-/** The wires before all processes, by the name of the process. */
+/** The wires in front of all processes, by process name. */
 export interface Wires extends Announced {
-  /** A wire of that process alone to an address; returns where it is reached. */
+  /** Creates a wire for that process alone; returns its address. */
   own: (name: string, address: string) => Promise<string>;
-  /** A process is cut off for this long, in ms; what is sent meanwhile arrives afterwards. */
+  /** Cuts off a process for `ms`; traffic of that time arrives afterwards. */
   isolate: (name: string, ms: number) => Promise<void>;
   close: () => void;
 }
@@ -47,35 +47,35 @@ export function createWires(): Wires {
   };
 }
 
-/** An engine that runs as one process (scripts/engines/engine-process.mjs). */
+/** An engine with one process (scripts/engines/engine-process.mjs). */
 export interface Engine {
   readonly name: string;
   readonly pid: number | undefined;
   kill9: () => Promise<void>;
-  /** Orderly end if it runs; resolves when it answers again. */
+  /** Stops it in an orderly way if it runs, then starts it; resolves when it answers. */
   restart: () => Promise<void>;
 }
 
-/** What scripts/rehearse.mjs starts. */
+/** The engines that scripts/rehearse.mjs starts. */
 export interface Engines {
   postgres: Engine;
   redis: {
     url: string;
     nodes: readonly Engine[];
-    /** Those that have slots now. */
+    /** Returns the nodes that own slots now. */
     masters: () => Promise<Engine[]>;
     /** Resolves when every slot has a master with a replica that has caught up. */
     untilWhole: () => Promise<void>;
   };
   temporal: {
     address: string;
-    /** By the name of the role. */
+    /** Engines by role name. */
     roles: Readonly<Record<string, Engine>>;
   };
   close: () => Promise<void>;
 }
 
-/** Where the engines are found, and how it is made that they are found there. */
+/** The engines' announced address, and the function that makes it work. */
 interface Announced {
   announced: string;
   reach: (name: string, ports: readonly number[]) => Promise<void>;

@@ -6,18 +6,17 @@ import { residentMegabytes } from '../processes/usage.js';
 import { checkTurn, type Conversation, type Talk } from './conversation.js';
 import type { Kind } from './verdict.js';
 
-/** One server or several. */
 export type AnyRedis = Redis | Cluster;
 
-/** What is freed in the background is given this long. */
+/** Background deletion must finish within this time. */
 const FREED_WITHIN_MS = 30_000;
 
-/** Keys of Redis that name one of the conversations, some time after all of them were erased. */
+/** Returns Redis keys of the conversations that remain some time after their erasure. */
 async function findLeftKeys(redis: AnyRedis, prefix: string): Promise<string[]> {
   return untilEmpty(() => findKeys(redis, `*${prefix}*`));
 }
 
-/** Keys that match, of all masters. */
+/** Returns the matching keys of all masters. */
 export async function findKeys(redis: AnyRedis, match: string): Promise<string[]> {
   const keys: string[] = [];
   for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {
@@ -28,7 +27,7 @@ export async function findKeys(redis: AnyRedis, match: string): Promise<string[]
   return keys;
 }
 
-/** Workflows that still run some time after their conversations were erased. */
+/** Returns workflows that still run some time after their conversations were erased. */
 async function findOpenWorkflows(client: Client, taskQueue: string): Promise<string[]> {
   const query = `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
   return untilEmpty(async () => {
@@ -48,13 +47,13 @@ async function untilEmpty(look: () => Promise<string[]>): Promise<string[]> {
 }
 
 const SAMPLE_MS = 5_000;
-/** Fewer samples give no verdict. */
+/** With fewer samples there is no verdict. */
 const LEAST_SAMPLES = 40;
-/** Growth from the second quarter of the time to the last one: more is a leak. */
+/** More growth from the second quarter of the time to the last one is a leak. */
 const MOST_GROWTH = 1.25;
 const SLACK_MB = 60;
 
-/** Watches the memory of processes until it is asked which of them grow. */
+/** Watches processes' memory; the returned function lists those that grow. */
 export function watchMemory(pids: Readonly<Record<string, number>>): () => string[] {
   const samples = new Map(Object.keys(pids).map((name) => [name, [] as number[]]));
   const timer = setInterval(() => {
@@ -74,10 +73,10 @@ export function watchMemory(pids: Readonly<Record<string, number>>): () => strin
   };
 }
 
-/** As `newSessionId` begins them. */
+/** Prefix of ids from `newSessionId`. */
 const SESSIONS = 'bench-';
 
-/** Looks at every conversation once more, at all effects, and, when all are erased, at what is left. */
+/** Checks every conversation and effect again, then erases everything and checks the remains. */
 export async function auditAll(
   talk: Talk,
   conversations: readonly Conversation[],
@@ -111,10 +110,7 @@ export async function auditAll(
   for (const name of left.slice(0, 20)) say(`LEFT ${name}`);
 }
 
-/**
- * Faults that a soak has to notice: each is put into the record behind the product's back, when all
- * conversations rest.
- */
+/** Plants faults that a soak must detect, directly in the record, while all conversations rest. */
 export async function plant(
   kind: Kind,
   redis: AnyRedis,
@@ -127,7 +123,7 @@ export async function plant(
     case 'doubled':
       return editWord(redis, conversations, keyOf, '$& $&');
     case 'stuck': {
-      // Not the one whose words are edited.
+      // Not the conversation whose words were edited.
       const last = conversations.at(-1);
       const key = last === undefined ? '' : keyOf(last, 'root');
       const record = (await redis.hget(key, 'record')) ?? '';
@@ -143,7 +139,7 @@ export async function plant(
   }
 }
 
-/** Replaces the first word of a stored reply. */
+/** Edits the first word of a stored reply. */
 async function editWord(
   redis: AnyRedis,
   conversations: readonly Conversation[],

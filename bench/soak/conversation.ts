@@ -12,25 +12,25 @@ import {
 } from './page.js';
 import type { Verdict } from './verdict.js';
 
-/** One message to the lab agent, and what has to come of it. */
+/** A message to the lab agent and its expected outcome. */
 interface Turn {
   kind: string;
-  /** Id of the user's message. */
+  /** Id of the user message. */
   id: string;
-  /** The script. */
+  /** The lab script. */
   text: string;
-  /** All words that its reply says, in their order. */
+  /** Expected words of the reply, in order. */
   words: string[];
-  /** A person stops it this long after it began, ms. */
+  /** Time from the start to a person's stop, ms. */
   stopAfterMs?: number;
-  /** The page is loaded again this long after it began, ms. */
+  /** Time from the start to a page reload, ms. */
   reloadAfterMs?: number;
 }
 
 type Entry = Record<string, unknown>;
 type Speak = (count: number, how?: Entry) => Entry;
 
-/** What conversations do, by name. `speak` makes an entry that says so many new words. */
+/** Scripts by name. `speak` makes an entry with that many new words. */
 const KINDS: Record<string, (speak: Speak, id: () => string) => Entry[]> = {
   words: (speak) => [speak(60)],
   'provider fails': (speak) => [
@@ -69,7 +69,7 @@ function makeTurn(prefix: string): Turn {
   const words: string[] = [];
   let calls = 0;
   const speak: Speak = (count, how = {}) => {
-    // Of one width, so that a word which a stop has cut is no other word.
+    // Equal widths keep a word that a stop cut from matching another word.
     const next = Array.from(
       { length: count },
       (_, n) => `${prefix}w${String(words.length + n).padStart(3, '0')}`,
@@ -88,31 +88,31 @@ function call(tool: string, id: string, args: unknown): Entry {
   return { tool, id, args };
 }
 
-/** A conversation of a soak, and all its turns. */
+/** A conversation of a soak with all its turns. */
 export interface Conversation {
   sessionId: string;
   turns: Turn[];
-  /** It did not come to rest, so nothing more is expected of it. */
+  /** True if it did not come to rest; nothing more is expected of it. */
   isStuck: boolean;
 }
 
-/** Faults, their time-outs and a queue of recoveries may all fall into one turn. */
+/** Several faults, their time-outs and recoveries may fall into one turn. */
 const REST_WITHIN_MS = 150_000;
-/** One that is late is answered for this long, which tells a slow conversation from one that waits without end. */
+/** A late conversation is served for this long, which tells a slow one from one that hangs. */
 const LATE_REST_MS = 300_000;
 const LOOK_EVERY_MS = 400;
-/** Waits for a next word above this are named, ms. */
+/** Longer waits for the next word are reported, ms. */
 const LONG_MS = 15_000;
 
 export interface Talk {
   requests: Requests;
   verdict: Verdict;
   say: (text: string) => void;
-  /** Looks at a conversation that did not come to rest in time. */
+  /** Reports on a conversation that did not come to rest in time. */
   examine?: (sessionId: string, why: string) => Promise<void>;
 }
 
-/** Plays one more turn, and looks at what the page and the record show of it; false if it is stuck. */
+/** Plays a turn and checks page and record; returns false if the conversation is stuck. */
 export async function playTurn(talk: Talk, conversation: Conversation): Promise<boolean> {
   const { verdict, say } = talk;
   const { sessionId, turns } = conversation;
@@ -144,7 +144,7 @@ export async function playTurn(talk: Talk, conversation: Conversation): Promise<
   return true;
 }
 
-/** It is stuck, whatever comes of it. */
+/** The conversation counts as stuck even if it comes to rest now. */
 async function bringToRestLate(
   talk: Talk,
   conversation: Conversation,
@@ -180,7 +180,7 @@ export function checkTurn(talk: Talk, sessionId: string, shown: Shown, turn: Tur
   }
 }
 
-/** Reads, answers and stops as the turn wants it; the snapshot is absent if it does not come to rest. */
+/** Reads, answers and stops as the turn says; the snapshot is absent if the turn does not come to rest. */
 async function bringToRest(
   { requests, say }: Talk,
   sessionId: string,
@@ -207,7 +207,7 @@ async function bringToRest(
   }
 }
 
-/** Answers what people are asked, but for the questions that are left to expire. */
+/** Answers open questions, except those meant to expire. */
 async function answerAll(
   { requests, say }: Pick<Talk, 'requests' | 'say'>,
   sessionId: string,
@@ -220,7 +220,7 @@ async function answerAll(
     const answer = toolName === 'charge' ? { approved: true } : { result: 'here' };
     const path = `/chat/${sessionId}/pending/${encodeURIComponent(toolCallId)}`;
     const reply = await requests.send(path, json(answer));
-    // An answer whose reply was lost is given twice.
+    // An answer whose reply was lost is sent twice.
     if (reply.status >= 400 && reply.status !== 409 && reply.status !== 404) {
       say(`answer to ${toolName}: ${String(reply.status)} ${await reply.text()}`);
     } else await reply.body?.cancel();
@@ -231,7 +231,7 @@ async function stopLater(requests: Requests, sessionId: string, turn: Turn): Pro
   if (turn.stopAfterMs === undefined) return;
   await sleep(turn.stopAfterMs);
   for (;;) {
-    // Before its first message a conversation is not there.
+    // A conversation does not exist before its first message.
     const response = await requests.send(`/chat/${sessionId}/stop`, json({}));
     await response.body?.cancel();
     if (response.status !== 404) return;
@@ -252,14 +252,14 @@ function storedWords(shown: Shown, turn: Turn): string[] {
 
 const TURNS_OF_A_CONVERSATION = 6;
 
-/** How long one person waits, ms. */
+/** Pauses of one person, ms. */
 export interface Pauses {
-  /** Before the first message and between two turns, at the most; absent: no time. */
+  /** Longest pause before the first message and between two turns; absent means none. */
   betweenTurns?: number;
   betweenConversations: number;
 }
 
-/** One person: conversation after conversation. */
+/** Plays one person, who holds one conversation after the other. */
 export async function talkUntil(
   end: AbortSignal,
   talk: Talk,

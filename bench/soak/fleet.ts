@@ -12,16 +12,16 @@ import {
 import type { Faults } from './play.js';
 import { startWire, type Wire } from './wire.js';
 
-/** The processes of a soak: of each role one that stays, so that its memory can be watched, and one that dies. */
+/** Processes of a soak: per role a steady one, whose memory is watched, and a mortal one. */
 export interface Fleet {
-  /** Where the next request goes. */
+  /** Returns the server for the next request. */
   pickUrl: () => string;
-  /** Process ids of those that stay. */
+  /** Process ids of the steady ones. */
   steady: Readonly<Record<string, number>>;
   wires: { redis: Wire; temporal: Wire };
-  /** Ends the mortal one by that signal, and starts its successor. */
+  /** Ends the mortal process with that signal and starts its successor. */
   replace: (role: 'api' | 'worker', signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
-  /** Freezes the mortal worker for this long, in ms. */
+  /** Freezes the mortal worker for `ms`. */
   freezeWorker: (ms: number) => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function startFleet(
   };
   const settings = {
     LOG_LEVEL: 'fatal',
-    // All conversations are one person's here.
+    // All conversations belong to one person here.
     MAX_REQUESTS_PER_MINUTE: '1000000',
     MAX_OPEN_STREAMS: '1000',
   };
@@ -78,10 +78,10 @@ export async function startFleet(
   };
 }
 
-/** How long Redis refuses, ms. */
+/** Redis refuses commands for this time, ms. */
 const REFUSES_MS = 1_500;
 
-/** Everything that goes wrong in a soak. */
+/** Lists the faults of a soak. */
 export function listFaults(fleet: Fleet, redis: Redis): Faults {
   const { wires, replace } = fleet;
   const setting = async (name: string, bad: string, good: string): Promise<void> => {

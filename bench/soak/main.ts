@@ -8,13 +8,13 @@ import { play } from './play.js';
 import { readPlanted, type Kind } from './verdict.js';
 
 const TASK_QUEUE = 'soak';
-/** Of one person between two conversations. */
+/** Pauses of one person. */
 const PAUSES = { betweenConversations: 200 };
 
 /**
- * `npm run soak -- --minutes 30`: conversations of every kind, while workers, APIs, wires and Redis
- * fail at random. It runs inside scripts/bench.mjs, which builds the product and starts the engines.
- * The closing line says what was found; the exit code is 1 unless that is nothing.
+ * `npm run soak -- --minutes 30`: plays conversations of every kind while workers, APIs, wires and Redis fail
+ * at random. scripts/bench.mjs builds the product and starts the engines. The closing line is the verdict;
+ * the exit code is 1 if anything was found.
  */
 async function main(): Promise<void> {
   const options = readOptions();
@@ -47,9 +47,9 @@ async function main(): Promise<void> {
 
 interface Options {
   minutes: number;
-  /** How many talk at the same time. */
+  /** Number of concurrent people. */
   people: number;
-  /** Kinds of faults to plant, so that it can be seen that they are noticed. */
+  /** Kinds of faults to plant, to show that they are detected. */
   planted: readonly Kind[];
 }
 

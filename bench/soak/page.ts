@@ -2,22 +2,22 @@ import type { FrontendSnapshot } from '../../protocol/http.js';
 import { createDataLines } from '../client/raw-stream.js';
 import { sleep } from '../clock.js';
 
-/** What a page that follows a turn has seen, over all its connections. */
+/** A page that follows a turn over several connections. */
 export interface Reader {
-  /** Reads a response to its end; true if the turn ended with it, false if it was cut or is paused. */
+  /** Reads a response to its end; resolves to true if the turn ended with it, false if it was cut or is paused. */
   read: (response: Response) => Promise<boolean>;
   /** Words on the page; a replay starts over. */
   words: () => string[];
-  /** What comes next is waited for from now on: a person had to act. */
+  /** Restarts the wait for the next word, because a person had to act. */
   rest: () => void;
 }
 
-/** Between two words of a reply that nothing disturbs there is much less. */
+/** An undisturbed reply has much shorter pauses between words. */
 const DISTURBED_MS = 1_500;
 
 /**
- * @param onRecovery called with the ms that it took until words came again
- * @param leaveAfterMs the first response is left this long after it began, as a page that is loaded again does
+ * @param onRecovery called with the ms until words came again
+ * @param leaveAfterMs drops the first response after this time, as a page reload does
  */
 export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = Infinity): Reader {
   let leaveAt: number | undefined;
@@ -37,7 +37,7 @@ export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = In
       grownAt = now;
       most = text.length;
     }
-    // At a pause the page has to ask again: a question may expire, and the run end, meanwhile.
+    // At a pause the page must reconnect, because a question may expire and the run end meanwhile.
     return part.type === 'finish' && part.finishReason !== 'tool-calls';
   }
 
@@ -67,7 +67,7 @@ export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = In
   };
 }
 
-/** A message as a page shows it, as far as a soak looks at it. */
+/** The fields of a message that a soak checks. */
 interface ShownMessage {
   id: string;
   role: string;
@@ -75,9 +75,9 @@ interface ShownMessage {
 }
 export type Shown = FrontendSnapshot<Record<string, unknown>, ShownMessage>;
 
-/** Requests of people whose servers come and go: they try again, at another server. */
+/** Requests that are retried at another server while servers come and go. */
 export interface Requests {
-  /** A response other than 5xx. @throws Error after a minute without one, or when the signal fires */
+  /** Resolves to a response other than 5xx. @throws Error after a minute without one, or when the signal fires */
   send: (path: string, init?: RequestInit) => Promise<Response>;
   snapshot: (sessionId: string) => Promise<Shown>;
 }
@@ -86,7 +86,7 @@ const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 250;
 const REPLY_MS = 20_000;
 
-/** @param pickUrl where the next request goes */
+/** @param pickUrl returns the server for the next request */
 export function createRequests(pickUrl: () => string): Requests {
   async function send(path: string, init: RequestInit = {}): Promise<Response> {
     const giveUpAt = Date.now() + GIVE_UP_MS;
@@ -108,7 +108,7 @@ export function createRequests(pickUrl: () => string): Requests {
       for (;;) {
         const signal = AbortSignal.timeout(REPLY_MS);
         const response = await send(`/chat/${sessionId}/snapshot`, { signal });
-        // A server that dies in the middle of its reply.
+        // The server died in the middle of its reply.
         const shown: unknown = await response.json().catch(() => undefined);
         if (response.ok && shown !== undefined) return shown as Shown;
         if (!response.ok) throw new Error(`snapshot: ${String(response.status)}`);
@@ -126,10 +126,9 @@ export function json(body: unknown): RequestInit {
 }
 
 /**
- * Compares the words found with the words sent; all words of a turn are different.
+ * Compares found words with sent ones; all words of a turn differ.
  *
- * @param isCut true if the turn was stopped, so that its last words may be missing, and one may be
- * incomplete
+ * @param isCut true if the turn was stopped, so that its last words may be missing or incomplete
  */
 export function tally(
   sent: readonly string[],

@@ -15,35 +15,35 @@ import { createVerdict, formatVerdict, isClean, type Kind } from './verdict.js';
 
 const PROGRESS_MS = 15_000;
 
-/** What goes wrong, by name; resolves when everything runs again. */
+/** Faults by name; each resolves when everything runs again. */
 export type Faults = Readonly<Record<string, () => Promise<unknown>>>;
 
-/** Where conversations are held, and what is done to those who hold them. */
+/** Setup of a soak: servers, people and faults. */
 export interface Stage {
-  /** Where the next request goes. */
+  /** Returns the server for the next request. */
   pickUrl: () => string;
   redis: AnyRedis;
   temporal: Client;
   taskQueue: string;
   minutes: number;
-  /** How many talk at the same time. */
+  /** Number of concurrent people. */
   people: number;
   pauses: Pauses;
-  /** None: a run to compare with. */
+  /** Empty for a comparison run. */
   faults: Faults;
-  /** Between two faults, ms. */
+  /** Pauses between two faults, ms. */
   faultPauses: { least: number; most: number };
   planted: readonly Kind[];
-  /** Goes on beside the conversations. */
+  /** Work that runs in parallel with the conversations. */
   beside?: Promise<unknown>;
-  /** Processes whose memory has grown. */
+  /** Returns the processes whose memory has grown. */
   findGrowing?: () => string[];
-  /** What a conversation that did not come to rest is doing. */
+  /** Reports on a conversation that did not come to rest. */
   examine?: Talk['examine'];
   say: (text: string) => void;
 }
 
-/** Plays conversations while something fails, and looks at all of them. Prints the verdict, and returns whether it is clean. */
+/** Plays conversations during faults, checks all of them, and prints the verdict. Returns true if it is clean. */
 export async function play(stage: Stage): Promise<boolean> {
   const { redis, temporal, taskQueue, faults, say, examine } = stage;
   const verdict = createVerdict();
@@ -83,8 +83,8 @@ export async function play(stage: Stage): Promise<boolean> {
 }
 
 /**
- * Plays the faults one after the other, each once before any comes again, until the time is over;
- * resolves with how often each was played when the last one is over.
+ * Plays the faults one after the other, each once before any repeats, until the time is up; resolves to the
+ * number of times that each was played.
  */
 async function playFaults(
   faults: Faults,

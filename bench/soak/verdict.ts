@@ -1,18 +1,18 @@
 import { summarize } from '../report.js';
 
-/** What a soak found; everything but `recoveries` has to be nothing. */
+/** Findings of a soak; everything except `recoveries` must be zero. */
 export interface Verdict {
-  /** Words that were sent and are not stored, and turns that did not end. */
+  /** Sent words that are not stored, and turns that did not end. */
   lost: number;
-  /** Words that are stored or were shown more than once, or in another order. */
+  /** Words stored or shown more than once or out of order. */
   doubled: number;
   /** Conversations that did not come to rest. */
   stuck: number;
   /** Executions of an effect beyond the first. */
   twice: number;
-  /** Keys and workflows that stay behind, and processes whose memory grows. */
+  /** Leftover keys and workflows, and processes whose memory grows. */
   leaked: number;
-  /** How long readers waited for their next word when something had failed, ms. */
+  /** Readers' waits for their next word after a fault, ms. */
   recoveries: number[];
 }
 
@@ -20,9 +20,9 @@ export const KINDS = ['lost', 'doubled', 'stuck', 'twice', 'leaked'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /**
- * Reads which faults are to be planted, so that it can be seen that they are noticed.
+ * Parses the faults to plant, which show that they are detected.
  *
- * @param names `all`, or some with commas between them
+ * @param names `all`, or some separated by commas
  * @throws Error in one line
  */
 export function readPlanted(names: string): Kind[] {
@@ -41,10 +41,10 @@ export function createVerdict(): Verdict {
   return { lost: 0, doubled: 0, stuck: 0, twice: 0, leaked: 0, recoveries: [] };
 }
 
-/** What was played; nothing can be found where nothing was. */
+/** Extent of the soak; nothing can be found if nothing was played. */
 export interface Played {
   turns: number;
-  /** Undefined where none were wanted. */
+  /** Undefined if no faults were wanted. */
   faults: number | undefined;
 }
 
@@ -52,7 +52,7 @@ export function isClean(verdict: Verdict, { turns, faults }: Played): boolean {
   return turns > 0 && faults !== 0 && KINDS.every((kind) => verdict[kind] === 0);
 }
 
-/** The closing line. `recovery_p99` is in ms, 0 if no reader had to wait. */
+/** Formats the closing line. `recovery_p99` is in ms, 0 if no reader had to wait. */
 export function formatVerdict(verdict: Verdict): string {
   const counts = KINDS.map((kind) => `${kind} ${String(verdict[kind])}`);
   const { p99, count } = summarize(verdict.recoveries);

@@ -1,11 +1,11 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A stretch of wire to an engine that can fail. */
+/** A connection to an engine that can be made to fail. */
 export interface Wire {
   port: number;
-  /** Connections that are open stay so, but no byte passes them any more; new ones are let through. */
+  /** Open connections stay open but pass no more bytes; new ones work. */
   swallow: () => void;
-  /** Nothing passes, of new connections neither; what is sent meanwhile arrives after `release`. */
+  /** Nothing passes, not even on new connections; traffic of that time arrives after `release`. */
   hold: () => void;
   release: () => void;
   /** Breaks every connection. */
@@ -19,8 +19,8 @@ interface Place {
 }
 
 /**
- * @param target port of the engine, and its host if that is not this one
- * @param at where it listens, by default on any port
+ * @param target port of the engine, with its host if that is another machine
+ * @param at address to listen on; default: any port
  */
 export async function startWire(
   target: number | Place,
@@ -36,7 +36,7 @@ export async function startWire(
     from.on('error', () => to.destroy());
     from.on('close', () => {
       sockets.delete(from);
-      // What it sent before is still delivered.
+      // Data that was sent before is still delivered.
       to.destroySoon();
     });
     from.on('data', (bytes) => {

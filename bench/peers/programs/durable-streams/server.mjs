@@ -1,4 +1,4 @@
-// The process that makes replies and appends them to the streams' server.
+// Makes replies and appends them to the streams' server.
 import { DurableStream, IdempotentProducer } from '@durable-streams/client';
 import { serveTurns } from './shared/server.mjs';
 import { sayWords } from './shared/words.mjs';
@@ -9,7 +9,7 @@ serveTurns({
   begin: async (id, turn) => {
     const url = `${streams}/turns/${id}`;
     const stream = await DurableStream.create({ url, contentType: 'text/plain' });
-    // Each word is sent as it comes; those that come meanwhile go together.
+    // Sends each word as it comes; words that come during a request go together.
     const producer = new IdempotentProducer(stream, 'model', { autoClaim: true, lingerMs: 0 });
     appendAll(producer, turn).catch((error) => {
       console.error(error);

@@ -1,4 +1,4 @@
-// The streams' own server, with its files: readers connect to it.
+// The file-based streams server that readers connect to.
 import { DurableStreamTestServer } from '@durable-streams/server';
 
 const server = new DurableStreamTestServer({

@@ -1,4 +1,4 @@
-// The reply is made in the web process; Redis carries it to readers that come later.
+// The web process makes the reply; Redis carries it to later readers.
 import { Redis } from 'ioredis';
 import { createResumableStreamContext } from 'resumable-stream/ioredis';
 import { serveTurns, toFrame } from './shared/server.mjs';

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 
-/** One word of a reply as a frame. */
+/** Formats a word as a frame. */
 export function toFrame(word) {
   return `data: ${word}\n\n`;
 }
 
 /**
- * Serves what every program of the comparison serves: `POST /turns/<id>` begins a turn and streams
- * it, `GET /turns/<id>?words=<n>&chars=<n>` streams the rest of it, `GET /ready` answers.
+ * Serves the routes of every compared program: `POST /turns/<id>` begins a turn and streams it, `GET
+ * /turns/<id>?words=<n>&chars=<n>` streams the rest of it, `GET /ready` answers.
  */
 export function serveTurns({ begin, attach, history }) {
   const server = createServer((request, response) => {

@@ -13,7 +13,7 @@ export async function* sayWords(step, { words, everyMs, stamp }) {
   const startedAt = performance.now();
   for (let word = 1; word <= words; word += 1) {
     yield stamp ? wallClock().toFixed(3) : `s${step}w${word}`;
-    // A beat of its own: a late timer does not delay those that follow.
+    // Absolute times keep a late timer from delaying the next ones.
     const ms = startedAt + word * everyMs - performance.now();
     if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
   }

@@ -1,6 +1,6 @@
 import { getWorld } from '@workflow/core/runtime';
 
-/** Runs that a process left behind are taken up when the next one starts. */
+/** Resumes runs of an earlier process. */
 export default async (): Promise<void> => {
   await getWorld().start?.();
 };

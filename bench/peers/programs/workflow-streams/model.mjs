@@ -5,7 +5,7 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** A provider whose model says the words that the prompt asks for, and then calls `echo`. */
+/** A provider whose model says the prompt's words and then calls `echo`. */
 export const scriptedProvider = {
   specificationVersion: 'v4',
   languageModel: (modelId) => ({

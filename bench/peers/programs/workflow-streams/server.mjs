@@ -1,4 +1,4 @@
-// Starts turns and turns the workflow's stream into frames for readers.
+// Starts turns and converts the workflow's stream to frames for readers.
 import { Client, Connection } from '@temporalio/client';
 import { WorkflowStreamClient } from '@temporalio/workflow-streams/client';
 import { TASK_QUEUE, TOPIC } from './names.mjs';

@@ -5,11 +5,11 @@ import { stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
 import { TOPIC } from './names.mjs';
 
-// Without a heartbeat time-out a reply that dies with its worker is missed after ten minutes.
+// Without a heartbeat time-out, Temporal notices a worker's death only after ten minutes.
 const liveness = { startToCloseTimeout: '10 minutes', heartbeatTimeout: '5 seconds' };
 const { echo } = proxyActivities(liveness);
 
-/** An agent as the documentation of the AI SDK integration writes it. */
+/** An agent written as in the documentation of the AI SDK integration. */
 export async function turn(work) {
   const stream = new WorkflowStream();
   const provider = new TemporalProvider({ languageModel: { ...liveness, streamingTopic: TOPIC } });

@@ -1,7 +1,7 @@
 import { start } from 'workflow/api';
 import { turn } from '../workflows/turn';
 
-/** The first frame names the run, by which readers find it again. */
+/** The first frame names the run, so that readers can find it again. */
 export default async (event: { req: Request }): Promise<Response> => {
   const run = await start(turn, [await event.req.json()]);
   const named = new TransformStream<string, string>({

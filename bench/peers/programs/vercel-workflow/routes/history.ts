@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getRun } from 'workflow/api';
 
-/** What the local world keeps of a run's events. */
+/** Returns the size of a run's events in the local world. */
 export default async (event: { req: Request }): Promise<object> => {
   const runId = new URL(event.req.url).pathname.split('/').at(-1) ?? '';
   await getRun(runId).returnValue;

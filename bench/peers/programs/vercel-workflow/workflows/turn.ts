@@ -25,7 +25,7 @@ async function close(): Promise<void> {
   await getWritable<string>().close();
 }
 
-/** A turn of steps; the calls of the model and of the tool are steps of the workflow. */
+/** Runs a turn; model calls and tool calls are steps of the workflow. */
 export async function turn(work: Work): Promise<void> {
   'use workflow';
   for (let step = 1; step <= work.steps; step += 1) {
