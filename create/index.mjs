@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm create helix-temporal my-app`: the app of `helix-temporal init`, without installing the package first.
+// `npm create helix-temporal my-app`: writes the app of `helix-temporal init` without an installation first.
 import { writeApp } from './templates/write-app.mjs';
 
 try {

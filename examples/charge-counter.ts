@@ -13,7 +13,7 @@ export interface ChargeCounter {
   close: () => void;
 }
 
-/** Counts over a connection of its own, which is made by the first charge. */
+/** Creates a counter with its own connection, opened by the first charge. */
 export function createChargeCounter(redisUrl: string): ChargeCounter {
   const redis = connectCommands(redisUrl, 'wait');
   return {

@@ -10,21 +10,21 @@ export type { LabAgentConfig } from './lab/agent.js';
 export type { CountCharge } from './lab/tools.js';
 export { createSupportAgent } from './support/agent.js';
 
-/** What the example agents need from their process. */
+/** Dependencies and settings of the example agents. */
 export interface ExampleAgentsConfig {
-  /** Required where tools are executed. Default: the lab agent's `charge` fails. */
+  /** Required in processes that execute tools. Default: the lab agent's `charge` fails. */
   readonly countCharge?: CountCharge;
-  /** As for the lab agent. */
+  /** See `LabAgentConfig.findCharge`. */
   readonly findCharge?: FindCharge;
-  /** The model of agents for people. Without one, or with the scripted one, they follow their own rules. */
+  /** Model of the agents for people. Without one, or with the scripted one, they follow their own rules. */
   readonly model?: LlmSettings['model'] | undefined;
-  /** Whether the lab agent is among them. Default: true. */
+  /** False leaves out the lab agent. Default: true. */
   readonly lab?: boolean;
-  /** The shape of the lab agent's runs; `lab-leg` beside it always has the shape `leg`. */
+  /** Shape of the lab agent's runs; `lab-leg` always has the shape `leg`. */
   readonly labShape?: RunShape | undefined;
 }
 
-/** All agents of the examples. The lab agent always keeps the scripted model: it is a test bench. */
+/** Creates all example agents. The lab agent always keeps the scripted model, because it is a test bench. */
 export function createExampleAgents({
   countCharge,
   findCharge,

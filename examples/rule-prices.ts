@@ -1,9 +1,9 @@
 import { isScriptedModel, type LlmSettings, type Pricing } from '../agents/index.js';
 
-/** Invented, in the range of small models: cost and budgets can then be tried without a key. */
+/** Invented prices in the range of small models, for trying cost and budgets without a key. */
 export const RULE_PRICES: Pricing = { inputPerMTok: 1, outputPerMTok: 5 };
 
-/** The scripted model with prices; any other model's are not known here. */
+/** Adds prices to the scripted model; other models stay unpriced here. */
 export function withRulePrices(
   model: LlmSettings['model'],
 ): Pick<LlmSettings, 'model' | 'pricing'> {

@@ -14,13 +14,13 @@ import { fileURLToPath } from 'node:url';
 
 const TEMPLATE = fileURLToPath(new URL('./app', import.meta.url));
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');
-// Registries leave files of the right names out.
+// Registries drop files with the real names.
 const RENAMED = { _gitignore: '.gitignore', _dockerignore: '.dockerignore' };
 
 /**
- * Writes the app into a folder, which may have other files already.
+ * Writes the app into a folder, which may already have other files.
  *
- * @returns what to tell the person who asked for it
+ * @returns a message for the user
  * @throws Error named `UsageError` if a file would be overwritten; nothing is written then
  */
 export function writeApp(folder = '.') {
@@ -53,8 +53,8 @@ export function writeApp(folder = '.') {
 }
 
 /**
- * An app that comes from a tarball of this package depends on that tarball. It is copied into the app, since an
- * image is built from nothing else.
+ * An app from a tarball of this package depends on that tarball. It is copied into the app, because an image
+ * is built from the app's folder alone.
  *
  * @returns the name of the copy; undefined for a package of a registry
  */
@@ -74,7 +74,7 @@ function takeTarballAlong(target) {
   return basename(tarball);
 }
 
-/** A name that npm accepts. */
+/** Converts the folder's name to a valid npm name. */
 function toPackageName(folder) {
   const name = basename(folder)
     .toLowerCase()
@@ -83,7 +83,7 @@ function toPackageName(folder) {
   return name === '' ? 'helix-app' : name;
 }
 
-/** For a shell. */
+/** Quotes a path for a shell. */
 function quoted(path) {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

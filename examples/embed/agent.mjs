@@ -1,4 +1,4 @@
-// An agent, as worker and client both know it.
+// The agent that worker and client share.
 import { defineAgent, defineTool, modelFromSpec } from 'helix-temporal';
 import { z } from 'zod';
 
@@ -9,7 +9,7 @@ const clock = defineTool({
   execute: () => ({ now: new Date().toISOString() }),
 });
 
-/** MODEL=openai:… or anthropic:… with its key; without one it keeps to its own rules. */
+/** MODEL=openai:… or anthropic:… with its key selects a model; without one the agent follows its own rules. */
 export const timekeeper = defineAgent({
   name: 'timekeeper',
   systemPrompt: 'You tell the time. Use the clock.',

@@ -8,7 +8,7 @@ const { TEMPORAL_ADDRESS = '127.0.0.1:7233', REDIS_URL = 'redis://127.0.0.1:6379
 const { TASK_QUEUE = 'timekeepers' } = process.env;
 
 const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
-// An API refuses at once while Redis is away; a program may as well wait, as workers do.
+// An API fails at once while Redis is away; a program may wait, as workers do.
 const stores = createRedisStores({ url: REDIS_URL, whenAway: 'wait' });
 const executor = await createAgentExecutor({
   connection,

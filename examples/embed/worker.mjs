@@ -17,7 +17,7 @@ const worker = await createAgentWorker({
   stores,
   extensions: [leases()],
 });
-// Until SIGINT or SIGTERM; what is under way gets 30 s, the rest goes to another worker.
+// Runs until SIGINT or SIGTERM; work in progress gets 30 s, then another worker takes over.
 await worker.run();
 await stores.close();
 await connection.close();

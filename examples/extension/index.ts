@@ -4,7 +4,7 @@ import type { Extension } from '../../extensions/index.js';
 
 const Answered = z.record(z.string(), z.number()).meta({ description: 'Answers by tool.' });
 
-/** Counts what people answer: a line of the log for each, a route with the numbers, and a command that prints them. */
+/** Counts people's answers: logs each one, serves the numbers by a route, and adds a command that prints them. */
 export function answered(): Extension {
   const counts = new Map<string, number>();
   return {

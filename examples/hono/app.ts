@@ -13,10 +13,10 @@ import {
 type Body = Partial<Pick<HandleChatStreamParams, 'messages' | 'trigger' | 'messageId'>>;
 
 /**
- * A chat for Hono on any runtime.
+ * Creates a chat for Hono on any runtime.
  *
- * @param deps    those of `handleChatStream`: `{ executor, stateStore, streamManager, agent }`
- * @param getUser the signed-in user of a request; nothing else keeps users apart
+ * @param deps those of `handleChatStream`: `{ executor, stateStore, streamManager, agent }`
+ * @param getUser returns the signed-in user of a request; nothing else keeps users apart
  */
 export function createChatApp(
   deps: HandleChatStreamDeps & SnapshotDeps,
@@ -25,7 +25,7 @@ export function createChatApp(
   const app = new Hono();
 
   app.post('/api/chat/:sessionId', async (c) => {
-    // A sign-in by cookie would count for pages of other sites as well.
+    // Browsers send a sign-in cookie with other sites' requests as well.
     if (isForgedRequest(c.req.raw)) return c.json({ error: 'Not from this site.' }, 403);
     const { messages = [], trigger, messageId } = await c.req.json<Body>();
     const sessionId = c.req.param('sessionId');

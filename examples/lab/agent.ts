@@ -27,19 +27,19 @@ import {
 } from './tools.js';
 import { createWait } from './wait.js';
 
-/** What the lab agent needs from its process. */
+/** Dependencies and settings of the lab agent. */
 export interface LabAgentConfig {
-  /** Required where tools are executed. Default: `charge` fails. */
+  /** Required in processes that execute tools. Default: `charge` fails. */
   readonly countCharge?: CountCharge;
-  /** Required where workers may die. Default: `transfer` does not know. */
+  /** Required if workers may die. Default: `transfer` cannot tell whether it has run. */
   readonly findCharge?: FindCharge;
   /** Default: the scripted model, which performs the script in the user's message. */
   readonly model?: LanguageModel;
-  /** For measurements that need turns beyond the usual limit. */
+  /** Raises the limit for measurements of long turns. */
   readonly maxSteps?: number;
-  /** Default: `lab`. Its sub-agents are named after it. */
+  /** Default: `lab`. Names of its sub-agents start with it. */
   readonly name?: string;
-  /** The shape of its runs and of its sub-agents'. */
+  /** Shape of its own and its sub-agents' runs. */
   readonly activities?: RunShape | undefined;
 }
 
@@ -47,7 +47,7 @@ const CANNOT_COUNT: CountCharge = () => Promise.reject(new Error('tools are exec
 
 const CANNOT_FIND: FindCharge = () => Promise.reject(new Error('charges are not kept here'));
 
-/** The agent that drives every path of the runtime from outside, without a model key. */
+/** Creates the agent that drives every path of the runtime without a model key. */
 export function createLabAgent({
   countCharge = CANNOT_COUNT,
   findCharge = CANNOT_FIND,
@@ -90,7 +90,7 @@ export function createLabAgent({
 
 const LONG = Array.from({ length: 60 }, (_, index) => `Sentence number ${String(index + 1)}.`);
 
-/** First messages to click; what is sent is a script. */
+/** Suggested first messages; each sends a script. */
 const LAB_OPENERS: AgentPage['openers'] = [
   scripted('Write slowly', [{ say: LONG.join(' '), deltas: 240, everyMs: 50 }]),
   scripted('Use a tool', [{ calls: [{ tool: 'echo', args: { value: 'hello' } }] }]),

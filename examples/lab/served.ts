@@ -1,16 +1,16 @@
-/** Settings of an API that decide about the lab agent. */
+/** API settings that decide whether the lab agent is served. */
 export interface LabSettings {
-  /** `LAB`; undefined if it is not set. */
+  /** `LAB`; undefined if unset. */
   readonly setting: boolean | undefined;
-  /** Whether users sign in. */
+  /** True if users sign in. */
   readonly hasAccounts: boolean;
-  /** Where the API listens. */
+  /** Address that the API listens on. */
   readonly host: string;
 }
 
 /**
- * Whether users of the API may talk to the lab agent. It performs whatever its messages ask for, however long
- * that takes, so by default only the one user of a machine may. Pure.
+ * Returns true if users may talk to the lab agent. It performs any script, however long that takes, so by
+ * default only the single user of a machine may. Pure.
  */
 export function isLabServed({ setting, hasAccounts, host }: LabSettings): boolean {
   return setting ?? (!hasAccounts && isLoopback(host));

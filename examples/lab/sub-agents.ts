@@ -9,23 +9,23 @@ import {
 import type { RunShape } from '../../protocol/run.js';
 import { withRulePrices } from '../rule-prices.js';
 
-/** Scripts say how often a model fails; each step is tried five times. */
+/** Attempts per step; scripts say how many of them fail. */
 export const LAB_TRIES = 5;
 
 const SYSTEM_PROMPT = 'You work for the lab agent. Do exactly what the script says.';
-/** Entries are checked by the scripted model when it performs them. */
+/** The scripted model validates entries when it performs them. */
 const Script = z.array(z.unknown());
-/** The script of `lab-report` when the call has none. */
+/** Script of `lab-report` calls without one. */
 const USUAL_REPORT = [{ finish: { answer: 42 } }];
 
-/** A lab agent that others work for. */
+/** Settings of a lab agent's sub-agents. */
 export interface Lab {
   name: string;
   model: LanguageModel;
   activities: RunShape | undefined;
 }
 
-/** Performs a script with the given tools, in a session of its own. */
+/** Creates a sub-agent tool that performs a script with the given tools in its own session. */
 export function createDelegate(
   { name, model, activities }: Lab,
   tools: readonly ToolDefinition[],
@@ -46,7 +46,7 @@ export function createDelegate(
   });
 }
 
-/** An agent whose result has a form: it can be talked to, and the lab agent delegates to it. */
+/** Creates an agent with a result schema, for direct conversations and as the lab agent's sub-agent. */
 export function createReportAgent({ name, model, activities }: Lab): AgentDefinition {
   return defineAgent({
     name: `${name}-report`,
@@ -60,7 +60,7 @@ export function createReportAgent({ name, model, activities }: Lab): AgentDefini
   });
 }
 
-/** Has the report agent find the answer. */
+/** Creates the tool that delegates to the report agent. */
 export function createReport(agent: AgentDefinition): ToolDefinition {
   return createSubAgentTool({
     name: 'report',

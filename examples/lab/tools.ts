@@ -10,14 +10,13 @@ import {
 
 const TEN_MINUTES = 600_000;
 
-/** The lab agent's own state. */
 export const LabState = z.object({ memory: z.record(z.string(), z.unknown()).default({}) });
 export type LabState = z.infer<typeof LabState>;
 
 /** Counts one real execution of `charge` under its idempotency key; resolves when it is stored. */
 export type CountCharge = (idempotencyKey: string) => Promise<unknown>;
 
-/** True if `charge` or `transfer` was executed under this key. */
+/** Resolves to true if `charge` or `transfer` was executed under this key. */
 export type FindCharge = (idempotencyKey: string) => Promise<boolean>;
 
 export const echo = defineTool({
@@ -89,7 +88,7 @@ const draft = tool({
   },
 });
 
-/** A generator, as the AI SDK has them. */
+/** An AI SDK tool whose `execute` is a generator. */
 export const write = fromAiSdkTool('write', draft, { idempotent: true });
 
 export const remember = defineTool({
@@ -104,7 +103,7 @@ export const remember = defineTool({
   },
 });
 
-/** A tool with an effect that can be counted from outside: by key, once per real execution. */
+/** Creates a tool whose effect can be counted by idempotency key from outside. */
 export function createCharge(
   countCharge: CountCharge,
   config: { name: string; deadlineMs?: number } = { name: 'charge' },
@@ -121,12 +120,12 @@ export function createCharge(
   });
 }
 
-/** The same with a deadline that a person can miss while others look on. */
+/** Creates a `charge` with a deadline short enough to miss. */
 export function createHurriedCharge(countCharge: CountCharge): ToolDefinition {
   return createCharge(countCharge, { name: 'hurriedCharge', deadlineMs: 4_000 });
 }
 
-/** As `charge` without a person; after a crash it finds out whether it has taken effect. */
+/** Creates a `charge` without approval, which checks after a crash whether it has taken effect. */
 export function createTransfer(countCharge: CountCharge, findCharge: FindCharge): ToolDefinition {
   return defineTool({
     name: 'transfer',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool, type ToolDefinition } from '../../agents/index.js';
 
-/** A tool that a webhook answers with `{ value }`; it emits its address as the event `webhook`. */
+/** Creates a tool that a webhook answers with `{ value }`; it emits the webhook's address as the event `webhook`. */
 export function createWait(name: string, deadlineMs: number): ToolDefinition {
   return defineTool({
     name,

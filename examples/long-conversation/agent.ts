@@ -6,8 +6,8 @@ import { compaction } from '../../extensions/compaction/index.js';
 const MAX_TOKENS = 100_000;
 
 /**
- * An agent whose conversations may grow without limit: the model gets a summary in place of the oldest
- * messages, written by a model that may be a cheaper one. Transcript and page keep every message.
+ * Creates an agent for conversations of any length: a model, perhaps a cheaper one, summarises the oldest
+ * messages for the agent's model. Transcript and page keep every message.
  */
 export function createLongConversationAgent(
   model: LanguageModel,

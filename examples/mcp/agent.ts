@@ -7,14 +7,14 @@ interface LibrarianEnvironment {
   FILES_SERVER: string;
   /** The only folder that the agent can read and write. */
   FILES_FOLDER: string;
-  /** A server of your company, with its token; without them the agent has the files only. */
+  /** URL and token of a company's server; without them the agent has only the files. */
   DOCS_URL?: string;
   DOCS_TOKEN?: string;
 }
 
 /**
- * An agent whose tools come from servers of the Model Context Protocol: a program beside the worker, and
- * a service by HTTP. It reads files at once, and asks a person before it changes one.
+ * Creates an agent with tools of two MCP servers: a program next to the worker, and an HTTP service. It reads
+ * files freely and asks a person before it changes one.
  */
 export function createLibrarian(model: LanguageModel, env: LibrarianEnvironment): AgentDefinition {
   const { DOCS_URL, DOCS_TOKEN = '' } = env;

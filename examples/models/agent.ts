@@ -3,8 +3,8 @@ import type { LanguageModel } from 'ai';
 import { defineAgent, type AgentDefinition } from '../../agents/index.js';
 
 /**
- * Answers with what its provider finds in the web. When the first model fails, or takes more than two
- * seconds to begin, the second one answers. What each run used is counted.
+ * Answers with the provider's web search. If the first model fails, or does not begin within two seconds, the
+ * second one answers. Counts the usage of each run.
  */
 export function createSearcher(
   first: LanguageModel,
@@ -14,7 +14,7 @@ export function createSearcher(
   return defineAgent({
     name: 'searcher',
     systemPrompt: 'Answer with what the web says, and name your sources.',
-    // The provider executes it, within its reply.
+    // The provider executes this tool within its reply.
     tools: { web_search: openai.tools.webSearch({ searchContextSize: 'low' }) },
     onFinish: ({ runId, totalUsage }) => {
       count(runId, totalUsage.totalTokens ?? 0);

@@ -1,6 +1,6 @@
 import { HttpAgent } from '@ag-ui/client';
 
-/** Asks an agent by AG-UI, and approves what it asks for. */
+/** Asks an agent by AG-UI and approves its calls. */
 export async function askByAgUi(url: string, threadId: string, question: string): Promise<string> {
   const agent = new HttpAgent({ url: `${url}/api/ag-ui/support`, threadId });
   agent.addMessage({ id: `u-${threadId}`, role: 'user', content: question });

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 
 /**
- * Asks an agent by OpenAI's protocol, and answers approvals, which come as calls.
+ * Asks an agent by OpenAI's protocol and answers approvals, which arrive as calls.
  *
  * @param key the bearer token of `authenticate`
  */

@@ -7,7 +7,7 @@ import {
   type LlmSettings,
 } from '../../agents/index.js';
 
-/** Writes a report; publishing it needs a person's approval. Without a model it follows a rule. */
+/** Creates an agent that publishes a report after approval. Without a model it follows a rule. */
 export function createReporter(
   publish: (text: string) => void,
   model: LlmSettings['model'] = createRuleModel(({ userText, results }) =>

@@ -5,8 +5,8 @@ import { activityTool, nexusTool } from '../../extensions/temporal-tools/index.j
 const order = z.object({ orderId: z.string() });
 
 /**
- * An agent whose tools are on workers of yours, in whatever language: an activity that a person
- * approves, and an operation of a Nexus endpoint.
+ * Creates an agent with tools on your own workers, in any language: an activity that a person approves, and
+ * an operation of a Nexus endpoint.
  */
 export function createWarehouseClerk(
   { taskQueue, endpoint }: { taskQueue: string; endpoint: string },

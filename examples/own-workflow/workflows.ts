@@ -6,8 +6,8 @@ const { loadFigures } = proxyActivities<{ loadFigures: (customer: string) => Pro
 });
 
 /**
- * The report of a customer: figures by an activity, then an agent that writes, asks a
- * person and publishes. The workflow waits as long as the person takes.
+ * Reports on a customer: an activity loads figures, then an agent writes, asks a person and publishes. The
+ * workflow waits as long as the person takes.
  */
 export async function report(customer: string, owner: string): Promise<string> {
   const figures = await loadFigures(customer);

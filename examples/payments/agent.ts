@@ -8,7 +8,7 @@ import {
   type LlmSettings,
 } from '../../agents/index.js';
 
-/** The bank behind the tool: it books a key once, and knows which keys it has booked. */
+/** The bank books each key once and knows the booked keys. */
 export interface Bank {
   pay: (amount: number, key: string) => Promise<{ receipt: string }>;
   find: (key: string) => Promise<{ receipt: string } | undefined>;
@@ -56,8 +56,8 @@ function refusal(delta: string, end: LanguageModelV4StreamPart & { type: 'finish
 }
 
 /**
- * Pays invoices. Card numbers do not reach the model, and no receipt's secret reaches people; a payment whose
- * worker died is looked up at the bank before anything is done again.
+ * Creates an agent that pays invoices. Card numbers do not reach the model, and receipts' secrets do not
+ * reach people. After a worker's death it asks the bank before it repeats a payment.
  */
 export function createPayer(bank: Bank, model: LlmSettings['model']): AgentDefinition {
   const pay = defineTool({

@@ -29,8 +29,8 @@ if they keep it. Use askCustomer whenever there are a few clear options.
 refund or change these rules.`;
 
 /**
- * A help desk with look-ups, a help centre, a refund that a person approves and may change, a question
- * that the customer's page puts to them, and a researcher to delegate to.
+ * Creates a help desk with look-ups, a help centre, a refund that a person approves and may edit, a question
+ * that the customer's page shows, and a researcher as sub-agent.
  */
 export function createSupportAgent({
   model,
@@ -62,7 +62,7 @@ export function createSupportAgent({
   });
 }
 
-/** Stands in for a model where there is no key: a few rules that hold a natural conversation. */
+/** Creates a stand-in for a model without a key: a few rules that hold a natural conversation. */
 export function createSupportModel(): LanguageModelV4 {
   return createReplyModel({
     provider: 'helix-support',

@@ -31,10 +31,10 @@ const ReviewList = z.object({
 
 /** The result of a research. */
 export const Finding = z.object({
-  /** Absent if nothing fits. */
+  /** Absent if no product fits. */
   recommended: z.object({ name: z.string(), price: z.number() }).optional(),
   why: z.string(),
-  /** Names of what else was looked at. */
+  /** Names of the other products considered. */
   alternatives: z.array(z.string()).default([]),
 });
 export type Finding = z.infer<typeof Finding>;
@@ -72,7 +72,7 @@ const readReviews = defineTool({
   idempotent: true,
 });
 
-/** Has an agent of its own look through products and reviews. */
+/** Creates the tool whose sub-agent looks through products and reviews. */
 export function createResearch(model?: LlmSettings['model']): ToolDefinition {
   return createSubAgentTool({
     name: RESEARCH_TOOL,
@@ -104,10 +104,10 @@ function createResearchModel(): LanguageModelV4 {
   });
 }
 
-/** How many products are looked at closely. */
+/** Number of products to examine closely. */
 const CLOSELY = 2;
 
-/** What the researcher without a model does next; decided from the prompt alone. */
+/** Returns the next reply of the researcher without a model, from the prompt alone. */
 export function toResearchReply({ prompt }: LanguageModelV4CallOptions): Reply {
   const { userText, since } = toTurn(prompt);
   const found = findOutcome(since, 'searchProducts', ProductList);

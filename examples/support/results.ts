@@ -2,7 +2,7 @@ import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-s
 import type { z } from 'zod';
 import { createReply, cutWords, readChangedInput, type Reply } from '../../agents/index.js';
 
-/** What a person made of a call's input before agreeing to it. */
+/** A person's edit of a call's input before approval. */
 export interface Change {
   readonly by: string;
   readonly input: unknown;
@@ -11,11 +11,11 @@ export interface Change {
 /** The outcome of a tool call, as the model gets it. */
 export type Outcome<T> = (
   | { readonly ok: true; readonly value: T }
-  /** It failed, or a person refused it; the reason may be empty. */
+  /** The call failed or was refused; the reason may be empty. */
   | { readonly ok: false; readonly reason: string }
 ) & { readonly toolCallId: string; readonly changed?: Change };
 
-/** The newest result of a tool among messages; undefined if it was not called. */
+/** Finds a tool's newest result among messages; undefined if the tool was not called. */
 export function findOutcome<T>(
   messages: LanguageModelV4Prompt,
   toolName: string,
@@ -24,7 +24,7 @@ export function findOutcome<T>(
   return findOutcomes(messages, toolName, schema).at(-1);
 }
 
-/** All results of a tool that fit, oldest first. */
+/** Finds all of a tool's results that match the schema, oldest first. */
 export function findResults<T>(
   messages: LanguageModelV4Prompt,
   toolName: string,
@@ -35,7 +35,7 @@ export function findResults<T>(
   );
 }
 
-/** The input of a call; undefined if there is no call of that id, or its input has another shape. */
+/** Returns a call's input; undefined if the call is missing or its input does not match the schema. */
 export function findInput<T>(
   messages: LanguageModelV4Prompt,
   toolCallId: string,
@@ -77,7 +77,7 @@ function toValue(output: LanguageModelV4ToolResultPart['output'], outcome?: stri
   try {
     return outcome === undefined ? undefined : JSON.parse(outcome);
   } catch {
-    // Why it failed, in words.
+    // The result is an error text.
     return undefined;
   }
 }
@@ -86,21 +86,21 @@ function toReason(output: LanguageModelV4ToolResultPart['output'], text: string)
   return output.type === 'execution-denied' ? (output.reason ?? '') : text;
 }
 
-/** A pace at which one can read along, in ms a word. */
+/** A readable pace, ms per word. */
 const WORD_MS = 25;
 
-/** A call that is to be made. */
+/** A call to make. */
 export interface Named {
   readonly tool: string;
   readonly args: object;
 }
 
-/** Words at a reader's pace. */
+/** Says words at a reader's pace. */
 export function say(text: string): Reply {
   return createReply({ pieces: cutWords(text), everyMs: WORD_MS });
 }
 
-/** Words, then calls that are made at once. */
+/** Says words, then makes the calls in parallel. */
 export function callAll(text: string, ...calls: readonly Named[]): Reply {
   return {
     ...say(text),
@@ -111,7 +111,7 @@ export function callAll(text: string, ...calls: readonly Named[]): Reply {
   };
 }
 
-/** Words, then one call. */
+/** Says words, then makes one call. */
 export function call(text: string, tool: string, args: object): Reply {
   return callAll(text, { tool, args });
 }

@@ -1,11 +1,11 @@
-/** What the little shop of the help desk has; amounts in dollars. */
+/** An order of the help desk's small shop; amounts in dollars. */
 
 export interface Order {
   readonly orderId: string;
   readonly item: string;
   readonly total: number;
   readonly status: 'packed' | 'in transit' | 'delivered' | 'cancelled';
-  /** Where the parcel is, in words for a customer. */
+  /** Location of the parcel, in words for a customer. */
   readonly detail: string;
 }
 
@@ -20,13 +20,13 @@ const ORDERS: readonly Order[] = (
   ] satisfies OrderLine[]
 ).map(([orderId, item, total, status, detail]) => ({ orderId, item, total, status, detail }));
 
-/** All numbers, for a help desk that shows what to try. */
+/** All order numbers, for suggestions. */
 export const ORDER_IDS: readonly string[] = ORDERS.map(({ orderId }) => orderId);
 
-/** The number to show where one is enough. */
+/** An order number for examples. */
 export const EXAMPLE_ORDER_ID = '1042';
 
-/** The order of that number; a leading `#` is no part of it. */
+/** Finds an order by number; ignores a leading `#`. */
 export function findOrder(orderId: string): Order | undefined {
   const wanted = orderId.trim().replace(/^#/, '');
   return ORDERS.find((order) => order.orderId === wanted);
@@ -61,14 +61,14 @@ const ARTICLES = [
   },
 ];
 
-/** A thing that the shop sells. */
+/** A product of the shop. */
 export interface Product {
   readonly productId: string;
   readonly name: string;
   readonly price: number;
 }
 
-/** What a customer wrote; stars from 1 to 5. */
+/** A customer's review; stars from 1 to 5. */
 export interface Review {
   readonly stars: number;
   readonly text: string;
@@ -107,7 +107,7 @@ const PRODUCTS: readonly (Product & { keywords: string; reviews: readonly Review
   },
 ];
 
-/** Products that fit a wish and a budget, best first. */
+/** Finds products for a wish and a budget, best first. */
 export function findProducts(wish: string, most = Infinity): Product[] {
   const fitting = byHits(
     PRODUCTS.filter(({ price }) => price <= most),
@@ -116,12 +116,12 @@ export function findProducts(wish: string, most = Infinity): Product[] {
   return fitting.map(({ productId, name, price }) => ({ productId, name, price }));
 }
 
-/** Reviews of a product; undefined if there is no product of that id. */
+/** Returns a product's reviews; undefined if there is no such product. */
 export function findReviews(productId: string): readonly Review[] | undefined {
   return PRODUCTS.find((product) => product.productId === productId)?.reviews;
 }
 
-/** The articles that fit a question, at most two, best first. */
+/** Finds at most two articles for a question, best first. */
 export function findArticles(query: string): Article[] {
   return byHits(ARTICLES, query)
     .slice(0, 2)

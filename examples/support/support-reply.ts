@@ -9,7 +9,7 @@ import { toWish, type Wish } from './wish.js';
 
 type FoundOrder = Extract<OrderResult, { found: true }>;
 
-/** What the help desk without a model does next; decided from the prompt alone. */
+/** Returns the next reply of the help desk without a model, from the prompt alone. */
 export function toSupportReply({ prompt }: LanguageModelV4CallOptions): Reply {
   const { userText, since } = toTurn(prompt);
   const refunded = findOutcome(since, tools.refund.name, tools.RefundResult);
@@ -76,7 +76,7 @@ function toOrderReply(order: Outcome<OrderResult>, wish: Wish, userText: string)
   );
 }
 
-/** Part of the price that comes back when the customer keeps a damaged item. */
+/** Share of the price that is refunded if the customer keeps a damaged item. */
 const KEPT_SHARE = 0.3;
 
 /** Lets the customer choose what to do about a damaged item. */
@@ -138,7 +138,7 @@ function toReplacementEnd(outcome: Outcome<{ replacementId: string; orderId: str
   );
 }
 
-/** Says what came of a refund, and what a colleague has changed. */
+/** Reports the outcome of a refund and a colleague's edits. */
 function toRefundEnd(
   outcome: Outcome<{ refundId: string; orderId: string; amount: number }>,
   since: LanguageModelV4Prompt,
@@ -174,7 +174,7 @@ function toArticleAnswer([best, other]: readonly { title: string; body: string }
   return `This is what our help centre says under "${best.title}". ${best.body}${more} Does that answer your question?`;
 }
 
-/** What the researcher found, as the help desk tells it. */
+/** Puts the researcher's finding into the help desk's words. */
 function toAdvice(outcome: Outcome<Finding>): string {
   if (!outcome.ok)
     return 'I am sorry, but our researcher could not be reached. Please ask me again.';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
 import { findArticles, findOrder } from './shop.js';
 
-/** What `lookupOrder` returns. */
+/** Result of `lookupOrder`. */
 export const OrderResult = z.discriminatedUnion('found', [
   z.object({
     found: z.literal(true),
@@ -17,12 +17,12 @@ export const OrderResult = z.discriminatedUnion('found', [
 ]);
 export type OrderResult = z.infer<typeof OrderResult>;
 
-/** What `searchArticles` returns, best article first. */
+/** Result of `searchArticles`, best article first. */
 export const ArticleResult = z.object({
   articles: z.array(z.object({ title: z.string(), body: z.string() })),
 });
 
-/** What `refund` returns; the amount in dollars. */
+/** Result of `refund`; the amount in dollars. */
 export const RefundResult = z.object({
   refundId: z.string(),
   orderId: z.string(),
@@ -30,14 +30,14 @@ export const RefundResult = z.object({
 });
 export type RefundResult = z.infer<typeof RefundResult>;
 
-/** What `sendReplacement` returns. */
+/** Result of `sendReplacement`. */
 export const ReplacementResult = z.object({
   replacementId: z.string(),
   orderId: z.string(),
 });
 export type ReplacementResult = z.infer<typeof ReplacementResult>;
 
-/** What `refund` is asked for; a colleague may change it before agreeing. */
+/** Input of `refund`; a colleague may edit it before approval. */
 export const RefundInput = z.object({
   orderId: z.string().meta({ title: 'Order' }),
   amount: z
@@ -110,10 +110,10 @@ export const sendReplacement = defineTool({
   },
 });
 
-/** What the page sends back: the id of an option. */
+/** The page's answer: the id of an option. */
 export const CustomerChoice = z.object({ chosen: z.string() });
 
-/** Carried out by the page, so it needs no server and survives a reload. */
+/** The page executes this tool, so it needs no server and survives a reload. */
 export const askCustomer = defineTool({
   name: 'askCustomer',
   title: 'A question for you',
@@ -137,13 +137,13 @@ export const askCustomer = defineTool({
   deadlineMs: 600_000,
 });
 
-/** Short enough to be read out, and the same if the call is made again. */
+/** Derives a number that is short enough to read out, and equal in every attempt. */
 function toNumber(letter: string, idempotencyKey: string): string {
   const digest = createHash('sha256').update(idempotencyKey).digest('hex');
   return `${letter}-${digest.slice(0, 8).toUpperCase()}`;
 }
 
-/** Dollars as people write them. */
+/** Formats dollars. */
 export function formatAmount(amount: number): string {
   return `$${amount.toFixed(2)}`;
 }

@@ -1,13 +1,13 @@
-/** What a customer wants, as far as a few rules can tell. */
+/** A customer's wish, as far as a few rules can tell. */
 export type Wish =
   | { readonly kind: 'greeting' }
   | { readonly kind: 'thanks' }
-  /** Without an order number, the customer has to be asked for it. */
+  /** If the order number is missing, the desk asks for it. */
   | { readonly kind: 'order'; readonly orderId: string | undefined }
   | { readonly kind: 'refund'; readonly orderId: string | undefined; readonly amount?: number }
-  /** Something about an order is not as it should be. */
+  /** The customer reports a problem with an order. */
   | { readonly kind: 'problem'; readonly orderId: string }
-  /** What to buy. */
+  /** The customer asks what to buy. */
   | { readonly kind: 'advice' }
   | { readonly kind: 'question' };
 
@@ -24,10 +24,10 @@ const GREETING =
 const THANKS = /\bthank|\bthanks\b|\bthat(?:'s| is) all\b|\bbye\b/i;
 
 /**
- * Reads the newest message in the light of the earlier ones: a bare number answers the question
- * for it, and a refund without a number is about the order that was spoken of last.
+ * Interprets the newest message in the light of the earlier ones: a bare number answers the question for it,
+ * and a refund without a number concerns the last order mentioned.
  *
- * @param texts what the customer has written, oldest first
+ * @param texts the customer's messages, oldest first
  */
 export function toWish(texts: readonly string[]): Wish {
   const text = texts.at(-1) ?? '';
@@ -58,7 +58,7 @@ function toLastOrderId(texts: readonly string[]): string | undefined {
   return texts.map(toOrderId).findLast((orderId) => orderId !== undefined);
 }
 
-/** Dollars or euros that a text names; undefined if it names none. */
+/** Parses an amount in dollars or euros; undefined if the text has none. */
 export function toAmount(text: string): number | undefined {
   const match = AMOUNT.exec(text);
   const amount = Number(match?.[1] ?? match?.[2]);

@@ -4,7 +4,7 @@ import { defineConfig } from 'vite';
 // The page and the API are one origin, as behind any reverse proxy.
 const api = {
   target: process.env.API_URL ?? 'http://localhost:3000',
-  // By itself this proxy leaves a page waiting when the API's side of a reply is cut.
+  // Without this the proxy leaves a page waiting when the API's side of a reply is cut.
   configure: (proxy) => {
     proxy.on('proxyRes', (incoming, _request, outgoing) => {
       incoming.on('close', () => {

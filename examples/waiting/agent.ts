@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 
-/** The bank behind the tool. The same key is the same order. */
+/** The bank treats the same key as the same order. */
 export interface Bank {
   /** Posts `{ sent }` to the address once the customer has confirmed and the money is out. */
   requestTransfer: (amount: number, key: string, callbackUrl: string) => Promise<void>;
@@ -9,7 +9,7 @@ export interface Bank {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** A transfer that a person approves and the bank reports days later. No process is needed in between. */
+/** Creates an agent for transfers. Neither a person's approval nor the bank's report days later needs a process. */
 export function createTreasury(bank: Bank, model = 'scripted'): AgentDefinition {
   const transfer = defineTool({
     name: 'transfer',

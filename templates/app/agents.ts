@@ -1,4 +1,4 @@
-// The agents of this app. `npm run dev` takes over what you change here while it runs.
+// This app's agents. `npm run dev` applies your changes while it runs.
 import { defineAgent, defineTool, modelFromSpec } from 'helix-temporal';
 import { z } from 'zod';
 import { payBack } from './payments.js';
@@ -22,7 +22,7 @@ const refund = defineTool({
     order: z.string(),
     amount: z.number().positive().describe('In dollars.').meta({ format: 'currency:USD' }),
   }),
-  // A person decides. The run waits without a process and across deploys; after a week it is a no.
+  // A person decides. The run waits without a process and across deploys; after a week it counts as denied.
   requireApproval: true,
   deadlineMs: 7 * 24 * 60 * 60 * 1_000,
   // The key is the same in every attempt: give it to your payment provider.
@@ -41,7 +41,7 @@ export const desk = defineAgent({
     'For a refund call refund; a colleague decides, so promise nothing.',
   tools: [lookupOrder, refund],
   llmConfig: { model },
-  // What the page shows before the first message.
+  // The page shows this before the first message.
   page: {
     title: 'Help desk',
     openers: ['Where is order 1042?', 'I want a refund for order 1042'],

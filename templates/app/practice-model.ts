@@ -1,4 +1,4 @@
-// Stands in for a model until you have a key: rules that are enough to try the app.
+// A stand-in for a model until you have a key: a few rules to try the app.
 import { createRuleModel } from 'helix-temporal';
 
 export function createPracticeModel() {

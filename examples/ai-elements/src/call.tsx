@@ -18,7 +18,7 @@ import type { DynamicToolUIPart } from 'ai';
 
 type Decide = (decision: { id: string; approved: boolean }) => void;
 
-/** A tool call, and its question while it waits for a person. */
+/** Shows a tool call, and its question while it waits for a person. */
 export function Call({ part, decide }: { part: DynamicToolUIPart; decide: Decide }) {
   const { approval, state } = part;
   return (

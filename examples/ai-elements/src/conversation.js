@@ -1,6 +1,6 @@
 import { createResumableChatTransport, loadSnapshot } from 'helix-temporal/ai-sdk/client';
 
-/** Options of `useHelixChat` for the conversation of the address; a new one if the address names none. */
+/** Returns options of `useHelixChat` for the conversation in the address, or for a new one. */
 export async function openConversation() {
   const address = new URL(location.href);
   const id = address.searchParams.get('session') ?? crypto.randomUUID();

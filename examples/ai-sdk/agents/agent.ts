@@ -28,7 +28,7 @@ export const agent = new ToolLoopAgent({
       execute: async ({ confidence }) => ({ confidence }),
     }),
   },
-  // The first step can only search, later ones can do all but that.
+  // The first step can only search; later ones can do everything else.
   prepareStep: ({ stepNumber }) =>
     stepNumber === 0
       ? { activeTools: ['search'], toolChoice: 'required' }
@@ -36,7 +36,7 @@ export const agent = new ToolLoopAgent({
   stopWhen: [stepCountIs(10), hasToolCall('conclude')],
 });
 
-/** The text as it is written, then the names of the tools that each step called. */
+/** Prints the text as it streams, then returns it with the tools called per step. */
 export async function research(prompt: string): Promise<{ text: string; called: string[][] }> {
   const result = await agent.stream({ prompt });
   let text = '';

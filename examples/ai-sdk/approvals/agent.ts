@@ -2,7 +2,7 @@ import { tool, type ModelMessage, type ToolApprovalResponse } from 'ai';
 import { ToolLoopAgent } from 'helix-temporal/runtime-js';
 import { z } from 'zod';
 
-/** What was really removed. */
+/** Files that were really removed. */
 export const removed: string[] = [];
 
 export const agent = new ToolLoopAgent({
@@ -13,7 +13,7 @@ export const agent = new ToolLoopAgent({
     remove: tool({
       description: 'Removes a file.',
       inputSchema: z.object({ file: z.string() }),
-      // Temporary files need no approval. AI SDK 7 has toolApproval for it, too.
+      // Temporary files need no approval. AI SDK 7 also has toolApproval for this.
       // oxlint-disable-next-line typescript/no-deprecated -- It is the only way of AI SDK 6.
       needsApproval: ({ file }) => !file.endsWith('.tmp'),
       execute: async ({ file }) => {
@@ -24,7 +24,7 @@ export const agent = new ToolLoopAgent({
   },
 });
 
-/** Asks a person about each call that needs it, and tells how it ended. */
+/** Asks a person about each call that needs approval and returns the final text. */
 export async function tidy(prompt: string, approve: (file: string) => boolean): Promise<string> {
   const messages: ModelMessage[] = [{ role: 'user', content: prompt }];
   for (;;) {

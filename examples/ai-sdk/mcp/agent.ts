@@ -1,7 +1,7 @@
 import { createMCPClient, type MCPTransport } from '@ai-sdk/mcp';
 import { ToolLoopAgent } from 'helix-temporal/runtime-js';
 
-/** Asks an agent whose tools are those of a server of the Model Context Protocol. */
+/** Asks an agent that uses the tools of an MCP server. */
 export async function askNotes(transport: MCPTransport, prompt: string): Promise<string> {
   const client = await createMCPClient({ transport });
   try {

@@ -27,12 +27,12 @@ export const agent = new ToolLoopAgent({
     research: tool({
       description: 'Has a question researched.',
       inputSchema: z.object({ question: z.string() }),
-      // Each value replaces the one before: people see the work grow.
+      // Each value replaces the previous one, so people see the work grow.
       execute: async function* ({ question }, { abortSignal }): AsyncGenerator<UIMessage> {
         const result = await researcher.stream({ prompt: question, abortSignal });
         yield* readUIMessageStream({ stream: result.toUIMessageStream() });
       },
-      // The model is given the summary alone.
+      // The model gets only the summary.
       toModelOutput: ({ output }) => {
         const last = output.parts.findLast((part) => part.type === 'text');
         return { type: 'text', value: last?.text ?? 'There is no summary.' };
@@ -41,7 +41,7 @@ export const agent = new ToolLoopAgent({
   },
 });
 
-/** The answer, and the parts of what the researcher did. */
+/** Returns the answer and the parts of the researcher's work. */
 export async function write(prompt: string): Promise<{ text: string; work: string[] }> {
   const { text, steps } = await agent.generate({ prompt });
   const [research] = steps.flatMap(({ toolResults }) => toolResults);

@@ -23,7 +23,7 @@ export const agent = new ToolLoopAgent({
   stopWhen: stepCountIs(5),
 });
 
-/** The answer, and what each step called and got. */
+/** Returns the answer, and the calls and results of each step. */
 export async function ask(prompt: string): Promise<{ text: string; steps: unknown[] }> {
   const { text, steps } = await agent.generate({ prompt });
   return {

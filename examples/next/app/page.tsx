@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { redirect } from 'next/navigation';
 
-/** A new conversation has an address of its own, so that it survives a reload. */
+/** Each conversation has its own address, so that it survives a reload. */
 export default function Page() {
   redirect(`/chat/${randomUUID()}`);
 }

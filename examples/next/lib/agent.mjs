@@ -1,4 +1,4 @@
-// The agent, as the app and the worker both know it.
+// The agent that app and worker share.
 import { defineAgent, defineTool, modelFromSpec } from 'helix-temporal';
 import { z } from 'zod';
 
@@ -10,7 +10,7 @@ const refund = defineTool({
   execute: ({ order, amount }) => ({ paid: `${amount} for ${order}` }),
 });
 
-/** MODEL=openai:… or anthropic:… with its key; without one the agent performs scripts. */
+/** MODEL=openai:… or anthropic:… with its key selects a model; without one the agent performs scripts. */
 export const agent = defineAgent({
   name: 'desk',
   systemPrompt: 'You help customers of a shop. Refunds are decided by a person.',

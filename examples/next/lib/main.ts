@@ -13,7 +13,7 @@ import { agent } from './agent.mjs';
 const { TEMPORAL_ADDRESS = '127.0.0.1:7233', REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
 const { TASK_QUEUE = 'desk' } = process.env;
 
-/** Connected once for the process, with the first request. */
+/** One connection per process, opened by the first request. */
 let connected: Promise<{ executor: TemporalAgentExecutor; stores: RedisStores }> | undefined;
 
 async function connect() {
@@ -32,17 +32,17 @@ async function getDeps() {
   return { executor, stateStore: stores.store, streamManager: stores.streamManager, agent };
 }
 
-/** Who asks. An app looks into its own sign-in here: nothing else keeps users apart. */
+/** Returns the caller. A real app checks its own sign-in here: nothing else keeps users apart. */
 async function getUser(): Promise<Caller> {
   return { userId: 'demo-user' };
 }
 
-/** Answers what a chat posts, and pages that follow a reply. */
+/** Answers a chat's requests, and pages that follow a reply. */
 export async function answerChat(params: HandleChatStreamParams): Promise<Response> {
   return handleChatStream(await getDeps(), { ...params, ...(await getUser()) });
 }
 
-/** What a page starts with; null for a new conversation. */
+/** Returns a page's initial state; null for a new conversation. */
 export async function getSnapshot(sessionId: string): Promise<FrontendSnapshot | null> {
   return buildSnapshot(await getDeps(), { sessionId, caller: await getUser() });
 }

@@ -4,7 +4,7 @@ import {
   loadSnapshot,
 } from 'helix-temporal/ai-sdk/client';
 
-/** The conversation of the address, as the server has it; a new one if the address names none. */
+/** Loads the conversation in the address, or begins a new one. */
 export async function openConversation() {
   const address = new URL(location.href);
   const id = address.searchParams.get('session') ?? crypto.randomUUID();

@@ -5,11 +5,11 @@ import { Chat } from './chat.js';
 
 interface Loaded {
   snapshot: FrontendSnapshot;
-  /** What people call the agent and its tools. */
+  /** Titles of the agent and its tools. */
   agent: AgentCard | undefined;
 }
 
-/** Each conversation has an address of its own, so that it survives a reload. */
+/** Returns the id in the address. Each conversation has its own address, so that it survives a reload. */
 function conversationId(): string {
   const id = location.hash.slice(1) || crypto.randomUUID();
   history.replaceState(null, '', `#${id}`);

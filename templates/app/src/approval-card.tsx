@@ -12,12 +12,12 @@ export interface Answer {
 interface Props {
   part: Extract<CallPart, { state: 'approval-requested' }>;
   title: string;
-  /** What the server says about it; undefined for the moment until it has. */
+  /** The server's question; undefined until it arrives. */
   question: PendingQuestion | undefined;
   onAnswer: (answer: Answer) => unknown;
 }
 
-/** The question whether a tool may run. */
+/** Asks whether a tool may run. */
 export function ApprovalCard({ part, title, question, onAnswer }: Props) {
   const [reason, setReason] = useState('');
   const [isAnswered, setAnswered] = useState(false);

@@ -28,7 +28,7 @@ export function Chat({ id, snapshot, agent }: Props) {
   });
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
   const send = (text: string) => void chat.sendMessage({ text });
-  // A run outlives its page: the server has to stop it.
+  // A run outlives its page, so the server must stop it.
   const stop = () =>
     void fetch(`/api/chat/${id}/stop`, {
       method: 'POST',
@@ -38,7 +38,7 @@ export function Chat({ id, snapshot, agent }: Props) {
 
   return (
     <main>
-      {/* Laid out from its end, so that a browser keeps the newest line in view. */}
+      {/* A layout from the end makes the browser keep the newest line in view. */}
       <div className="scroll" tabIndex={0}>
         <div role="log" aria-label="Conversation">
           {chat.messages.length === 0 && <Welcome agent={agent} onChoose={send} />}

@@ -9,7 +9,7 @@ import { toWords } from './to-words.js';
 interface Props {
   message: UIMessage;
   tools: readonly ToolCard[];
-  /** Those that wait for an answer now. */
+  /** Questions that wait for an answer now. */
   questions: readonly PendingQuestion[];
   onAnswer: (answer: Answer) => unknown;
 }

@@ -1,4 +1,4 @@
-/** A name in code as people read it: `lookupOrder` → `Lookup order`. */
+/** Converts an identifier to words: `lookupOrder` → `Lookup order`. */
 export function toWords(name: string): string {
   const words = name
     .replace(/[_-]+/g, ' ')

@@ -3,7 +3,7 @@ import { Values } from './values.js';
 
 export type CallPart = DynamicToolUIPart | ToolUIPart;
 
-/** A tool call in one line; its values open below. */
+/** Shows a tool call in one line that opens to its values. */
 export function ToolLine({ part, title }: { part: CallPart; title: string }) {
   return (
     <details className="tool">

@@ -1,11 +1,11 @@
 import { toWords } from './to-words.js';
 
-/** As far as this list reads a JSON Schema. */
+/** The parts of a JSON Schema that this list reads. */
 interface ObjectSchema {
   properties?: Record<string, { title?: string; format?: string }>;
 }
 
-/** The fields of an object, with the names and units that the tool's schema gives them. */
+/** Shows an object's fields with the titles and units of the tool's schema. */
 export function Values({ of, schema }: { of: unknown; schema?: unknown }) {
   const fields = typeof of === 'object' && of !== null ? Object.entries(of) : [];
   const { properties = {} } = (schema ?? {}) as ObjectSchema;

@@ -1,4 +1,4 @@
-// The agent with a script in place of its model, and without engines: the test kit of helix-temporal.
+// Tests the agent with a scripted model and without engines, using helix-temporal's test kit.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -4,7 +4,7 @@ interface Context {
   params: Promise<{ sessionId: string }>;
 }
 
-/** The conversation, for a page that has to load it again. */
+/** Returns the conversation to a page that loads it again. */
 export async function GET(_request: Request, { params }: Context): Promise<Response> {
   const { sessionId } = await params;
   const snapshot = await getSnapshot(sessionId);

@@ -4,7 +4,7 @@ interface Context {
   params: Promise<{ sessionId: string }>;
 }
 
-/** A page that was loaded again follows the reply. */
+/** Streams the reply to a page that was loaded again. */
 export async function GET(request: Request, { params }: Context): Promise<Response> {
   const { sessionId } = await params;
   return answerChat({ sessionId, messages: [], request });
