@@ -21,7 +21,7 @@ export interface ChunkWriter {
   known: () => number;
 }
 
-/** Chunks waiting beyond this make the producer wait. */
+/** Queue length above which the producer waits. */
 const HIGH_WATER = 2_000;
 
 export function createChunkWriter(
@@ -81,7 +81,7 @@ export function createChunkWriter(
   };
 }
 
-/** The stream of a run pauses only when the run's writers are done. */
+/** A stream closes only when the run's writers are done, so the attempt was superseded. */
 function toLoss(kind: Exclude<AppendResult['kind'], 'appended'>): WriterLoss {
   return kind === 'closed' ? 'superseded' : kind;
 }

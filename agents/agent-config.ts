@@ -28,7 +28,7 @@ import { isInstructions, ToolChoice, ToolNames, type PrepareStep } from './prepa
 import { isAgent, isWhole } from './tool-config.js';
 import type { ToolSource } from './tool-source.js';
 
-/** Names of the field in the AI SDK and elsewhere. */
+/** Replacements for field names of the AI SDK and other libraries. */
 const INSTEAD_OF = {
   model: 'llmConfig: { model }',
   temperature: 'llmConfig: { temperature }',
@@ -60,7 +60,7 @@ const INSTEAD_OF = {
 };
 const DEFINE_TOOL = 'defineTool({ name, description, inputSchema, execute })';
 
-/** Tools by name, or a list of them; each is checked against its own schema afterwards. */
+/** Tools by name, or a list of them; each is checked against its own schema later. */
 const Tools = z
   .custom<readonly unknown[] | object>((value) => Array.isArray(value) || isObject(value), {
     error: ({ input }) =>
@@ -81,34 +81,34 @@ const State = Schema.superRefine((schema, context) => {
 const Spend = settings({
   /** US dollars, by `llmConfig.pricing`. */
   usd: PositiveAmount.optional(),
-  /** Input and output together. */
+  /** Sum of input and output. */
   tokens: PositiveAmount.optional(),
 });
 
-/** What a run may use; it fails as `spend_cap_reached` before the next model call. */
+/** Limits of a run, which otherwise fails as `spend_cap_reached` before the next model call. */
 export interface SpendCap extends Readonly<z.infer<typeof Spend>> {}
 
 const Page = settings({
-  /** Its name for people. Default: the agent's name. */
+  /** Name shown to people. Default: the agent's name. */
   title: Text.optional(),
-  /** First messages to click; with a label where what is sent is not what people should read. */
+  /** First messages to click, with a label if people should not read the sent text. */
   openers: z
     .array(z.union([Text, settings({ label: Text, text: Text })]))
     .readonly()
     .optional(),
-  /** False: pages do not offer it, though people who know its name may talk to it. Default: true. */
+  /** False hides the agent from lists; people who know its name may talk to it. Default: true. */
   listed: Flag.optional(),
 });
 
-/** What a page shows of an agent. */
+/** An agent's presentation on a page. */
 export interface AgentPage extends z.infer<typeof Page> {}
 
 const fields = {
   name: Name,
   description: Text.optional(),
   /**
-   * Whether people may talk to it, or only agents that delegate to it. Default: true if the agent
-   * itself is registered, false if it is known only as the sub-agent of another one.
+   * True if people may talk to the agent, false if only delegating agents may. Default: true if the
+   * agent itself is registered, false if it is known only as a sub-agent.
    */
   public: Flag.optional(),
   systemPrompt: must<Instructions | ((state: unknown) => Instructions)>(
@@ -116,7 +116,7 @@ const fields = {
     (value) => isInstructions(value) || isFunction(value),
   ),
   tools: Tools.optional(),
-  /** Where further tools come from: they are listed when a run begins, and the same until it ends. */
+  /** Sources of further tools, listed when a run begins and unchanged until it ends. */
   toolSources: must<readonly ToolSource[]>(
     'a list of sources with different names, such as mcpServers({ … })',
     isToolSources,
@@ -124,32 +124,32 @@ const fields = {
   stateSchema: State.optional(),
   outputSchema: SchemaForModel.optional(),
   llmConfig: Llm,
-  /** Model calls a turn may take; `Infinity` for no limit. Default: 50. */
+  /** Limit of model calls per turn; `Infinity` for none. Default: 50. */
   maxSteps: must<number>(
     'a whole number above 0, or Infinity',
     (value) => value === Infinity || isCount(value),
   ).optional(),
-  /** Calls of one step that are executed, 1 to 1,000; the others get an error. Default: 100. */
+  /** Limit of calls per step, 1 to 1,000; further calls get an error. Default: 100. */
   maxCallsPerStep: must<number>('a whole number from 1 to 1,000', (value) =>
     isWhole(value, 1, 1000),
   ).optional(),
-  /** What one run may use. Default: no limit. */
+  /** Spending limit of one run. Default: no limit. */
   spendCap: Spend.optional(),
   /**
-   * `'leg'`: one activity carries a run up to its next rest, calls of tools included. Faster and
-   * cheaper for Temporal, whose UI then shows a table of steps in place of a timeline. Default: one
-   * activity for each step and call.
+   * `'leg'`: one activity carries a run to its next rest, tool calls included. This is faster and
+   * puts less load on Temporal, whose UI then shows a table of steps instead of a timeline.
+   * Default: one activity per step and call.
    */
   activities: must<RunShape>(
     `'leg', or be left out for one activity for each step and call`,
     (value) => value === 'leg',
   ).optional(),
   /**
-   * Changes what the model is asked in a step: messages, model, instructions, tools, sampling.
-   * Default: the agent's own settings, and all messages.
+   * Changes the model's input for a step: messages, model, instructions, tools, sampling. Default:
+   * the agent's own settings, and all messages.
    */
   prepareStep: callback<PrepareStep>().optional(),
-  /** Ends a run after a step; `maxSteps` counts beside it. Default: never. */
+  /** Ends a run after a step; `maxSteps` applies too. Default: never. */
   stopWhen: must<StopWhen>(
     'a function, or a list of functions: stepCountIs(20)',
     (value) => isFunction(value) || (Array.isArray(value) && value.every(isFunction)),
@@ -158,25 +158,25 @@ const fields = {
   toolChoice: ToolChoice.optional(),
   /** Names of the tools that the model may call. Default: all. */
   activeTools: ToolNames.optional(),
-  /** Mends calls that name no tool, or whose input does not fit. Default: the model gets an error. */
+  /** Repairs calls without a known tool or a fitting input. Default: the model gets an error. */
   repairToolCall: callback<RepairToolCall>().optional(),
-  /** Middleware of the AI SDK around each of its models, such as a check of prompts and replies. Default: none. */
+  /** AI SDK middleware around each model, such as a check of prompts and replies. Default: none. */
   middleware: must<readonly LanguageModelMiddleware[]>(
     'a list of middleware of the AI SDK',
     (value) => Array.isArray(value) && value.every(isObject),
   ).optional(),
-  /** Called when a step is stored: at least once. */
+  /** Called at least once when a step is stored. */
   onStepFinish: callback<OnStepFinish>().optional(),
-  /** Called when a run has completed: at least once. */
+  /** Called at least once when a run has completed. */
   onFinish: callback<OnFinish>().optional(),
-  /** How pages present it; the runtime itself uses none of this. */
+  /** Presentation on pages; the runtime itself ignores it. */
   page: Page.optional(),
 };
 
-/** What every agent has, as its author writes it; `AgentConfig` types it by its state, result and tools. */
+/** Fields of every agent; `AgentConfig` types them by its state, result, and tools. */
 export type AgentShape = z.infer<z.ZodObject<typeof fields>>;
 
-/** What `defineAgent` accepts. */
+/** Schema of the input of `defineAgent`. */
 export const AgentConfig = settings(fields, INSTEAD_OF)
   .refine(({ spendCap, llmConfig }) => !spendCap?.usd || llmConfig.pricing !== undefined, {
     path: ['spendCap', 'usd'],
@@ -187,7 +187,7 @@ export const AgentConfig = settings(fields, INSTEAD_OF)
     error: 'needs llmConfig.pricing',
   });
 
-/** Why an entry of `tools` cannot be a tool of ours, and what to write instead. */
+/** Returns the reason that an entry of `tools` is no tool of ours, and its replacement. */
 function findForeignTool(tool: unknown): string | undefined {
   if (!isObject(tool)) return `must be what defineTool() returned, not ${show(tool)}`;
   if (isAgent(tool)) return 'is an agent; write createSubAgentTool({ agent, inputSchema })';
@@ -197,7 +197,7 @@ function findForeignTool(tool: unknown): string | undefined {
     : `has no name; write ${DEFINE_TOOL}`;
 }
 
-/** Why a schema cannot be used for a state, which is stored as JSON and read again and again. */
+/** Returns the reason that a schema cannot describe a state, which is stored as JSON. */
 function findStateFault(schema: z.ZodType): string | undefined {
   try {
     const first = schema.safeParse({});

@@ -14,14 +14,14 @@ export interface StateChange {
   undo: JSONPatchOperation[];
 }
 
-/** The state of an agent as one tool call sees it: the state at its start, with its own changes. */
+/** An agent's state within one tool call: the state at its start, plus the call's own changes. */
 export interface AgentState {
   /** Deeply frozen. */
   get: () => unknown;
   /**
-   * Changes it, once `accept` has accepted the change. Undefined if nothing is different afterwards.
+   * Applies a change that `accept` allows. Returns undefined if nothing differs afterwards.
    *
-   * @throws StateError, or what `accept` throws; then nothing is changed
+   * @throws StateError, or an error of `accept`; then nothing is changed
    */
   update: (
     change: (draft: never) => unknown,
@@ -31,7 +31,7 @@ export interface AgentState {
   patches: () => JSONPatchOperation[];
 }
 
-/** @throws StateError if what is stored does not fit the schema */
+/** @throws StateError if the stored state does not fit the schema */
 export function createAgentState(schema: z.ZodType, stored: unknown): AgentState {
   let state = parseState(schema, stored);
   const patches: JSONPatchOperation[] = [];
@@ -57,7 +57,7 @@ export function createAgentState(schema: z.ZodType, stored: unknown): AgentState
 }
 
 /**
- * The stored state as the schema parses it, defaults included; deeply frozen.
+ * Parses the stored state with the schema and its defaults; deeply frozen.
  *
  * @throws StateError if it does not fit
  */
@@ -77,7 +77,7 @@ function applyChange(
       throw new StateError('state_invalid', 'updateState takes no async function.');
     }
   });
-  // Fields that the schema removes or adds are changes too, and so is what JSON drops.
+  // Fields that the schema removes or adds, and values that JSON drops, are changes too.
   const state = parse(schema, draft);
   if (JSON.stringify(state) === JSON.stringify(draft) && !patches.some(isNoJson)) {
     return {
@@ -97,7 +97,7 @@ function parse(schema: z.ZodType, value: unknown): unknown {
   checkJson(value);
   const parsed = schema.safeParse(JSON.parse(JSON.stringify(value)));
   if (parsed.success) {
-    // A schema may transform the value into something that JSON cannot carry.
+    // A schema may produce a value that JSON cannot hold.
     checkJson(parsed.data);
     return parsed.data;
   }

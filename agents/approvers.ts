@@ -6,7 +6,7 @@ import type { ToolDefinition } from './definitions.js';
 import type { AgentRegistry } from './registry.js';
 import type { ApprovalRequest } from './tool-config.js';
 
-/** What is stored with each call of a tool; undefined if the tool demands nothing. */
+/** Returns the demands stored with each call of a tool; undefined if there are none. */
 export function toApprovers({
   approvers,
   separateApprover,
@@ -19,7 +19,7 @@ export function toApprovers({
   };
 }
 
-/** A call as its record has it. */
+/** Recorded fields of a call. */
 interface GuardedCall {
   toolName: string;
   runId: string;
@@ -27,7 +27,7 @@ interface GuardedCall {
 }
 
 /**
- * Whether a responder fulfils the demands of a call's tool.
+ * Returns `allowed: true` if a responder fulfils the demands of a call's tool.
  *
  * @throws HelixError `unavailable` if the tool's function does not decide in time
  */
@@ -38,8 +38,8 @@ export type ApproverCheck = (
 ) => Promise<{ allowed: boolean; reason?: string }>;
 
 /**
- * Checks responders against what is stored with a call. The tool's own function is found through the
- * agents; a process that does not know the tool refuses.
+ * Checks responders against the demands stored with a call. The agents supply the tool's own
+ * function; a process that does not know the tool refuses.
  */
 export function createApproverCheck(agents: Pick<AgentRegistry, 'get'>): ApproverCheck {
   return async (responder, { toolName, runId, approvers }, { agent, askedBy, ...request }) => {
@@ -53,7 +53,7 @@ export function createApproverCheck(agents: Pick<AgentRegistry, 'get'>): Approve
       if (typeof tool?.approvers !== 'function') return { allowed: false };
       const verdict = await verdictInTime(tool.approvers(responder, request));
       if (typeof verdict === 'boolean') return { allowed: verdict };
-      // It may come from plain JavaScript: only a clear yes is one.
+      // Plain JavaScript may return anything; only a clear yes counts.
       const { allowed, reason } = verdict as { allowed: unknown; reason?: unknown };
       return {
         allowed: allowed === true,

@@ -5,7 +5,7 @@ import { sessionOfRun } from '../protocol/ids.js';
 import { findJsonFault } from '../protocol/json-depth.js';
 import type { AgentRegistry } from './registry.js';
 
-/** Checks an answer to a call that waits; see createAnswerCheck. */
+/** Checks an answer to a waiting call; see createAnswerCheck. */
 export type AnswerCheck = (
   of: { agent: string; owner?: string; tenant?: string | undefined },
   call: { toolName: string; runId?: string },
@@ -13,11 +13,10 @@ export type AnswerCheck = (
 ) => Promise<ToolAnswer>;
 
 /**
- * Checks an answer to a call that waits against its tool: a client's result against the output
- * schema, an edited input against the input schema. The parsed result is stored; an input is parsed
- * again when it is executed.
- * An answer to a tool that this process does not know is accepted unchanged. The check throws
- * HelixError `invalid_result` or `invalid_input`; the call still waits then.
+ * Checks an answer to a waiting call against its tool: a client's result against the output schema,
+ * an edited input against the input schema. The parsed result is stored; execution parses an input
+ * again. An answer to a tool that this process does not know is accepted unchanged. The check
+ * throws HelixError `invalid_result` or `invalid_input`, and then the call still waits.
  */
 export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerCheck {
   return async ({ agent, owner: userId, tenant: tenantId }, { toolName, runId }, answer) => {

@@ -8,30 +8,30 @@ import type { ResultOf, TypedTool } from './tool-types.js';
 /** Prefix of a sub-agent tool's default name; the agent's name follows. */
 export const SUBAGENT_TOOL_PREFIX = 'subagent__';
 
-/** A tool that another agent carries out. */
+/** A tool whose calls another agent executes. */
 export interface SubAgentToolConfig<
   Input extends z.ZodType,
   Agent extends AgentDefinition = AgentDefinition,
   Name extends string = string,
 > {
   /**
-   * Carries the call out, in a session of its own. The call's result is the agent's output if it
-   * has an `outputSchema`, else the text of its last step.
+   * Executes the call in its own session. The result is the agent's output if it has an
+   * `outputSchema`, else the text of its last step.
    */
   agent: Agent;
-  /** The name under which the model calls it. Default: `subagent__` and the name of the agent. */
+  /** Tool name for the model. Default: `subagent__` and the agent's name. */
   name?: Name;
-  /** Its name for people. Default: the agent's `page.title`, or its name. */
+  /** Name shown to people. Default: the agent's `page.title`, or its name. */
   title?: string;
   /** Explains to the model when and how to delegate. Default: the agent's own description. */
   description?: string;
   /** Must describe an object. */
   inputSchema: Input;
-  /** The user message that the sub-agent gets. Default: the input as JSON. */
+  /** Creates the sub-agent's user message. Default: the input as JSON. */
   toMessage?: (input: z.output<Input>) => string;
 }
 
-/** What `createSubAgentTool` accepts. */
+/** Schema of the input of `createSubAgentTool`. */
 const SubAgentToolConfig = settings({
   agent: must('what defineAgent() returned', isAgent),
   name: Name.optional(),
@@ -90,14 +90,14 @@ export function createSubAgentTool<
     description: config.description ?? agent.description,
     inputSchema,
     execute: 'agent',
-    // Sound for the same reason as in defineTool: the input comes out of `inputSchema`.
+    // Sound as in defineTool: the input is a result of `inputSchema`.
     subAgent: Object.freeze({ agent, toMessage: toMessage as (input: unknown) => string }),
   };
   assertSettings(SubAgentTool, tool, subject);
   return Object.freeze(tool as TypedTool<Name, z.input<Input>, ResultOf<Agent>, Agent>);
 }
 
-/** True for tools that `createSubAgentTool` made. */
+/** Returns true for tools that `createSubAgentTool` made. */
 export function isSubAgentTool(
   tool: ToolDefinition,
 ): tool is ToolDefinition & Required<Pick<ToolDefinition, 'subAgent'>> {

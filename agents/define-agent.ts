@@ -22,8 +22,8 @@ export interface AgentConfig<
   /** A text, or messages that can carry `providerOptions`, such as a cache point. */
   systemPrompt: Instructions | ((state: z.output<State>) => Instructions);
   /**
-   * A list of what `defineTool` and its like returned, or an object of tools by name, in which tools
-   * of the AI SDK can be as they are.
+   * A list of tools from `defineTool` and similar functions, or an object by name, which may
+   * contain AI SDK tools unchanged.
    */
   tools?: Tools;
   /** State kept with the session; must accept `{}`, so give every field a default. */
@@ -86,7 +86,7 @@ export function defineAgent<
   } as TypedAgent<Tools, z.output<Output>, Name>);
 }
 
-/** A name that no tool has would silently leave the model without it. Those of sources are not known yet. */
+/** Refuses names of missing tools, unless sources may still bring them. */
 function assertNames(
   { name: agent, toolSources, outputSchema, activeTools = [], toolChoice }: NamedTools,
   names: ReadonlySet<string>,
@@ -108,7 +108,7 @@ type NamedTools = Pick<
   'name' | 'toolSources' | 'outputSchema' | 'activeTools' | 'toolChoice'
 >;
 
-/** How many model calls a turn of this agent may take. */
+/** Returns the limit of model calls in a turn of this agent. */
 export function resolveMaxSteps({ maxSteps }: Pick<AgentDefinition, 'maxSteps'>): number {
   return maxSteps ?? DEFAULT_MAX_STEPS;
 }

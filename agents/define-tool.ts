@@ -38,8 +38,8 @@ export function defineTool<
   config: ToolConfig<Input, Output, Result, Name>,
 ): TypedTool<Name, z.input<Input>, OutputOf<Output, Result>> {
   assertSettings(ToolConfig, config, { tool: config.name });
-  // Only `InferAgentTools` sees the schemas' types from here on. The cast is sound: the runtime calls back only
-  // with what `inputSchema` itself returned.
+  // Only `InferAgentTools` sees the schemas' types from here on. The cast is sound: the runtime
+  // calls back only with results of `inputSchema`.
   return Object.freeze({ ...config } as unknown as TypedTool<
     Name,
     z.input<Input>,
@@ -48,7 +48,7 @@ export function defineTool<
 }
 
 /**
- * Checks a tool in an agent's list, which plain JavaScript may have put together by hand.
+ * Checks a tool in an agent's list, which plain JavaScript may have built by hand.
  *
  * @throws DefinitionError
  */

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
 
-/** What a fault is about: an agent, a tool, or a tool of an agent. */
+/** Subject of a fault: an agent, a tool, or a tool of an agent. */
 export interface DefinitionSubject {
   agent?: unknown;
   tool?: unknown;
   /** Position in the agent's list of tools; names a tool that has no name. */
   index?: number;
-  /** A function of the package, of what it was called with. */
+  /** Function of the package whose arguments are at fault. */
   call?: string;
 }
 
-/** Faults that one message lists at most. */
+/** Maximum number of faults in one message. */
 const LISTED = 5;
 
 /**
@@ -31,9 +31,9 @@ export class DefinitionError extends Error {
 }
 
 /**
- * Checks settings against their schema, and changes nothing in them.
+ * Checks settings against their schema without changing them.
  *
- * @throws DefinitionError that names each wrong field and says what it must be
+ * @throws DefinitionError that names each wrong field and the expected value
  */
 export function assertSettings(
   schema: z.ZodType,

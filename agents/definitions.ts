@@ -3,22 +3,22 @@ import type { AgentShape } from './agent-config.js';
 import type { LlmConfig } from './llm-settings.js';
 import type { ApproverRule, ForeignShape, ToolShape } from './tool-config.js';
 
-/** An agent as the runtime sees it: frozen, and free of the schemas' types. */
+/** The runtime's form of an agent: frozen, and without the schemas' types. */
 export interface AgentDefinition extends Readonly<Omit<AgentShape, 'tools' | 'llmConfig'>> {
   readonly tools: readonly ToolDefinition[];
   readonly llmConfig: LlmConfig;
 }
 
 /**
- * A tool as the runtime sees it. The schemas' types are gone: the runtime parses an input with
- * `inputSchema` and hands `execute` what came out of that.
+ * The runtime's form of a tool, without the schemas' types: the runtime parses an input with
+ * `inputSchema` and passes the result to `execute`.
  */
 export interface ToolDefinition
   extends Readonly<Omit<ToolShape, 'execute' | 'approvers'>>, Readonly<ForeignShape> {
   /**
-   * `'client'`: the browser executes the call; `'agent'`: the sub-agent in `subAgent` does;
-   * `'provider'`: the provider of the model does, within its reply; `'webhook'`: a request to the address
-   * that `send` has passed on answers it.
+   * Executor of the calls. `'client'`: the browser; `'agent'`: the agent in `subAgent`;
+   * `'provider'`: the model's provider, within its reply; `'webhook'`: a request to the address
+   * that `send` has passed on.
    */
   readonly execute: ToolShape['execute'] | 'agent' | 'provider';
   readonly subAgent?: SubAgent;
@@ -28,6 +28,6 @@ export interface ToolDefinition
 /** The agent that executes the calls of a sub-agent tool. */
 export interface SubAgent {
   readonly agent: AgentDefinition;
-  /** The user message that the sub-agent's run begins with; the input as `inputSchema` gave it. */
+  /** Creates the sub-agent's first user message from the parsed input. */
   readonly toMessage: (input: unknown) => string;
 }

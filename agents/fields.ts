@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { AI_SDK } from './ai-sdk/tool-schema.js';
 
-/** Names of agents and tools: what every provider accepts as the name of a function. */
+/** Names of agents and tools; every provider accepts them as function names. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** Characters of a wrong value that a message quotes. */
 const QUOTED = 40;
 
 /**
- * A field of a type that has to pass a test. Its message continues the field's name: `maxSteps must be
- * a whole number above 0, not 1.5`.
+ * A field that must pass a test. Its message continues the field's name: `maxSteps must be a whole
+ * number above 0, not 1.5`.
  */
 export function must<T>(be: string, isFit: (value: unknown) => boolean): z.ZodType<T> {
   return z.custom<T>(isFit, {
@@ -18,8 +18,8 @@ export function must<T>(be: string, isFit: (value: unknown) => boolean): z.ZodTy
 }
 
 /**
- * An object with these fields and no others. `insteadOf` maps names that authors know from other
- * libraries to the field that they mean.
+ * An object with exactly these fields. `insteadOf` maps names from other libraries to the intended
+ * field.
  */
 export function settings<Shape extends z.core.$ZodShape>(
   shape: Shape,
@@ -62,21 +62,21 @@ export function callback<F>(): z.ZodType<F> {
   return must<F>('a function', isFunction);
 }
 
-/** One of which the types say nothing. */
+/** A function of unknown type. */
 export const Callback = callback<(...input: never[]) => unknown>();
 
-/** A zod 4 schema; the message names the other library that a value comes from. */
+/** A zod 4 schema; the message names the library of a foreign one. */
 export const Schema = z.custom<z.ZodType>((value) => findForeignSchema(value) === undefined, {
   error: ({ input }) => findForeignSchema(input) ?? '',
 });
 
-/** A zod 4 schema that has a JSON Schema, so that a model can be given it. */
+/** A zod 4 schema with a JSON Schema, which models need. */
 export const SchemaForModel = Schema.superRefine((schema, context) => {
   const fault = findJsonSchemaFault(schema);
   if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
 });
 
-/** As SchemaForModel, of an object: providers refuse any other parameters, for all of a request's tools. */
+/** A SchemaForModel of an object: for any other parameters, providers refuse the whole request. */
 export const InputSchema = SchemaForModel.superRefine((schema, context) => {
   if (findJsonSchemaFault(schema) !== undefined || toJsonSchema(schema).type === 'object') return;
   context.addIssue({ code: 'custom', message: 'must describe an object: z.object({ … })' });
@@ -102,7 +102,7 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A wrong value as a message shows it. */
+/** Formats a wrong value for a message. */
 export function show(value: unknown): string {
   if (typeof value === 'string') {
     return JSON.stringify(value.length > QUOTED ? `${value.slice(0, QUOTED)}…` : value);
@@ -128,7 +128,7 @@ function toJsonSchema(schema: z.ZodType): { type?: unknown } {
 
 const CONVERT = 'z.fromJSONSchema({ … })';
 
-/** Why a value is not a zod 4 schema, and what to write instead; undefined if it is one. */
+/** Returns the fault of a value that is no zod 4 schema, and its replacement. */
 function findForeignSchema(value: unknown): string | undefined {
   if (value === undefined) return 'is missing; it must be a zod 4 schema: z.object({ … })';
   if (typeof value !== 'object' || value === null) {

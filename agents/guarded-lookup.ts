@@ -2,7 +2,7 @@ import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Networks that one may own; addresses of a link, such as those of a cloud's metadata, are never among them. */
+/** Private networks; link-local addresses, such as those of a cloud's metadata, are excluded. */
 const PRIVATE: ReadonlySet<string> = new Set([
   'private',
   'uniqueLocal',
@@ -11,13 +11,13 @@ const PRIVATE: ReadonlySet<string> = new Set([
 ]);
 
 export interface HostRule {
-  /** The author named this host. */
+  /** True if the author named this host. */
   isNamed: boolean;
-  /** And its settings allow a private network. */
+  /** True if the settings of a named host allow a private network. */
   isPrivate: boolean;
 }
 
-/** Whether an address of this host may be connected to. Pure. */
+/** Returns true if a connection to this address of the host is permitted. Pure. */
 export function isPermitted(host: string, address: string, rule: HostRule): boolean {
   const range = ipaddr.process(address).range();
   if (range === 'unicast') return true;
@@ -30,9 +30,9 @@ export function isPermitted(host: string, address: string, rule: HostRule): bool
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
 /**
- * Resolves a name as sockets want it, to permitted addresses only; so no answer can change in between.
+ * Resolves a name for sockets, to permitted addresses only, so that no answer can change later.
  *
- * @param refused makes the error for a name that has none
+ * @param refused creates the error for a name without permitted addresses
  */
 export function guardedLookup(
   rule: HostRule,

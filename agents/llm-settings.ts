@@ -15,7 +15,7 @@ import {
   settings,
 } from './fields.js';
 
-/** A model of the AI SDK, its id, or a function that returns it and is called when it is needed. */
+/** A model of the AI SDK, its id, or a function that returns either when needed. */
 export type AgentModel = LanguageModel | (() => LanguageModel);
 
 const Finite = must<number>('a number', Number.isFinite);
@@ -23,13 +23,13 @@ const Finite = must<number>('a number', Number.isFinite);
 export const Prices = settings({
   inputPerMTok: Amount,
   outputPerMTok: Amount,
-  /** Input read from the provider's cache. Default: as other input. */
+  /** Input read from the provider's cache. Default: `inputPerMTok`. */
   cachedPerMTok: Amount.optional(),
-  /** Input written to the provider's cache. Default: as other input. */
+  /** Input written to the provider's cache. Default: `inputPerMTok`. */
   cacheWritePerMTok: Amount.optional(),
 });
 
-/** US dollars for a million tokens. */
+/** Prices in US dollars per million tokens. */
 export interface Pricing extends Readonly<z.infer<typeof Prices>> {}
 
 export const Model = must<AgentModel>(
@@ -39,22 +39,22 @@ export const Model = must<AgentModel>(
 
 const Choice = settings({
   model: Model,
-  /** Until the first piece of its reply, ms. Default: `stallTimeoutMs`. */
+  /** Time limit to the first part of a reply, ms. Default: `stallTimeoutMs`. */
   firstPartMs: Duration.optional(),
-  /** For one whole reply, ms. Default: no limit. */
+  /** Time limit of one whole reply, ms. Default: no limit. */
   callMs: Duration.optional(),
-  /** Requests of one step to it. Default: 2; of the last model, as many as fit into `retryForMs`. */
+  /** Requests to the model per step. Default: 2; last model: as many as fit into `retryForMs`. */
   maxTries: Count.optional(),
-  /** Default: that of the agent. */
+  /** Default: the agent's prices. */
   pricing: Prices.optional(),
 });
 
-/** One of an agent's models, with what it may take before the next one is asked. */
+/** One of an agent's models, with its limits before the next one is asked. */
 export interface ModelChoice extends Readonly<z.infer<typeof Choice>> {}
 
 type Models = AgentModel | readonly (AgentModel | ModelChoice)[];
 
-/** A model, or several, each of which may be a choice. */
+/** A model, or a list of models and choices. */
 const ModelOrModels = z
   .custom<Models>(() => true)
   .superRefine((value, context) => {
@@ -72,10 +72,10 @@ const ModelOrModels = z
     }
   });
 
-/** How a model samples; steps may change it. */
+/** Sampling settings, which steps may change. */
 export const Sampling = {
   temperature: Finite.optional(),
-  /** Most tokens that one model call may produce. */
+  /** Maximum number of tokens that one model call may produce. */
   maxOutputTokens: Count.optional(),
   topP: Finite.optional(),
   topK: Finite.optional(),
@@ -83,14 +83,14 @@ export const Sampling = {
   frequencyPenalty: Finite.optional(),
   stopSequences: must<readonly string[]>('a list of strings', isTexts).optional(),
   seed: must<number>('a whole number', Number.isSafeInteger).optional(),
-  /** How hard a model thinks. */
+  /** Reasoning effort. */
   reasoning: must<NonNullable<LanguageModelV4CallOptions['reasoning']>>(
     'the name of an effort',
     (value) => typeof value === 'string',
   ).optional(),
 };
 
-/** How a model samples, as the AI SDK has it; providers ignore what they do not know. */
+/** Sampling settings of the AI SDK; providers ignore unknown ones. */
 export interface SamplingSettings extends Readonly<z.infer<z.ZodObject<typeof Sampling>>> {}
 
 export const ProviderOptions = must<Readonly<Record<string, JSONObject>>>(
@@ -98,11 +98,11 @@ export const ProviderOptions = must<Readonly<Record<string, JSONObject>>>(
   (value) => isObject(value) && Object.values(value).every(isObject),
 );
 
-/** What an agent may set of its model calls. */
+/** Settings of an agent's model calls. */
 export const Llm = settings({
   /**
-   * The agent's model. In a list each stands in for those before it when they fail: a step that fails
-   * is withdrawn, and the next model is asked at once.
+   * The agent's model. In a list, each model replaces those before it when they fail: the failed
+   * step is withdrawn, and the next model is asked at once.
    */
   model: ModelOrModels,
   ...Sampling,
@@ -117,36 +117,36 @@ export const Llm = settings({
   strictOutput: Flag.optional(),
   /** Prices of tokens; without them a run's usage has no cost. */
   pricing: Prices.optional(),
-  /** US dollars that the output of one model call may cost, by the prices: it bounds `maxOutputTokens`. */
+  /** Maximum cost of one call's output, US dollars; limits `maxOutputTokens` by the prices. */
   maxOutputUsd: PositiveAmount.optional(),
-  /** A model that sends nothing for this long, in ms, has failed. Default: 2 minutes. */
+  /** Silence after which a model has failed, ms. Default: 2 minutes. */
   stallTimeoutMs: must<number>(
     'a number of milliseconds of at least 1',
     (value) => isAmount(value) && (value as number) >= 1,
   ).optional(),
-  /** How long one step retries a failing provider, in ms. Default: 10 minutes. */
+  /** Time that one step retries a failing provider, ms. Default: 10 minutes. */
   retryForMs: must<number>('a number of milliseconds of at least 0', isAmount).optional(),
-  /** Most requests of one step to the provider. Default: as many as fit into `retryForMs`. */
+  /** Maximum number of requests per step. Default: as many as fit into `retryForMs`. */
   maxTries: Count.optional(),
 });
 
-/** The settings of model calls as an author writes them. */
+/** Settings of model calls, in the author's form. */
 export interface LlmSettings extends Readonly<z.infer<typeof Llm>> {}
 
 /** The model of an agent, and the settings of its calls. */
 export interface LlmConfig extends Omit<LlmSettings, 'model'> {
-  /** The first one, if there are several. */
+  /** First model of a list. */
   readonly model: AgentModel;
-  /** All of them, if they were given as a list. */
+  /** All models of a list; absent for a single model. */
   readonly models?: readonly ModelChoice[];
 }
 
-/** True for a model with settings of its own; a model itself answers. */
+/** Returns true for a model with settings; a plain model has `doStream`. */
 export function isChoice(value: unknown): value is ModelChoice {
   return isObject(value) && 'model' in value && !('doStream' in value);
 }
 
-/** The settings with a list of models in one form. */
+/** Normalizes a list of models in the settings. */
 export function toLlmConfig({ model, ...more }: LlmSettings): LlmConfig {
   if (!isList(model)) return { ...more, model };
   const models = model.map((each) => Object.freeze(isChoice(each) ? { ...each } : { model: each }));

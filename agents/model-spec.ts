@@ -11,9 +11,9 @@ import { KNOWN_PROVIDERS } from './providers/known.js';
 import { createScriptedModel } from './scripted/scripted-model.js';
 
 /**
- * The model that `MODEL` names: `<provider>:<id>` with provider `openai`, `anthropic`, `google`,
- * `openai-compatible` or any other that has a package `@ai-sdk/<provider>`, which the application
- * installs; `scripted`, empty or undefined for the model that needs no key.
+ * Creates the model that `MODEL` names: `<provider>:<id>` with provider `openai`, `anthropic`,
+ * `google`, `openai-compatible` or any other with a package `@ai-sdk/<provider>` that the
+ * application installs; the keyless model for `scripted`, empty or undefined.
  *
  * @throws ModelConfigurationError that names the variable to set, or the package to install
  */
@@ -25,7 +25,7 @@ export function modelFromSpec(
 }
 
 /**
- * The models that `MODEL` names, separated by commas: each stands in for those before it.
+ * Creates the models that `MODEL` names, separated by commas; each replaces those before it.
  *
  * @throws ModelConfigurationError as `modelFromSpec`
  */
@@ -38,14 +38,14 @@ export function modelsFromSpec(
   return Promise.all(specs.map((each) => modelFromSpec(each, env)));
 }
 
-/** As `modelFromSpec`, with packages from elsewhere. */
+/** Does the work of `modelFromSpec`, with an injected package loader. */
 export async function createModel(
   spec: string | undefined,
   env: ModelEnvironment,
   load: LoadPackage,
 ): Promise<LanguageModelV4> {
   if (!spec || spec === 'scripted') return createScriptedModel();
-  // At the first colon only: ids may contain colons.
+  // Split at the first colon only: ids may contain colons.
   const [, name = '', id = ''] = /^([^:]*):(.+)$/s.exec(spec) ?? [];
   if (!isProviderName(name)) {
     const known = Object.keys(KNOWN_PROVIDERS).map((known) => `${known}:<id>`);

@@ -3,10 +3,10 @@ import { gateway, wrapLanguageModel, type LanguageModelMiddleware } from 'ai';
 import type { LlmConfig } from './llm-settings.js';
 
 /**
- * The model of an agent, always at version 4 of the language-model specification, ready for
- * `doStream`. Models of versions 2 and 3 are lifted; an id goes to the AI SDK's default provider.
+ * Returns an agent's model at version 4 of the language-model specification, ready for `doStream`.
+ * Models of versions 2 and 3 are lifted; an id goes to the AI SDK's default provider.
  *
- * @param middleware put around the model once, however often the model comes back here
+ * @param middleware wraps the model once, even if the result is passed in again
  */
 export function resolveModel(
   model: LlmConfig['model'],
@@ -18,7 +18,7 @@ export function resolveModel(
       ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(made)
       : made;
   if (object.specificationVersion === 'v4' && wrapped.get(object) === middleware) return object;
-  // Also without middleware: the wrapper lifts older versions.
+  // Needed even without middleware: the wrapper lifts older versions.
   const lifted = wrapLanguageModel({ model: object, middleware: [...middleware] });
   if (object.specificationVersion !== 'v4') older.add(lifted);
   wrapped.set(lifted, middleware);
@@ -28,7 +28,7 @@ export function resolveModel(
 const wrapped = new WeakMap<LanguageModelV4, readonly LanguageModelMiddleware[]>();
 const older = new WeakSet<LanguageModelV4>();
 
-/** True for a model of version 2 or 3, whose package sends a format and tools together to services that refuse both. */
+/** Returns true for versions 2 and 3, whose packages send a format with tools to any service. */
 export function isOlderModel(model: LanguageModelV4): boolean {
   return older.has(model);
 }

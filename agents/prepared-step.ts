@@ -6,7 +6,7 @@ import { isObject, isTexts, must, settings } from './fields.js';
 import type { Instructions, StepRecord } from './step-hooks.js';
 import { Model, ProviderOptions, Sampling, type Pricing } from './llm-settings.js';
 
-/** Which tool the model must or may call. */
+/** The tool that the model must or may call. */
 export type ToolChoice =
   'auto' | 'none' | 'required' | { readonly type: 'tool'; readonly toolName: string };
 
@@ -29,20 +29,20 @@ export function isInstructions(value: unknown): value is Instructions {
 const CONTEXT = 'the services of the worker: toolContextOf(options).services';
 const OwnInstructions = must<Instructions>('a string, or system messages', isInstructions);
 
-/** Its values may come from plain JavaScript. */
+/** Checked at run time, since values may come from plain JavaScript. */
 const Fields = settings(
   {
     ...Sampling,
-    /** The messages that the model gets instead. Nothing that is stored changes. */
+    /** Messages for the model, in place of the stored ones, which do not change. */
     messages: must<ModelMessage[]>('a list of messages', Array.isArray).optional(),
     model: Model.optional(),
-    /** The system prompt of this step; `system` is its older name. */
+    /** System prompt of this step; `system` is its older name. */
     instructions: OwnInstructions.optional(),
     system: OwnInstructions.optional(),
     toolChoice: ToolChoice.optional(),
     /** Names of the tools that the model may call in this step. */
     activeTools: ToolNames.optional(),
-    /** Added to those of the agent. */
+    /** Merged into the agent's options. */
     providerOptions: ProviderOptions.optional(),
   },
   {
@@ -57,35 +57,34 @@ const Fields = settings(
   },
 );
 
-/** The changes of `prepareStep`; fields that it leaves out stay as they are. */
+/** Changes of `prepareStep`; omitted fields stay unchanged. */
 export interface PreparedStep extends Readonly<Omit<z.infer<typeof Fields>, 'model'>> {
-  /** The model of this step. */
   readonly model?: LanguageModel;
 }
 
-/** A summary in place of the oldest messages of a conversation. */
+/** A summary that replaces the oldest messages of a conversation. */
 export interface CompactedMessages {
-  /** Number of messages that it stands for. */
+  /** Number of messages that the summary replaces. */
   readonly messages: number;
   readonly summary: string;
 }
 
-/** What a summary took, beside the summary. */
+/** A summary with its usage. */
 export interface MadeCompaction extends CompactedMessages {
   readonly usage?: Usage | undefined;
   /** Default: the agent's prices. */
   readonly pricing?: Pricing | undefined;
 }
 
-/** Where summaries of a conversation are kept. */
+/** Store of a conversation's summaries. */
 export interface CompactionRecord {
-  /** The newest one. */
+  /** Newest summary. */
   readonly kept: CompactedMessages | undefined;
   /**
-   * Has a summary made, unless this step has one already, and stores it. A function that fails, or takes
-   * more than `timeoutMs`, is logged and gives `undefined`. Of a summary, 32,000 characters are kept.
+   * Makes and stores a summary, unless this step already has one. If `make` fails or takes more
+   * than `timeoutMs`, it logs that and returns `undefined`. Keeps at most 32,000 characters.
    *
-   * @throws DefinitionError for one that is blank, or that stands for no message or for all of them
+   * @throws DefinitionError for a blank summary, or one that replaces no message or all of them
    */
   readonly keep: (
     make: (signal: AbortSignal) => MadeCompaction | PromiseLike<MadeCompaction>,
@@ -95,46 +94,43 @@ export interface CompactionRecord {
 
 /** The input of `prepareStep`. */
 export interface PrepareStepOptions {
-  /** The messages that the model would get, without the system prompt; not to be changed in place. */
+  /** Messages for the model, without the system prompt; must not be changed in place. */
   readonly messages: ModelMessage[];
   /** Step of the turn, from 1. */
   readonly step: number;
-  /** The same from 0, as the AI SDK counts. */
+  /** Step from 0, as in the AI SDK. */
   readonly stepNumber: number;
   /** The turn's steps so far, with the results of their calls. */
   readonly steps: StepRecord[];
-  /** The agent's model. */
   readonly model: LanguageModel;
-  /** The agent's system prompt. */
   readonly instructions: Instructions;
   readonly initialInstructions: Instructions;
-  /** Those of the messages that precede the turn's reply, and those of the reply. */
+  /** Messages before the turn's reply; `responseMessages` holds those of the reply. */
   readonly initialMessages: ModelMessage[];
   readonly responseMessages: ModelMessage[];
   readonly sessionId: string;
   readonly runId: string;
   /** The agent's own state. */
   readonly state: unknown;
-  /** Metadata of the message that the turn answers, as its sender set them: not to be trusted. */
+  /** Untrusted metadata that the sender set on the message that the turn answers. */
   readonly messageMetadata: unknown;
-  /** Fires when the result is no longer waited for. */
+  /** Fires when the runtime no longer waits for the result. */
   readonly signal: AbortSignal;
-  /** A summary that stands for the oldest messages, as `compaction` uses it. */
+  /** Summary of the oldest messages, as `compaction` uses it. */
   readonly compaction: CompactionRecord;
 }
 
 /**
- * Called before each model call; name and shape are those of the AI SDK. It may return the result
- * of the AI SDK's `pruneMessages`. Calls without a result and results without a call are removed
- * afterwards, since providers refuse them. An error of this function ends the run as
- * `context_hook_failed`.
+ * Called before each model call; the AI SDK defines name and shape. It may return the result of the
+ * AI SDK's `pruneMessages`. The runtime then removes calls without a result and results without a
+ * call, which providers refuse. An error of this function ends the run as `context_hook_failed`.
  */
 export type PrepareStep = (
   options: PrepareStepOptions,
 ) => PreparedStep | undefined | Promise<PreparedStep | undefined>;
 
 /**
- * What a `prepareStep` returned, without fields that are undefined.
+ * Returns a `prepareStep`'s changes without undefined fields.
  *
  * @throws DefinitionError for fields that would silently have no effect, and for wrong values
  */

@@ -1,7 +1,7 @@
 import { DefinitionError } from './definition-error.js';
 import type { AgentDefinition } from './definitions.js';
 
-/** No agent of that name is registered here. */
+/** Thrown if no agent is registered under a name. */
 export class AgentNotFoundError extends Error {
   override readonly name = 'AgentNotFoundError';
   readonly agentType: string;
@@ -16,35 +16,35 @@ export class AgentNotFoundError extends Error {
 export interface AgentScope {
   readonly sessionId?: string;
   readonly runId?: string;
-  /** The owner of the conversation; absent where no conversation is meant. */
+  /** Owner of the conversation; absent without a conversation. */
   readonly userId?: string;
-  /** The tenant, if there is one: users of others may have the same id. */
+  /** Tenant, if any; users of different tenants may share an id. */
   readonly tenantId?: string;
   /** The `env` argument of the registry; variables of the process are not added to it. */
   readonly env?: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the definition for a scope; called on every process and for every step, so it must be quick. */
+/** Creates the definition for a scope. Must be quick: each process calls it for every step. */
 export type AgentFactory = (scope: AgentScope) => AgentDefinition;
 
-/** The agents a process can run, found by name: a run carries the name, never the definition. */
+/** Agents that a process can run, by name: a run stores the name, never the definition. */
 export class AgentRegistry {
   readonly #agents = new Map<string, AgentDefinition | AgentFactory>();
-  /** Names that were registered directly, not only as the sub-agent of another agent. */
+  /** Names registered directly, and not only as sub-agents. */
   readonly #own = new Set<string>();
   readonly #env: Readonly<Record<string, unknown>>;
 
-  /** @param env handed to factories as it is */
+  /** @param env passed to factories unchanged */
   constructor(agents: Iterable<AgentDefinition> = [], env: Readonly<Record<string, unknown>> = {}) {
     this.#env = env;
     for (const agent of agents) this.register(agent);
   }
 
   /**
-   * Adds an agent, and the agents that its tools delegate to: their runs find them by name as well.
-   * The same definition twice is harmless.
+   * Adds an agent and the agents that its tools delegate to, whose runs find them by name too.
+   * Adding the same definition again is harmless.
    *
-   * @throws DefinitionError if something else has the name of one of them; nothing is added then
+   * @throws DefinitionError if one of the names is taken; nothing is added then
    */
   register(agent: AgentDefinition): void {
     const family = [...withSubAgents(agent)];
@@ -59,10 +59,10 @@ export class AgentRegistry {
   }
 
   /**
-   * Adds an agent whose definition depends on its user or session. The agents that its tools delegate
-   * to must be registered separately: a child may run in a process that never made its parent.
+   * Adds an agent whose definition depends on its user or session. Its sub-agents must be
+   * registered separately: a child may run in a process that never created its parent.
    *
-   * @throws DefinitionError if something else has the name
+   * @throws DefinitionError if the name is taken
    */
   registerFactory(type: string, factory: AgentFactory): void {
     const present = this.#agents.get(type);
@@ -71,7 +71,7 @@ export class AgentRegistry {
     this.#own.add(type);
   }
 
-  /** Registers an agent and those that it delegates to; replaces agents of the same names. */
+  /** Registers an agent and its sub-agents; replaces agents of the same names. */
   replace(agent: AgentDefinition): void {
     for (const member of withSubAgents(agent)) this.#agents.set(member.name, member);
     this.#own.add(agent.name);
@@ -79,7 +79,7 @@ export class AgentRegistry {
 
   /**
    * @throws AgentNotFoundError if no agent has the name
-   * @throws DefinitionError if a factory made something else than was registered
+   * @throws DefinitionError if a factory made an agent of another name
    */
   resolve(name: string, scope: AgentScope = {}): AgentDefinition {
     const agent = this.get(name, scope);
@@ -104,15 +104,15 @@ export class AgentRegistry {
     return typeof this.#agents.get(name) === 'function';
   }
 
-  /** Removes an agent; true if it was registered. Those that it delegates to stay. */
+  /** Removes an agent but not its sub-agents. Returns true if it was registered. */
   unregister(name: string): boolean {
     this.#own.delete(name);
     return this.#agents.delete(name);
   }
 
   /**
-   * True if people may talk to the agent: it was registered directly, or sets `public: true`. An
-   * agent that is only a sub-agent trusts the messages of its parent.
+   * Returns true if people may talk to the agent: it was registered directly, or sets `public:
+   * true`. An agent that is only a sub-agent trusts the messages of its parent.
    */
   isPublic(name: string): boolean {
     const agent = this.#agents.get(name);
@@ -121,7 +121,7 @@ export class AgentRegistry {
     return declared ?? this.#own.has(name);
   }
 
-  /** The names, in order of registration. */
+  /** Returns the names in order of registration. */
   getRegisteredTypes(): string[] {
     return [...this.#agents.keys()];
   }
@@ -146,10 +146,10 @@ export class AgentRegistry {
   }
 }
 
-/** For processes that have one set of agents. */
+/** Registry for processes with one set of agents. */
 export const defaultAgentRegistry = new AgentRegistry();
 
-/** An agent and all that it delegates to, directly or not. */
+/** Yields an agent and all its direct and indirect sub-agents. */
 export function* withSubAgents(agent: AgentDefinition): Generator<AgentDefinition> {
   yield agent;
   for (const { subAgent } of agent.tools) {

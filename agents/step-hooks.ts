@@ -9,19 +9,19 @@ import type {
 } from 'ai';
 
 /**
- * A step as the AI SDK describes it. It is read from the transcript: `request` is empty, and a step
- * that was made elsewhere has no usage. `performance` has the times of the reply
- * alone, without those of tools; what is not known is 0, empty or undefined.
+ * A step in the AI SDK's form, read from the transcript: `request` is empty, and an imported step
+ * has no usage. `performance` covers the reply alone, without tools; unknown values are 0, empty or
+ * undefined.
  */
 export type StepRecord = StepResult<ToolSet>;
 
-/** True ends the run after this step; asked when the step's calls are settled. Shape of the AI SDK. */
+/** Ends the run after this step if true; runs once its calls are settled. AI SDK shape. */
 export type StopCondition = (options: { steps: StepRecord[] }) => boolean | PromiseLike<boolean>;
 
-/** One condition, or several of which any ends the run. An error fails it: `stop_condition_failed`. */
+/** One condition, or several of which any ends the run. Errors: `stop_condition_failed`. */
 export type StopWhen = StopCondition | readonly StopCondition[];
 
-/** A call as the model made it; `input` is JSON text. */
+/** A call from the model; `input` is JSON text. */
 export interface ModelToolCall {
   readonly type: 'tool-call';
   readonly toolCallId: string;
@@ -29,7 +29,7 @@ export interface ModelToolCall {
   readonly input: string;
 }
 
-/** Mends a call that names no tool, or whose input does not fit; null leaves it. Shape of the AI SDK. */
+/** Repairs a call without a known tool or a fitting input; null leaves it. AI SDK shape. */
 export type RepairToolCall = (options: {
   toolCall: ModelToolCall;
   tools: ToolSet;
@@ -40,7 +40,7 @@ export type RepairToolCall = (options: {
   error: NoSuchToolError | InvalidToolInputError;
 }) => ModelToolCall | null | PromiseLike<ModelToolCall | null>;
 
-/** Where something happened; the same when a hook is called again for it. */
+/** Place of an event; a repeated call of a hook has the same one. */
 export interface HookPlace {
   readonly sessionId: string;
   readonly runId: string;
@@ -49,25 +49,25 @@ export interface HookPlace {
 }
 
 export type StepFinishEvent = StepRecord & HookPlace;
-/** As in AI SDK 7: usage, content and calls are those of all steps, text and response of the last one. */
+/** All steps' usage, content, and calls, and the last one's text and response, as in AI SDK 7. */
 export type FinishEvent = StepRecord &
   HookPlace & {
     readonly steps: StepRecord[];
     /** The same as `usage`. */
     readonly totalUsage: StepRecord['usage'];
     readonly finalStep: StepRecord;
-    /** What all steps added to the conversation. */
+    /** Messages that all steps added to the conversation. */
     readonly responseMessages: ModelMessage[];
   };
 
 /**
- * Called when a step is stored. Results of its tools follow later: the next step's `prepareStep` has
- * them. Once for each step, and again only if the worker dies meanwhile: tell repetitions by `runId`
- * and `step`. What it throws is logged, and a call of more than 10 s is not waited for.
+ * Called when a step is stored. Results of its tools follow later; the next step's `prepareStep`
+ * has them. Runs once per step, and again only if the worker dies meanwhile: recognize repetitions
+ * by `runId` and `step`. Errors are logged, and a call is not awaited for more than 10 s.
  */
 export type OnStepFinish = (event: StepFinishEvent) => unknown;
 
-/** The same when a run has completed; not for runs that were stopped or have failed. */
+/** Called in the same way when a run has completed, but not if it was stopped or failed. */
 export type OnFinish = (event: FinishEvent) => unknown;
 
 /** Instructions; messages can carry `providerOptions`, such as a cache point. */

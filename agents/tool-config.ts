@@ -22,7 +22,7 @@ import type { LostCall, ToolCallIdentity, ToolContext, Verification } from './to
 
 export type ToolResultOutput = ToolResultPart['output'];
 
-/** The result of a call as the model gets it; name and shape are those of the AI SDK. */
+/** Converts a call's result for the model; the AI SDK defines name and shape. */
 export type ToModelOutput = (result: {
   toolCallId: string;
   input: unknown;
@@ -38,30 +38,30 @@ export type ApprovalRule<Input> = (
   call: ApprovalCall,
 ) => ApprovalVerdict | Promise<ApprovalVerdict>;
 
-/** The call that a rule decides about. */
+/** A call that a rule decides on. */
 export interface ApprovalCall extends ToolCallIdentity {
-  /** What the model was given in the step that made the call, without the system prompt. */
+  /** Prompt of the step that made the call, without the system prompt. */
   readonly messages: readonly ModelMessage[];
 }
 
 export type ApprovalVerdict = boolean | { readonly approve: boolean; readonly reason?: string };
 
-/** The call that a responder wants to approve. */
+/** A call that a responder wants to approve. */
 export interface ApprovalRequest {
-  /** The conversation, and its owner. */
+  /** Conversation; `owner` is its owner. */
   readonly sessionId: string;
   readonly owner: string;
   readonly tenantId?: string;
   readonly runId: string;
   readonly toolCallId: string;
   readonly toolName: string;
-  /** What would be executed: the model's input, or the responder's own version of it. */
+  /** Input to execute: the model's, or the responder's own version. */
   readonly input: unknown;
 }
 
 /**
- * Decides whether a responder may approve a call. It is asked when the question is shown, with the
- * model's input, and again for the answer. One that throws refuses.
+ * Returns true if a responder may approve a call. It runs when the question is shown, with the
+ * model's input, and again for the answer. An error refuses.
  */
 export type ApproverRule = (
   responder: Responder,
@@ -71,23 +71,23 @@ export type ApproverRule = (
 /** `reason` is shown to the responder. */
 export type ApproverVerdict = boolean | { readonly allowed: boolean; readonly reason?: string };
 
-/** The hooks `onInputStart`, `onInputDelta` and `onInputAvailable` of a tool of the AI SDK. */
+/** Hooks `onInputStart`, `onInputDelta` and `onInputAvailable` of an AI SDK tool. */
 export type InputHooks = Readonly<
   Partial<Record<'start' | 'delta' | 'available', (options: InputHookOptions) => unknown>>
 >;
 
 export interface InputHookOptions {
   readonly toolCallId: string;
-  /** What the model was given, without the system prompt. */
+  /** Prompt of the model, without the system prompt. */
   readonly messages: ModelMessage[];
   readonly abortSignal: AbortSignal;
   /** A piece of the JSON text, for `delta`. */
   readonly inputTextDelta?: string;
-  /** As the schema gives it, for `available`. */
+  /** Parsed input, for `available`. */
   readonly input?: unknown;
 }
 
-/** Names of the field in the AI SDK and elsewhere. */
+/** Replacements for field names of the AI SDK and other libraries. */
 const INSTEAD_OF = {
   parameters: 'inputSchema',
   input: 'inputSchema',
@@ -96,7 +96,7 @@ const INSTEAD_OF = {
   handler: 'execute',
   run: 'execute',
 };
-/** What the server does around `execute`, and a browser cannot. */
+/** Fields that need the server's `execute`. */
 const SERVER_ONLY = [
   'requireApproval',
   'timeoutMs',
@@ -105,7 +105,7 @@ const SERVER_ONLY = [
   'activity',
   'verify',
 ] as const;
-/** What only an approval has. */
+/** Fields that need an approval. */
 const OF_APPROVALS = ['approvers', 'separateApprover'] as const;
 const APPROVERS = new Set<unknown>(['approver', 'operator']);
 
@@ -129,7 +129,7 @@ const Retry = settings({
   coefficient: Coefficient.optional(),
 });
 
-/** How often, and after which delays, a tool that throws is executed again. */
+/** Limit and back-off of the retries of a tool that throws. */
 export interface RetryPolicy extends Readonly<z.infer<typeof Retry>> {}
 
 const Activity: z.ZodType<CallActivity> = settings(
@@ -156,19 +156,19 @@ const Activity: z.ZodType<CallActivity> = settings(
 const named = {
   /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
   name: ToolName,
-  /** Its name for people, such as `Refund an order`. Default: its name in words. */
+  /** Name shown to people, such as `Refund an order`. Default: the tool's name in words. */
   title: must<string>(
     'a text of 1 to 200 characters',
     (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 200,
   ).optional(),
-  /** Explains to the model when and how to use the tool; people who approve its calls read it too. */
+  /** Explains to the model when and how to use the tool; people who approve calls read it too. */
   description: must<string>(
     'a text for the model that is not empty',
     (value) => typeof value === 'string' && value.trim() !== '',
   ),
 };
 
-/** The fields of every tool; callbacks are typed from its schemas by `ToolConfig`. */
+/** Fields of every tool; `ToolConfig` types the callbacks from the schemas. */
 const fields = {
   ...named,
   inputSchema: InputSchema,
@@ -180,46 +180,46 @@ const fields = {
   send: callback<(url: string, input: unknown, context: ToolContext) => unknown>().optional(),
   requireApproval: trueOr<ApprovalRule<unknown>>().optional(),
   /**
-   * Who may approve: callers with one of these roles, or those that the function accepts. Default:
-   * the owner of the conversation, and approvers of the tenant.
+   * Permitted approvers: callers with one of these roles, or those that the function accepts.
+   * Default: the owner of the conversation, and approvers of the tenant.
    */
   approvers: must<readonly ('approver' | 'operator')[] | ApproverRule>(
     `a function, or a list of the roles 'approver' and 'operator'`,
     (value) => isFunction(value) || isApprovers(value),
   ).optional(),
-  /** True if a person who asked for the call may not approve it, under any account. Default: false. */
+  /** True forbids approval by the person who asked for the call. Default: false. */
   separateApprover: Flag.optional(),
-  /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
+  /** True if a call may run again after its worker died. Default: false, never repeated. */
   idempotent: Flag.optional(),
   verify:
     callback<(input: unknown, call: LostCall) => Verification | Promise<Verification>>().optional(),
-  /** Executes a call again when the tool throws; only for tools that are `idempotent`. Default: never. */
+  /** Retries a call when the tool throws; only for `idempotent` tools. Default: never. */
   retry: Retry.optional(),
   finishWith: trueOr<(output: unknown) => unknown>().optional(),
-  /** How long a client tool, a webhook or an approval waits for its answer, in ms. Default: no limit. */
+  /** Wait for the answer to a client tool, webhook, or approval, ms. Default: no limit. */
   deadlineMs: Duration.optional(),
   /**
    * The outcome of a call whose deadline has passed: approvals take `'deny'` (the default) or
    * `'approve'`, client tools `{ result }`, which the model sees in place of the client's.
    */
   onExpiry: z.custom<OnExpiry>(() => true).optional(),
-  /** How long `execute` may take, in ms. Default: the worker's. */
+  /** Time limit of `execute`, ms. Default: the worker's. */
   timeoutMs: Duration.optional(),
   /**
    * Settings of the Temporal activity that executes a call, such as a task queue for workers with
-   * special hardware. Such a call always has an activity of its own. One that fails for good by
-   * these settings gives the model an error.
+   * special hardware. The call then always has its own activity. If that fails for good, the model
+   * gets an error.
    */
   activity: Activity.optional(),
 };
 
-/** What `defineTool` accepts. */
+/** Schema of the input of `defineTool`. */
 export const ToolConfig = settings(fields, INSTEAD_OF).superRefine(checkTool);
 
-/** What every tool has, as its author writes it. */
+/** Fields of every tool, in the author's form. */
 export type ToolShape = z.infer<z.ZodObject<typeof fields>>;
 
-/** A tool as its author writes it; the callbacks are typed from the schemas. */
+/** A tool in its author's form, with callbacks typed from the schemas. */
 export interface ToolConfig<
   Input extends z.ZodType,
   Output extends z.ZodType,
@@ -238,56 +238,55 @@ export interface ToolConfig<
 > {
   /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
   name: Called;
-  /** Must describe an object. Every input is checked against it before anything else happens. */
+  /** Must describe an object. Checks every input first of all. */
   inputSchema: Input;
-  /** Checks what `execute` or the client returned. */
+  /** Checks results of `execute` or of the client. */
   outputSchema?: Output;
   /**
-   * Runs on a worker and returns something that JSON can carry; the model sees what it throws.
-   * `'client'`: the browser carries the call out and sends the result back. `'webhook'`: another system
-   * does; the first JSON that is posted to the address of the call and fits `outputSchema` is the result.
+   * Runs on a worker and returns a JSON value; the model sees its errors. `'client'`: the browser
+   * executes the call and sends the result back. `'webhook'`: another system does; the first JSON
+   * that is posted to the call's address and fits `outputSchema` is the result.
    */
   execute:
     | 'client'
     | 'webhook'
     | ((input: z.output<Input>, context: ToolContext) => Result | Promise<Result>);
   /**
-   * With `execute: 'webhook'`: runs on a worker and passes the address on. Then the call waits, without
-   * a process. The address cannot be guessed, and is the same in every attempt.
+   * With `execute: 'webhook'`: runs on a worker and passes the address on; then the call waits
+   * without a process. The address cannot be guessed, and all attempts share it.
    */
   send?: (url: string, input: z.output<Input>, context: ToolContext) => unknown;
   /** A person must agree before `execute` runs; the function form decides call by call. */
   requireApproval?: true | ApprovalRule<z.output<Input>>;
   /**
-   * Finds out, after a worker died in the middle of a call, whether the call took effect: from the
-   * system that it changes, by the idempotency key. An error, or no answer within a minute, counts as
-   * unknown. Default: unknown.
+   * Finds out if a call took effect after its worker died: asks the changed system by the
+   * idempotency key. An error, or no answer within a minute, counts as unknown. Default: unknown.
    */
   verify?: (
     input: z.output<Input>,
     call: LostCall,
   ) => Verification<z.input<Output>> | Promise<Verification<z.input<Output>>>;
   /**
-   * The result of a successful call becomes the run's, which ends once the step's other calls are
-   * settled; the function form maps the one to the other. It has to fit the agent's `outputSchema`.
+   * Makes a successful call's result the run's, which ends once the step's other calls are settled;
+   * the function form maps the result. It must fit the agent's `outputSchema`.
    */
   finishWith?: true | ((output: z.output<Output>) => unknown);
 }
 
-/** What a provider is given in place of the schema of a tool that it defines. */
+/** Replaces the schema of a tool that a provider defines. */
 export interface ProviderTool {
   /** `<provider>.<tool>` */
   readonly id: `${string}.${string}`;
   readonly args: Readonly<Record<string, unknown>>;
-  /** The result of a call may come in a later reply. */
+  /** True if a call's result may come in a later reply. */
   readonly defers?: boolean;
 }
 
-/** What only tools of the AI SDK have. */
+/** Fields that only AI SDK tools have. */
 const foreign = {
-  /** Of a tool that its provider defines: what the provider is given in place of a schema. */
+  /** Provider's form of a tool that the provider defines; replaces the schema. */
   provider: z.custom<ProviderTool>(() => true).optional(),
-  /** What the model is given about it beside name and description. */
+  /** Model's view of the tool in addition to name and description. */
   forModel: z
     .custom<
       { readonly inputSchema: FlexibleSchema } & Pick<
@@ -298,17 +297,17 @@ const foreign = {
     .optional(),
   /** Hooks that are called while a model writes the input of a call. */
   onInput: z.custom<InputHooks>(() => true).optional(),
-  /** The tool's name in the list of an MCP server or another origin, if models know it by another one. */
+  /** Original name in an MCP server's list or another origin, if models know another one. */
   listedAs: Text.optional(),
-  /** Of a `dynamicTool()`: steps list its calls apart. */
+  /** True for a `dynamicTool()`, whose calls steps list separately. */
   isDynamic: Flag.optional(),
-  /** What the model gets in place of the result as JSON. */
+  /** Replaces the JSON result for the model. */
   toModelOutput: callback<ToModelOutput>().optional(),
 };
 
 export type ForeignShape = z.infer<z.ZodObject<typeof foreign>>;
 
-/** What `fromAiSdkTool` makes. */
+/** Schema of the result of `fromAiSdkTool`. */
 export const ForeignToolConfig = settings({
   ...fields,
   ...foreign,
@@ -319,7 +318,7 @@ export const ForeignToolConfig = settings({
   ),
 }).superRefine(checkTool);
 
-/** Fields that need each other, or exclude each other. */
+/** Checks fields that require or exclude each other. */
 function checkTool(
   tool: Partial<Record<keyof typeof fields, unknown>>,
   context: z.RefinementCtx,
@@ -385,7 +384,7 @@ function trueOr<F>(): z.ZodType<true | F> {
   return must<true | F>('true or a function', (value) => value === true || isFunction(value));
 }
 
-/** True for what looks like the result of `defineAgent`. */
+/** Returns true if a value looks like a result of `defineAgent`. */
 export function isAgent(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'name' in value && 'systemPrompt' in value;
 }

@@ -13,19 +13,19 @@ export class ToolError extends Error {
     this.code = code;
   }
 
-  /** True for every ToolError and what extends it. */
+  /** Returns true for every ToolError and its subclasses. */
   static isInstance(error: unknown): error is ToolError {
     return error instanceof Error && MARK in error;
   }
 }
 
 /**
- * `state_invalid`: it does not fit the schema, is not JSON, or is nested too deeply; `state_too_large`;
- * `state_missing`: the agent has no state.
+ * `state_invalid`: the state does not fit the schema, is no JSON, or is nested too deeply;
+ * `state_too_large`; `state_missing`: the agent has no state.
  */
 export type StateErrorCode = 'state_invalid' | 'state_too_large' | 'state_missing';
 
-/** The agent's state cannot be read or changed in this way; nothing was changed. */
+/** Thrown if the agent's state cannot be read or changed in this way; nothing was changed. */
 export class StateError extends ToolError {
   override readonly name = 'StateError';
   declare readonly code: StateErrorCode;

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 
-/** Names longer than this are cut, and distinguished by a hash. */
+/** Longer names are cut and get a hash. */
 const NAME_CHARS = 64;
 const HASH_CHARS = 8;
 
-/** The name under which models know a tool of an MCP server: letters, digits, `_` and `-`, as providers demand. Pure. */
+/** Returns an MCP tool's name for models: letters, digits, `_` and `-`. Pure. */
 export function toModelName(name: string, prefix = ''): string {
   const plain = plainOf(name, prefix);
   return plain.length > NAME_CHARS ? withHash(plain, name) : plain;
 }
 
 /**
- * The names under which models call the tools of a list. A suffix tells equal names apart. It does not depend
- * on the order of the list, so processes that get the list in another order give the same names. Pure.
+ * Returns the model's names of a list's tools. A suffix distinguishes equal names. It does not
+ * depend on the order of the list, so all processes give the same names. Pure.
  *
  * @param taken names of other tools
  */
@@ -28,7 +28,7 @@ export function toModelNames(
   }
   const given = new Map<string, string>();
   const used = new Set<string>([...taken, FINISH_TOOL_NAME]);
-  // Those that can keep their names do.
+  // Names that need no change come first.
   const inOrder = [...names].sort(
     (a, b) => Number(isPlain(b, prefix)) - Number(isPlain(a, prefix)),
   );

@@ -1,40 +1,39 @@
 import type { ForeignShape, ToModelOutput, ToolShape } from './tool-config.js';
 
 /**
- * Tools of an agent that are known only as a run begins, such as those of servers. They are listed at the
+ * Tools of an agent that are known only as a run begins, such as a server's. They are listed at the
  * run's first step, and every step, attempt and worker of the run has the same ones.
  */
 export interface ToolSource {
-  /** What it lists is kept under this name, which no other source of the agent has. */
+  /** Key of the stored list, unique among the agent's sources. */
   readonly name: string;
   /**
-   * What it offers now, as JSON: the run keeps it.
+   * Returns the current offer as JSON; the run stores it.
    *
    * @param taken names of the agent's own tools
-   * @throws ToolError if the run is to fail; what the signal gives
+   * @throws ToolError if the run has to fail; the signal's reason once it fires
    */
   readonly list: (
     taken: ReadonlySet<string>,
     host: ToolHost,
     signal: AbortSignal,
   ) => Promise<unknown>;
-  /** The tools of what was listed, perhaps by another process or an earlier release. */
+  /** Creates the tools of a list, which may come from another process or an earlier release. */
   readonly toTools: (listed: unknown, host: ToolHost) => readonly SourcedTool[];
-  /** Whether a tool of this name is one of its own: recorded runs are replayed without it. */
+  /** Returns true if the source owns a tool of this name; replays of recorded runs omit it. */
   readonly owns: (toolName: string) => boolean;
-  /** What the model gets of the results of its tools. Default: the result as JSON. */
+  /** Words the results of its tools for the model. Default: the result as JSON. */
   readonly toModelOutput?: ToModelOutput;
 }
 
-/** A tool of a source. */
 export interface SourcedTool extends Readonly<ToolShape>, Readonly<ForeignShape> {}
 
-/** The process that carries out runs: a source has its connections once in each. */
+/** The process that executes runs; a source has one set of connections in each. */
 export interface ToolHost {
   readonly logger: {
     info: (fields: object, message: string) => void;
     warn: (fields: object, message: string) => void;
   };
-  /** Is called before the process ends. */
+  /** Registers a function that runs before the process ends. */
   readonly onClose: (close: () => Promise<unknown>) => void;
 }

@@ -2,7 +2,7 @@ import type { InferUITools, ToolSet } from 'ai';
 import type { z } from 'zod';
 import type { AgentDefinition, ToolDefinition } from './definitions.js';
 
-/** What TypeScript knows of a tool, and of the agent that carries it out; there is no such field at run time. */
+/** Types of a tool and of the agent that executes it; the field does not exist at run time. */
 export interface TypedTool<
   Name extends string,
   Input,
@@ -13,7 +13,7 @@ export interface TypedTool<
   readonly '~types'?: { readonly input: Input; readonly output: Output; readonly agent: Agent };
 }
 
-/** What TypeScript knows of an agent: its tools, its result, its name; there are no such fields at run time. */
+/** Types of an agent's tools, result, and name; the fields do not exist at run time. */
 export interface TypedAgent<
   Tools,
   Output = unknown,
@@ -24,7 +24,7 @@ export interface TypedAgent<
   readonly '~output'?: Output;
 }
 
-/** What a tool returns, as JSON has it: a generator's value, the schema's result. */
+/** JSON type of a tool's result: a generator's value, or the schema's result. */
 export type OutputOf<Output extends z.ZodType, Result> =
   unknown extends z.output<Output>
     ? Result extends AsyncIterable<infer Value>
@@ -32,7 +32,7 @@ export type OutputOf<Output extends z.ZodType, Result> =
       : Result
     : z.output<Output>;
 
-/** What the tool of an agent returns: a checked result, or what TypeScript knows nothing of. */
+/** Result type of an agent's tool: the checked result, or unknown. */
 export type ResultOf<Agent> = Agent extends TypedAgent<unknown, infer Output> ? Output : unknown;
 
 interface UITool {
@@ -45,11 +45,11 @@ interface Entry {
   tool: UITool;
 }
 
-/** A name that TypeScript does not know would stand for all names. */
+/** Excludes unknown names, which would stand for all names. */
 type NameOf<Name extends string> =
   Partial<Record<Name, unknown>> extends Record<Name, unknown> ? never : Name;
 
-/** A tool, and the tools of the agent that carries it out, whose questions the conversation shows. */
+/** A tool, and the tools of the agent that executes it, whose questions the conversation shows. */
 type EntriesOfTool<Tool> =
   Tool extends TypedTool<infer Name, infer Input, infer Output, infer Agent>
     ? { name: NameOf<Name>; tool: { input: Input; output: Output } } | EntriesOf<Agent>
@@ -60,7 +60,7 @@ interface EntryOfAiSdk<Name extends string, Tool> {
   tool: Tool extends ToolSet[string] ? InferUITools<Record<Name, Tool>>[Name] : OfOlder<Tool>;
 }
 
-/** A tool of the AI SDK 6, by the schemas that its type is made of. */
+/** Types of an AI SDK 6 tool, by its schemas. */
 type OfOlder<Tool> = Tool extends { inputSchema: infer Input; outputSchema?: infer Output }
   ? { input: TypeOf<Input>; output: TypeOf<Output> }
   : UITool;
@@ -80,10 +80,10 @@ type EntriesOf<Agent> =
 type ByName<Entries extends Entry> = { [Each in Entries as Each['name']]: Each['tool'] };
 
 /**
- * The tools of an agent for `UIMessage`: the parts `tool-<name>` of its messages have the inputs and
- * outputs of these tools. The client asks for such parts by the header `x-helix-tool-parts: static`.
- * Tools of its sub-agents are among them, since their questions appear in its messages; two tools of
- * one name are a union. Tools of MCP servers, known only as a run begins, are not.
+ * An agent's tools for `UIMessage`: the parts `tool-<name>` of its messages have the inputs and
+ * outputs of these tools. The client requests these parts by the header `x-helix-tool-parts:
+ * static`. Tools of its sub-agents are included, since their questions appear in its messages; two
+ * tools of one name are a union. Tools of MCP servers, known only as a run begins, are not.
  *
  * @example
  * import type { UIDataTypes, UIMessage } from 'ai';

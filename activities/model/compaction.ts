@@ -139,7 +139,7 @@ function assertKeepRequest(make: unknown, timeoutMs: unknown): void {
  * Checks a summary from the agent's own code: one that stands for all messages, or for more than
  * exist, would hide the newest question from every later prompt.
  *
- * @param count messages of the conversation
+ * @param count number of messages in the conversation
  * @throws DefinitionError that names the invalid field
  */
 function checkedCompaction(made: MadeCompaction, count: number): MadeCompaction {

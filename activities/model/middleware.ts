@@ -53,7 +53,7 @@ export interface ClaimedStep extends StepAttempt {
   /** Undefined for agents without a state. */
   loaded: LoadedState | undefined;
   chunks: ChunkWriter;
-  /** Logs an error that the step outlives. */
+  /** Logs an error that does not fail the step. */
   warn: (message: string, error: unknown, more?: object) => void;
 }
 
@@ -108,7 +108,7 @@ export interface RequestListener {
   timed?: (call: TimedCall) => void;
 }
 
-/** One request of a step to one of its models; middleware completes it on its way in. */
+/** One request of a step to one of its models; each middleware adds its fields. */
 export interface ModelRequest {
   step: ClaimedStep;
   /** The step's reference, with `forceFinish` if only the result is wanted. */

@@ -38,7 +38,7 @@ export function toStepRecords(
   for (const [index, row] of rows.entries()) {
     if (index < first || row.role !== 'assistant' || row.messageId !== messageId) continue;
     if (row.display === true || row.interrupted !== undefined) continue;
-    // Made only for those who look: all steps' messages together are long.
+    // Computed on access: all steps' messages together are long.
     const messages = (): LanguageModelV4Prompt => {
       let end = index + 1;
       while (rows[end]?.role === 'tool') end += 1;
@@ -304,7 +304,7 @@ export function toFinishEvent(
     ...toAllSteps(steps),
     ...place,
     finalStep,
-    // Made only for those who look: all steps' messages together are long.
+    // Computed on access: all steps' messages together are long.
     get responseMessages() {
       return steps.flatMap(({ response }) => response.messages);
     },

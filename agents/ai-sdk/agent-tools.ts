@@ -4,11 +4,11 @@ import { toDefinition, type AiSdkTool } from './ai-sdk-tool.js';
 import { toModelNames } from '../tool-names.js';
 import type { AgentContexts } from './contexts.js';
 
-/** The tools of an agent: a list of this runtime's, or an object by name, as the AI SDK has them. */
+/** An agent's tools: a list of this runtime's tools, or an object by name as in the AI SDK. */
 export type AgentTools =
   readonly ToolDefinition[] | Readonly<Record<string, ToolDefinition | AiSdkTool>>;
 
-/** The tools as a list. @throws DefinitionError for one that cannot be used */
+/** Returns the tools as a list. @throws DefinitionError for an unusable tool */
 export function toTools(
   tools: AgentTools = [],
   agent: string,
@@ -33,7 +33,7 @@ export function toTools(
   });
 }
 
-/** True for a tool that comes from a list, such as an MCP server's: the author did not choose its name. */
+/** Returns true for a tool of a list, such as an MCP server's: its author did not name it. */
 function isListed(tool: ToolDefinition | AiSdkTool | null | undefined): boolean {
   if (typeof tool !== 'object' || tool === null || 'name' in tool) return false;
   return tool.type === 'dynamic' || 'metadata' in tool || '_meta' in tool;

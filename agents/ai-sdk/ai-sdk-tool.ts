@@ -13,8 +13,8 @@ import {
 import { findInputFault, isToolSchema, toToolSchema } from './tool-schema.js';
 
 /**
- * A tool as `tool()` and `dynamicTool()` of the AI SDK return it, of any of its versions: the types
- * of input and output are gone.
+ * A result of `tool()` or `dynamicTool()`, from any version of the AI SDK, without the types of
+ * input and output.
  */
 export interface AiSdkTool {
   readonly type?: string | undefined;
@@ -33,14 +33,14 @@ export interface AiSdkTool {
   readonly onInputDelta?: ((options: never) => unknown) | undefined;
   readonly onInputAvailable?: ((options: never) => unknown) | undefined;
   readonly inputExamples?: readonly object[] | undefined;
-  /** Of a tool that a provider defines. */
+  /** Set for tools that a provider defines. */
   readonly id?: string | undefined;
   readonly args?: object | undefined;
   readonly isProviderExecuted?: boolean | undefined;
   readonly supportsDeferredResults?: boolean | undefined;
 }
 
-/** What the runtime knows of a tool beyond what the AI SDK does. */
+/** Settings of this runtime that AI SDK tools lack. */
 export type DurableSettings = Pick<
   ToolDefinition,
   | ('idempotent' | 'verify' | 'retry' | 'deadlineMs' | 'onExpiry' | 'timeoutMs' | 'activity')
@@ -48,15 +48,16 @@ export type DurableSettings = Pick<
 >;
 
 /**
- * A tool of the AI SDK as one of this runtime. `defineAgent({ tools: { … } })` does this for every
- * tool that it is given; call it for those that need settings which the AI SDK does not have.
+ * Converts a tool of the AI SDK. `defineAgent({ tools: { … } })` does so for each of its tools;
+ * call this for tools that need settings which the AI SDK does not have.
  *
- * Without `execute` the browser carries the calls out. `needsApproval` asks a person. A tool that
- * yields several results shows each to viewers, and has the last one as its result. `execute` gets the `ToolContext` of this
- * runtime, see `toolContextOf`. Reading `messages` there throws, since a call may be executed long after
- * the model made it, by a process that does not hold the conversation; `needsApproval` has them.
+ * Without `execute` the browser executes the calls. `needsApproval` asks a person. A tool that
+ * yields several results shows each to viewers, and the last one becomes its result. `execute` gets
+ * this runtime's `ToolContext`, see `toolContextOf`. Reading `messages` there throws, since a
+ * process without the conversation may execute the call long after the model made it;
+ * `needsApproval` has them.
  *
- * Tools that a provider defines are given to it as they are: it executes them itself, such as a web
+ * Tools that a provider defines are passed to it unchanged: it executes them, for example a web
  * search, unless they have an `execute`.
  *
  * @throws DefinitionError for wrong settings
@@ -87,7 +88,7 @@ export function fromAiSdkTool(
 }
 
 /**
- * The same for a tool of an agent that passes contexts to its code.
+ * Converts a tool of an agent that passes contexts to its code.
  *
  * @throws DefinitionError for wrong settings
  */
@@ -115,7 +116,7 @@ export function toDefinition(
     ...(typeof title === 'string' && title.trim() !== '' && { title: title.slice(0, 200) }),
     description: toDescription(description) ?? name,
     inputSchema: toToolSchema(inputSchema as FlexibleSchema),
-    // As in the AI SDK, the results of `execute` are not checked; those of a browser are.
+    // Results of `execute` are not checked, as in the AI SDK; results of a browser are.
     outputSchema:
       execute === undefined && outputSchema !== undefined
         ? toToolSchema(outputSchema as FlexibleSchema)
@@ -130,7 +131,7 @@ export function toDefinition(
   } as ToolDefinition);
 }
 
-/** Undefined for tools that the model is given with a schema. */
+/** Returns undefined for tools that the model gets with a schema. */
 function toProviderTool(name: string, tool: AiSdkTool): ProviderTool | undefined {
   const { type, id, args = {}, supportsDeferredResults } = tool;
   if (type === undefined || type === 'function' || type === 'dynamic') return undefined;
@@ -150,7 +151,7 @@ function toProviderTool(name: string, tool: AiSdkTool): ProviderTool | undefined
   return { id: id as ProviderTool['id'], args: args as ProviderTool['args'], ...defers };
 }
 
-/** AI SDK 6 does not say which of a provider's tools the application executes, unless it does. */
+/** AI SDK 6 marks provider tools that the application executes only by their `execute`. */
 function toExecutor(
   { type, execute, isProviderExecuted }: AiSdkTool,
   fields: ContextFields,
@@ -159,7 +160,7 @@ function toExecutor(
   return type === 'provider' && isProviderExecuted !== false ? 'provider' : 'client';
 }
 
-/** Undefined for one that says nothing. */
+/** Returns undefined for a blank description. */
 function toDescription(description: AiSdkTool['description']): string | undefined {
   const text =
     typeof description === 'function'
@@ -180,7 +181,7 @@ function toExecute(
   };
 }
 
-/** A generator yields preliminary results; its last one is the result. It ends with the call. */
+/** Returns a result, or a generator's last value after its preliminary ones. */
 async function lastOf(
   result: unknown,
   { abortSignal, showPreliminary }: ToolContext,
@@ -216,9 +217,9 @@ function toApprovalRule(
 }
 
 /**
- * The context of this runtime, in the `execute` of a tool of the AI SDK.
+ * Returns this runtime's context within the `execute` of an AI SDK tool.
  *
- * @throws Error where something else than this runtime executes the tool
+ * @throws Error if this runtime does not execute the tool
  * @example
  * import { tool } from 'ai';
  * import { toolContextOf } from 'helix-temporal';
@@ -247,7 +248,7 @@ const HOOKS = {
   available: 'onInputAvailable',
 } as const;
 
-/** The hooks of a tool of the AI SDK, as a field of its definition. @throws DefinitionError */
+/** Returns an AI SDK tool's input hooks as a field of its definition. @throws DefinitionError */
 function toInputHooks(
   name: string,
   tool: Partial<Record<(typeof HOOKS)[keyof typeof HOOKS], unknown>>,
@@ -274,9 +275,9 @@ function refuse(): never {
 }
 
 /**
- * In place of the messages that `execute` gets in the AI SDK: a call may be executed long after the model
- * made it, and an empty list would be taken for a conversation without messages. May be passed on; any
- * use throws.
+ * Replaces the messages that `execute` gets in the AI SDK: a call may execute long after the model
+ * made it, and an empty list would look like a conversation without messages. Code may pass it on;
+ * any use throws.
  */
 const NO_MESSAGES: ModelMessage[] = new Proxy<ModelMessage[]>([], {
   get: refuse,
@@ -308,23 +309,23 @@ const KNOWN = new Set([
   'supportsDeferredResults',
 ]);
 
-/** About the tool alone, such as the MCP server that it came from: nothing that it does depends on it. */
+/** Fields that only describe a tool, such as its MCP server, without effect on its behaviour. */
 const LEFT_OUT = new Set(['metadata', '_meta']);
 
 const LATER =
   'no tool can be loaded later; use prepareStep with activeTools to choose the tools of a step';
 
-/** What to do about fields that would silently have no effect. */
+/** Replacements for fields that would silently have no effect. */
 const INSTEAD: Readonly<Record<string, string>> = {
   deferLoading: LATER,
   parameters: 'tools of AI SDK 6 and 7 name it inputSchema',
   experimental_toToolResultContent: 'tools of AI SDK 6 and 7 name it toModelOutput',
 };
 
-/** @throws DefinitionError for a field of a tool of the AI SDK that would silently have no effect */
+/** @throws DefinitionError for a field that would silently have no effect */
 function checkToolFields(name: string, tool: object): void {
   for (const [field, value] of Object.entries(tool)) {
-    // `false` is what the optional switches are without being set.
+    // An optional switch that is not set may be `false`.
     if (value === undefined || value === false || KNOWN.has(field) || LEFT_OUT.has(field)) continue;
     const instead = INSTEAD[field] ?? 'remove it, or pass the field as a setting of fromAiSdkTool';
     throw new DefinitionError(`"${field}" has no effect here; ${instead}`, { tool: name });

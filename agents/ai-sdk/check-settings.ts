@@ -1,12 +1,12 @@
 import { DefinitionError } from '../definition-error.js';
 import { Sampling } from '../llm-settings.js';
 
-/** Sampling and what else goes with a model call: the same names as in `llmConfig`. */
+/** Sampling and other settings of a model call, named as in `llmConfig`. */
 export const SAMPLING = [...Object.keys(Sampling), 'headers', 'providerOptions'];
 
 /**
- * Settings that are the runtime's own business here: what its traces contain is the operator's choice, the
- * server's own record authorises calls, so no signature has to, and requests and replies are not kept.
+ * Settings without a use here: the operator chooses the content of traces, the server's record
+ * authorises calls without signatures, and requests and replies are not kept.
  */
 const NOT_NEEDED = new Set([
   'allowSystemInMessages',
@@ -46,7 +46,7 @@ const KNOWN = new Set<string>([
 const EVENTS =
   'use onStepEnd and onEnd, which are called after the commit, or the traces and metrics of the worker';
 
-/** What to do about settings that a durable run has no place for. */
+/** Replacements for settings that a durable run cannot keep. */
 const INSTEAD: Readonly<Record<string, string>> = {
   onStart: EVENTS,
   experimental_onStart: EVENTS,
@@ -67,7 +67,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   system: 'AI SDK 6 and 7 name it instructions',
 };
 
-/** What would silently not happen is refused. @throws DefinitionError */
+/** Refuses settings that would silently have no effect. @throws DefinitionError */
 export function checkSettings(settings: Record<string, unknown>, agent: string): void {
   for (const [field, value] of Object.entries(settings)) {
     if (value === undefined || KNOWN.has(field) || NOT_NEEDED.has(field)) continue;

@@ -4,35 +4,35 @@ import { DefinitionError } from '../definition-error.js';
 import { toToolSchema } from './tool-schema.js';
 
 /**
- * What an agent of the AI SDK passes to its own code: constants of its definition, which each worker has
- * for itself.
+ * Contexts that an AI SDK agent passes to its own code: constants of its definition, which each
+ * worker creates for itself.
  */
 export interface AgentContexts {
-  /** Of AI SDK 6: for all tools. */
+  /** AI SDK 6: for all tools. */
   readonly experimental_context?: unknown;
-  /** Of AI SDK 7: for hooks and rules. */
+  /** AI SDK 7: for hooks and rules. */
   readonly runtimeContext?: unknown;
-  /** Of AI SDK 7: for each tool by its name. */
+  /** AI SDK 7: for each tool, by name. */
   readonly toolsContext?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The contexts among the settings of an agent; undefined if it has none. */
+/** Returns the contexts in an agent's settings; undefined if there are none. */
 export function contextsOf(settings: Record<string, unknown>): AgentContexts | undefined {
   const { experimental_context, runtimeContext, toolsContext } = settings;
   const contexts = { experimental_context, runtimeContext, toolsContext } as AgentContexts;
   return Object.values(contexts).every((each) => each === undefined) ? undefined : contexts;
 }
 
-/** The runtime's own context, for `toolContextOf`; it survives copies of the options. */
+/** Key of the runtime's own context, for `toolContextOf`; it survives copies of the options. */
 export const OWN_CONTEXT = Symbol('helix-temporal.context');
 
-/** The fields of options by which a tool's code gets contexts. */
+/** Returns the option fields that give contexts to a tool's code. */
 export type ContextFields = (own?: ToolContext | object) => Promise<object>;
 
 /**
- * A tool gets the contexts of its agent, or this runtime's own one where the agent has none.
+ * Gives a tool the contexts of its agent, or this runtime's context if the agent has none.
  *
- * @throws DefinitionError for a tool that needs a context which its agent does not have
+ * @throws DefinitionError for a tool whose required context the agent does not have
  */
 export function toContextFields(
   name: string,
@@ -57,14 +57,14 @@ export function toContextFields(
   });
 }
 
-/** A hook of the agent, which gets its contexts beside everything else. */
+/** Adds the agent's contexts to the events of a hook. */
 export function withContexts<Event extends object, Result>(
   hook: ((event: Event) => Result) | undefined,
   contexts: AgentContexts | undefined,
 ): ((event: Event) => Result) | undefined {
   if (contexts === undefined || typeof hook !== 'function') return hook;
   const set = Object.fromEntries(Object.entries(contexts).filter(([, each]) => each !== undefined));
-  // Some fields of events are made only for those who look.
+  // Copying the descriptors keeps fields lazy that are costly to compute.
   return (event) =>
     hook(Object.defineProperties({ ...set }, Object.getOwnPropertyDescriptors(event)) as Event);
 }

@@ -14,10 +14,10 @@ import { toPrepareStep, type CallOptions } from './prepare-call.js';
 import { toTimeLimits, withCallLimits, withTimeLimits, type TimeLimits } from './time-limits.js';
 import { withApprovals, type ToolApproval } from './tool-approval.js';
 
-/** A `ToolLoopAgent` of the AI SDK 6 or 7, or the settings that one is made with. */
+/** A `ToolLoopAgent` of AI SDK 6 or 7, or its settings. */
 export type AiSdkAgent = object;
 
-/** What this runtime knows of an agent beyond what the AI SDK does; counts before its settings. */
+/** Settings of this runtime that AI SDK agents lack; they override the agent's own. */
 export type AgentSettings<
   State extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
@@ -25,7 +25,7 @@ export type AgentSettings<
   Name extends string = string,
 > = Partial<Omit<AgentConfig<State, Output, Tools, Name>, 'llmConfig'>> & {
   llmConfig?: Partial<LlmSettings>;
-  /** What the agent's `prepareCall` gets as `options`. */
+  /** Value of `options` for the agent's `prepareCall`. */
   callOptions?: CallOptions;
 };
 
@@ -36,14 +36,14 @@ type ToolsOf<Agent, More> = [More] extends [never]
     : readonly []
   : More;
 
-/** Steps of an agent that says nothing, as in the AI SDK. */
+/** Step limit of an agent that sets none, as in the AI SDK. */
 const DEFAULT_STEPS = 20;
 
 /**
- * An agent of the AI SDK, as it is, as an agent of this runtime: instructions, tools, `stopWhen`,
- * `prepareStep`, sampling, hooks. The second argument adds what only this runtime knows. A run has no
- * limit of steps but `stopWhen` (default: 20 steps). A `prepareStep` and hooks in the second argument
- * are called beside those of the agent; its other fields count in place of the agent's.
+ * Converts an AI SDK agent to an agent of this runtime: instructions, tools, `stopWhen`,
+ * `prepareStep`, sampling, hooks. The second argument adds this runtime's settings. Only `stopWhen`
+ * limits a run's steps (default: 20 steps). A `prepareStep` and hooks in the second argument run in
+ * addition to the agent's; its other fields replace the agent's.
  *
  * @throws DefinitionError for an agent without a name, and for settings that cannot be kept here
  * @example
@@ -121,14 +121,14 @@ export function fromAgent<
   return defineAgent(agentConfig) as TypedAgent<ToolsOf<Agent, Tools>, z.output<Output>, Name>;
 }
 
-/** What an agent says about all of its tools. */
+/** Settings that an agent applies to all of its tools. */
 interface Rules {
   approval: ToolApproval | undefined;
   limits: TimeLimits | undefined;
   contexts: AgentContexts | undefined;
 }
 
-/** As they are, unless the agent has rules, limits or contexts for them. */
+/** Returns the tools unchanged unless the agent has rules, limits, or contexts for them. */
 function withRules<Given extends AgentTools | undefined>(
   given: Given,
   { approval, limits, contexts }: Rules,
@@ -140,7 +140,7 @@ function withRules<Given extends AgentTools | undefined>(
   return limits === undefined ? ruled : withTimeLimits(ruled, limits);
 }
 
-/** The settings of a `ToolLoopAgent` are private to TypeScript alone, in both versions. */
+/** Reads the settings of a `ToolLoopAgent`, which both versions make private only in TypeScript. */
 function readSettings(agent: object): Record<string, unknown> {
   const { settings } = agent as { settings?: unknown };
   if ('version' in agent && typeof settings === 'object' && settings !== null) {
@@ -153,12 +153,12 @@ function readSettings(agent: object): Record<string, unknown> {
   return { ...agent };
 }
 
-/** Version 7 alone sets `onEnd`, in any case. */
+/** Returns true for AI SDK 6: version 7 always sets `onEnd`. */
 function isOfSix(agent: { version?: unknown; settings?: object }): boolean {
   return agent.version !== undefined && !('onEnd' in (agent.settings ?? {}));
 }
 
-/** In AI SDK 6 the event is the last step, beside all of them; in 7 it has what all of them have. */
+/** Adapts the event: in AI SDK 6 it is the last step with a list of all; in 7 it combines them. */
 function endHookOf(settings: Record<string, unknown>, ofSix: boolean): OnFinish | undefined {
   const hook = (settings['onEnd'] ?? settings['onFinish']) as OnFinish | undefined;
   if (typeof hook !== 'function' || !ofSix) return hook;
@@ -167,7 +167,7 @@ function endHookOf(settings: Record<string, unknown>, ofSix: boolean): OnFinish 
     return hook({
       ...event,
       ...event.finalStep,
-      // There the messages of all steps are those of the response.
+      // AI SDK 6 puts the messages of all steps into the response.
       response: Object.defineProperty({ ...response, messages: [] }, 'messages', {
         get: () => event.responseMessages,
         enumerable: true,
@@ -176,7 +176,7 @@ function endHookOf(settings: Record<string, unknown>, ofSix: boolean): OnFinish 
   };
 }
 
-/** Tools of sources are known only as a run begins, when no rule is put on them. */
+/** Refuses a rule for tools of sources, which are known only as a run begins. */
 function checkSources(
   sources: object | undefined,
   approval: ToolApproval | undefined,

@@ -3,9 +3,9 @@ import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../prepared-
 
 type Hook<Event> = ((event: Event) => unknown) | undefined;
 
-/** One hook that calls both, also if one of them throws or does not come back. */
+/** Returns a hook that calls both, even if one of them throws or hangs. */
 export function bothHooks<Event>(own: Hook<Event>, given: Hook<Event>): Hook<Event> {
-  // What is no function is refused with the agent's other settings.
+  // The check of the agent's other settings refuses a value that is no function.
   if (typeof own !== 'function' || typeof given !== 'function') return given ?? own;
   return async (event) => {
     const call = async (hook: typeof own): Promise<unknown> => hook(event);
@@ -15,9 +15,9 @@ export function bothHooks<Event>(own: Hook<Event>, given: Hook<Event>): Hook<Eve
 }
 
 /**
- * The one that is given beside an agent is asked first: `compaction` counts the messages as they are
- * stored. The agent's own one sees what it changed, and selects among its messages; of what both set
- * otherwise, that of the given one counts.
+ * Joins two hooks. The given one runs first, since `compaction` counts the stored messages. The
+ * agent's own hook sees those changes and selects among the messages; the given hook wins for other
+ * fields that both set.
  */
 export function bothPrepare(
   own: PrepareStep | undefined,
@@ -32,7 +32,7 @@ export function bothPrepare(
   };
 }
 
-/** Of what both set, that of `last` counts; options of providers are merged. */
+/** Merges changes: `last` wins, and options of providers are merged. */
 export function joined(first: PreparedStep, last: PreparedStep): PreparedStep {
   const providerOptions = { ...first.providerOptions };
   for (const [provider, values] of Object.entries(last.providerOptions ?? {})) {
@@ -41,7 +41,7 @@ export function joined(first: PreparedStep, last: PreparedStep): PreparedStep {
   return { ...first, ...last, providerOptions };
 }
 
-/** Only what is set, under one name each. */
+/** Returns the fields that are set, without older names. */
 export function defined(changes: PreparedStep | undefined): PreparedStep {
   const { system, instructions = system, ...others } = changes ?? {};
   return Object.fromEntries(
@@ -49,7 +49,7 @@ export function defined(changes: PreparedStep | undefined): PreparedStep {
   );
 }
 
-/** What a `prepareStep` gets after other code has made these changes. */
+/** Returns the input of a `prepareStep` after other code's changes. */
 export function afterChanges(
   options: PrepareStepOptions,
   { messages, model, instructions }: PreparedStep,

@@ -5,7 +5,7 @@ import { DefinitionError } from '../definition-error.js';
 
 type ResponseFormat = NonNullable<LanguageModelV4CallOptions['responseFormat']>;
 
-/** What this runtime reads of `Output.object({ … })` and its like, of AI SDK 6 and 7. */
+/** The parts of `Output.object({ … })` and its variants, AI SDK 6 and 7, that are read here. */
 interface AiSdkOutput {
   readonly name?: unknown;
   readonly responseFormat: PromiseLike<ResponseFormat>;
@@ -15,15 +15,15 @@ interface AiSdkOutput {
   ) => PromiseLike<unknown>;
 }
 
-/** What the model is given of schemas that zod cannot describe. */
+/** The model's form of schemas that zod cannot describe. */
 const described = new WeakMap<z.ZodType, { schema: FlexibleSchema; output: AiSdkOutput }>();
 
-/** The schema that the model is given of an agent's result. */
+/** Returns the schema of an agent's result in the model's form. */
 export function outputForModel(schema: z.ZodType): FlexibleSchema {
   return described.get(schema)?.schema ?? schema;
 }
 
-/** The format in which the AI SDK asks the model to write the result; undefined for a schema of this runtime. */
+/** Returns the AI SDK's response format for the result; undefined for a schema of this runtime. */
 export async function toResponseFormat(
   schema: z.ZodType | undefined,
 ): Promise<ResponseFormat | undefined> {
@@ -31,10 +31,10 @@ export async function toResponseFormat(
 }
 
 /**
- * The schema of an agent's result from the setting `output` of the AI SDK; undefined for none, and for text, which is
- * what a run without a result ends with.
+ * Converts the AI SDK's `output` setting to a result schema; undefined for none, and for text, with
+ * which any run without a result ends.
  *
- * @throws DefinitionError for something else
+ * @throws DefinitionError for other values
  */
 export function toOutputSchema(output: unknown, agent: string): z.ZodType | undefined {
   if (output === undefined) return undefined;
@@ -60,7 +60,7 @@ export function toOutputSchema(output: unknown, agent: string): z.ZodType | unde
   return schema;
 }
 
-/** Only errors of the AI SDK quote it. */
+/** Context that the AI SDK only quotes in errors. */
 const CONTEXT = { response: {}, usage: {}, finishReason: 'tool-calls' };
 
 function isOutput(value: unknown): value is AiSdkOutput {
@@ -68,7 +68,7 @@ function isOutput(value: unknown): value is AiSdkOutput {
   return 'responseFormat' in value && 'parseCompleteOutput' in value;
 }
 
-/** What does not fit is in the cause, which names the fields. */
+/** Returns the cause's message, which names the fields at fault. */
 function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   const known = cause instanceof Error ? cause : error;

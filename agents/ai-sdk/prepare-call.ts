@@ -6,18 +6,18 @@ import { withContexts, type AgentContexts } from './contexts.js';
 import { afterChanges, defined, joined } from './join-hooks.js';
 import { toToolSchema } from './tool-schema.js';
 
-/** What the call options of a turn depend on: what the record has, so that every worker gets the same. */
+/** Recorded inputs of a turn's call options, so that every worker computes the same. */
 export type CallOptionsScope = Pick<
   PrepareStepOptions,
   'sessionId' | 'runId' | 'state' | 'messageMetadata'
 >;
 
-/** The call options of the AI SDK: the same for all calls, or made for each turn. */
+/** Call options of the AI SDK: constant, or computed for each turn. */
 export type CallOptions = object | ((scope: CallOptionsScope) => unknown);
 
 type PrepareCall = (options: Record<string, unknown>) => unknown;
 
-/** Of what `prepareCall` returns, that which a step can have of its own. */
+/** Results of `prepareCall` that a step can apply. */
 const CHANGES = [
   ...Object.keys(Sampling),
   'model',
@@ -28,13 +28,13 @@ const CHANGES = [
   'messages',
 ];
 const CHANGED = new Set<string>(CHANGES);
-/** Given to `prepareCall`, and nothing to look at afterwards. */
+/** Inputs of `prepareCall` that are ignored in its result. */
 const INPUTS = new Set(['options']);
 
 /**
- * `prepareCall` and `prepareStep` of an agent of the AI SDK as one `prepareStep`. `prepareCall` is asked before
- * each step, with the settings of the agent, since any worker may take the step: it has to say the same for the
- * same options.
+ * Combines the `prepareCall` and `prepareStep` of an AI SDK agent into one `prepareStep`.
+ * `prepareCall` runs before each step with the agent's settings, since any worker may take the
+ * step; it must return the same for the same options.
  *
  * @throws DefinitionError for call options that would not be read
  */
@@ -59,7 +59,7 @@ export function toPrepareStep(
   }
   const read = toReadOptions(callOptions, callOptionsSchema);
   return async (step) => {
-    // As in the AI SDK it gets what the call begins with, and the reply so far follows.
+    // It gets the initial messages, as in the AI SDK; the reply so far is appended later.
     const given = { ...settings, ...(await read(step)), messages: step.initialMessages };
     const returned = (await (prepareCall as PrepareCall)(given)) as typeof given | undefined;
     const { messages: initial, ...others } = toChanges(returned ?? given, given, agent);
@@ -70,7 +70,7 @@ export function toPrepareStep(
   };
 }
 
-/** Validated by the agent's schema, as in the AI SDK. */
+/** Returns the call options, validated by the agent's schema as in the AI SDK. */
 function toReadOptions(
   callOptions: CallOptions | undefined,
   schema: unknown,

@@ -2,18 +2,18 @@ import { DefinitionError } from '../definition-error.js';
 import { type ModelChoice, isChoice } from '../llm-settings.js';
 import type { ToolDefinition } from '../definitions.js';
 
-/** What the setting `timeout` of the AI SDK is here. */
+/** Limits that the AI SDK's `timeout` setting becomes here. */
 export interface TimeLimits {
-  /** Of each model call. */
+  /** Limits of each model call. */
   call: Pick<ModelChoice, 'callMs' | 'firstPartMs'>;
-  /** Longest silence of a model. */
+  /** Longest silence of a model, ms. */
   stallTimeoutMs: number | undefined;
-  /** Of each call of a tool that the server executes. */
+  /** Limit of each server-executed call of a tool, ms. */
   toolMs: (name: string) => number | undefined;
 }
 
 /**
- * A step's time there includes its tools; here it bounds the model call, and the tools have their own.
+ * Converts the AI SDK's `timeout`. Its step limit includes tools; here it bounds a model call.
  *
  * @throws DefinitionError for a limit of a whole run, which may wait for people for weeks
  */
@@ -45,14 +45,14 @@ export function toTimeLimits(timeout: unknown, agent: string): TimeLimits | unde
   };
 }
 
-/** Models with limits stand in a list; those that have limits of their own keep them. */
+/** Adds limits to models, as a list; models with their own limits keep them. */
 export function withCallLimits(model: unknown, limits: TimeLimits | undefined): unknown {
   if (limits === undefined || Object.keys(limits.call).length === 0) return model;
   const models: readonly unknown[] = Array.isArray(model) ? model : [model];
   return models.map((each) => ({ ...limits.call, ...(isChoice(each) ? each : { model: each }) }));
 }
 
-/** Tools with a limit of their own keep it. */
+/** Adds limits to tools; a tool with its own limit keeps it. */
 export function withTimeLimits(
   tools: readonly ToolDefinition[],
   { toolMs }: TimeLimits,

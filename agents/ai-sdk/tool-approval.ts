@@ -3,15 +3,15 @@ import type { AgentContexts } from './contexts.js';
 import type { ApprovalRule } from '../tool-config.js';
 import type { ToolDefinition } from '../definitions.js';
 
-/** The setting `toolApproval` of the AI SDK: a status or a function for each tool, or one function. */
+/** The AI SDK's `toolApproval` setting: a status or function per tool, or one function for all. */
 export type ToolApproval =
   ((options: never) => unknown) | Readonly<Record<string, ToolApprovalStatus>>;
 type ToolApprovalStatus = string | object | ((input: never, options: never) => unknown) | undefined;
 
 /**
- * The tools with the approvals that an agent demands, which count before those of the tools.
+ * Adds an agent's approval rules to its tools; they override the tools' own.
  *
- * @throws DefinitionError for a rule that nothing would ask: only the server's own tools have one
+ * @throws DefinitionError for a rule without effect: only tools that the server executes ask a rule
  */
 export function withApprovals(
   tools: readonly ToolDefinition[],
@@ -41,7 +41,7 @@ export function withApprovals(
   });
 }
 
-/** Its name in the settings of the AI SDK. */
+/** Returns the tool's name in the AI SDK's settings. */
 function nameIn({ listedAs, name }: ToolDefinition): string {
   return listedAs ?? name;
 }
@@ -74,7 +74,7 @@ function forAll(
   };
 }
 
-/** @throws Error for an unknown status: a person is asked then */
+/** @throws Error for an unknown status, so that a person is asked */
 function toVerdict(status: unknown): Awaited<ReturnType<Rule>> {
   const { type, reason } =
     typeof status === 'object' && status !== null

@@ -6,10 +6,10 @@ interface Issue {
   message: string;
 }
 
-/** Marks what the AI SDK's `jsonSchema()` and `zodSchema()` return. */
+/** Marks results of the AI SDK's `jsonSchema()` and `zodSchema()`. */
 export const AI_SDK = Symbol.for('vercel.ai.schema');
 
-/** True for what the AI SDK takes as the schema of a tool. */
+/** Returns true if the AI SDK accepts the value as a tool's schema. */
 export function isToolSchema(value: unknown): value is FlexibleSchema {
   if (typeof value === 'function') return true;
   if (typeof value !== 'object' || value === null) return false;
@@ -17,8 +17,8 @@ export function isToolSchema(value: unknown): value is FlexibleSchema {
 }
 
 /**
- * Why no model can be given a schema as the input of a tool: providers refuse the whole request then. Undefined
- * if it can.
+ * Returns the reason that a schema cannot describe a tool's input, for which providers refuse the
+ * whole request; undefined if it can.
  */
 export function findInputFault(source: FlexibleSchema): string | undefined {
   const undescribed = findUndescribed(source);
@@ -26,7 +26,7 @@ export function findInputFault(source: FlexibleSchema): string | undefined {
   try {
     const described: unknown = asSchema(source).jsonSchema;
     if (isThenable(described)) {
-      // What comes later is known only to the run.
+      // Only the run can read a schema that resolves later.
       described.then(undefined, () => undefined);
       return undefined;
     }
@@ -42,7 +42,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null)?.then === 'function';
 }
 
-/** Not every library that follows Standard Schema describes its schemas as JSON Schema. */
+/** Refuses Standard Schema libraries that do not describe their schemas as JSON Schema. */
 function findUndescribed(source: FlexibleSchema): string | undefined {
   if ('_zod' in source || AI_SDK in source || !('~standard' in source)) return undefined;
   const { vendor, jsonSchema } = source['~standard'] as { vendor: string; jsonSchema?: unknown };
@@ -55,9 +55,8 @@ function findUndescribed(source: FlexibleSchema): string | undefined {
 }
 
 /**
- * A zod 4 schema for a schema in any form that tools of the AI SDK have: zod 3, `jsonSchema()`, or a
- * library that follows Standard Schema. It checks only asynchronously, and has no JSON Schema of its
- * own.
+ * Converts any schema of an AI SDK tool to zod 4: zod 3, `jsonSchema()`, or a Standard Schema. The
+ * result checks only asynchronously and has no JSON Schema of its own.
  */
 export function toToolSchema(source: FlexibleSchema): z.ZodType {
   if ('_zod' in source) return source as z.ZodType;
@@ -77,7 +76,7 @@ async function check(
 ): Promise<{ data: unknown } | { issues: Issue[] }> {
   if (!(AI_SDK in source) && '~standard' in source) {
     const result = await source['~standard'].validate(value);
-    // A library may give a value beside its issues, which the AI SDK takes for success.
+    // A library may return a value with its issues, which the AI SDK takes for success.
     const { issues } = result;
     if (issues !== undefined) return { issues: issues.map(toIssue) };
     return { data: 'value' in result ? result.value : value };
@@ -88,12 +87,12 @@ async function check(
   return result.success ? { data: result.value } : { issues: toIssues(result.error) };
 }
 
-/** Converted once; undefined for a schema that zod does not know in whole. */
+/** Cache; undefined for a schema that zod does not fully know. */
 const converted = new WeakMap<object, z.ZodType | undefined>();
 
 /**
- * `jsonSchema()` alone validates nothing, and the input must still be what the model was asked for.
- * As in the AI SDK, what zod cannot convert is not checked.
+ * Checks input against a plain `jsonSchema()`, which itself validates nothing. As in the AI SDK,
+ * schemas that zod cannot convert are not checked.
  */
 function checkJson(schema: JSONSchema7, value: unknown): { data: unknown } | { issues: Issue[] } {
   if (!converted.has(schema)) converted.set(schema, convert(schema));
@@ -109,7 +108,7 @@ function convert(schema: JSONSchema7): z.ZodType | undefined {
   }
 }
 
-/** Libraries keep their issues in the error, or in its cause. */
+/** Reads issues from the error or its cause. */
 function toIssues(error: Error): Issue[] {
   for (const each of [error, error.cause]) {
     const issues: unknown = Array.isArray(each)
@@ -125,7 +124,7 @@ function toIssue(issue: { readonly path?: unknown; readonly message?: unknown })
   return { path: path.map(toKey), message: String(issue.message) };
 }
 
-/** A step of a path in Standard Schema may be an object. */
+/** Converts a path step of Standard Schema, which may be an object. */
 function toKey(step: unknown): PropertyKey {
   const key: unknown = typeof step === 'object' && step !== null && 'key' in step ? step.key : step;
   return typeof key === 'symbol' || typeof key === 'number' ? key : String(key);

@@ -6,23 +6,23 @@ type Model = Parameters<typeof wrapLanguageModel>[0]['model'];
 type Make = (id: string) => Model;
 type Create = (settings: object) => { languageModel: Make; chat?: Make };
 
-/** Only the scope of the AI SDK: `MODEL` cannot name any other code. */
+/** Limits `MODEL` to the AI SDK's scope, so that it cannot name other code. */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Errors of providers that lack a key or another setting, on every line of their releases. */
+/** Errors of providers that lack a key or another setting, in all their release lines. */
 const LACKS = ['AI_LoadAPIKeyError', 'AI_LoadSettingError', 'GatewayAuthenticationError'];
 
-/** Its key is a token that it asks the cloud for, over the network. */
+/** Providers whose key is a token that they request from the cloud over the network. */
 const SIGNS_IN = ['google-vertex'];
 
-/** True for what can be the name of a package `@ai-sdk/<name>`. */
+/** Returns true if `@ai-sdk/<name>` is a valid package name. */
 export function isProviderName(name: string): boolean {
   return NAME.test(name);
 }
 
 /**
- * A model of any package `@ai-sdk/<name>` that the application has installed. Key and address are
- * `<NAME>_API_KEY` and `<NAME>_BASE_URL` where they are set; otherwise the package reads its own variables.
+ * Creates a model of any installed package `@ai-sdk/<name>`. Key and address come from
+ * `<NAME>_API_KEY` and `<NAME>_BASE_URL` if set; otherwise the package reads its own variables.
  *
  * @throws ModelConfigurationError
  */
@@ -40,7 +40,7 @@ export async function createModelOfAny(
   if (create === undefined) throw noLanguageModels(spec, name);
   const modelWith = (more: object): Model => {
     const provider = create({ ...settings, ...more });
-    // As with OpenAI itself, the history of a step is messages, and no memory of the provider's.
+    // The history is messages and not the provider's memory, as with OpenAI itself.
     return provider.chat === undefined ? provider.languageModel(id) : provider.chat(id);
   };
   try {
@@ -56,7 +56,7 @@ export async function createModelOfAny(
   }
 }
 
-/** `createDeepSeek` of `@ai-sdk/deepseek`: companies have capitals of their own. */
+/** Finds the factory regardless of case: `createDeepSeek` in `@ai-sdk/deepseek`. */
 function factoryIn(exported: unknown, name: string): Create | undefined {
   const wanted = `create${name.replaceAll('-', '')}`;
   const found = Object.entries(exported ?? {}).find(([key]) => key.toLowerCase() === wanted);
@@ -66,15 +66,15 @@ function factoryIn(exported: unknown, name: string): Create | undefined {
 const sendNothing = (): Promise<never> => Promise.reject(new Error('Not sent.'));
 
 /**
- * Providers look for their key once they are asked. So a model whose requests are not sent is asked: what
- * it lacks is known at the start rather than in people's first runs.
+ * Sends a dummy request that never leaves, since providers look for their key on a request: missing
+ * settings then show at the start rather than in people's first runs.
  *
- * @throws the provider's error, if it lacks something
+ * @throws the provider's error, if it lacks a setting
  */
 async function expectRequest(model: Model): Promise<void> {
   const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hello' }] }];
   try {
-    // Aborted, for packages that send by other means than the fetch they are given.
+    // The aborted signal stops packages that do not send through the given fetch.
     await model.doGenerate({ prompt, abortSignal: AbortSignal.abort() });
   } catch (error) {
     if (isErrorOf(error, LACKS)) throw error;
@@ -93,15 +93,15 @@ function isErrorOf(error: unknown, names: readonly string[]): error is Error {
 /** Loads a package by its name. */
 export type LoadPackage = (name: string) => Promise<unknown>;
 
-// Bundlers leave it alone: it is looked up where the application runs, which need not have the package.
+// Bundlers must skip the import: it resolves at run time, where the package may be missing.
 export const loadInstalled: LoadPackage = (name) =>
   import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name);
 
 /**
- * The exports of a provider's package.
+ * Loads the exports of a provider's package.
  *
- * @param release what npm installs if the package is missing, `<name>@<major>` or its name alone
- * @throws ModelConfigurationError with the command that installs it
+ * @param release npm package to install if it is missing, `<name>@<major>` or its name alone
+ * @throws ModelConfigurationError with the install command
  */
 export async function loadProvider(
   spec: string,
@@ -118,7 +118,7 @@ export async function loadProvider(
   }
 }
 
-/** True if the package is not there, as opposed to one that it needs itself. */
+/** Returns true if the package itself is missing, and not one of its dependencies. */
 function isMissing(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   const isNotFound = error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND';

@@ -1,9 +1,9 @@
-/** The environment that a model spec can need: the keys and addresses of providers, by their variables. */
+/** Environment of a model spec: keys and addresses of providers, by variable. */
 export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The configured model cannot be created. `variable` is the one to set or to correct; `install` is the
- * command that installs the provider's package, if that is what is missing.
+ * Thrown if the configured model cannot be created. `variable` is the one to set or correct;
+ * `install` is the command that installs a missing package.
  */
 export class ModelConfigurationError extends Error {
   override readonly name = 'ModelConfigurationError';

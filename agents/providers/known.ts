@@ -14,14 +14,14 @@ export interface KnownProvider {
   create: (provider: never, id: string, env: ModelEnvironment) => LanguageModelV4;
 }
 
-/** By what comes before the colon of `MODEL`. */
+/** Providers by the prefix of `MODEL`, before its colon. */
 export const KNOWN_PROVIDERS: Readonly<Record<string, KnownProvider>> = {
   openai: {
     package: '@ai-sdk/openai',
     major: 4,
     check: checkOf('OPENAI'),
-    // Chat completions rather than responses: a step's history is plain messages, where the responses
-    // API refers back to items it stored, which would tie a conversation to the provider's memory.
+    // The chat API keeps a step's history as plain messages. The responses API refers back to
+    // stored items, which would tie a conversation to the provider's memory.
     create: ({ createOpenAI }: typeof OpenAI, id, env) =>
       createOpenAI(settingsOf('OPENAI', env)).chat(id),
   },
@@ -36,7 +36,7 @@ export const KNOWN_PROVIDERS: Readonly<Record<string, KnownProvider>> = {
     package: '@ai-sdk/google',
     major: 4,
     check: checkOf('GOOGLE_GENERATIVE_AI'),
-    // The name that older releases have, too.
+    // Older releases have this name too.
     create: ({ createGoogleGenerativeAI }: typeof Google, id, env) =>
       createGoogleGenerativeAI(settingsOf('GOOGLE_GENERATIVE_AI', env)).languageModel(id),
   },

@@ -4,19 +4,19 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 
-/** The turn a prompt ends in: its newest user message and what followed. */
+/** The last turn of a prompt: its newest user message and everything after it. */
 export interface Turn {
   /** Text of the newest user message; empty without one. */
   readonly userText: string;
   /** Messages after it, oldest first. */
   readonly since: LanguageModelV4Prompt;
-  /** Model calls the turn has had: assistant messages since the user message. */
+  /** Number of the turn's model calls: assistant messages after the user message. */
   readonly calls: number;
 }
 
-/** The turn that a prompt ends in, read from nothing but the prompt. */
+/** Reads the last turn from the prompt alone. */
 export function toTurn(prompt: LanguageModelV4Prompt): Turn {
-  // Messages that the runtime adds are not the user's.
+  // The runtime's own messages are not the user's.
   const index = prompt.findLastIndex(
     ({ role, providerOptions }) => role === 'user' && providerOptions?.helix?.internal !== true,
   );
@@ -29,14 +29,14 @@ export function toTurn(prompt: LanguageModelV4Prompt): Turn {
   };
 }
 
-/** Text files are text of the message, but not what the user wrote. */
+/** Removes text files, which the user attached but did not write. */
 function withoutFiles(message: LanguageModelV4Message): LanguageModelV4Message {
   if (message.role !== 'user') return message;
   const content = message.content.filter((part) => part.providerOptions?.helix?.file !== true);
   return { ...message, content };
 }
 
-/** The text of a message: its text parts; for a tool message the results, one a line. */
+/** Returns the text parts of a message; for a tool message the results, one per line. */
 export function toMessageText(message: LanguageModelV4Message): string {
   if (message.role === 'system') return message.content;
   if (message.role === 'tool') {
@@ -49,13 +49,13 @@ export function toMessageText(message: LanguageModelV4Message): string {
   return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** A tool's output as text: text as it is, everything else as JSON. */
+/** Returns a tool's output: a text unchanged, other values as JSON. */
 function toOutputText(output: LanguageModelV4ToolResultPart['output']): string {
   if (output.type === 'execution-denied') return output.reason ?? 'execution denied';
   return typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
 }
 
-/** The conversation as JSON: an array of `{role, text, files?}`, files as `<media type>, <bytes> bytes`. */
+/** Returns a JSON array of `{role, text, files?}`, files as `<media type>, <bytes> bytes`. */
 export function toQuote(prompt: LanguageModelV4Prompt): string {
   return JSON.stringify(
     prompt.map((message) => {

@@ -1,6 +1,6 @@
 import { sleep } from '../../protocol/time.js';
 
-/** Pieces sent without a wait before other work of the process gets its turn. */
+/** Pieces sent without a wait before the process's other work gets a turn. */
 const BURST = 64;
 
 /** Resolves after `ms`; rejects at once with the signal's reason when it aborts. */
@@ -12,8 +12,8 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * A clock for pieces: each call resolves when the next piece is due, the first at once. Due times
- * count from the first, so lateness does not add up.
+ * Creates a clock for pieces: each call resolves when the next piece is due, the first at once. Due
+ * times count from the first, so lateness does not add up.
  */
 export function createPacer(everyMs: number, signal: AbortSignal): () => Promise<void> {
   let count = 0;

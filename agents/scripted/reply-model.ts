@@ -10,16 +10,16 @@ import { pause } from './pause.js';
 import { toProviderFailure, toReplyParts } from './reply-parts.js';
 import type { Reply } from './reply.js';
 
-/** How a model without a provider is made. */
+/** Settings of a model without a provider. */
 export interface ReplyModelConfig {
   readonly provider: string;
   readonly modelId: string;
-  /** Decides from the call alone: the model has no memory, so any process can take the next call. */
+  /** Decides from the call alone: without a memory, any process can take the next call. */
   readonly toReply: (options: LanguageModelV4CallOptions) => Reply;
 }
 
 /**
- * A language model of the AI SDK that makes up its replies itself. It streams, fails and aborts
+ * Creates an AI SDK language model that generates its own replies. It streams, fails, and aborts
  * like a provider's, so it goes through the same code.
  */
 export function createReplyModel(config: ReplyModelConfig): LanguageModelV4 {
@@ -52,12 +52,12 @@ export function createReplyModel(config: ReplyModelConfig): LanguageModelV4 {
   };
 }
 
-/** Passes the caller's abort on until `stop` aborts or the function that is returned is called. */
+/** Forwards the caller's abort until `stop` aborts or the returned function is called. */
 function linkAbort(signal: AbortSignal | undefined, stop: AbortController): () => void {
   const abort = (): void => {
     stop.abort(signal?.reason);
   };
-  // The caller's signal may outlive many calls, so nothing of a call may stay on it.
+  // The caller's signal may outlive many calls, so no listener of a call may stay on it.
   const unlink = (): void => signal?.removeEventListener('abort', abort);
   stop.signal.addEventListener('abort', unlink, { once: true });
   signal?.addEventListener('abort', abort, { once: true });
@@ -83,7 +83,7 @@ async function* runFinally<T>(
 const BUFFERED_PARTS = 256;
 
 /**
- * The stream a model hands out. An abort errors it at once, with parts unread; a reader that
+ * Creates a model's stream. An abort errors it at once, even with unread parts; a reader that
  * cancels ends the model's work.
  *
  * @param parts the model's work, which stops when `stop` aborts
@@ -115,7 +115,7 @@ function toReplyStream(
 }
 
 /**
- * Reads a model's stream to its end, for callers that want the reply in one piece.
+ * Reads a model's stream to its end, for callers that want the whole reply.
  *
  * @throws the error that the stream carries
  */

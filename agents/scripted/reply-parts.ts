@@ -8,7 +8,7 @@ import type {
 import { createPacer, pause } from './pause.js';
 import type { Reply, ReplyFailure } from './reply.js';
 
-/** In place of the address of a provider's endpoint. */
+/** Stands for the address of a provider's endpoint. */
 export const SCRIPTED_URL = 'scripted:';
 
 /** The call that a reply answers. */
@@ -21,7 +21,7 @@ export interface ReplyCallInfo {
 
 type Part = LanguageModelV4StreamPart;
 
-/** Performs a reply: the parts of a model's stream, in a provider's order, each when it is due. */
+/** Yields the parts of a reply's stream in a provider's order, each when it is due. */
 export async function* toReplyParts(
   reply: Reply,
   { modelId, prompt, signal }: ReplyCallInfo,
@@ -55,7 +55,7 @@ export async function* toReplyParts(
   };
 }
 
-/** A part to come: made when it is due. Pieces are paced and counted, other parts go with them. */
+/** A part that is created when due. Pieces are paced and counted; other parts follow them. */
 interface ContentPart {
   readonly part: () => Part;
   readonly isPiece: boolean;
@@ -98,7 +98,7 @@ function toFinishReason({ failure, calls }: Reply): LanguageModelV4FinishReason 
 /** The usual rule of thumb for English. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Token counts such as a provider might report. */
+/** Estimates token counts as a provider might report them. */
 function toUsage(
   prompt: LanguageModelV4Prompt,
   { think = '', calls }: Reply,
@@ -117,7 +117,7 @@ function toTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** Characters in all strings of a value; walks it, as turning a long prompt into JSON is slow. */
+/** Counts characters in all strings of a value; for long prompts, JSON is slower. */
 function countCharacters(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0;
@@ -127,7 +127,7 @@ function countCharacters(value: unknown): number {
 }
 
 /**
- * The error a provider's SDK would raise for the status: retryable for 408, 409, 429 and 5xx, with
+ * Creates the error that a provider's SDK would raise: retryable for 408, 409, 429 and 5xx, with
  * the wait in the header `retry-after-ms`.
  */
 export function toProviderFailure({ status, retryAfterMs }: ReplyFailure): APICallError {

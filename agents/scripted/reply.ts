@@ -1,11 +1,10 @@
 /** One piece of streamed text; the function form is called when the piece is due. */
 export type Piece = string | (() => string);
 
-/** A tool call that a model makes. */
 export interface ReplyCall {
   readonly tool: string;
   readonly id: string;
-  /** The input, as the pieces of its JSON text in which it is streamed; none: not streamed. */
+  /** Pieces of the input's JSON text to stream; empty if it is not streamed. */
   readonly inputPieces: readonly string[];
   /** The whole input as JSON text. */
   readonly input: string;
@@ -13,14 +12,14 @@ export interface ReplyCall {
 
 /** A provider error in place of the rest of a reply. */
 export interface ReplyFailure {
-  /** HTTP status the provider would have answered with. */
+  /** HTTP status of the provider's answer. */
   readonly status: number;
   readonly retryAfterMs?: number | undefined;
-  /** Pieces streamed before it; at 0 the call is refused outright. */
+  /** Pieces streamed before the failure; at 0 the call is refused outright. */
   readonly afterPieces: number;
 }
 
-/** Everything a model without a provider does in one call: its text, its tool calls, and their pace. */
+/** One call of a model without a provider: its text, its tool calls, and their pace. */
 export interface Reply {
   /** Silence before the first part, in ms. */
   readonly hangMs: number;
@@ -32,14 +31,14 @@ export interface Reply {
   readonly failure?: ReplyFailure | undefined;
 }
 
-/** A reply with these parts; without any, it is empty and immediate. */
+/** Creates a reply with these parts; without any, it is empty and immediate. */
 export function createReply(parts: Partial<Reply>): Reply {
   return { hangMs: 0, everyMs: 0, pieces: [], calls: [], ...parts };
 }
 
 /**
- * Cuts a text into `count` pieces of near-equal length that join to the text again. No piece is
- * empty and no code point is split, so a short text gives fewer pieces.
+ * Cuts a text into `count` pieces of near-equal length that join to the text. No piece is empty and
+ * no code point is split, so a short text gives fewer pieces.
  */
 export function cutText(text: string, count: number): string[] {
   const points = Array.from(text);
@@ -51,7 +50,7 @@ export function cutText(text: string, count: number): string[] {
   });
 }
 
-/** Cuts a text into its words, each with the white space that follows it. */
+/** Cuts a text into words, each with the white space that follows it. */
 export function cutWords(text: string): string[] {
   return text.match(/^\s+|\S+\s*/g) ?? [];
 }

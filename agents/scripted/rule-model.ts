@@ -3,10 +3,10 @@ import { toTurn } from './conversation.js';
 import { createReplyModel } from './reply-model.js';
 import { createReply, cutWords } from './reply.js';
 
-/** A pace at which one can read along, in ms a word. */
+/** Pace that people can read along with, ms per word. */
 const WORD_MS = 25;
 
-/** What a rule decides by: the turn so far. */
+/** Input of a rule: the turn so far. */
 export interface RuleTurn {
   /** Text of the newest user message. */
   readonly userText: string;
@@ -16,21 +16,21 @@ export interface RuleTurn {
 
 export interface RuleResult {
   readonly tool: string;
-  /** A person refused the call, or the tool failed. */
+  /** `denied`: a person refused the call; `failed`: the tool failed. */
   readonly outcome: 'done' | 'denied' | 'failed';
-  /** What the tool returned, or why there is nothing. */
+  /** Result of the tool, or the reason that there is none. */
   readonly output: unknown;
 }
 
-/** What the model says, word by word, and the calls that it then makes. */
+/** Text that the model says word by word, and the calls that it then makes. */
 export interface RuleReply {
   readonly say?: string;
   readonly calls?: readonly { readonly tool: string; readonly args: object }[];
 }
 
 /**
- * A model that follows rules of yours, for trying an app before there is a key. It has no memory: the
- * rule gets the turn so far, whichever process asks.
+ * Creates a model that follows your rules, for trying an app without a key. It has no memory: any
+ * process may ask, and the rule gets the turn so far.
  *
  * @example
  * import { createRuleModel, defineAgent } from 'helix-temporal';

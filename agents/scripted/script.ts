@@ -2,17 +2,17 @@ import { APICallError } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { SCRIPTED_URL } from './reply-parts.js';
 
-/** A day: longer waits in a script are mistakes. */
+/** One day; longer waits in a script are mistakes. */
 const Wait = z.number().min(0).max(86_400_000);
-/** Bounds the memory that a user's message can make a worker allocate. */
+/** Limits the memory that a user's message can make a worker allocate. */
 const PieceCount = z.int().max(100_000);
 
-/** A tool call that a script makes; an absent id is made up. */
+/** A tool call in a script; an absent id is generated. */
 export const ScriptCall = z.object({
   tool: z.string().min(1),
   id: z.string().min(1).optional(),
   args: z.unknown().optional(),
-  /** Pieces in which the JSON of `args` is streamed; 0: not streamed at all. */
+  /** Number of streamed pieces of the JSON of `args`; 0: not streamed. */
   argDeltas: PieceCount.min(0).default(1),
 });
 export type ScriptCall = z.infer<typeof ScriptCall>;
@@ -21,59 +21,59 @@ export type ScriptCall = z.infer<typeof ScriptCall>;
 const ScriptFailure = z.object({
   status: z.int().min(400).max(599),
   retryAfterMs: Wait.optional(),
-  /** Pieces streamed before it; 0: the call is refused outright. */
+  /** Pieces streamed before the failure; 0: the call is refused outright. */
   afterDeltas: PieceCount.min(0).default(0),
-  /** Attempts that fail, from the first; absent: all of them. */
+  /** Number of failing attempts, from the first; absent: all. */
   times: z.int().min(1).optional(),
 });
 
-/** What one attempt of a model call does. */
+/** Behaviour of one attempt of a model call. */
 const attempt = {
   /** Streamed as reasoning, in one piece. */
   think: z.string().optional(),
   /** Streamed as text. */
   say: z.string().optional(),
-  /** Pieces in which the text is streamed. Default: 1. */
+  /** Number of streamed pieces of the text. Default: 1. */
   deltas: PieceCount.min(1).optional(),
   /** Time between two pieces, in ms. Default: none. */
   everyMs: Wait.optional(),
   /** Silence before the first part, in ms. Default: none. */
   hangMs: Wait.optional(),
   calls: z.array(ScriptCall).optional(),
-  /** Input of the call that hands in the agent's result. */
+  /** Input of the call that submits the agent's result. */
   finish: z.unknown().optional(),
   fail: ScriptFailure.optional(),
-  /** Each piece is the wall-clock time at which it was sent: ms, three decimals, a space. */
+  /** Makes each piece the wall-clock time of its sending: ms, three decimals, a space. */
   stamp: z.boolean().optional(),
-  /** Says the roles and texts of the conversation that the model was given, as JSON. */
+  /** Quotes the roles and texts of the model's conversation as JSON. */
   quote: z.boolean().optional(),
 };
 
-/** What one model call of a script does. Unknown keys are ignored. */
+/** One model call of a script. Unknown keys are ignored. */
 export const ScriptEntry = z.object({
   ...attempt,
-  /** What attempt n does differently, laid over the entry; the last repeats. */
+  /** Overrides of the entry for attempt n; the last repeats. */
   attempts: z.array(z.object(attempt)).optional(),
 });
 export type ScriptEntry = z.infer<typeof ScriptEntry>;
 
-/** The script in a user's message, its entries unchecked; undefined if the text is not a script. */
+/** Returns the unchecked script in a user's message; undefined if the text is no script. */
 export function parseScript(text: string): readonly unknown[] | undefined {
-  // Most texts are prose: they are not worth an exception.
+  // Most texts are prose, for which an exception would be wasteful.
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
     const value = JSON.parse(text) as { script?: unknown };
     return Array.isArray(value.script) ? value.script : undefined;
   } catch {
-    // Not JSON, so it is prose that begins with a brace.
+    // The text is prose that begins with a brace.
     return undefined;
   }
 }
 
 /**
- * Entry `index` of a script as the given attempt performs it.
+ * Returns entry `index` of a script for the given attempt.
  *
- * @throws APICallError with status 400, not retryable, that says what is wrong with the entry
+ * @throws APICallError with status 400, not retryable, that names the fault in the entry
  */
 export function parseScriptEntry(
   script: readonly unknown[],
@@ -91,7 +91,7 @@ export function parseScriptEntry(
   return { ...entry, ...attempts[Math.min(attempt, attempts.length) - 1] };
 }
 
-/** A model call for which the script has no entry. */
+/** Creates the error of a model call without an entry in the script. */
 export function toMissingEntry(index: number): APICallError {
   return toInvalidScript(`there is no script[${String(index)}], and the model is called once more`);
 }
@@ -100,7 +100,7 @@ function formatKey(key: PropertyKey): string {
   return typeof key === 'number' ? `[${String(key)}]` : `.${String(key)}`;
 }
 
-/** The error for a script that cannot be performed: status 400, and no retry would help. */
+/** Creates the error of an invalid script: status 400, not retryable. */
 function toInvalidScript(fault: string): APICallError {
   return new APICallError({
     message: `Invalid script: ${fault}`,

@@ -14,16 +14,16 @@ import {
 
 const PROVIDER = 'helix-scripted';
 
-/** What one call of a model does, or a function that decides it from the call. */
+/** One call of a model, or a function that decides it from the call. */
 export type ScriptStep =
   | z.input<typeof ScriptEntry>
   | ((options: LanguageModelV4CallOptions) => z.input<typeof ScriptEntry>);
 
 /**
- * The model that needs no key. With a script, its call k in a conversation performs `script[k]`, and a
- * call beyond the last one fails. Without one it performs the script in the newest user message, so
- * that every path of the runtime can be driven from outside; other texts get a short reply that quotes
- * them.
+ * Creates the model that needs no key. With a script, its call k in a conversation performs
+ * `script[k]`, and a call beyond the last one fails. Without one it performs the script in the
+ * newest user message, so that callers can drive every path of the runtime; other texts get a short
+ * reply that quotes them.
  *
  * @example
  * import { createScriptedModel } from 'helix-temporal/testing';
@@ -41,7 +41,7 @@ export function createScriptedModel(script?: readonly ScriptStep[]): LanguageMod
   return createReplyModel({ provider: PROVIDER, modelId: 'scripted', toReply });
 }
 
-/** Calls are counted in the prompt, so that a call that is repeated gets the same reply. */
+/** Counts calls in the prompt, so that a repeated call gets the same reply. */
 function toListedReply(script: readonly ScriptStep[], options: LanguageModelV4CallOptions): Reply {
   const index = options.prompt.filter(({ role }) => role === 'assistant').length;
   const step = script[index];
@@ -52,7 +52,7 @@ function toListedReply(script: readonly ScriptStep[], options: LanguageModelV4Ca
   return toEntryReply(parseScriptEntry(listed, index, attempt), attempt, options);
 }
 
-/** Whether a model is the scripted one. */
+/** Returns true for the scripted model. */
 export function isScriptedModel(model: unknown): boolean {
   return (
     typeof model === 'object' &&
@@ -63,8 +63,8 @@ export function isScriptedModel(model: unknown): boolean {
 }
 
 /**
- * What the scripted model does in a call: entry k of the script in the newest user message, where
- * k counts the model calls of the turn; `done` after the last; a canned reply if there is no script.
+ * Returns the reply of a call: entry k of the script in the newest user message, where k counts the
+ * turn's model calls; `done` after the last; a canned reply without a script.
  *
  * @throws APICallError with status 400 if the entry is malformed
  */
@@ -77,7 +77,7 @@ function toScriptedReply(options: LanguageModelV4CallOptions): Reply {
   return toEntryReply(parseScriptEntry(script, calls, attempt), attempt, options);
 }
 
-/** Which attempt of its step a call is, from 1: the runtime says so in its provider options. */
+/** Returns the attempt of the call's step, from 1, which the provider options carry. */
 function toAttempt({ providerOptions }: LanguageModelV4CallOptions): number {
   const attempt = providerOptions?.helix?.attempt;
   return typeof attempt === 'number' && attempt >= 1 ? Math.floor(attempt) : 1;
@@ -105,7 +105,7 @@ function toPieces(text: string, { deltas = 1, stamp }: ScriptEntry): Piece[] {
   return stamp ? Array.from({ length: deltas }, () => formatNow) : cutText(text, deltas);
 }
 
-/** Wall-clock ms with three decimals and a space: finer than `Date.now()`, for latencies. */
+/** Formats wall-clock ms with three decimals and a space; finer than `Date.now()`. */
 function formatNow(): string {
   return `${(performance.timeOrigin + performance.now()).toFixed(3)} `;
 }
@@ -125,12 +125,12 @@ function toReplyCall({ tool, id, args = {}, argDeltas }: ScriptCall): ReplyCall 
   };
 }
 
-/** Code points of the user's text that are quoted. */
+/** Maximum number of quoted code points of the user's text. */
 const QUOTED = 200;
-/** Slow enough to be seen arriving, in ms a word. */
+/** Pace that makes the arrival visible, ms per word. */
 const WORD_MS = 10;
 
-/** What the scripted model says to a text that is no script. */
+/** Creates the reply to a text that is no script. */
 function createCannedReply(userText: string): Reply {
   const words = userText.replace(/\s+/g, ' ').trim();
   const points = Array.from(words);
