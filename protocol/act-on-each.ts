@@ -10,9 +10,7 @@ export const SUITED: Record<'stop' | 'retry' | 'resume', readonly RunStatus[]> =
 /** Requests of one act that are in progress at once. */
 const AT_ONCE = 4;
 
-/**
- * Codes of refusals that mean that someone else acted first, or that the conversation was erased.
- */
+/** Refusal codes that mean that others were faster, or that the conversation was erased. */
 const NOTHING_TO_DO: ReadonlySet<string | undefined> = new Set([
   'not_found',
   'not_pending',

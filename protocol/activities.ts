@@ -30,10 +30,7 @@ export interface LostAttempt {
   number: number;
   /** Set for a call that its worker handed over before it was permitted to begin. */
   begun?: false;
-  /**
-   * Set for a call that should start eagerly but found no free slot in its process; nothing was
-   * lost.
-   */
+  /** Set for a call that found no free slot to start eagerly; nothing was lost. */
   moved?: true;
   /** The call whose tool blocked the worker until the worker was given up. */
   blockedBy?: string;
@@ -96,10 +93,7 @@ export interface Said {
   at: At;
 }
 
-/**
- * Reply of a model step: usage so far, and the number of calls that may start eagerly in its
- * process.
- */
+/** Reply of a model step. `eager`: number of its calls that may start in its process. */
 export interface StepSaid extends Said {
   spent?: Spent;
   eager?: number;
@@ -166,10 +160,7 @@ export interface LookRef {
   sessionId: string;
   runId: string;
   agent: string;
-  /**
-   * Newest change and sequence that the run has seen; a record behind them was restored from a
-   * copy.
-   */
+  /** Newest that the run has seen; a record behind it was restored from a copy. */
   known: Pick<At, 'version' | 'sequence'>;
 }
 
@@ -210,10 +201,7 @@ export type AnswerOutcome =
   | { kind: 'edited' }
   | Refused;
 
-/**
- * A refusal. `waiting` names the call as it waits now, if the answer did not. It has no input,
- * since histories must hold none.
- */
+/** `waiting` names the call as it waits now, without its input: histories must hold none. */
 export interface Refused {
   kind: 'refused';
   code: string;
@@ -256,10 +244,7 @@ export interface ChildActivities {
 
 /** Activities for people's answers and expired calls. */
 export interface AnswerActivities {
-  /**
-   * Settles calls whose deadline has passed by the store's clock, then reads what the run does
-   * next.
-   */
+  /** Settles calls that are overdue by the store's clock, then reads the run's next action. */
   look: (ref: LookRef) => Promise<Said>;
   /** Stores an operator's answer, with the same transitions as the API. */
   answerCall: (ref: AnswerRef) => Promise<AnswerOutcome>;

@@ -64,10 +64,7 @@ export const Approvers = z.object({
 });
 export type Approvers = z.infer<typeof Approvers>;
 
-/**
- * Channels that a request may name. Anyone may send the header, so it proves nothing about the
- * person.
- */
+/** Channels that a request may name. Anyone may send the header, so it proves nothing. */
 const NAMED: readonly string[] = ['page', 'console', 'cli', 'mcp'] satisfies Channel[];
 
 /** Reads the channel from the header `x-helix-via`; `api` without it, and for other values. */

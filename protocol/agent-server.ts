@@ -146,10 +146,7 @@ export const AgentStatus = z
       stepCount: count,
       /** ms since the epoch. */
       startedAt: count,
-      /**
-       * `provider` fails and is retried, operators paused the `agent`, or the run waits for
-       * `startAt`.
-       */
+      /** `provider` is retried, `agent` is paused, or `start`: the run waits for `startAt`. */
       waitingFor: z.enum(['provider', 'agent', 'start']).optional(),
       /** Present while the run waits for its start, ms since the epoch. */
       startAt: count.optional(),

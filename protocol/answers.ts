@@ -5,10 +5,7 @@ import { findJsonFault } from './json-depth.js';
 import { LIMITS } from './limits.js';
 import type { PendingQuestion } from './replies.js';
 
-/**
- * Identity of the call as the author of an answer saw it; see `isAsShown`. Calls with approvers
- * require both fields.
- */
+/** Names the call as the answer's author saw it, see `isAsShown`; required if it has approvers. */
 export const SHOWN_CALL = {
   /** Names the run and the call that asked. Default: the pending call. */
   approvalId: z

@@ -12,10 +12,7 @@ export interface CalledRunOptions {
   /** Owner of the conversation. Default: `anonymous`. */
   userId?: string;
   tenantId?: string;
-  /**
-   * Person who asks for the run, if not the owner. Neither may approve calls with
-   * `separateApprover`.
-   */
+  /** Person who asks, if not the owner. Neither may approve calls with `separateApprover`. */
   by?: string;
   /** Everyone who asks, the author of the message first. Default: `by`. */
   askers?: readonly Asker[];
@@ -27,10 +24,9 @@ export interface CalledRunOptions {
   messageId?: string;
   /**
    * Policy while another run of the conversation is active or waits for people. `fail` (default)
-   * fails with type `agent_already_running`. `wait` retries until that run has ended, with back-off
-   * up to a minute; also while a quota of runs or a budget refuses the run. `abandon` is `fail`,
-   * except that it interrupts a run that waits for people, as a person's message does, and so
-   * withdraws its questions.
+   * fails with type `agent_already_running`. `wait` retries with back-off up to a minute, also
+   * while a quota or a budget refuses the run. `abandon` is `fail`, except that it interrupts a run
+   * that waits for people and withdraws its questions, as a person's message does.
    */
   whenBusy?: 'fail' | 'wait' | 'abandon';
   /**
@@ -115,9 +111,8 @@ export const OVERLAPS = ['skip', 'buffer_one', 'cancel_other', 'allow_all'] as c
 export type Overlap = (typeof OVERLAPS)[number];
 
 /**
- * Policies for a firing while another run of its conversation is active: skip it, begin it once
- * that run has ended, or skip it unless that run waits for people, whose questions are then
- * withdrawn.
+ * Policies for a firing while its conversation has an active run: skip it, begin it once that has
+ * ended, or skip it unless that waits for people, whose questions are then withdrawn.
  */
 export const WHEN_BUSY = ['skip', 'wait', 'abandon'] as const;
 export type WhenBusy = (typeof WHEN_BUSY)[number];

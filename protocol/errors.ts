@@ -230,9 +230,7 @@ export class ConfigurationError extends FrontendHandlerError {
   }
 }
 
-/**
- * Describes a failure in one line, with the cause, which often says more than the message. Pure.
- */
+/** Describes a failure in one line, with the message of its cause. Pure. */
 export function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';

@@ -1,12 +1,10 @@
-/**
- * Slots of one process that users share, such as those for tools; no user gets more than a share.
- */
+/** Slots of one process that users share; no user gets more than a share. */
 export interface FairSlots {
   /**
    * Waits for a slot; waiting users take turns.
    *
-   * @returns a function that frees the slot; undefined if too many wait, none came in time, or the
-   * signal fired
+   * @returns a function that frees the slot; undefined if too many wait, time is up, or the signal
+   * fired
    */
   take: (user: string, signal: AbortSignal, withinMs: number) => Promise<(() => void) | undefined>;
 }

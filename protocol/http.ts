@@ -13,8 +13,8 @@ export function listOf<S extends z.ZodType>(item: S, max: number): ListSchema<S>
 }
 
 /**
- * Creates a schema like `listOf` for the end of a list: at most `atOnce` items, from an index that
- * `toStart` chooses.
+ * Creates such a schema for the end of a list: at most `atOnce` items, from an index that `toStart`
+ * chooses.
  */
 export function endOfList<S extends z.ZodType>(
   item: S,

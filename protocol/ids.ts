@@ -45,9 +45,7 @@ export function formatChildSessionId(rootSessionId: string, n: number, nonce: st
   return `${rootSessionId}.${String(n)}-${nonce}`;
 }
 
-/**
- * Returns the session whose slot and stream a sub-agent's shares; for a conversation its own id.
- */
+/** Returns the session whose slot and stream a sub-agent shares; a conversation's own id. */
 export function rootOf(sessionId: string): string {
   const dot = sessionId.indexOf('.');
   return dot < 0 ? sessionId : sessionId.slice(0, dot);

@@ -50,10 +50,7 @@ function findEndOfString(json: string, start: number): number {
   }
 }
 
-/**
- * Returns the reason why a value cannot be stored as JSON, as the end of a sentence; undefined if
- * it can.
- */
+/** Ends a sentence with why a value cannot be stored as JSON; undefined if it can. */
 export function findJsonFault(value: unknown): string | undefined {
   let json: string | undefined;
   try {

@@ -387,7 +387,7 @@ const OperatorAgent = z
         /** True if the pause covers all tenants. */
         everywhere: z.boolean(),
         at: z.number(),
-        /** Absent where another tenant's people are meant. */
+        /** Absent if the caller may not know who pauses agents for all tenants. */
         by: z.string().optional(),
         reason: z.string().optional(),
       }),

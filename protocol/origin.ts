@@ -49,8 +49,7 @@ function isForeign({ host, header }: SentRequest, allowedOrigins: ReadonlySet<st
 }
 
 /**
- * Returns true for a request that a host of `handleChatStream` refuses if its sign-in may be a
- * cookie: another site's page sent it.
+ * Checks requests for hosts of `handleChatStream` whose sign-in may be a cookie, see `isForged`.
  *
  * @param allowedOrigins other origins whose pages may act here
  * @example

@@ -42,9 +42,7 @@ export function isVisitorName(userId: string): boolean {
 
 type Loose<T> = { [Name in keyof T]: T[Name] | undefined };
 
-/**
- * Returns the account behind a name in a tenant; for an operator of another tenant, that account.
- */
+/** Returns the account behind a name in a tenant, also behind a visitor's name. */
 export function toPerson(
   name: string,
   { tenantId, roles, personId }: Loose<Omit<KnownPerson, 'userId'>> = {},
@@ -73,9 +71,7 @@ export function toActingPerson(
   return by === undefined ? undefined : toPerson(by, { tenantId, roles, personId });
 }
 
-/**
- * Converts a person for tools; undefined on a server without accounts, where nobody is verified.
- */
+/** Converts a person for tools; undefined on a server without accounts. */
 export function toPrincipal(person: KnownPerson | undefined): Principal | undefined {
   if (person === undefined || person.userId === ANONYMOUS) return undefined;
   const { personId: _personId, ...principal } = person;
@@ -86,10 +82,7 @@ function isSameAccount(one: Principal, other: Principal): boolean {
   return one.userId === other.userId && (one.tenantId ?? '') === (other.tenantId ?? '');
 }
 
-/**
- * True for the same person. Unless both have a `personId`, equal names in two tenants are one
- * person.
- */
+/** Unless both people have a `personId`, equal names in two tenants count as one person. */
 export function isSamePerson(one: KnownPerson, other: KnownPerson): boolean {
   if (isSameAccount(one, other)) return true;
   return one.personId === undefined || other.personId === undefined
@@ -112,9 +105,7 @@ export function fulfils(
   return separate !== true || !hasAsked(responder, conversation) || responder.isEveryone === true;
 }
 
-/**
- * Returns the roles of which the responder needs one; empty if another person must decide anyway.
- */
+/** Returns roles of which the responder needs one; empty if another person must decide. */
 export function lackedRoles(
   { roles = [], separate }: Approvers = {},
   responder: Responder,
@@ -132,10 +123,7 @@ function holdsOne(responder: Responder, roles: readonly Role[]): boolean {
 export interface AskedBy {
   owner: string;
   tenant?: string | undefined;
-  /**
-   * The author of the turn's messages, then those who fired, repeated, continued or copied it
-   * since.
-   */
+  /** The author of the turn's messages, then those who fired, repeated, continued or copied it. */
   askers?: readonly KnownPerson[] | undefined;
 }
 
@@ -170,9 +158,7 @@ export function hasAsked(
   return [...askers, ...(isKnown ? [] : [account])].some((each) => isSamePerson(each, responder));
 }
 
-/**
- * Time limit of a host's rule, which may ask another service while people and shared streams wait.
- */
+/** Time limit of a host's rule, for which people and shared streams wait. */
 const VERDICT_MS = 1_500;
 
 /**

@@ -239,7 +239,7 @@ export const ToolRow = z.object({
   denied: z.boolean().optional(),
   /** Only for history: the result of a sub-agent's call. */
   display: z.boolean().optional(),
-  /** The run ended with the call: there is no result. */
+  /** True if the call ended the run, so that it has no result. */
   isEnd: z.boolean().optional(),
   decision: Decision.optional(),
   /** Channel of a client tool's result. */

@@ -129,9 +129,7 @@ export interface RunProgress {
   step: number;
   /** Highest sequence that the run has seen. */
   known: number;
-  /**
-   * Newest change of the record that the run has seen; the run begins by reading the record again.
-   */
+  /** Newest change of the record that the run has seen; the run begins by reading it again. */
   version?: number;
   /** Usage so far; absent when another run continues the turn. */
   spent?: Spent;

@@ -116,9 +116,7 @@ export const OperatorScheduleDetail = z
         code: z.string().optional(),
       }),
     ),
-    /**
-     * Counts since creation: firings, skipped overlaps, and firings missed while Temporal was away.
-     */
+    /** Counts since creation; `missed` are firings that Temporal's absence cost. */
     counts: z.object({ fired: z.number(), skipped: z.number(), missed: z.number() }),
   })
   .meta({ id: 'OperatorScheduleDetail' });

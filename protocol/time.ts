@@ -83,8 +83,7 @@ export function withTimeout<T>(
 
 /**
  * Creates a signal that fires after a time, or with the first of the signals. Its timer keeps it
- * alive: an `AbortSignal.timeout` within `AbortSignal.any` never fires in Node 20 once it is
- * garbage-collected.
+ * alive: Node 20 may collect an `AbortSignal.timeout` within `AbortSignal.any` before it fires.
  */
 export function endsWithin(ms: number, ...signals: AbortSignal[]): AbortSignal {
   const over = new AbortController();

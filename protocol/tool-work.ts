@@ -65,10 +65,7 @@ export type ExecuteToolWork = (
     isHandedOver: () => boolean;
     /** True if an earlier attempt may have started it. */
     isRepeated: boolean;
-    /**
-     * True if Temporal may have forgotten the work of an earlier attempt, so that nothing is
-     * started.
-     */
+    /** True if Temporal may have forgotten an earlier attempt's work, so nothing is started. */
     mayBeGone: boolean;
   },
 ) => Promise<unknown>;

@@ -19,7 +19,7 @@ import { createRunList } from './run-list.js';
 import { createRunWorkflows } from './run-workflows.js';
 import { registerSearchAttributes } from './search-attributes.js';
 
-/** Runs agents on Temporal. While Temporal is away runs are begun nevertheless; workers start them. */
+/** Runs agents on Temporal. Runs also begin while Temporal is away; workers start them later. */
 export type TemporalAgentExecutor = AgentExecutor;
 
 export type ExecutorOptions = ExecutorSettings & (OwnClient | ReadyClient);
@@ -30,14 +30,14 @@ interface OwnClient {
   connection: ExecutorConnection;
   /** Default `default`. */
   namespace?: string;
-  /** As for a `Client` of Temporal; the workers need the same. */
+  /** Same as for Temporal's `Client`; the workers need the same converter. */
   dataConverter?: ClientOptions['dataConverter'];
   interceptors?: ClientOptions['interceptors'];
   client?: undefined;
 }
 
 interface ReadyClient {
-  /** A client that the program has, with its connection, namespace, converter and interceptors. */
+  /** The program's own client, with its connection, namespace, converter and interceptors. */
   client: Client & { connection: ConnectionLike };
   connection?: undefined;
   namespace?: undefined;
@@ -46,19 +46,19 @@ interface ReadyClient {
 }
 
 interface ExecutorSettings {
-  /** Where the workers listen. Default `agent-runs`. */
+  /** Task queue of the workers. Default `agent-runs`. */
   taskQueue?: string;
   /** The agents by name. This process executes neither models nor tools; workers do. */
   agents: AgentRegistry | readonly AgentDefinition[];
   stores: { store: Store; streamManager: StreamManager };
-  /** For operators: the name of the runs' model, and the page that shows a conversation. */
+  /** For operators: the model's name, and the page that shows a conversation. */
   modelName?: string;
   sessionUrl?: (sessionId: string, runId: string) => string;
   /** Optional capabilities; workers need the same. Default: none. */
   extensions?: readonly RunsExtension[] | undefined;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;
-  /** Default: silence. */
+  /** Default: no logging. */
   logger?: { warn: (fields: object, message: string) => void };
 }
 
@@ -127,7 +127,7 @@ function newClient({ extensions, ...options }: ExecutorSettings & OwnClient): Cl
 
 const CHECK_MS = 1_500;
 
-/** Whether Temporal answers, and whether a worker takes runs from the queue. */
+/** Checks that Temporal answers, and that a worker polls the task queue. */
 function createTemporalChecks(
   client: Client,
   namespace: string,

@@ -12,8 +12,8 @@ import { toUserMessage } from '../store/record/user-message.js';
 import { messageTooLarge } from './refusals.js';
 
 /**
- * The input of a run: a text, a text with the session's new state, or messages. Files may be named by
- * any URL that the model's provider accepts, since the input comes from the program, not a visitor.
+ * The input of a run: a text, a text with the session's new state, or messages. The program, not a
+ * visitor, writes it, so files may have any URL that the model's provider accepts.
  */
 export type AgentInput =
   string | { message: string; state?: CustomState } | readonly UserInputMessage[];
@@ -50,7 +50,7 @@ function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>):
   } = parsed.data;
   const { given, data } = toRowParts(parts);
   const content = given.length > 0 ? given : [{ type: 'text' as const, text }];
-  // A model is not given the page's own parts.
+  // Models never get the page's own parts.
   if (content.every((part) => part.type === 'text' && part.text === '')) {
     throw new HelixError('validation_error', 'A message needs text or a file.');
   }
@@ -69,7 +69,7 @@ function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>):
   return toUserMessage(row);
 }
 
-/** What the model gets, and the parts of the page's own with their places between. */
+/** Splits off the page's own parts, with their positions among the parts for the model. */
 function toRowParts(parts: NonNullable<UserInputMessage['parts']>): {
   given: UserPart[];
   data: UserDataPart[];
@@ -89,7 +89,7 @@ const AnyState = z.record(z.string(), z.unknown());
 export function readState(agent: AgentDefinition, state: CustomState): CustomState {
   const parsed = (agent.stateSchema ?? AnyState).safeParse(state);
   if (!parsed.success) throw invalid('The state', parsed.error);
-  // The stored state is what JSON keeps of it.
+  // The stored state is the JSON form of the state.
   const json = toStoredJson(parsed.data);
   if (Buffer.byteLength(json) > LIMITS.stateBytes) {
     throw new HelixError('validation_error', 'The state is too large.');

@@ -9,24 +9,22 @@ import type { Store } from '../store/contract/store.js';
 import { toAct } from './record/acts.js';
 import { logEntries, type AuditLogger } from './record/listeners.js';
 
-/** Who pauses or resumes an agent, and why. */
 export interface PauseRequest extends PauseScope, Omit<Actor, 'by'> {
   by: string;
   reason?: string | undefined;
 }
 
 /**
- * Paused agents. Runs that are active or wait for people continue; new ones, retries and resumptions
- * included, are begun in the record and start when the agent is resumed.
+ * Pauses of agents. Active and waiting runs continue. New ones, retries and resumptions included,
+ * are begun in the record and start when the agent is resumed.
  */
 export interface AgentPauses {
-  /** Recorded before it takes effect. False if the agent was paused before. */
+  /** Records the pause before it takes effect. False if the agent was paused before. */
   pause: (request: PauseRequest) => Promise<boolean>;
-  /** False if the agent was not paused so. */
+  /** False if the agent had no such pause. */
   resume: (request: PauseRequest) => Promise<boolean>;
   list: () => Promise<Pause[]>;
   held: () => Promise<HeldCount[]>;
-  /** True for a run that waits for its agent to be resumed. */
   isHeld: (record: SessionRecord) => Promise<boolean>;
 }
 
@@ -61,7 +59,7 @@ export function createAgentPauses({ pauses, store, logger }: AgentPausesDeps): A
   };
 }
 
-/** The newest run of a session. */
+/** Returns the newest run of a session. */
 export function toHeld({ runId, agent, tenant, runStartedAt }: SessionRecord): HeldRun {
   return { runId, agent, tenant, startedAt: runStartedAt };
 }
@@ -71,30 +69,30 @@ export interface ReleaseDeps {
   store: Pick<Store, 'sessions' | 'due'>;
   /** Starts the workflow of a session's newest run. */
   startRun: (record: SessionRecord) => Promise<void>;
-  /** Names this process: one at a time releases. */
+  /** Name of this process; one process at a time releases runs. */
   holder: string;
-  /** Runs whose starts fail for this long after their release are left to the sweeper, which ends them. */
+  /** A released run whose starts fail for this long is left to the sweeper, which ends it. */
   startWithinMs?: number | undefined;
   logger: AuditLogger;
 }
 
-/** Runs that are started within this time after their agent was resumed. */
+/** Rate at which held runs start once their agent is resumed. */
 const PACE = { most: 20, everyMs: 1_000 };
-/** Entries of runs that ended meanwhile are dropped without a start; a look drops up to this many. */
+/** A look drops up to this many entries of runs that ended meanwhile. */
 const MOST_SEEN = 1_000;
-/** A run whose start failed is tried again after this long. */
+/** Delay before a failed start is retried. */
 const AGAIN_MS = 15_000;
-/** The lease stands beside those of the sweeper's shards. */
+/** Number of the lease, which no shard of the sweeper has. */
 const LEASE = -1;
 
-/** One look for held runs whose agents were resumed: they start in their order, 20 a second. */
+/** Creates a look for held runs of resumed agents: it starts them in order, 20 a second. */
 export function createRelease(deps: ReleaseDeps): () => Promise<void> {
   const { pauses, store, startRun, holder, logger } = deps;
   const { startWithinMs = LIMITS.startWithinMs } = deps;
-  /** When this process failed first to start them: how long a run was held does not count. */
+  /** Time of each run's first failed start in this process; the pause does not count. */
   const failing = new Map<string, number>();
 
-  /** False while Temporal is away: the run keeps its place. */
+  /** Returns false while Temporal is away; the run keeps its place. */
   async function start(held: HeldRun, record: SessionRecord): Promise<boolean> {
     try {
       await startRun(record);
@@ -114,7 +112,7 @@ export function createRelease(deps: ReleaseDeps): () => Promise<void> {
     return true;
   }
 
-  /** Undefined for one that was stopped or erased meanwhile, or is not the newest of its session. */
+  /** Returns undefined for a run that was stopped, erased or replaced meanwhile. */
   async function stillHeld(held: HeldRun): Promise<SessionRecord | undefined> {
     const record = await store.sessions.read(sessionOfRun(held.runId));
     if (record?.runId === held.runId && !isTerminal(record.status)) return record;

@@ -23,10 +23,10 @@ import type { Store } from '../store/contract/store.js';
 import { createApproverDemands, type ConversationOfCall } from './approver-demands.js';
 import { createCallWebhook } from './call-webhook.js';
 
-/** What people do with pending calls. */
+/** Operations of people on pending calls. */
 export interface AnswerApi {
   /**
-   * Answers a pending call; wakes the run if that was the batch's last one.
+   * Answers a pending call, and wakes the run if that was the last answer of its batch.
    *
    * @throws HelixError `validation_error`, `answer_too_large`, `invalid_result`, `invalid_input` or
    * `not_allowed`, or `unavailable` if a rule of the host does not decide in time; nothing is stored
@@ -34,7 +34,7 @@ export interface AnswerApi {
    */
   submitToolResult: (answer: UncheckedAnswer, options?: AnswerOptions) => Promise<AnswerResult>;
   /**
-   * Whether this person fulfils what a call's tool demands of its approver.
+   * Returns true if a person meets the demands of a call's tool on its approver.
    *
    * @throws HelixError `unavailable` if the tool's function does not decide in time
    */
@@ -44,15 +44,15 @@ export interface AnswerApi {
     call: CallSpec,
   ) => Promise<boolean>;
   /**
-   * Takes what was sent to the webhook of a call as its result.
+   * Takes the body of a call's webhook as the call's result.
    *
    * @throws HelixError `not_found`, `webhook_closed`, `invalid_result`
    */
   callWebhook: (token: string, payload: unknown) => Promise<void>;
-  /** Settles calls whose deadline has passed, also if their run's timer did not; true if there were any. */
+  /** Settles overdue calls, even if their run's timer did not fire; true if there were any. */
   expireCalls: (sessionId: string) => Promise<boolean>;
   /**
-   * Extends a deadline. The run's timer fires at the old one, and reads the new one then.
+   * Extends a deadline. The run's timer fires at the old one, then reads the new one.
    *
    * @throws HelixError for a call with approvers as for an approval of it: `not_allowed`, `not_pending`
    */
@@ -60,19 +60,16 @@ export interface AnswerApi {
     input: ExtendInput,
     options?: Pick<AnswerOptions, 'responder'>,
   ) => Promise<ExtendDeadlineResult>;
-  /** Lets one of several pages that could carry out a client tool do it, for a limited time. */
+  /** Leases a client tool's call to one of several pages for a limited time. */
   leaseCall: (input: LeaseInput) => Promise<LeaseCallResult>;
 }
 
 export interface AnswerOptions {
-  /** What the caller has just read of the answered session; saves reading it again. */
+  /** The answered session as the caller has just read it, which saves another read. */
   known?: Partial<SessionCalls> | undefined;
-  /** The person's roles and the way the answer came, for the audit trail. */
+  /** The person's roles and the channel, for the audit trail. */
   actor?: Omit<Actor, 'by'> | undefined;
-  /**
-   * The person who answers, as the host has verified it. Default: the `by` of the answer, without
-   * roles.
-   */
+  /** The person as the host has verified it. Default: the `by` of the answer, without roles. */
   responder?: Responder | undefined;
   /** The answer is in a posted message of a chat; see `isAsShown`. */
   isPosted?: boolean | undefined;
@@ -83,7 +80,7 @@ export interface AnswerOptions {
 export interface LeaseInput {
   sessionId: string;
   toolCallId: string;
-  /** Names the page that carries it out. */
+  /** Name of the page that executes the call. */
   holder: string;
   forMs: number;
 }
@@ -91,20 +88,19 @@ export interface LeaseInput {
 export interface AnswerApiDeps {
   store: Store;
   agents: Pick<AgentRegistry, 'get'>;
-  /** Lets a run go on. */
   wakeRun: (runId: string) => Promise<void>;
   logger: { warn: (fields: object, message: string) => void };
 }
 
-/** What an answer lets go on. */
+/** Runs that an answer lets continue. */
 type Resumed = Pick<Extract<SettleCallResult, { kind: 'stored' }>, 'resume' | 'others'>;
 
-/** Redis is written first, so a signal that is lost loses nothing: the sweeper sends it again. */
+/** Writes Redis before it signals. The sweeper repeats a signal that is lost. */
 export function createAnswerApi({ store, agents, wakeRun, logger }: AnswerApiDeps): AnswerApi {
   const check = createAnswerCheck(agents);
   const demands = createApproverDemands({ store, agents });
 
-  /** Wakes the run that was answered, if it may go on, and others of the conversation that may. */
+  /** Wakes the run that was answered, and others of the conversation, if they may continue. */
   async function wake(runId: string, { resume, others = [] }: Resumed): Promise<void> {
     const all = resume === undefined ? others : [{ runId }, ...others];
     for (const run of all) {
@@ -114,7 +110,7 @@ export function createAnswerApi({ store, agents, wakeRun, logger }: AnswerApiDep
     }
   }
 
-  /** The session and run that made the call: perhaps those of a sub-agent. */
+  /** Finds the session and run that made the call, perhaps those of a sub-agent. */
   async function findAsker(
     sessionId: string,
     toolCallId: string,
@@ -143,7 +139,7 @@ export function createAnswerApi({ store, agents, wakeRun, logger }: AnswerApiDep
       const submitted = await submitAnswer(deps, answer, Date.now(), how);
       const { result, runId, record } = submitted;
       if (result.kind === 'stored') await wake(runId, result);
-      // An answer that is given again may be the last one, whose signal was lost.
+      // A repeated answer may be the last one, whose signal was lost.
       else if (result.kind === 'already_completed' && record?.resume !== undefined) {
         await wake(record.runId, record);
       }

@@ -15,13 +15,13 @@ import type { CallSpec } from '../store/contract/call-record.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 
-/** What a tool's function says about its refusal is cut to this length. */
+/** Maximum length of the reason that a tool's function gives for a refusal. */
 const REASON_CHARS = 2_000;
 
-/** What is known of the conversation that a call belongs to. */
+/** The conversation that a call belongs to. */
 export type ConversationOfCall = Pick<SessionRecord, 'sessionId' | 'agent'> & AskedBy;
 
-/** What tools demand of the people who approve their calls. */
+/** Demands of tools on the approvers of their calls. */
 export interface ApproverDemands {
   /** @throws HelixError `unavailable` if a tool's function does not decide in time */
   areMet: (
@@ -29,14 +29,19 @@ export interface ApproverDemands {
     conversation: ConversationOfCall,
     call: CallSpec,
   ) => Promise<boolean>;
-  /** Of one who acts as an approver. @throws as `require` */
+  /**
+   * Requires that the responder may approve the call.
+   *
+   * @throws as `require`
+   */
   requireApprover: (
     responder: Responder,
     conversation: ConversationOfCall,
     call: CallSpec,
   ) => Promise<void>;
   /**
-   * Those who have asked may always withdraw it, see `hasAsked`. All others have to be approvers of the call, also to deny it.
+   * Requires that the responder may give this answer. The people who caused the call may always
+   * withdraw it, see `hasAsked`; all others have to be approvers, also to deny it.
    *
    * @throws HelixError `not_allowed`, which names the roles that would do; `unavailable` if a tool's
    * function does not decide in time
@@ -58,7 +63,7 @@ export function createApproverDemands({
 }): ApproverDemands {
   const check = createApproverCheck(agents);
 
-  /** The agent that asked: the conversation's, or a sub-agent. */
+  /** Returns the agent that asked: the conversation's, or a sub-agent. */
   async function readAsker({ sessionId, agent }: ConversationOfCall, { runId }: CallSpec) {
     const asker = sessionOfRun(runId);
     return asker === sessionId ? agent : (await store.sessions.read(asker))?.agent;

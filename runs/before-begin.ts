@@ -9,7 +9,11 @@ import { titleOf } from '../store/record/conversation-title.js';
 import { toStoredRow } from '../store/record/stored-json.js';
 import type { RunsExtension, RunsHost } from './extension.js';
 
-/** Resolves to what is to be called once the change is stored, or has failed. @throws what an extension refuses with */
+/**
+ * Resolves to a function to call once the change is stored or has failed.
+ *
+ * @throws the refusal of an extension
+ */
 export type Admit = (input: AdmitInput) => Promise<() => void>;
 
 /** Asks one extension after the other. */
@@ -32,7 +36,7 @@ export function createAdmit(extensions: readonly RunsExtension[], host: RunsHost
   };
 }
 
-/** What extensions want to hear of changes. */
+/** Returns the extensions' listeners of changes. */
 export function listenersOf(extensions: readonly RunsExtension[], host: RunsHost): Listener[] {
   return extensions.flatMap(({ listener }): Listener[] => {
     if (listener === undefined) return [];
@@ -46,15 +50,15 @@ export function listenersOf(extensions: readonly RunsExtension[], host: RunsHost
 
 export interface AdmissionDeps {
   admit: Admit;
-  /** Takes work that continues after the request that began it. */
+  /** Keeps work that outlives the request that began it. */
   inBackground: (work: Promise<void>) => void;
   logger: { warn: (fields: object, message: string) => void };
 }
 
 /**
- * A store that asks extensions before it begins, continues or copies anything. What is stored is charged to its owner
- * beside the request; what a process that dies in between has stored is charged by the next change of the session, or
- * the repair.
+ * Creates a store that asks extensions before it begins, continues or copies anything. It charges
+ * the owner beside the request. If the process dies before that, the session's next change or the
+ * repair charges the owner.
  */
 export function admitBeforeBegin(
   store: Store,
@@ -73,14 +77,14 @@ export function admitBeforeBegin(
     try {
       done = await admit(input);
     } catch (error) {
-      // Messages that were accepted before add nothing.
+      // Messages that were accepted before add nothing, so they are not refused.
       if (await isKnown()) return change();
       throw error;
     }
     try {
       return await change();
     } finally {
-      // The request does not wait.
+      // The request does not wait for the charge.
       const charged = owners.fold(sessionId, { owner, tenant }, title).catch((error: unknown) => {
         const fields = { err: error, sessionId };
         logger.warn(fields, 'what a request has added is left to be charged later');
@@ -94,7 +98,7 @@ export function admitBeforeBegin(
     return (await sessions.acceptedMessages(sessionId, ids)).length === ids.length;
   }
 
-  /** For a new run of an existing session; a session with an active run gets none. */
+  /** Admits a new run of an existing session; a session with an active run gets none. */
   async function admittedForRun<Result>(
     sessionId: string,
     rows: readonly Row[],

@@ -21,16 +21,16 @@ export interface BeginsDeps {
   sweepSession: (sessionId: string) => Promise<unknown>;
   lostSignal: (runId: string) => (error: unknown) => void;
   agents: Pick<AgentRegistry, 'has'>;
-  /** True where this process carries runs out: of an agent that it does not know none would ever start. */
+  /** True if this process executes runs, so that it must know their agents. */
   carriesOut: boolean | undefined;
 }
 
-/** How a run begins, and what is done with it. */
+/** Treatment of a run that begins. */
 interface HowToBegin {
   begun: (run: RunRecord, of: Pick<ExecuteInput, 'tenant' | 'startAt'>) => void;
-  /** When the sweeper sees to its workflow. */
+  /** Delay before the sweeper checks the run's workflow. */
   sweepInMs: number;
-  /** True: a session that is busy keeps the time of its next check, however often it is tried. */
+  /** True if retries must not postpone the next check of a busy session. */
   mayWait?: boolean;
 }
 
@@ -54,10 +54,10 @@ export function createBegins(
     throw noSuchAgent();
   }
 
-  /** Checks with the first run only that the store and the streams share a server: addresses do not show it. */
+  /** Checks with the first run that store and streams share data; addresses do not show it. */
   async function requireStream(sessionId: string): Promise<void> {
     if (isShown) return;
-    // A store that is away does not refuse what it has taken: the next run shows it.
+    // An outage does not refuse an accepted run; the next run repeats the check.
     const shown = await streamManager.inspect?.(sessionId).catch(() => null);
     isShown = shown !== undefined && shown !== null;
     if (shown !== undefined || (await sessions.read(sessionId)) === undefined) return;
@@ -66,24 +66,24 @@ export function createBegins(
     throw new ConfigurationError(text);
   }
 
-  /** The sweeper starts the run if its beginner does not. */
+  /** Begins a run that the sweeper starts if its beginner does not. */
   async function beginNoted(
     input: BeginInput,
     { sweepInMs, mayWait = false }: HowToBegin,
   ): Promise<BeginResult> {
     const { sessionId } = input;
     const keepsTime = mayWait && (await isBusy(sessionId));
-    // The index may live on another node than the session: it is written before the run exists.
+    // The index may be on another node than the session, so it is written before the run exists.
     const noted = keepsTime ? undefined : noteBeside(store.due, sessionId, sweepInMs);
     const result = await store.runs.begin(input, noted);
-    // The time that the session kept was the former run's, and may be on no list any more.
+    // The kept time was the former run's, and may be on no list any more.
     if (keepsTime && (await mayBeUnnoted(result, sessionId))) {
       await store.due.note(sessionId, sweepInMs);
     }
     return result;
   }
 
-  /** True also for the run of an earlier try, whose process may have died before it noted it. */
+  /** True also for the run of an earlier try, whose process may have died before the note. */
   async function mayBeUnnoted({ kind }: BeginResult, sessionId: string): Promise<boolean> {
     if (kind !== 'accepted') return kind === 'begun';
     return (await sessions.read(sessionId))?.status === 'starting';
@@ -106,10 +106,10 @@ export function createBegins(
     return result;
   }
 
-  /** A silent run that holds up messages may be lost; true if it was swept. */
+  /** Sweeps a silent run that holds up messages, since it may be lost; true if it did. */
   async function sweepSilent(sessionId: string, { mayWait = false }: HowToBegin): Promise<boolean> {
     const record = await sessions.read(sessionId);
-    // One that waits for people is silent for weeks, and so often is it tried.
+    // A run that waits for people is silent for weeks, and callers retry all that time.
     if (record === undefined || (mayWait && record.stream === 'paused')) return false;
     const isSilent = Date.now() - record.updatedAt > LIMITS.silentMs;
     if (!isSilent && !isTerminal(record.status)) return false;

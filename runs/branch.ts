@@ -27,12 +27,12 @@ import {
 
 const PAGE = 100;
 
-/** How a conversation is copied: `fork` leaves the copy's turn open after a step, to be resumed there. */
+/** Copies a conversation. `fork` leaves the copy's turn open after a step, to be resumed there. */
 export type Branching = (
   input: BranchInput & { fork?: { runId: string; step: number }; nonce?: string },
 ) => Promise<{ sessionId: string }>;
 
-/** Copies conversations. The source is read in several steps; rows only grow, so none is lost. */
+/** Copies conversations. It reads the source in several steps; rows only grow, so none is lost. */
 export function createBranch(
   store: Pick<Store, 'sessions' | 'runs' | 'checkpoints' | 'documents' | 'due' | 'files'>,
   uploads?: Uploads,
@@ -102,7 +102,7 @@ export function createBranch(
     return withoutOpenCalls(rows.slice(0, end));
   }
 
-  /** Who asks by each turn: those of the source, and who copies it. */
+  /** Returns the askers of each turn: those of the source, and the copier. */
   async function askersOf(
     sessionId: string,
     rows: readonly Row[],
@@ -121,7 +121,7 @@ export function createBranch(
     return turns.map((all) => [...all, ...(copier ? [copier] : [])]);
   }
 
-  /** The agent's own state after this many rows: the state that the next step began with. */
+  /** Reads the agent's state after this many rows, with which the next step began. */
   async function stateAfter(sessionId: string, count: number): Promise<CustomState | undefined> {
     let next: string | undefined;
     let cursor: string | undefined;
@@ -137,7 +137,7 @@ export function createBranch(
   }
 }
 
-/** Number of rows up to and including a message, by its index among those that people see. Pure. */
+/** Counts the rows up to and including a message, by its index among visible messages. Pure. */
 export function endOfMessage(rows: readonly Row[], index: number): number | undefined {
   const replies = new Set<string>();
   let at = -1;
@@ -156,7 +156,7 @@ export function endOfMessage(rows: readonly Row[], index: number): number | unde
   return end;
 }
 
-/** The newest turn of these rows, how many messages people see, and which were accepted. */
+/** Describes the newest turn of these rows, the visible messages and the accepted ones. */
 function describeRows(
   rows: readonly Row[],
 ): Pick<CopyInput, 'turn' | 'visibleMessages' | 'messages'> {
@@ -190,7 +190,7 @@ function isHidden(row: Row | undefined): boolean {
   return row?.role === 'user' && row.hidden === true;
 }
 
-/** Begins idle conversations with rows that were made elsewhere. */
+/** Begins idle conversations with transcripts that were made elsewhere. */
 export function createAdopt({
   sessions,
   due,
@@ -210,8 +210,8 @@ export function createAdopt({
 }
 
 /**
- * The rows up to and including a step of the turn that a run worked on, with the step's results. Step
- * 0 is the beginning of the turn. Pure.
+ * Returns the rows up to and including a step of the turn that a run worked on, with the step's
+ * results. Step 0 is the beginning of the turn. Pure.
  *
  * @param runs all runs of the session
  * @throws HelixError `not_found` for a run that the transcript no longer has, `checkpoint_not_found`
@@ -225,7 +225,7 @@ function rowsUpTo(
 ): readonly Row[] {
   const run = runs.find((each) => each.runId === runId && each.rewound !== true);
   if (run === undefined) throw new HelixError('not_found', 'There is no such run any more.');
-  // A turn that was interrupted was continued by further runs.
+  // Further runs continued an interrupted turn.
   const ofTurn = runs.filter(({ turn, rewound }) => turn === run.turn && rewound !== true);
   const later = runs.filter(({ turn, rewound }) => turn > run.turn && rewound !== true);
   const end = Math.min(rows.length, ...later.map(({ startRow }) => startRow));
@@ -246,7 +246,7 @@ function rowsUpTo(
     );
   }
   const upTo = rows.slice(0, endOfStep(rows, found.at + 1));
-  // A copy without this step would make its calls again, also those that are done.
+  // A copy without this step would repeat its calls, also those that are done.
   if (withoutOpenCalls(upTo).length < upTo.length) {
     throw new HelixError(
       'not_resumable',
@@ -256,7 +256,7 @@ function rowsUpTo(
   return upTo;
 }
 
-/** Number of rows up to and including the results of a committed step. */
+/** Counts the rows up to and including the results of a committed step. */
 function endOfStep(rows: readonly Row[], messageCount: number): number {
   let end = messageCount;
   for (;;) {
@@ -267,7 +267,7 @@ function endOfStep(rows: readonly Row[], messageCount: number): number {
   }
 }
 
-/** The rows without a last step whose calls have no results yet. */
+/** Drops a last step whose calls have no results yet. */
 function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
   const settled = new Set(rows.flatMap((row) => (row.role === 'tool' ? row.toolCallId : [])));
   const at = rows.findLastIndex(({ role }) => role === 'assistant');
@@ -289,7 +289,7 @@ export interface FileCopy {
 }
 
 export interface CopiedFiles {
-  /** The rows, naming the copies. */
+  /** The rows, with the names of the copies. */
   rows: readonly Row[];
   /** Ids of the copies. */
   ids: readonly string[];
@@ -298,8 +298,8 @@ export interface CopiedFiles {
 type Upload = (input: UploadInput) => Promise<StoredFile>;
 
 /**
- * Copies the files that rows name, for the copy of a conversation: each conversation is erased with its
- * own files. One that is not there any more stays named.
+ * Copies the files that rows name, since each conversation is erased with its own files. Names of
+ * files that no longer exist stay.
  *
  * @throws HelixError what `upload` throws
  */
@@ -320,7 +320,7 @@ async function copyFiles(
     const { mediaType, filename } = file;
     const copy = await upload({ ...owner, sessionId: to, mediaType, filename, content }).catch(
       (error: unknown) => {
-        // Files of another owner are there under that id.
+        // Another owner has files under that id.
         throw isForeign(error) ? sessionExists() : error;
       },
     );

@@ -10,24 +10,22 @@ import { noteBeside } from '../store/contract/due.js';
 import type { SettleCallResult } from '../store/contract/calls.js';
 import type { Store } from '../store/contract/store.js';
 
-/** A request that comes before its call waits is held this long. */
+/** Hold of a request that comes before its call waits. */
 const EARLY_MS = 5_000;
 const LOOK_EVERY_MS = 200;
-/** The sweeper looks at an answered session after this long, in case the signal is lost. */
+/** Delay before the sweeper checks an answered session, in case the signal is lost. */
 const WAKE_CHECK_MS = 3_000;
 
 export interface CallWebhookDeps {
   store: Pick<Store, 'sessions' | 'calls' | 'due'>;
   check: AnswerCheck;
-  /** Wakes the run. */
   stored: (runId: string, result: Extract<SettleCallResult, { kind: 'stored' }>) => Promise<void>;
-  /** How long a request that comes too early is held, ms. */
+  /** Hold of a request that comes too early, ms. */
   holdMs?: number;
 }
 
 /**
- * Takes what is sent to the webhook of a call as its result. The first request counts; the same address may be called
- * again, without effect.
+ * Takes the body of the first request to a call's webhook as its result. Later ones have no effect.
  *
  * @throws HelixError `not_found` for an address that was never given out, `webhook_closed` once the
  *   wait is over without a request, `invalid_result` for what does not fit; the call still waits then.
@@ -57,7 +55,7 @@ export function createCallWebhook({
         default:
           throw unknown();
       }
-      // Its worker may have died on the way to the wait. A 404 would be final for most senders.
+      // The worker may have died on the way to the wait. A 404 would be final for most senders.
       if (waitedMs >= holdMs) {
         throw new HelixError('unavailable', 'The tool does not wait yet; send the request again.');
       }
@@ -74,7 +72,7 @@ export function createCallWebhook({
     const record = await store.sessions.read(call === undefined ? sessionId : sessionOfRun(runId));
     if (record === undefined) throw unknown();
     let output = payload;
-    // The call may begin to wait after this read; it must not then take an answer that was not checked.
+    // The call may begin to wait after this read; it must not take an unchecked answer then.
     if (call?.state === 'started' && call.hook === secret) {
       return { runId, result: { kind: 'not_due' } };
     }

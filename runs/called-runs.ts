@@ -27,13 +27,13 @@ export interface CalledRunsDeps {
 }
 
 /**
- * Runs that workflows begin: the record decides whether the session is free, as for any message. An
- * activity that is tried again finds the message accepted, and the run that was begun for it.
+ * Begins runs for workflows. The record decides whether the session is free, as for any message. A
+ * retried activity finds the accepted message and its run.
  *
  * @throws HelixError as `execute` of the executor does
  */
 export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): CalledRunActivities {
-  /** Where a session of these people is, or would be; a stranger's is refused before anything is done. */
+  /** Finds the stored id and record of these people's session; refuses a stranger's at once. */
   async function locate({
     sessionId,
     tenantId,
@@ -66,7 +66,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
       askers: askers.map(({ by: name, personId }) => toPerson(name, { tenantId, personId })),
       keepsQuestions: whenBusy !== 'abandon',
     });
-    // A queued message is accepted, too: behind others, or sent there before.
+    // A queued message is accepted, too: behind others, or by an earlier try.
     if (!['begun', 'accepted', 'queued'].includes(result.kind)) {
       throw toBeginRefusal(request.sessionId, result as Parameters<typeof toBeginRefusal>[1]);
     }
@@ -76,7 +76,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
     return { sessionId, runId, ...(start && { start: { input: start.input, ...start.labels } }) };
   }
 
-  /** The run of a message; one that is queued is taken back. Undefined for a message that has no run. */
+  /** Finds the run of a message, and takes a queued one back. Undefined if it has no run. */
   async function find(
     ref: CalledRunRef,
   ): Promise<{ sessionId: string; runId: string } | undefined> {
@@ -87,7 +87,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
       const { storedId: sessionId, record } = await locate(ref);
       if (record === undefined) return undefined;
       await store.queue.remove({ sessionId, messageId, now: Date.now() });
-      // Also if an earlier try has removed it: the owner's count of queued messages is brought up to date.
+      // An earlier try may have removed it without updating the owner's count of queued messages.
       await store.owners.fold(sessionId);
       return { sessionId, runId: await runOfMessage(store, sessionId, messageId) };
     } catch (error) {
@@ -115,7 +115,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
 
 type Owned = Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'userId'>;
 
-/** What arrives from a workflow is its author's, and may come from anywhere. */
+/** Checks a request, which the author of a workflow may have copied from anywhere. */
 function check({
   sessionId,
   userId = ANONYMOUS,

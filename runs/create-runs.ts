@@ -29,11 +29,11 @@ export interface RunsDeps extends Omit<RunStartDeps, 'deliveries' | 'tracer'> {
   store: Store;
   streamManager: Pick<StreamManager, 'read'> & Partial<Pick<StreamManager, 'inspect'>>;
   workflows: RunWorkflows;
-  /** Absent where no Temporal carries the runs out. */
+  /** Absent if Temporal does not execute the runs. */
   temporal?: RunsHost['temporal'];
-  /** Absent: runs cannot be listed. */
+  /** Absent if runs cannot be listed. */
   runList?: RunList;
-  /** True where this process carries runs out: of an agent that it does not know none would ever start. */
+  /** True if this process executes runs, so that it must know their agents. */
   carriesOut?: boolean;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
@@ -43,7 +43,7 @@ export interface RunsDeps extends Omit<RunStartDeps, 'deliveries' | 'tracer'> {
   logger: AuditLogger;
 }
 
-/** Composes what starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
+/** Composes the operations on runs. They write Redis first, so a lost signal loses nothing. */
 export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { streamManager, workflows, agents, extensions = [], temporal } = deps;
   const { meter = NO_METER, logger } = deps;
@@ -60,7 +60,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const bare = listenToChanges(ofFleet, { meter, traces, startNext, others: listeners, logger });
   for (const { start } of extensions) start?.(host);
 
-  /** The sweeper, or the search for workflows that outlive their run, sends the signal again. */
+  /** Logs a lost signal; the sweeper or the search for outliving workflows repeats it. */
   function lostSignal(runId: string) {
     return (error: unknown): void => {
       logger.warn({ err: error, runId }, 'the run could not be signalled');

@@ -4,31 +4,31 @@ import type { Erasure } from '../store/contract/erasures.js';
 import { toDeliveryPrefix } from './deliveries.js';
 import { codeOf, isRefusedForGood, withinDeadline } from './temporal-calls.js';
 
-/** What of a conversation was deleted in Temporal. */
+/** The result of deleting a conversation's workflows in Temporal. */
 export interface ErasedWorkflows {
-  /** Workflows of which executions were deleted. */
+  /** Number of workflows with deleted executions. */
   deleted: number;
-  /** Runs of which Temporal knew none, by id. */
+  /** Ids of the runs that Temporal did not know. */
   unknown: string[];
 }
 
-/** The runs of a conversation, as its record knew them. */
+/** The runs of a conversation, from its record. */
 export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns' | 'calls' | 'owner'>;
 
-/** How ids of a run's workflows begin: the run's own, the work of its calls, and notices of its waits and end. */
+/** Id prefixes of a run's workflows: the run, work of its calls, notices of waits and end. */
 const KINDS = ['run', 'call', 'wait', 'end'];
 const AT_ONCE = 10;
-/** A server that deletes many may be slow. */
+/** Servers that delete many may be slow. */
 const DELETE_MS = 5_000;
 const LIST_MS = 10_000;
 /** gRPC: not found. */
 const NOT_FOUND = 5;
 
 /**
- * Deletes the workflows of a conversation's runs, of its sub-agents' and of their notices with their
- * histories; what still runs is terminated. Runs and the work of their last calls are found by the
- * record's ids; the rest by a list of Temporal's, of which only what belongs to these runs counts:
- * another conversation may have the id by now.
+ * Deletes the workflows and histories of a conversation's runs, of its sub-agents and of their
+ * notices; those that still run are terminated. The record's ids find the runs and the work of
+ * their last calls, a list of Temporal's the rest. Of the list only workflows of these runs count,
+ * since another conversation may have the id by now.
  */
 export async function eraseWorkflows(
   client: Client,
@@ -38,7 +38,7 @@ export async function eraseWorkflows(
   const { connection, workflowService } = client;
   const { namespace } = client.options;
 
-  /** False if there is no such execution; without a run id the newest of the workflow. */
+  /** Returns false if there is no such execution; without a run id it takes the newest. */
   async function erase(workflowId: string, runId?: string): Promise<boolean> {
     const workflowExecution = { workflowId, ...(runId !== undefined && { runId }) };
     try {
@@ -81,7 +81,7 @@ export async function eraseWorkflows(
         LIST_MS,
       );
     } catch (error) {
-      // A visibility store without this operator.
+      // Some visibility stores lack this operator.
       if (isRefusedForGood(error)) return [];
       throw error;
     }
@@ -97,13 +97,13 @@ export async function eraseWorkflows(
       else unknown.push(runId);
     }
   }
-  // The list is seconds late, and the work of tools has what people wrote.
+  // The list is seconds late, and the work of tools holds what people wrote.
   for (const page of pagesOf(calls)) {
     const ids = page.map((call) => toolWorkflowIdOf(...call));
     const found = await Promise.all(ids.map((workflowId) => erase(workflowId)));
     for (const [at, workflowId] of ids.entries()) if (found[at] === true) deleted.add(workflowId);
   }
-  // Deleting takes a while: the newest executions may be found here, too.
+  // Deleting takes a while, so the list may have executions that were deleted above.
   for (const page of pagesOf(listed)) {
     const found = await Promise.all(page.map(({ workflowId, runId }) => erase(workflowId, runId)));
     for (const [at, { workflowId }] of page.entries()) {

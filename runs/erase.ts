@@ -12,7 +12,6 @@ import type { ErasureReply } from '../protocol/replies.js';
 export interface EraseDeps {
   store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures' | 'files' | 'owners'>;
   workflows: Pick<RunWorkflows, 'wake' | 'erase'>;
-  /** Logs a signal that did not arrive. */
   lostSignal: (runId: string) => (error: unknown) => void;
   logger: AuditLogger;
 }
@@ -28,18 +27,18 @@ export interface Erasing {
   deleteSession: (sessionId: string, by?: string | Actor) => Promise<ErasureReply | undefined>;
   /** Completes the erasures of a session id that were interrupted; false if something is left. */
   finishErasures: (sessionId: string) => Promise<boolean>;
-  /** The same of all conversations of a person, and of files for conversations that were never begun. */
+  /** The same for all conversations of a person, and for files without a conversation. */
   finishErasuresOf: (who: SessionOwner) => Promise<boolean>;
 }
 
-/** The sweeper looks after an erasure after this long, in case this process dies. */
+/** Delay before the sweeper checks an erasure, in case this process dies. */
 const CHECK_MS = 3_000;
-/** A run that was being started when it was erased may appear in Temporal up to this long after. */
+/** A run that was starting when it was erased may appear in Temporal up to this long after. */
 const APPEARS_MS = 15_000;
 
 /**
- * Erases conversations. The transition that removes a record notes what is left to do: runs to be
- * deleted in Temporal, figures of the owner, the receipt. Each step can be repeated, by the sweeper
+ * Erases conversations. The transition that removes a record notes the rest of the work: runs to
+ * delete in Temporal, figures of the owner, the receipt. Each step can be repeated, by the sweeper
  * if this process dies.
  */
 export function createErasing({ store, workflows, lostSignal, logger }: EraseDeps): Erasing {
@@ -59,7 +58,7 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
       const { by, roles, via, at } = act;
       const { tenant, owner } = erasure.owner;
       const receipt = { ...toAct('erased', { by, roles, via }, { tenant, owner, detail: counts }) };
-      // The same erasure has one receipt.
+      // An erasure has one receipt, however often it is finished.
       const entry = { ...receipt, id: `${act.id}-done`, outcome: 'complete' };
       logEntries(
         logger,
@@ -91,7 +90,7 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
         isComplete &&= isDone;
       }
       for (const sessionId of await files.eraseUnclaimed(who)) {
-        // What was charged for it counts no more, and the sweeper finds that nothing is left.
+        // The charge for the files ends, and the sweeper finds that nothing is left.
         await owners.fold(sessionId, who);
         if (files.reclaim !== undefined) await due.note(sessionId, 0);
       }
@@ -104,14 +103,14 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
       if (record !== undefined && !isTerminal(record.status)) {
         await runs.stop(sessionId, { mode: 'abort', reason: 'deleted', by: actor.by });
         const signalled = workflows.wake(record.runId);
-        // A run that is starting reads its record first, finds none and ends.
+        // A starting run reads its record first, finds none and ends.
         if (record.status !== 'starting') await signalled;
         else void signalled.catch(lostSignal(record.runId));
       }
       const act = toAct('erase', actor);
       await sessions.erase(sessionId, act);
       const erasure = (await erasures.of(sessionId)).find((each) => each.act.id === act.id);
-      // The record is gone: what is left is the sweeper's if Temporal is away.
+      // The record is gone; if Temporal is away, the sweeper does the rest.
       try {
         if (erasure !== undefined) return await finish(sessionId, erasure);
         await finishErasures(sessionId);

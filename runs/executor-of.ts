@@ -30,15 +30,15 @@ export interface ExecuteOptions {
   /** The session's owner. Default `anonymous`. */
   userId?: string;
   tenantId?: string;
-  /** For messages without metadata of their own. */
+  /** Default metadata of messages. */
   metadata?: Record<string, unknown>;
   /** The session's state from now on, in the shape of the agent's state schema. */
   state?: CustomState;
-  /** Id for an input that is a plain text: sent again with the same id, it is the same run. */
+  /** Id for a plain text; a request repeated with it refers to the same run. */
   messageId?: string;
   /**
-   * The run waits for this time; ms since the epoch, or ISO 8601 with its offset from UTC, at most a
-   * year ahead. Default: now.
+   * Start time: ms since the epoch, or ISO 8601 with an offset from UTC, at most a year ahead.
+   * Default: now.
    */
   startAt?: StartAt | Date;
 }
@@ -50,7 +50,7 @@ export interface ExecuteOptions {
 export interface AgentExecutor {
   /**
    * Begins a run, which is started in the background. An agent passed as a definition must be known
-   * under the same name where runs are carried out: to the workers of Temporal.
+   * under the same name where runs are executed: to the workers of Temporal.
    *
    * @throws AgentAlreadyRunningError while a run of this session is active; HelixError
    * `validation_error`, `message_too_large`, `message_conflict`, `agent_mismatch`, `not_found` for
@@ -61,15 +61,15 @@ export interface AgentExecutor {
     input: AgentInput,
     options?: ExecuteOptions,
   ) => Promise<RunHandle>;
-  /** A run of the session, the newest by default; null if it does not exist. */
+  /** Returns a run of the session, the newest by default; null if it does not exist. */
   getHandle: (sessionId: string, runId?: string) => Promise<RunHandle | null>;
-  /** As the handle's, for the session's newest run; `runId`, if present, must name that run. */
+  /** Resumes as a handle does; `runId`, if present, must be the session's newest run. */
   resume: (options: ResumeOptions & { sessionId: string; runId?: string }) => Promise<RunHandle>;
-  /** Whether `resume` would continue, and in which modes. */
+  /** Returns whether `resume` would continue, and in which modes. */
   canResume: (sessionId: string) => Promise<Resumability>;
   /**
    * Repeats a turn, the newest unless a message of another one is named, or goes back to a
-   * checkpoint. What came later is dropped for good.
+   * checkpoint. Everything after that is dropped for good.
    *
    * @throws HelixError `agent_already_running`, `stale_run`, `not_found`, `checkpoint_not_found`,
    * `message_not_found`
@@ -82,14 +82,14 @@ export interface AgentExecutor {
    * `nothing_to_do` for an empty one
    */
   branch: (options: BranchInput) => Promise<{ sessionId: string }>;
-  /** As the handle's. `responder`: the person who answers; default: the `by` of the answer, without roles. */
+  /** Answers as a handle does. `responder` defaults to the `by` of the answer, without roles. */
   submitToolResult: (
     answer: ToolAnswerInput,
     options?: Pick<AnswerOptions, 'responder'>,
   ) => Promise<AnswerReceipt>;
   /** Stops the session's run; it can be resumed. */
   interrupt: (sessionId: string, reason?: StopReason) => Promise<StopResult>;
-  /** Stops it for good. */
+  /** Stops the session's run for good. */
   abort: (sessionId: string, reason?: StopReason) => Promise<StopResult>;
   /** Stops the session's run and erases the session. */
   deleteSession: (sessionId: string) => Promise<void>;
@@ -100,13 +100,13 @@ export interface AgentExecutor {
   /** The runs below the handles: `createApi`, `handleChatStream` and `buildSnapshot` use them. */
   readonly runs: Runs;
   readonly namespace: string;
-  /** Each resolves when its part answers: Temporal, and a worker on the task queue. */
+  /** Checks that resolve if their part answers: Temporal, and a worker on the task queue. */
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
   /** The workers of the task queue. @throws HelixError `unavailable` */
   readonly readWorkers?: () => Promise<OperatorWorkers>;
 }
 
-/** The executor over given runs. */
+/** Creates the executor over given runs. */
 export function createExecutorOf(deps: {
   runs: Runs;
   agents: AgentRegistry;
@@ -128,7 +128,7 @@ export function createExecutorOf(deps: {
     execute: async (requested, input, options = {}) => {
       const { userId = ANONYMOUS, tenantId } = options;
       const asked = options.sessionId ?? `s-${randomUUID()}`;
-      // Callers that read the record have the stored id already.
+      // Callers that read the record pass the stored id.
       const sessionId = asked.includes('~') ? asked : toStoredSessionId(asked, tenantId);
       const agent =
         typeof requested === 'string'

@@ -15,58 +15,57 @@ export { toAct } from './record/acts.js';
 export { legSpan } from './record/leg-spans.js';
 export { logEntries } from './record/listeners.js';
 
-/** What an extension works with in a process that begins and changes runs. */
+/** Dependencies of extensions in a process that begins and changes runs. */
 export interface RunsHost {
   store: Store;
   agents: AgentRegistry;
-  /** Names the workers of one task queue of one namespace. */
+  /** Name of the workers of one task queue in one namespace. */
   fleet: string;
   meter: RunMeter;
   logger: AuditLogger;
-  /** Notifies receivers; absent where there are none. */
+  /** Notifies receivers; absent without receivers. */
   notify?: ((notice: Notice) => Promise<void>) | undefined;
-  /** Absent where no Temporal carries the runs out. */
+  /** Absent if Temporal does not execute the runs. */
   temporal?: { client: Client; taskQueue: string } | undefined;
 }
 
-/** Of two with one name the last counts, so that a list is changed by adding to it. */
+/** Keeps the last extension of each name, so that an addition to a list can replace one. */
 export function lastOfEach<E extends { readonly name: string }>(
   extensions: readonly E[] = [],
 ): E[] {
   return [...new Map(extensions.map((each) => [each.name, each])).values()];
 }
 
-/** What an extension adds wherever runs begin and change: in web servers, workers and one process alike. */
+/** An extension wherever runs begin and change: web servers, workers and one process alike. */
 export interface RunsExtension {
   readonly name: string;
   /** Called once, when a process composes its runs. */
   start?: (host: RunsHost) => void;
   /**
-   * Gets what a change of a conversation has done, after its commit. A process that dies in between skips it: what must
-   * not be lost is looked for again by a sweep.
+   * Gets the events of a conversation's change after its commit. A process that dies in between
+   * skips it, so a sweep must find what must not be lost.
    */
   listener?: (sessionId: string, events: readonly Event[], host: RunsHost) => void;
   /**
-   * Asked before a run begins or a conversation is copied; what it returns is called once that is done, or has failed.
+   * Called before a run begins or a conversation is copied; its result is called after that.
    *
    * @throws HelixError to refuse it; a message that was accepted before is not refused
    */
   before?: (begin: AdmitInput, host: RunsHost) => Promise<(() => void) | undefined>;
   /**
-   * Forgets what it keeps of a person, before the person's conversations are erased.
+   * Forgets a person, before the person's conversations are erased.
    *
    * @throws HelixError `unavailable`: the erasure is not complete and sent again
    */
   forget?: (who: SessionOwner, host: RunsHost) => Promise<void>;
-  /** Notifies people and programs outside of conversations; of one extension of a process. */
+  /** Notifies people and programs outside of conversations; one extension of a process may. */
   deliveries?: (temporal: RunsHost['temporal']) => Deliveries | undefined;
-  /** Writes traces of what is done to runs; of one extension of a process. */
+  /** Writes traces of runs; one extension of a process may. */
   tracer?: Tracer;
-  /** Encodes what Temporal stores of runs. */
+  /** Encodes the payloads of runs in Temporal. */
   payloadCodec?: PayloadCodec | undefined;
 }
 
-/** The tracer of a process. */
 export function tracerOf(
   extensions: readonly Pick<RunsExtension, 'tracer'>[] = [],
 ): Tracer | undefined {
@@ -82,7 +81,7 @@ export function hasCodec(client: {
   return (client.options.loadedDataConverter?.payloadCodecs ?? []).length > 0;
 }
 
-/** A program's own converter, with the codecs of its extensions. */
+/** Adds the codecs of extensions to a program's own converter. */
 export function withCodecs(
   dataConverter: DataConverter | undefined,
   extensions: readonly Pick<RunsExtension, 'payloadCodec'>[] = [],

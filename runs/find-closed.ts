@@ -7,11 +7,11 @@ import type { RunWorkflows } from './run-workflows.js';
 
 /** One process queries Temporal this often. */
 const INTERVAL_MS = 5_000;
-/** Workflows may be listed in another order than they closed in. */
+/** Temporal may list workflows in another order than they closed in. */
 const OVERLAP_MS = 60_000;
-/** Never further back. */
+/** Longest look back. */
 const FURTHEST_MS = 60 * 60 * 1000;
-/** Open workflows are looked through again after this long. */
+/** Delay between searches of the open workflows. */
 const OPEN_MS = 60_000;
 const READS_AT_ONCE = 10;
 
@@ -23,37 +23,36 @@ export interface FindClosedDeps {
 }
 
 /**
- * Finds what Temporal and the record say differently of runs that nobody looks at, by queries instead
- * of a look at each. Runs whose workflow was closed from outside: their sessions are noted as due.
- * Runs that are silent for long: they are due, too, also where a failover has lost that they were noted.
- * Workflows that outlive their run, since the signal that was to end them was lost: they get it again.
- * Does nothing while another process does it.
+ * Finds runs on which Temporal and the record disagree, by queries instead of a look at each. It
+ * notes as due sessions whose workflow was closed from outside, and those of silent runs, whose
+ * note a failover may have lost. It signals workflows that outlive their run because they missed
+ * its end. Does nothing while another process does it.
  */
 export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
   const { store, workflows, holder, logger } = deps;
   const { due, sessions } = store;
-  /** The result of the last query: the overlap returns it again. */
+  /** The result of the last query, which the overlap returns again. */
   let known = new Set<string>();
-  /** When the newest of them closed, by Temporal's clock: that of this process may be ahead. */
+  /** Close time of the newest, by Temporal's clock, since this process's may be ahead. */
   let newest: number | undefined;
   let page: Awaited<ReturnType<RunWorkflows['openPage']>>['next'];
   let openAgainAt = 0;
 
   async function findClosed(): Promise<void> {
-    // Another process may have done this for days, and then the list would be too long.
+    // After days in which another process did this, the list would be too long.
     const since = Math.max((newest ?? 0) - OVERLAP_MS, Date.now() - FURTHEST_MS);
     const found = new Set<string>();
     for (const { runId, closedAt } of await workflows.closedSince(since)) {
       found.add(runId);
       newest = Math.max(newest ?? closedAt, closedAt);
       const sessionId = sessionOfRun(runId);
-      // A sub-agent's end is its parent's to see.
+      // A parent handles the end of its sub-agent.
       if (!known.has(runId) && sessionId === rootOf(sessionId)) await due.note(sessionId, 0);
     }
     known = found;
   }
 
-  /** One page at a time. */
+  /** Handles one page at a time. */
   async function endOutlived(): Promise<void> {
     if (page === undefined && performance.now() < openAgainAt) return;
     openAgainAt = performance.now() + OPEN_MS;
@@ -79,7 +78,7 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
   async function standingOf(runId: string): Promise<'active' | 'silent' | 'over' | 'unknown'> {
     const sessionId = sessionOfRun(runId);
     const own = await sessions.read(sessionId);
-    // The session of a sub-agent is created by its first step.
+    // A sub-agent's first step creates its session.
     const record = own ?? (await sessions.read(rootOf(sessionId)));
     if (record === undefined) return 'unknown';
     const isReplaced = own !== undefined && own.runId !== runId;

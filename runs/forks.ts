@@ -31,9 +31,8 @@ type Act = Actor & { reason?: string | undefined };
 const PASSES = new Set<ErrorCode>(['quota_exceeded', 'budget_exceeded']);
 
 /**
- * Forks a run: the conversation is copied, then the copy is resumed. A process that dies in between
- * leaves a copy that no run continues; the sweeper continues it, and so does the same request if it is
- * sent again with its key.
+ * Forks a run: copies the conversation, then resumes the copy. If the process dies in between, the
+ * sweeper continues the copy, and so does a repeat of the request with its key.
  */
 export function createForks({ store, branch, resume, deleteSession, logger }: ForkDeps): Forking {
   const { sessions, runs } = store;
@@ -48,14 +47,14 @@ export function createForks({ store, branch, resume, deleteSession, logger }: Fo
   }
 
   /**
-   * Erases a copy whose run was refused: the owner would find one that no run continues, and the id
-   * would be taken for a repeat.
+   * Erases a copy whose run was refused: no run would continue it, and its id would be taken for a
+   * repeat.
    *
-   * @returns the run of a copy that was continued all the same
+   * @returns the run of a copy that was continued after all
    * @throws HelixError the refusal
    */
   async function dropRefused(sessionId: string, actor: Act, error: unknown): Promise<string> {
-    // After an outage the run may have begun: the sweeper looks.
+    // After an outage the run may have begun; the sweeper checks.
     if (!HelixError.isInstance(error) || error.code === 'unavailable') throw error;
     const record = await sessions.read(sessionId);
     if (record !== undefined && !isUncontinued(record)) return record.runId;
@@ -78,7 +77,7 @@ export function createForks({ store, branch, resume, deleteSession, logger }: Fo
       const actor = { by, roles, via, reason };
       if (!isUncontinued(made)) return { sessionId: newSessionId, runId: made.runId };
       const begun = await resumeCopy(made, actor).catch((error: unknown) =>
-        // The client gets the refusal, and may ask again.
+        // The client gets the refusal and may retry.
         dropRefused(newSessionId, actor, error),
       );
       return { sessionId: newSessionId, runId: begun };
@@ -89,7 +88,7 @@ export function createForks({ store, branch, resume, deleteSession, logger }: Fo
         await resumeCopy(record, actor);
         return true;
       } catch (error) {
-        // No client hears of it, and other runs of the owner end.
+        // No client gets this refusal, and it passes when other runs of the owner end.
         if (HelixError.isInstance(error) && PASSES.has(error.code)) return false;
         await dropRefused(record.sessionId, actor, error);
         return true;
@@ -103,7 +102,7 @@ export function createForks({ store, branch, resume, deleteSession, logger }: Fo
   }
 }
 
-/** The same request makes the same copy. */
+/** Derives the nonce, so that a repeated request makes the same copy. */
 function toNonce(key: string, step: number): string {
   return createHash('sha256')
     .update(JSON.stringify([key, step]))

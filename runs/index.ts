@@ -1,4 +1,4 @@
-/** The client of the runs: web servers and programs start, answer and stop them with it. */
+/** The client of the runs, with which web servers and programs start, answer and stop them. */
 export { createAgentExecutor } from './agent-executor.js';
 export type { ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js';
 export type { AgentExecutor, ExecuteOptions } from './executor-of.js';

@@ -3,13 +3,13 @@ import type { BeginResult } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import { isStoredSessionId } from '../protocol/ids.js';
 
-/** Why no run began, as an error. */
+/** Converts the result of a refused begin to an error. */
 export function toBeginRefusal(
   sessionId: string,
   result: Exclude<BeginResult, { kind: 'begun' | 'accepted' }>,
 ): HelixError {
   switch (result.kind) {
-    // Accepted, and answered in its turn; there is no run yet to hand out.
+    // The message was accepted and is answered in its turn; it has no run yet.
     case 'queued':
     case 'steered':
     case 'interrupting':
@@ -26,7 +26,7 @@ export function toBeginRefusal(
   }
 }
 
-/** Strangers get it as well: they learn nothing. */
+/** Strangers get the same error, so that they learn nothing. */
 export function notFound(): HelixError {
   return new HelixError('not_found', 'There is no such conversation.');
 }
@@ -73,8 +73,8 @@ export function requireStoredId(sessionId: string): void {
 export class MessageWaitsError extends AgentAlreadyRunningError {}
 
 /**
- * The run that replies to a message which was accepted before; the newest, where its turn was
- * resumed or repeated.
+ * Returns the run that replies to an accepted message; the newest, if its turn was resumed or
+ * repeated.
  *
  * @throws MessageWaitsError; HelixError `not_found` for a message that the session does not have, or
  * that was copied into it with its reply

@@ -10,7 +10,7 @@ import { readInput, type AgentInput } from './agent-input.js';
 import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
 import { messageConflict, notFound, noSuchCheckpoint, noSuchMessage } from './refusals.js';
 
-/** The sweeper looks at a new run this long after it was made. */
+/** Delay before the sweeper first checks a new run. */
 export const FIRST_SWEEP_MS = 3_000;
 
 /** A rewind is a retry, or resumes from a checkpoint. */
@@ -29,7 +29,7 @@ export interface RerunDeps {
   lostSignal: (runId: string) => (error: unknown) => void;
 }
 
-/** Further runs of a turn. As with any run, the record is written first, then the workflow is started. */
+/** Creates further runs of a turn: writes the record, then starts the workflow. */
 export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | 'canResume'> {
   const { store, execute, stop, launch, wake, lostSignal } = deps;
 
@@ -106,18 +106,18 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
         throw messageConflict(result.messageId);
       case 'foreign':
       case 'agent_mismatch':
-        // It was erased after it was read, and another owner has begun it again.
+        // The session was erased after the read, and another owner has begun it again.
         throw notFound();
     }
   }
 
-  /** The calls of a turn that is repeated are not answered any more. */
+  /** Interrupts a waiting run, since the calls of a repeated turn need no answers. */
   async function stopWaiting({ sessionId, runId: wanted, by }: RetryInput): Promise<SessionRecord> {
     const record = await existing(sessionId);
     if (wanted !== undefined && wanted !== record.runId) throw staleRun(record.runId);
     if (record.stream !== 'paused') return record;
     const { runId, queued } = record;
-    // The end of this run would begin the turn of the messages that wait.
+    // The end of this run would begin the turn of the queued messages.
     if (queued > 0) throw new AgentAlreadyRunningError(sessionId);
     await stop(sessionId, { mode: 'interrupt', runId, reason: 'superseded', by });
     return existing(sessionId);
@@ -200,7 +200,7 @@ function staleRun(runId: string): HelixError {
   });
 }
 
-/** How a run is resumed. */
+/** Options of a resumption. */
 export interface ResumeOptions {
   /**
    * Default: `with_message` if there is a message, else `continue`, which starts where the run was
@@ -215,7 +215,7 @@ export interface ResumeOptions {
   by?: string;
 }
 
-/** Resumes a session. @returns the id of the run that continues; throws as `resume` of `Runs` does */
+/** Resumes a session. @returns the id of the run that continues; throws as `resume` of `Runs` */
 export async function resumeSession(
   runs: Pick<Runs, 'resume'>,
   { sessionId, runId, message, ...options }: ResumeOptions & { sessionId: string; runId?: string },
@@ -232,7 +232,7 @@ export async function resumeSession(
   return result.kind === 'resumed' ? result.run.runId : result.runId;
 }
 
-/** What the record of a session allows. The store decides again when it is asked to. Pure. */
+/** Decides from the record if a session can be resumed; the store decides again. Pure. */
 export function decideResume(
   record: Pick<SessionRecord, 'status' | 'error' | 'checkpointId'> | undefined,
 ): Resumability {

@@ -6,9 +6,9 @@ import type { StoredChunk, StreamManager } from '../store/log/stream-manager.js'
 
 /** The chunks of one run. */
 export interface RunStream extends AsyncIterable<StreamChunk> {
-  /** Sequence of the last chunk: where to continue after a broken connection. */
+  /** Sequence of the last chunk, from which to continue after a broken connection. */
   readonly currentSequence: number;
-  /** Where the stream ended, or `active`. */
+  /** Status at the end of the stream, `active` before. */
   readonly status: StreamStatus;
 }
 
@@ -22,7 +22,7 @@ interface ChunkOptions {
   signal?: AbortSignal;
 }
 
-/** The chunks of one run, out of its session's stream. */
+/** Reads the chunks of one run from its session's stream. */
 export function readRunChunks(
   deps: ChunkDeps,
   sessionId: string,
@@ -41,7 +41,7 @@ export function readRunChunks(
     });
     const source = reader ?? failedChunks(deps.streamManager, sessionId, currentSequence);
     for await (const { chunk, sequence } of source) {
-      // A later run's chunks are not this run's.
+      // Later chunks are another run's.
       if (span.until !== undefined && sequence > span.until) break;
       currentSequence = sequence;
       yield chunk;
@@ -60,7 +60,7 @@ export function readRunChunks(
   };
 }
 
-/** Where a run's chunks begin (exclusive) and, if another one came after it, end. */
+/** Finds the sequence before a run's chunks and, if another run follows, their last one. */
 async function findSpan(
   store: ChunkDeps['store'],
   sessionId: string,
@@ -77,7 +77,7 @@ async function findSpan(
   };
 }
 
-/** A stream that has failed has no reader; its chunks are kept. */
+/** Reads the chunks of a failed stream, which has no reader. */
 async function* failedChunks(
   streamManager: StreamManager,
   streamId: string,

@@ -45,9 +45,9 @@ export type ClientToolOutcome = (
 /** The receipt of an answer that was stored. */
 export interface AnswerReceipt {
   sequence: number;
-  /** True if it was the last answer that the run waited for: the run continues. */
+  /** True if it was the last answer that the run waited for, so that the run continues. */
   resumed: boolean;
-  /** True if the changed input waits for another person: nothing is decided yet. */
+  /** True if the changed input waits for another person, so that nothing is decided yet. */
   edited?: true;
 }
 
@@ -60,20 +60,20 @@ export interface RunHandle {
   readonly runId: string;
   /** Chunks after `fromSequence` (default: the run's beginning), then live; ends at a pause or an end. */
   stream: (options?: { fromSequence?: number; signal?: AbortSignal }) => RunStream;
-  /** Resolves when the run ends or waits, at once if it has already. Retries for 30 s while Redis is away. */
+  /** Resolves once the run has ended or waits. Retries for 30 s while Redis is away. */
   result: (options?: { signal?: AbortSignal }) => Promise<AgentResult>;
   /**
-   * Resumes the run: continues where it was interrupted, or with a message in a new turn. A run that
-   * is active or waits is left alone, so calling it twice is harmless.
+   * Resumes the run where it was interrupted, or with a message in a new turn. An active or waiting
+   * run is left alone, so calling it twice is harmless.
    *
    * @returns the run that continues, also if another caller has resumed it
    * @throws HelixError `not_resumable` when it has ended for good, `stale_run` when another run is
    * the session's newest, `agent_already_running`, `message_conflict`, `checkpoint_not_found`
    */
   resume: (options?: ResumeOptions) => Promise<RunHandle>;
-  /** Stops the run; it can be resumed. Nothing happens if it has ended. */
+  /** Stops the run, which can be resumed. Does nothing if it has ended. */
   interrupt: (reason?: StopReason) => Promise<StopResult>;
-  /** Stops the run for good: it counts as failed, with code `framework_cancelled`. */
+  /** Stops the run for good; it counts as failed, with code `framework_cancelled`. */
   abort: (reason?: StopReason) => Promise<StopResult>;
   /**
    * @throws HelixError `already_completed`, `not_pending`, `kind_mismatch`, `stale_run`, `expired`,
@@ -85,8 +85,8 @@ export interface RunHandle {
     options?: Pick<AnswerOptions, 'responder' | 'isPosted'>,
   ) => Promise<AnswerReceipt>;
   /**
-   * Approves a call of `result.pending`. One with approvers is named by the `approvalId` and `inputHash` there.
-   * Throws as `submitToolResult` does, as the next two do.
+   * Approves a call of `result.pending`; if it has approvers, with its `approvalId` and
+   * `inputHash`. Throws as `submitToolResult` does; so do the next two.
    */
   approve: (toolCallId: string, approval?: Approval) => Promise<AnswerReceipt>;
   /** Denies a call: the model gets the reason. */

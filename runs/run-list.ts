@@ -11,7 +11,7 @@ import {
   type Timestamp,
 } from './temporal-calls.js';
 
-/** Which runs of a tenant are wanted; a run has to match all that is given. */
+/** Filter of a tenant's runs; a run has to match every field. */
 export interface RunFilter {
   /** The tenant; absent: runs without one. */
   tenant?: string | undefined;
@@ -45,7 +45,7 @@ export interface RunPage {
   cursor?: string;
 }
 
-/** The runs of tenants, as Temporal knows them; up to two seconds behind. */
+/** Lists of the tenants' runs from Temporal, up to two seconds late. */
 export interface RunList {
   /** Newest first. @throws HelixError `invalid_query` */
   list: (
@@ -107,8 +107,8 @@ export function createRunList(client: Client, taskQueue: string): RunList {
 }
 
 /**
- * The filter as Temporal reads it. The tenant stands before and behind the caller's own query, which
- * stays within its parentheses.
+ * Formats the filter for Temporal. The tenant stands before and behind the caller's own query,
+ * which stays within its parentheses.
  *
  * @throws HelixError `invalid_query`
  */
@@ -138,7 +138,7 @@ function quote(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
-/** What servers read differently: escapes, other quotes and comments. */
+/** Syntax that servers read differently: escapes, other quotes and comments. */
 const AMBIGUOUS = /[\\`;]|--|\/\*|#/;
 
 /** @throws HelixError `invalid_query` for a query that could end its own parentheses */
@@ -170,7 +170,7 @@ interface Execution {
   } | null;
 }
 
-/** Empty for a workflow that is no run of the tenant, whatever the query was. */
+/** Converts a run of the tenant; empty for any other workflow, whatever the query was. */
 export function toListed(
   { execution, type, startTime, closeTime, searchAttributes }: Execution,
   tenant: string | undefined,
@@ -179,7 +179,7 @@ export function toListed(
   const workflowId = execution?.workflowId ?? '';
   if (read('AgentTenant') !== tenant || type?.name !== WORKFLOW_TYPE) return [];
   if (!workflowId.startsWith(PREFIX)) return [];
-  // A tenant's, started where search attributes were not registered.
+  // This is a tenant's run, started where search attributes were not registered.
   if (tenant === undefined && workflowId.includes('~')) return [];
   const [status, agent, turn, model] = [
     read('AgentStatus'),
@@ -201,7 +201,7 @@ export function toListed(
   ];
 }
 
-/** A workflow that was closed from outside has the status that it had. */
+/** A workflow that was closed from outside keeps its last status. */
 function toStatus(value: unknown, isClosed: boolean): RunStatus {
   const status = RUN_STATUSES.find((known) => known === value) ?? 'running';
   return isClosed && !isTerminal(status) ? 'failed' : status;

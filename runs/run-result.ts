@@ -11,7 +11,7 @@ import { retryWhileUnavailable } from '../store/record/outage.js';
 import { toPendingQuestions } from '../store/record/session-summaries.js';
 
 type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
-/** How a run stands still: it has ended, or it waits for people. */
+/** The standstill of a run: it has ended, or it waits for people. */
 export type Standstill = { kind: 'ended' } | { kind: 'suspended'; marker: Marker };
 
 export interface ResultDeps {
@@ -23,8 +23,8 @@ export interface ResultDeps {
 const NEAR_PAUSE = 16;
 
 /**
- * Resolves when the run has ended or waits, at once if it does already. The record gives the state,
- * the stream wakes; nothing is polled. Retries for 30 s while the store is away.
+ * Resolves once the run has ended or waits. The record gives the state and the stream wakes, so
+ * nothing is polled. Retries for 30 s while the store is away.
  *
  * @throws HelixError `not_found` if there is no such session, `unavailable`; the signal's reason
  */
@@ -48,7 +48,7 @@ export async function awaitStandstill(
   }
 }
 
-/** Undefined when following broke off: the record is read again then. */
+/** Returns undefined if following broke off, so that the record must be read again. */
 async function followToStandstill(
   { streamManager }: ResultDeps,
   { sessionId, sequence }: SessionRecord,
@@ -67,7 +67,7 @@ async function followToStandstill(
       }
     }
   } catch (error) {
-    // Away for long, or older than what was read: the next read shows which.
+    // The store was away for long, or is older than what was read; the next read shows which.
     const isPassing =
       HelixError.isInstance(error) && (error.code === 'unavailable' || error.code === 'rewound');
     if (!isPassing) throw error;
@@ -75,7 +75,7 @@ async function followToStandstill(
   return undefined;
 }
 
-/** What the newest pause waits for, by its marker, else by the record. */
+/** Reads the newest pause from its marker, else from the record. */
 async function readMarker(
   { store, streamManager }: ResultDeps,
   { sessionId, pauseSequence }: SessionRecord,
@@ -98,7 +98,7 @@ async function readMarker(
     : { kind, payload: { toolCallIds } };
 }
 
-/** Written by the store itself, about this session and not about one of its sub-agents. */
+/** True for an entry of the store itself about this session, not about a sub-agent. */
 function isOfSession({ writer, message }: LogEntry, sessionId: string): boolean {
   if (writer !== '') return false;
   return !('agentId' in message) || message.agentId === sessionId;
@@ -108,7 +108,7 @@ interface Suspended<Kind extends SuspensionMarkerChunk['kind']> {
   status: Kind;
   /** The calls or sub-agents that it waits for. */
   suspended: Extract<SuspensionMarkerChunk, { kind: Kind }>['payload'];
-  /** What people are asked now, those of sub-agents included; the same as in the snapshot. */
+  /** Open questions to people, those of sub-agents included; same as in the snapshot. */
   pending: PendingQuestion[];
 }
 
@@ -118,7 +118,7 @@ export type AgentResult = {
   runId: string;
   /** The text of the run's newest step; empty before the first. */
   text: string;
-  /** What the run has used so far. */
+  /** Usage of the run so far. */
   usage?: RunUsage;
 } & (
   | {
@@ -126,7 +126,7 @@ export type AgentResult = {
       /** The structured result, of an agent with an output schema. */
       output?: unknown;
     }
-  /** Also a run that was aborted: code `framework_cancelled`. */
+  /** An aborted run fails, too, with code `framework_cancelled`. */
   | { status: 'failed'; error: RunError }
   | { status: 'interrupted'; reason?: string }
   | Suspended<'suspended_client_tool'>
@@ -134,7 +134,7 @@ export type AgentResult = {
   | Suspended<'suspended_awaiting_children'>
 );
 
-/** The same by `kind`, the word for a run's standstill: its status and what it waits for. */
+/** The result with its status as `kind`. */
 export type RunOutcome = AgentResult extends infer Result
   ? Result extends AgentResult
     ? Omit<Result, 'status'> & { kind: Result['status'] }
@@ -155,7 +155,7 @@ const ABORTED: RunError = {
 };
 
 /**
- * The result of a run that has ended; undefined if it has not.
+ * Reads the result of a run that has ended; undefined if it has not.
  *
  * @throws HelixError `not_found`, also for a run that an erasure has removed from the session
  */
@@ -196,7 +196,7 @@ export async function readSuspendedResult(
   const view = await store.sessions.withCalls(sessionId);
   const isPaused = view?.record.runId === runId && view.record.stream === 'paused';
   const pending = isPaused ? toPendingQuestions(view.openCalls) : [];
-  // The marker's kind and payload belong together: its schema says so.
+  // The schema of markers ties kind and payload together.
   return { ...base, status: kind, suspended: payload, pending } as AgentResult;
 }
 

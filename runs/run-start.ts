@@ -19,18 +19,18 @@ export interface RunStartDeps {
   workflows: Pick<RunWorkflows, 'namespace'>;
   /** False when the server has no search attributes for runs. */
   searchAttributes: boolean;
-  /** Absent: there are no receivers. */
+  /** Absent without receivers. */
   deliveries?: Deliveries | undefined;
-  /** True with a payload codec: texts of failures are encrypted as well. */
+  /** True with a payload codec, so that texts of failures are encrypted as well. */
   sealsFailures?: boolean | undefined;
-  /** For operators: the name of the runs' model, and the page that shows a conversation. */
+  /** For operators: the model's name, and the page that shows a conversation. */
   modelName?: string | undefined;
   sessionUrl?: ((sessionId: string, runId: string) => string) | undefined;
   /** Writes traces of what this process does to runs. Default: none. */
   tracer?: Tracer | undefined;
 }
 
-/** What the workflow of a run is started with. */
+/** Arguments of a run's workflow. */
 export interface RunStart {
   input: RunInput;
   labels: RunLabels;
@@ -38,9 +38,9 @@ export interface RunStart {
 
 /** Runs whose workflows are started by a workflow that calls them. */
 export interface PreparedRuns {
-  /** As `execute`, without a start. */
+  /** Accepts messages like `execute`, without a start of the workflow. */
   prepare: (input: ExecuteInput) => Promise<BeginResult>;
-  /** What the run's workflow is started with; undefined once it has begun, and while it may not. */
+  /** Returns the workflow's arguments; undefined once the run has begun, and while it may not. */
   startOf: (sessionId: string, runId: string) => Promise<RunStart | undefined>;
 }
 
@@ -49,7 +49,7 @@ export interface StartableRun extends Pick<
   RunRecord,
   'sessionId' | 'runId' | 'agent' | 'turn' | 'from'
 > {
-  /** Absent: at once. */
+  /** Absent if the run starts at once. */
   startAt?: number | undefined;
 }
 
@@ -76,7 +76,7 @@ export function createRunStart(deps: RunStartDeps): ToRunStart {
       searchAttributes: deps.searchAttributes,
       hasOutput: definition.outputSchema !== undefined,
       activities: definition.activities,
-      // Workers hold them, or none does.
+      // Either all workers hold leases or none does.
       hasLeases: ((await leases?.holders()) ?? []).length > 0,
       notify: deps.deliveries?.notify,
       model: deps.modelName,
@@ -94,10 +94,10 @@ export function createRunStart(deps: RunStartDeps): ToRunStart {
   };
 }
 
-/** The run that a record knows, for a start that was lost. */
+/** Reads a startable run from its record, for a start that was lost. */
 export function toStartable(record: SessionRecord): StartableRun {
   const { runFromStep, runStartSequence } = record;
-  // The progress of its turn before a run that did not begin the turn.
+  // Progress of the turn before this run, which continues it.
   const from = runFromStep === 0 ? undefined : { step: runFromStep, known: runStartSequence };
   return { ...record, ...(from && { from }), startAt: startOf(record) };
 }

@@ -28,22 +28,22 @@ import {
 
 /** The runs' workflows: starts, signals and reads them. Every call is bounded in time. */
 export interface RunWorkflows {
-  /** Their namespace and task queue. */
+  /** Namespace and task queue of the workflows. */
   readonly fleet: string;
   readonly namespace: string;
-  /** Harmless when the workflow was started before. */
+  /** Starts a workflow; harmless if it was started before. */
   start: (input: RunInput, summary: RunLabels) => Promise<void>;
-  /** Lets it read its record again. Harmless when it has closed, or was never started. */
+  /** Lets a run read its record again; harmless if its workflow has closed or never started. */
   wake: (runId: string, hint?: Omit<Hint, 'traceparent'>) => Promise<void>;
   state: (runId: string) => Promise<WorkflowState>;
   look: (runId: string) => Promise<WorkflowLook>;
-  /** Has Temporal begin another attempt; harmless when this one has ended. */
+  /** Makes Temporal begin another attempt; harmless if this one has ended. */
   retry: (attempt: StartedAttempt) => Promise<void>;
-  /** Runs whose workflows did not complete but were closed, since a time in ms since the epoch. */
+  /** Lists runs whose workflows closed without completing since `since`, ms since the epoch. */
   closedSince: (since: number) => Promise<{ runId: string; closedAt: number }[]>;
-  /** A page of the runs whose workflows are open. */
+  /** Lists a page of the runs with open workflows. */
   openPage: (page?: Uint8Array) => Promise<{ runIds: string[]; next: Uint8Array | undefined }>;
-  /** Deletes the workflows of a conversation and their histories; what still runs is terminated. */
+  /** Deletes a conversation's workflows with their histories; terminates those that still run. */
   erase: (sessionId: string, runs: RunsOfSession) => Promise<ErasedWorkflows>;
 }
 
@@ -72,7 +72,7 @@ export function createRunWorkflows(
     withinDeadline(client.connection, work, deadlineMs);
   let bareUntil = 0;
 
-  /** A worker that died a moment ago may have cached the workflow. */
+  /** Signals a run. A worker that has just died may have cached the workflow. */
   const signal = (runId: string, name: string, ...content: unknown[]): Promise<void> =>
     call(async () => {
       const workflowId = workflowIdOf(runId);
@@ -100,7 +100,7 @@ export function createRunWorkflows(
         START_MS,
       );
     } catch (error) {
-      // It ran and has closed: the record shows what it did.
+      // The workflow ran and has closed; the record shows its outcome.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
@@ -123,7 +123,8 @@ export function createRunWorkflows(
         await start({ ...input, searchAttributes: !isBare }, labels);
       } catch (error) {
         if (isBare || !isRefusedForGood(error)) throw error;
-        // Of another type, or not registered everywhere yet: runs do not fail for their labels.
+        // An attribute has another type, or is not registered everywhere yet; the run starts
+        // without.
         await start({ ...input, searchAttributes: false }, labels);
         bareUntil = Date.now() + BARE_MS;
       }
@@ -175,14 +176,14 @@ function unlessClosed(error: unknown): void {
   if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
-/** No attempt of a worker ends like this, so that its workflow need not know of it. */
+/** Failure that no worker's attempt has, so workflows need not know of it. */
 const UNSEEN = ApplicationFailure.create({
   message: 'no worker has this attempt',
   type: 'AttemptUnseen',
   nextRetryDelay: 1,
 });
 
-/** A workflow that completed has ended its run before. */
+/** Leaves out completed workflows, which have ended their runs. */
 function toClosedQuery(taskQueue: string, since: number): string {
   return [
     ...toQuery(taskQueue),
@@ -198,13 +199,13 @@ function toQuery(taskQueue: string): string[] {
 }
 
 /**
- * Makes the next task of a workflow go to any worker instead of the one that has cached it, for which
- * the server would wait. Costs a replay of its history.
+ * Makes the next task of a workflow go to any worker instead of the one that has cached it, for
+ * which the server would wait. This costs a replay of the history.
  */
 export async function resetStickyQueue(
   { workflowService, options: { namespace } }: Pick<Client, 'workflowService' | 'options'>,
   execution: { workflowId: string; runId?: string },
 ): Promise<void> {
-  // Without it the workflow continues as well, only later.
+  // Without the reset the workflow continues later.
   await workflowService.resetStickyTaskQueue({ namespace, execution }).catch(() => undefined);
 }

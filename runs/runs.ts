@@ -29,19 +29,17 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * if that fails.
  */
 export interface Runs extends AnswerApi, Erasing, RunList {
-  /** Absent where no Temporal carries the runs out. */
+  /** Absent if Temporal does not execute the runs. */
   temporal?: RunsHost['temporal'];
-  /** Lets extensions forget what they keep of a person. @throws HelixError `unavailable` */
+  /** Lets extensions forget a person. @throws HelixError `unavailable` */
   forget?: (who: SessionOwner) => Promise<void>;
-  /** Notices to receivers. Undefined without receivers. */
+  /** Undefined without receivers. */
   deliveries?: Deliveries | undefined;
-  /** Paused agents. */
   pauses: AgentPauses;
-  /** Files of conversations. */
   uploads: Uploads;
-  /** Of extensions, for the work of runs, which changes conversations as well. */
+  /** Listeners of extensions, which also hear the changes that the work of runs makes. */
   listeners: readonly Listener[];
-  /** Accepts user messages; the workflow of the run made for them is started in the background. */
+  /** Accepts user messages; starts the workflow of their run in the background. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */
   stop: (
@@ -50,7 +48,7 @@ export interface Runs extends AnswerApi, Erasing, RunList {
   ) => Promise<StopResult>;
   /**
    * Continues where the newest run was interrupted, or failed with a retryable error. A run that is
-   * active or waits is left alone, and woken if its answers are complete; so calling it twice is
+   * active or waits is left alone, but woken if its answers are complete, so calling it twice is
    * harmless.
    *
    * @throws HelixError `not_found`, `not_resumable` when the run has ended for good, `stale_run`
@@ -87,9 +85,9 @@ export interface Runs extends AnswerApi, Erasing, RunList {
    * @throws HelixError what `branch` and `resume` throw; a copy that may not run is erased again
    */
   fork: (input: ForkInput) => Promise<{ sessionId: string; runId: string }>;
-  /** Whether `resume` would continue, and in which modes. */
+  /** Returns whether `resume` would continue, and in which modes. */
   canResume: (sessionId: string) => Promise<Resumability>;
-  /** Resolves when no start is in progress that a message of this process began; before it exits. */
+  /** Resolves once no start is in progress; a process waits for it before it exits. */
   idle: () => Promise<void>;
   /** Starts the workflow of the session's newest run; harmless when it was started before. */
   startRun: (record: SessionRecord) => Promise<void>;
@@ -103,10 +101,10 @@ export interface Runs extends AnswerApi, Erasing, RunList {
   sweepSession: (sessionId: string, budget?: SweepBudget) => Promise<SweptSession>;
 }
 
-/** Whether a session's newest turn can be continued as it stands, and what else can be done with it. */
+/** The ways in which a session can continue after its newest turn. */
 export interface Resumability {
   canResume: boolean;
-  /** Why not; `waiting` is for an answer. */
+  /** Reason why not; `waiting` is for an answer. */
   reason?: 'not_found' | 'running' | 'waiting' | 'completed' | 'failed' | 'aborted';
   /** Modes in which a run could begin now. */
   modes: Extract<
@@ -123,11 +121,11 @@ export interface ResumeInput extends Omit<Actor, 'by'> {
   checkpointId?: string;
   /** The run to be continued. Default: the newest. */
   runId?: string;
-  /** For `with_message`: they begin a new turn. */
+  /** For `with_message`: the messages of the new turn. */
   messages?: UserMessage[];
   /** The caller, for the record. */
   by?: string;
-  /** Why, for the audit trail. */
+  /** Reason, for the audit trail. */
   reason?: string | undefined;
 }
 
@@ -141,7 +139,7 @@ export interface BranchInput extends Omit<Actor, 'by'> {
   newSessionId?: string;
   /** The caller, for the record. */
   by?: string;
-  /** Counts what is read of the conversation. */
+  /** Counts the reads of the conversation. */
   meter?: ReadMeter | undefined;
 }
 
@@ -159,35 +157,35 @@ export interface ForkInput extends Omit<Actor, 'by'> {
   runId: string;
   step: number;
   newSessionId: string;
-  /** Names the request: sent again, it finds the copy that it made. */
+  /** Idempotency key: a repeated request finds the copy that it made. */
   key?: string | undefined;
   /** The caller, for the record. */
   by?: string;
-  /** Why, for the audit trail. */
+  /** Reason, for the audit trail. */
   reason?: string | undefined;
-  /** Counts what is read of the conversation. */
+  /** Counts the reads of the conversation. */
   meter?: ReadMeter | undefined;
 }
 
 export interface RetryInput extends Omit<Actor, 'by'> {
   sessionId: string;
-  /** Continues after this one instead of repeating the whole turn. */
+  /** Checkpoint to continue after, instead of repeating the whole turn. */
   checkpointId?: string;
   /** A message of the turn, the user's or the agent's. Default: the newest turn. */
   messageId?: string;
-  /** In place of that message, which must be a user's, and of all that follows it. */
+  /** Replaces that message, which must be a user's, and all that follow it. */
   messages?: UserMessage[];
-  /** The run that is repeated; refused if another one is the newest. Default: the newest. */
+  /** The run to repeat; refused if another one is the newest. Default: the newest. */
   runId?: string;
   /** The caller, for the record. */
   by?: string;
-  /** Why, for the audit trail. */
+  /** Reason, for the audit trail. */
   reason?: string | undefined;
 }
 
 export type ResumeResult =
   | { kind: 'resumed'; run: RunRecord }
-  /** Nothing had to be done: this run is active or waits, or the messages were accepted before. */
+  /** Nothing to do: this run is active or waits, or the messages were accepted before. */
   | { kind: 'active'; runId: string };
 
 export type ExecuteInput = Omit<BeginInput, 'nonce' | 'now'>;

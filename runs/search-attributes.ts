@@ -12,8 +12,8 @@ import { SEARCH_ATTRIBUTES } from '../protocol/temporal-names.js';
 export const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
 
 /**
- * By this header Temporal Cloud finds the namespace of a call. The SDK adds it to calls of the workflow
- * service only.
+ * Creates the header by which Temporal Cloud finds the namespace of a call. The SDK adds it only to
+ * calls of the workflow service.
  */
 export function routeTo(namespace: string): Record<string, string> {
   return { 'temporal-namespace': namespace };
@@ -62,7 +62,7 @@ export async function registerSearchAttributes(
     );
     return true;
   } catch (error) {
-    // Not permitted, or not offered by the server: runs do not fail for their labels.
+    // The server may not permit or offer this; runs start without search attributes then.
     logger?.warn(
       { err: error, commands: registrationCommands(namespace) },
       'runs have no search attributes: the server did not register them; these commands do',

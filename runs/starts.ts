@@ -15,35 +15,34 @@ export interface StartsDeps {
   workflows: Pick<RunWorkflows, 'start' | 'wake'>;
   pauses: Pauses;
   toStart: ToRunStart;
-  /** Ends a run that Temporal refuses. */
+  /** Ends a run that Temporal refuses to start. */
   endUnstarted: (record: SessionRecord) => Promise<void>;
-  /** Logs that a signal was lost: others send it again. */
+  /** Logs a lost signal; others repeat it. */
   lostSignal: (runId: string) => (error: unknown) => void;
   logger: { warn: (fields: object, message: string) => void };
 }
 
-/** Starts of workflows, in the background of the requests that made the runs: none of them waits for Temporal. */
+/** Starts workflows in the background, so that no request waits for Temporal. */
 export interface Starts {
-  /** A start that fails is left to the sweeper, since the run is noted as due. */
+  /** Starts a run; the sweeper, which has it noted as due, repeats a failed start. */
   launch: (run: RunRecord, tenant: string | undefined, startAt?: number) => void;
-  /** For a run whose workflow was never started, or is no longer known to Temporal. */
+  /** Starts a run whose workflow never started, or is no longer known to Temporal. */
   restart: (record: SessionRecord) => Promise<void>;
-  /** Begins the next queued message: after each end of a run, and by the sweeper for a queue that is left. */
+  /** Begins the next queued message, after each end of a run or by the sweeper. */
   startNext: StartNext;
   wakeSuperseded: (run: RunRecord) => void;
-  /** Lets a run go on. */
   wake: (runId: string) => Promise<void>;
-  /** True for a run whose agent is paused, or was until a moment ago. */
+  /** True for a run whose agent is paused, or was until just now. */
   isHeld: (record: SessionRecord) => Promise<boolean>;
-  /** What the run's workflow is started with; undefined once it has begun, and while it may not. */
+  /** Returns the workflow's arguments; undefined once the run has begun, and while it may not. */
   startOf: (sessionId: string, runId: string) => Promise<RunStart | undefined>;
-  /** Notes other work that does not fail. */
+  /** Tracks other work, which must not fail. */
   inBackground: (work: Promise<void>) => void;
-  /** Resolves when nothing is in progress, whether it succeeded or not. */
+  /** Resolves once nothing is in progress, whether it succeeded or not. */
   idle: () => Promise<void>;
 }
 
-/** While Temporal is away each start lasts until its deadline: at most this many are in progress. */
+/** Starts in progress at most: while Temporal is away each lasts until its deadline. */
 const MOST_AT_ONCE = 200;
 
 export function createStarts(deps: StartsDeps): Starts {
@@ -117,7 +116,7 @@ export function createStarts(deps: StartsDeps): Starts {
       return begun;
     },
     wake: async (runId) => {
-      // The hint saves the run a look at its record, where that can be read.
+      // The hint saves the run a read of its record, if it can be read here.
       const run = { sessionId: sessionOfRun(runId), runId };
       const at = await store.runs.next(run, { lists: true }).catch(() => undefined);
       await workflows.wake(runId, { at });

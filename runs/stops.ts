@@ -19,23 +19,23 @@ export interface StopsDeps {
   logger: { warn: (fields: object, message: string) => void };
 }
 
-/** Stops, and ends of runs that do not end by themselves. */
+/** Stops runs, and ends those that cannot end themselves. */
 export interface Stops {
   stop: (
     sessionId: string,
     request: StopRequest & { runId?: string; act?: Act },
   ) => Promise<StopResult>;
-  /** The step that streams ends the run; one whose writer does not confirm that is ended without it. */
+  /** Lets the streaming step end the run, and enforces the stop if its writer does not confirm. */
   carryOut: (sessionId: string, runId: string) => void;
-  /** No writer confirmed the stop: it is fenced off, and its partial reply is committed in its place. */
+  /** Fences off a writer that has not confirmed the stop, and commits its partial reply. */
   enforceStop: (sessionId: string, runId: string) => Promise<void>;
-  /** Ends a run whose workflow is gone, with the notice that it would have started. */
+  /** Ends a run whose workflow is gone, with the notice that the workflow would have started. */
   endLost: (record: SessionRecord, error?: RunError) => Promise<void>;
-  /** The same for one whose workflow never was. */
+  /** The same for a run whose workflow never started. */
   endUnstarted: (record: SessionRecord) => Promise<void>;
 }
 
-/** A stop that no writer has confirmed after this long is carried out without it. */
+/** Time for a writer to confirm a stop before the run ends without it. */
 const CONFIRM_MS = 2_000;
 
 const RUN_LOST: RunError = {
@@ -68,7 +68,7 @@ export function createStops(deps: StopsDeps): Stops {
     }, CONFIRM_MS).unref();
   }
 
-  /** While Temporal is away there is no notice, and the run ends: people must be able to continue. */
+  /** Announces the end; an outage of Temporal must not keep the run from ending. */
   async function notice({ sessionId, runId, agent, parent }: SessionRecord, code: string) {
     const isWanted = deliveries?.notify?.ends.includes('failed') === true;
     if (!isWanted || parent !== undefined) return;
@@ -80,8 +80,8 @@ export function createStops(deps: StopsDeps): Stops {
   }
 
   async function endLost(record: SessionRecord, error = RUN_LOST): Promise<void> {
-    // First, so that a process which dies in between does both again. The notice waits for the end in
-    // the record, which has another status if the run ended before.
+    // The notice comes first, so that a process which dies in between does both again. It waits for
+    // the end in the record, which has another status if the run ended before.
     await notice(record, error.code);
     await forceEnd(stores, record, { status: 'failed', error, now: Date.now() });
   }

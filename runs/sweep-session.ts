@@ -12,7 +12,7 @@ import { NOTHING, type WorkflowLook, type WorkflowState } from './workflow-look.
 export interface SweepSessionDeps {
   store: Pick<Store, 'sessions' | 'waiting'>;
   workflows: Pick<RunWorkflows, 'look' | 'wake'>;
-  /** Absent where workers have no leases. */
+  /** Absent if workers have no leases. */
   findUnseen: FindUnseen | undefined;
   startRun: (record: SessionRecord) => Promise<void>;
   endLost: (record: SessionRecord) => Promise<void>;
@@ -21,11 +21,11 @@ export interface SweepSessionDeps {
   /** Ends a run whose writer does not confirm its stop. */
   enforceStop: (sessionId: string, runId: string) => Promise<void>;
   startNext: StartNext;
-  /** Resumes the copy that a fork made; false while it may not run. */
+  /** Resumes a fork's copy; false while the copy may not run. */
   continueCopy: (record: SessionRecord) => Promise<boolean>;
   /** Settles calls whose deadline has passed. */
   expireCalls: (sessionId: string) => Promise<unknown>;
-  /** True for a run that is not started because its agent is paused. */
+  /** True for a run that does not start because its agent is paused. */
   isHeld: (record: SessionRecord) => Promise<boolean>;
   /** Runs that are not started within this time end. */
   startWithinMs: number;
@@ -34,35 +34,35 @@ export interface SweepSessionDeps {
 }
 
 /**
- * How the sweep found a session. `idle`: nothing is active or waits. `active`: the sweep looks again
- * after `againMs`. `waiting`: for people; whatever happens next is noted as due.
+ * State in which the sweep found a session. `idle`: nothing is active or waits. `active`: the sweep
+ * looks again after `againMs`. `waiting`: for people; the next event notes the session as due.
  */
 export type SweptSession =
   | { kind: 'idle' }
   | { kind: 'active'; againMs: number }
   | { kind: 'waiting'; untilDeadlineMs: number };
 
-/** How many requests a sweep may send to Temporal; each use takes one. */
+/** Remaining requests to Temporal that a sweep may send; each use takes one. */
 export interface SweepBudget {
   looks: number;
   starts: number;
 }
 
-/** For a run that is active, or was acted on just now. */
+/** Delay for a run that is active or was just acted on. */
 const AGAIN_MS = 5_000;
-/** A run that takes nothing is woken less and less often, up to this. */
+/** Longest back-off of wake-ups for a run that takes no answers. */
 const SELDOM_MS = 60_000;
 /**
- * A silent run is looked at less and less often, up to this: an attempt that Temporal gives away after a
- * long silence, and no worker gets, is found no sooner.
+ * Longest back-off of looks at a silent run. It bounds the time to find an attempt that Temporal
+ * gives away after a long silence and no worker gets.
  */
 const SILENT_MS = 30_000;
-/** The record of a run that waits for sub-agents is silent while they work. */
+/** Longest back-off for a run that waits for sub-agents, whose record is silent while they work. */
 const SUB_AGENTS_MS = 10_000;
-/** Runs of one tree that a sweep looks at, whatever is left of its budget. */
+/** A sweep looks at this many runs of one tree even if that exceeds its budget. */
 const MOST_OF_TREE = 50;
 const UNSTARTED_MS = 15_000;
-/** For a run whose workflow waits for its start. */
+/** Longest delay for a run whose workflow waits for its start. */
 const UNBEGUN_MS = 60 * 60_000;
 
 /**
@@ -78,13 +78,13 @@ export function createSweepSession(
   const decide = (record: SessionRecord | undefined, state?: FoundState): SweepDecision =>
     decideSweep(record, state, { now: Date.now(), startWithinMs });
 
-  /** The run and those of its sub-agents read their records again. */
+  /** Lets the run and those of its sub-agents read their records again. */
   async function wake(record: SessionRecord, below: Iterable<string> = []): Promise<void> {
     const others = (record.wakes ?? []).map(({ runId }) => runId);
     for (const runId of new Set([record.runId, ...others, ...below])) await workflows.wake(runId);
   }
 
-  /** By id: the run first, then those of its sub-agents that have not closed. What exceeds the budget delays other sessions. */
+  /** Looks at the run, then at its open sub-agents' runs; excess over the budget delays others. */
   async function lookBelow(
     record: SessionRecord,
     budget: SweepBudget,
@@ -95,7 +95,7 @@ export function createSweepSession(
     for (const { children } of looks.values()) {
       for (const child of children) {
         if (looks.has(child)) continue;
-        // What is not looked at may be at work.
+        // Runs beyond the limit may be at work.
         if (looks.size >= MOST_OF_TREE) return { looks, state: first.state };
         budget.looks -= 1;
         const look = await workflows.look(child);
@@ -106,7 +106,7 @@ export function createSweepSession(
     return { looks, state: first.state === 'running' && !isAtWork ? 'resting' : first.state };
   }
 
-  /** A run that was not started in time ends, even while Temporal cannot be reached. */
+  /** Looks at a run; an overdue start is given up even while Temporal cannot be reached. */
   async function lookAt(record: SessionRecord): Promise<WorkflowLook> {
     try {
       return await workflows.look(record.runId);
@@ -135,7 +135,7 @@ export function createSweepSession(
         if (budget.starts <= 0) return { kind: 'active', againMs: untilNextTry(record) };
         budget.starts -= 1;
         await deps.startRun(record);
-        // A fresh execution finds the step that asked, and waits for the answers that were given.
+        // A fresh execution finds the step that asked, and waits for answers already given.
         await wake(record);
         return again;
       case 'give_up':
@@ -147,7 +147,7 @@ export function createSweepSession(
         return again;
       case 'wake':
         await wake(record, below);
-        // Each signal stays in the history of a run: the longer it lasts, the less often.
+        // Each signal stays in the run's history, so they back off.
         return toUnchanged(record, SELDOM_MS);
       case 'expire':
         await deps.expireCalls(sessionId);
@@ -170,7 +170,7 @@ export function createSweepSession(
     const record = await store.sessions.read(sessionId);
     if (record === undefined) return { kind: 'idle' };
     const held: SweptSession = { kind: 'active', againMs: SELDOM_MS };
-    // One that was set to begin later may wait in its workflow, which no pause holds.
+    // A run that was set to begin later may wait in its workflow, which no pause holds.
     const mayWait = startOf(record) !== undefined;
     if (!mayWait && record.status === 'starting' && (await deps.isHeld(record))) return held;
     const first = decide(record);
@@ -182,7 +182,7 @@ export function createSweepSession(
     // The run may have ended during the request to Temporal.
     const current = await store.sessions.read(sessionId);
     if (current?.runId !== record.runId) return again;
-    // The list that inboxes read is not written in one transaction with the record.
+    // The inboxes' list is not in one transaction with the record.
     if (current.stream === 'paused') await store.waiting.note(sessionId);
     const isUnstarted = current.status === 'starting' && state === 'unknown';
     if (mayWait && isUnstarted && (await deps.isHeld(current))) return held;
@@ -203,35 +203,35 @@ function toUnchanged(
   return { kind: 'active', againMs: Math.min(againMs, Math.max(deadline - now, AGAIN_MS)) };
 }
 
-/** Runs that have waited longest for their start are tried less often; their order stays. */
+/** Returns the delay of the next try, which grows with the wait, so runs keep their order. */
 function untilNextTry({ runStartedAt }: SessionRecord): number {
   return Math.min(Math.max((Date.now() - runStartedAt) / 4, AGAIN_MS), UNSTARTED_MS);
 }
 
-/** What a sweep finds of sessions that need nothing. */
+/** Decisions about sessions that need nothing. */
 const UNREMARKABLE = new Set<SweepDecision>(['forget', 'nothing', 'look']);
 
 /** A stop that ends a waiting run ends it in the record before its workflow receives the signal. */
 const STOPPED = new Set<RunStatus>(['interrupted', 'aborted']);
 
-/** A run that was to go on and does not is woken after this time without a change of its record. */
+/** A run that should continue is woken after this time without a change of its record. */
 const UNTAKEN_MS = 2_000;
 /** The request that begins a run also starts its workflow; it gets this long. */
 const STARTS_MS = 2_000;
-/** A stop that no writer confirmed for this long, while it wrote nothing, is carried out without it. */
+/** Silence after which a stop that no writer confirmed is enforced. */
 const UNCONFIRMED_MS = 2_000;
 /** A request that forks a run resumes its copy itself, within the time limits of its calls to Redis. */
 const UNCONTINUED_MS = 8_000;
-/** An active run that has written something within this time is not looked up in Temporal. */
+/** An active run is not looked up in Temporal within this time of its last change. */
 const FRESH_MS = 4_000;
 
 export type SweepDecision =
   /** Nothing is active or waits. */
   | 'forget'
   | 'begin'
-  /** The copy of a fork whose process died before it was resumed. */
+  /** The session is a fork's copy, whose process died before it resumed the copy. */
   | 'continue'
-  /** The state of the workflow is needed. */
+  /** The sweep must look up the workflow's state. */
   | 'look'
   | 'start'
   /** The run was not started within its time. */
@@ -249,10 +249,10 @@ export interface SweepMoment {
   startWithinMs: number;
 }
 
-/** `resting`: it runs, and Temporal has nothing in progress for it, nor for its sub-agents. */
+/** `resting`: the workflow runs, and Temporal has nothing in progress for it or its sub-agents. */
 export type FoundState = WorkflowState | 'resting';
 
-/** What a session needs, by what the record and Temporal know of its run. Pure. */
+/** Decides what a session needs from the states of its run in the record and in Temporal. Pure. */
 export function decideSweep(
   record: SessionRecord | undefined,
   workflow: FoundState | undefined,
@@ -269,7 +269,7 @@ export function decideSweep(
     return workflow === 'running' || workflow === 'resting' ? 'stop' : 'forget';
   }
   const silentMs = now - record.updatedAt;
-  // The record is enough: the workflow reads what it missed in the reply to its next activity.
+  // The workflow need not be looked up: its next activity's reply tells it.
   if (record.stop !== undefined && silentMs > UNCONFIRMED_MS) return 'enforce';
   if (workflow === undefined) return needsLook(record, now) ? 'look' : 'nothing';
   if (workflow === 'unknown') {
@@ -280,11 +280,11 @@ export function decideSweep(
   if (workflow === 'closed') return 'fail';
   const isStranded = workflow === 'resting' && mustGoOn(record, now);
   if ((isStranded || isUntaken(record)) && silentMs > UNTAKEN_MS) return 'wake';
-  // The workflow's timer should have settled them; the deadline holds without it.
+  // The workflow's timer should have settled the calls; the deadline holds without it.
   return isExpired(record, now) ? 'expire' : 'nothing';
 }
 
-/** True for a run that may have lost something. */
+/** Returns true for a run that may have lost something. */
 function needsLook(record: SessionRecord, now: number): boolean {
   const silentMs = now - record.updatedAt;
   if (record.status === 'starting') return now - record.runStartedAt > STARTS_MS;
@@ -292,7 +292,7 @@ function needsLook(record: SessionRecord, now: number): boolean {
   return record.stream === 'paused' || isExpired(record, now) || silentMs > FRESH_MS;
 }
 
-/** True for the copy of a fork that no run has continued yet. */
+/** Returns true for a fork's copy that no run has continued yet. */
 export function isUncontinued({
   status,
   runMode,
@@ -301,7 +301,7 @@ export function isUncontinued({
   return runMode === 'branch' && status === 'interrupted';
 }
 
-/** By the record, the run is to do something now: what rests has missed that, or knows more than the record. */
+/** True if the record demands an action now; a resting workflow has missed it, or knows more. */
 function mustGoOn(record: SessionRecord, now: number): boolean {
   return record.stream !== 'paused' && (startOf(record) ?? 0) <= now;
 }

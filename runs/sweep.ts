@@ -14,37 +14,37 @@ const SHARD_MS = 1_000;
 const MOST = { urgent: 50, routine: 2 };
 const LOOKS = 5;
 const STARTS = 1;
-/** Shards that one process sweeps at once, and sessions of a shard. */
+/** Shards that one process sweeps at once, and sessions of one shard. */
 const SHARDS_AT_ONCE = 4;
 const SESSIONS_AT_ONCE = 10;
-/** A session whose sweeper died is due again after this long. */
+/** A session is due again this long after its sweeper died. */
 const TAKEN_MS = 5_000;
 /**
- * A session that was found waiting or idle is looked at once more after this long: the process that
- * noted it may not have written yet what it was noted for.
+ * A session found waiting or idle gets one more look after this long, in case the process that
+ * noted it had not yet written its change.
  */
 const CONFIRM_MS = 10_000;
-/** Then again after this long, if it waits; spread, so that they do not come all at once. */
+/** Delay of further looks at a waiting session, spread so that they do not coincide. */
 const ROUTINE_MS = 60 * 60 * 1000;
-/** A process sweeps again about this long after its last sweep; the leases share the work out. */
+/** Mean pause between a process's sweeps; the leases divide the work. */
 const INTERVAL_MS = 500;
 
 export interface SweepDeps {
   store: Pick<Store, 'due' | 'waiting' | 'owners' | 'audit' | 'files'>;
   runs: Pick<Runs, 'sweepSession' | 'finishErasures'>;
-  /** Names this process: each shard is leased by one process at a time. */
+  /** Name of this process; one process at a time leases each shard. */
   holder: string;
   logger: AuditLogger;
 }
 
-/** One sweep over the shards that no process has swept within the last second. */
+/** Creates one sweep over the shards that no process has swept within the last second. */
 export function createSweep({ store, runs, holder, logger }: SweepDeps): () => Promise<void> {
   const { due, waiting, owners, audit, files } = store;
   const repair = createRepair(owners, logger);
 
   /**
-   * Completes acts and erasures that their process left, and removes the bytes of files that are gone.
-   * Returns when the session needs that again; undefined if nothing is left.
+   * Completes acts and erasures that their process left, and removes the bytes of deleted files.
+   * Returns the session's next look; undefined if nothing is left.
    */
   async function complete(sessionId: string): Promise<NextLook | undefined> {
     try {
@@ -61,7 +61,7 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
   async function lookAt(session: DueSession, budget: SweepBudget): Promise<void> {
     const found = await runs.sweepSession(session.sessionId, budget);
     if (found.kind === 'idle') await waiting.forget(session.sessionId);
-    // The process that ended or paused its run may have died before it folded.
+    // The process that ended or paused the run may have died before it folded.
     if (found.kind !== 'active') await owners.fold(session.sessionId);
     const left = await complete(session.sessionId);
     const next = left === SOON ? SOON : (toNextLook(session, found) ?? left);
@@ -72,7 +72,7 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
   async function sweepShard(shard: number): Promise<void> {
     const taken = await due.take(shard, MOST, TAKEN_MS);
     const budget = { looks: LOOKS, starts: STARTS };
-    // They are few anyway.
+    // Routine sessions are few.
     const ofRoutine = { looks: Infinity, starts: STARTS };
     await inLanes(taken, SESSIONS_AT_ONCE, async (session) => {
       try {
@@ -95,12 +95,12 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
   };
 }
 
-/** Where a session is looked at next. */
+/** List and delay of a session's next look. */
 type NextLook = Pick<DueSession, 'list'> & { inMs: number };
-/** Of a session whose acts or erasures are not complete, or whose files are not removed yet. */
+/** Next look at a session with incomplete acts or erasures, or with files to remove. */
 const SOON: NextLook = { list: 'urgent', inMs: TAKEN_MS };
 
-/** Where a session is looked at next; undefined: nowhere. Pure but for chance. */
+/** Returns a session's next look; undefined for none. Pure but for chance. */
 function toNextLook({ list }: DueSession, found: SweptSession): NextLook | undefined {
   if (found.kind === 'active') return { list: 'urgent', inMs: found.againMs };
   if (list === 'urgent') return { list: 'routine', inMs: CONFIRM_MS };
@@ -150,7 +150,7 @@ export function startSweeper(
   };
 }
 
-/** Works through items, so many at once; rejects with the first failure. */
+/** Works through items, `lanes` at once; rejects with the first failure. */
 export async function inLanes<T>(
   items: readonly T[],
   lanes: number,
@@ -164,14 +164,14 @@ export async function inLanes<T>(
   );
 }
 
-/** Each owner's conversations are looked through this often. */
+/** Period in which an owner's conversations are recounted. */
 const REPAIR_MS = 60 * 60 * 1000;
-/** Owners of one sweep: more than 36,000 owners are looked through less often. */
+/** Owners of one sweep; with more than 36,000 the period is longer. */
 const MOST_OWNERS = 10;
 
 /**
- * Recounts the conversations of owners who are due: what owners are charged is written after their
- * sessions, and may have been lost with a process. In the background, one owner at a time.
+ * Recounts the conversations of owners who are due, one owner at a time in the background. Charges
+ * are written after the sessions, so a dying process may have lost some.
  */
 export function createRepair(
   owners: Pick<Owners, 'take' | 'repair'>,

@@ -2,37 +2,37 @@ import type { Connection } from '@temporalio/client';
 import { HelixError } from '../protocol/errors.js';
 import { withTimeout } from '../protocol/time.js';
 
-/** Time of Temporal's API. */
+/** Timestamp of Temporal's API. */
 export interface Timestamp {
   seconds?: unknown;
   nanos?: number | null;
 }
 
-/** ms since the epoch; 0 for none. */
+/** Converts a timestamp to ms since the epoch; 0 for none. */
 export function toMs(time: Timestamp | null | undefined): number {
   return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1_000_000;
 }
 
-/** gRPC: an invalid argument (3), or a request that the server does not know (12). Trying again does not help. */
+/** True for gRPC's invalid argument (3) and unimplemented (12); a retry does not help. */
 export function isRefusedForGood(error: unknown): boolean {
   const code = codeOf(error);
   return code === 3 || code === 12;
 }
 
 /**
- * gRPC: cancelled (1), unknown (2), deadline exceeded (4), resource exhausted (8), aborted (10), internal (13),
- * unavailable (14), data loss (15). A message that is too large has 8 as well and does not pass.
+ * gRPC: cancelled (1), unknown (2), deadline exceeded (4), resource exhausted (8), aborted (10),
+ * internal (13), unavailable (14), data loss (15). Too large a message also has 8, but fails again.
  */
 const PASSING = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
-/** True if the same request may succeed later. What has no code failed on this side, and would again. */
+/** True if a retry may succeed. An error without a code is of this side, and would recur. */
 export function mayPass(error: unknown): boolean {
   const { code, message } = statusOf(error) ?? {};
   if (code === undefined || !PASSING.has(code)) return false;
   return code !== 8 || !/larger than/i.test(message ?? '');
 }
 
-/** The gRPC status of an error, or of what caused it. */
+/** Returns the gRPC status of an error or of its cause. */
 export function codeOf(error: unknown): number | undefined {
   return statusOf(error)?.code;
 }
@@ -43,7 +43,7 @@ function statusOf(error: unknown): { code: number; message: string } | undefined
   return typeof code === 'number' ? { code, message: error.message } : statusOf(error.cause);
 }
 
-/** A server without the search attributes of runs. */
+/** Creates the error for a server without the search attributes of runs. */
 export function unlisted(cause?: unknown): HelixError {
   const text = 'Runs cannot be listed: this server lacks their search attributes.';
   return new HelixError('unavailable', text, { cause });
@@ -74,7 +74,7 @@ function unavailable(cause: unknown): HelixError {
     : new HelixError('unavailable', 'The agents cannot be reached right now.', { cause });
 }
 
-/** gRPC: cancelled by a server that gave up (1), deadline exceeded (4), resource exhausted (8), unavailable (14). */
+/** True for gRPC's cancelled (1), timed out (4), exhausted (8) and unavailable (14). */
 function isOutage(error: unknown): boolean {
   const code = codeOf(error);
   return code === 1 || code === 4 || code === 8 || code === 14;
@@ -82,7 +82,7 @@ function isOutage(error: unknown): boolean {
 
 const underWay = new WeakMap<object, Set<Promise<unknown>>>();
 
-/** Notes a call to Temporal until it has settled, also once its caller no longer waits for it. */
+/** Tracks a call to Temporal until it has settled, even if its caller stops waiting. */
 export function noteCall(connection: object, call: Promise<unknown>): void {
   const calls = underWay.get(connection) ?? new Set();
   underWay.set(connection, calls.add(call));
@@ -91,8 +91,8 @@ export function noteCall(connection: object, call: Promise<unknown>): void {
 }
 
 /**
- * Resolves when no call is under way, which takes little more than their deadline. A connection is closed
- * after that: the SDK repeats a call from a timer, which throws on a closed connection.
+ * Resolves once no call is in progress, little later than their deadline. Close a connection only
+ * then: the SDK retries a call from a timer, which throws on a closed connection.
  */
 export async function untilCallsEnd(connection: object): Promise<void> {
   await Promise.allSettled([...(underWay.get(connection) ?? [])]);

@@ -14,10 +14,10 @@ import { retryDelay, sleep } from '../protocol/time.js';
 import type { ExecuteToolWork, ToolWork } from '../protocol/tool-work.js';
 import { codeOf, mayPass } from './temporal-calls.js';
 
-/** While Temporal is away it is asked again. */
+/** Back-off while Temporal is away. */
 const AGAIN = { firstMs: 200, mostMs: 5_000 };
 
-/** The activity's own limit comes first. */
+/** Extra time of the workflow, so that the activity's own limit fires first. */
 const GRACE_MS = 60_000;
 
 interface Logger {
@@ -25,8 +25,8 @@ interface Logger {
 }
 
 /**
- * Executes activities and Nexus operations for tools: a workflow for each call, named after it, so an
- * attempt that takes over finds what the lost one has started, or its result.
+ * Executes activities and Nexus operations for tools, each in a workflow named after the call. An
+ * attempt that takes over finds the lost one's work, or its result.
  */
 export function createToolWork(client: Client, taskQueue: string, logger: Logger): ExecuteToolWork {
   return async (request, { signal, isHandedOver, isRepeated, mayBeGone }) => {
@@ -37,12 +37,12 @@ export function createToolWork(client: Client, taskQueue: string, logger: Logger
     let mayHaveStarted = isRepeated;
 
     const note = (error: unknown): void => {
-      // Without a status it is of a converter or a codec, which may name what people wrote.
+      // An error without a status is of a converter or codec, and may quote what people wrote.
       const why = codeOf(error) === undefined ? { error: (error as Error).name } : { err: error };
       logger.warn({ ...why, runId, toolCallId }, 'the work of a tool has trouble with Temporal');
     };
     const cancel = (): void => {
-      // Its end by time is the backstop.
+      // The workflow's time limit is the backstop.
       if (!isHandedOver()) handle.cancel().catch(() => undefined);
     };
     const start = async (): Promise<void> => {
@@ -58,7 +58,7 @@ export function createToolWork(client: Client, taskQueue: string, logger: Logger
         });
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return;
-        // The server may have done it, and its reply is lost.
+        // The server may have started it and only the reply was lost.
         mayHaveStarted ||= mayPass(error);
         throw error;
       } finally {
@@ -90,7 +90,7 @@ export function createToolWork(client: Client, taskQueue: string, logger: Logger
   };
 }
 
-/** Asks again while that may help. */
+/** Retries while that may help. */
 async function untilDone<T>(
   ask: () => Promise<T>,
   signal: AbortSignal,
@@ -110,8 +110,8 @@ async function untilDone<T>(
 }
 
 /**
- * What the model gets of work that failed. What the author's code threw is its own words: the cause of that
- * is not the model's. Of all else that may have had an effect nothing is claimed. Pure.
+ * Converts failed work for the model. It gets the message that the author's code threw, without its
+ * cause. Of other failures that may have had an effect it learns only that this is unknown. Pure.
  */
 function toToolError(work: ToolWork, failed: WorkflowFailedError): ToolError {
   const { cause } = failed;
@@ -124,7 +124,7 @@ function toToolError(work: ToolWork, failed: WorkflowFailedError): ToolError {
   }
   const isUntaken =
     thrown instanceof TimeoutFailure && thrown.timeoutType === TimeoutType.SCHEDULE_TO_START;
-  // An earlier try may have had its effect; what a Nexus operation waited for is not known here.
+  // An earlier try may have had its effect, and a Nexus operation's state is not known here.
   if (isUntaken && work.kind === 'activity' && work.options.retry.maximumAttempts === 1) {
     return new ToolError('tool_timeout', `No worker took "${work.name}" in time.`, failed);
   }
@@ -135,7 +135,7 @@ function toUnknown({ name }: ToolWork, why: unknown): ToolError {
   return new ToolError('tool_outcome_unknown', `Whether "${name}" took effect is not known.`, why);
 }
 
-/** Of work that never began. */
+/** Creates the error of work that never began. */
 function toUnstarted({ name }: ToolWork, why: unknown): ToolError {
   return new ToolError('tool_execution_failed', `"${name}" could not be started.`, why);
 }

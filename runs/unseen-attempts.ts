@@ -3,20 +3,20 @@ import type { Leases } from '../store/contract/leases.js';
 import type { RunWorkflows } from './run-workflows.js';
 import type { StartedAttempt, WorkflowLook } from './workflow-look.js';
 
-/** A worker that gets an attempt registers it within this time. */
+/** Time for a worker to register an attempt that it got. */
 const GRACE_MS = 3_000;
 /**
- * Attempts whose worker was heard of, and is not registered, wait for so many times the grace: workers
- * of releases without leases send heartbeats every 4 s at least.
+ * Rounds of the grace for unregistered attempts whose worker sent heartbeats: workers of releases
+ * without leases send one every 4 s at least.
  */
 const HEARD_ROUNDS = 3;
 /** Runs that one process watches at once: a dead worker's polls take one task each. */
 const MOST_WATCHED = 200;
-/** What Temporal does not answer is asked again after the grace, for about a minute. */
+/** Retries of a failed look, one after each grace, for about a minute. */
 const MOST_TRIES = 15;
 
 export interface UnseenAttemptsDeps {
-  /** Those of the workflows' namespace. */
+  /** Leases of the workflows' namespace. */
   leases: Pick<Leases, 'holders' | 'registered'>;
   workflows: Pick<RunWorkflows, 'look' | 'retry'>;
   meter: RunMeter;
@@ -24,12 +24,12 @@ export interface UnseenAttemptsDeps {
 }
 
 /**
- * Looks for attempts that Temporal has given away and no worker has: the answer to the poll was lost, or
- * its worker died before it registered the attempt, or after it had finished it. Only the heartbeat
- * time-out would end such an attempt, so Temporal is asked to begin another one; a worker that only was
- * slow is then fenced off by the claim.
+ * Looks for attempts that Temporal gave away and no worker has: the poll's answer was lost, or the
+ * worker died before it registered the attempt or after it finished it. Only the heartbeat time-out
+ * would end such an attempt, so Temporal is asked to begin another one. If the worker was only
+ * slow, the claim fences it off.
  *
- * @param look what Temporal knows of the run
+ * @param look Temporal's state of the run
  */
 export type FindUnseen = (runId: string, look: WorkflowLook) => void;
 
@@ -44,7 +44,7 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
     return started.filter(({ id }) => !registered.has(id));
   }
 
-  /** Ends when none is left, also of the attempts that follow. */
+  /** Watches until no unseen attempt is left, later ones included. */
   async function watch(runId: string, look: WorkflowLook): Promise<void> {
     let sightings = see(await unseenOf(look));
     while (sightings.length > 0) {
@@ -64,7 +64,7 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
     if (look.started.length === 0 || watched.has(runId) || watched.size >= MOST_WATCHED) return;
     watched.add(runId);
     try {
-      // Workers without leases register nothing: heartbeats tell of them.
+      // Workers without leases register nothing; their heartbeats show that they live.
       if ((await leases.holders()).length === 0) return;
       await watch(runId, look);
     } finally {
@@ -73,8 +73,8 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
   }
 
   /**
-   * What loses attempts also keeps Temporal from answering, and the sweeper looks at a silent run
-   * seldom: a look that failed is repeated here.
+   * Repeats a failed look. An outage that loses attempts also keeps Temporal from answering, and
+   * the sweeper rarely looks at a silent run.
    */
   async function askAgain(runId: string, err: unknown): Promise<void> {
     logger.warn({ err, runId }, 'attempts of a run could not be looked at');
@@ -86,7 +86,7 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
         await find(runId, await workflows.look(runId));
         break;
       } catch {
-        // It has been logged.
+        // The failure was logged before.
       }
     }
     askedAgain.delete(runId);
@@ -94,18 +94,18 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
 
   return (runId, look) => {
     if (askedAgain.has(runId)) return;
-    // It lasts as long as attempts are unseen.
+    // The search lasts as long as attempts are unseen.
     find(runId, look).catch((error: unknown) => askAgain(runId, error));
   };
 }
 
-/** An attempt, and how often it was seen in a row without a sign of its worker. */
+/** An attempt, and the number of sightings in a row without a sign of its worker. */
 interface Sighting {
   attempt: StartedAttempt;
   rounds: number;
 }
 
-/** Leaves out those whose worker was heard of meanwhile. Pure. */
+/** Counts sightings; leaves out attempts whose worker was heard of since. Pure. */
 function see(unseen: readonly StartedAttempt[], before: readonly Sighting[] = []): Sighting[] {
   return unseen.flatMap((attempt) => {
     const last = before.find((sighting) => sighting.attempt.id === attempt.id);
@@ -114,7 +114,7 @@ function see(unseen: readonly StartedAttempt[], before: readonly Sighting[] = []
   });
 }
 
-/** Keeps no process alive. */
+/** Waits for the grace without keeping the process alive. */
 function pause(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, GRACE_MS).unref();

@@ -13,7 +13,7 @@ export interface UploadInput extends SessionOwner {
   sessionId: string;
   mediaType: string;
   filename?: string | undefined;
-  /** Run, step and attempt whose model made it. */
+  /** Run, step and attempt of the model that made it. */
   madeBy?: string | undefined;
   content: Uint8Array;
 }
@@ -35,14 +35,14 @@ export interface UploadsDeps {
   logger: { warn: (fields: object, message: string) => void };
 }
 
-/** What one conversation may hold. */
+/** Limits of one conversation's files. */
 export const SESSION_FILES = { files: LIMITS.files, bytes: LIMITS.sessionFileBytes };
 
 /** Stores files within the limits of their conversation and of its owner. */
 export function createUploads({ store, admit, logger }: UploadsDeps): Uploads {
   const { files, owners, due } = store;
 
-  /** What is charged for a conversation follows its files, also before its first message. */
+  /** Charges the owner for the conversation's files, even before its first message. */
   async function charge(sessionId: string, owner?: SessionOwner): Promise<void> {
     await owners.fold(sessionId, owner).catch((error: unknown) => {
       logger.warn({ err: error, sessionId }, 'files are left to be charged later');

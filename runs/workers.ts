@@ -4,7 +4,7 @@ import { toolQueueOf } from '../protocol/temporal-names.js';
 import type { Leases } from '../store/contract/leases.js';
 import { toMs, withinDeadline, type Timestamp } from './temporal-calls.js';
 
-/** Values of Temporal's API. */
+/** Task queue types of Temporal's API. */
 const RUNS = 1;
 const ACTIVITIES = 2;
 const MOST_LEASES = 200;
@@ -58,7 +58,7 @@ interface Poll {
   lastPollAt: number;
 }
 
-/** One worker for each identity, by name; a worker asks for several kinds of work. Pure. */
+/** Joins the polls of each identity to one worker, sorted by name. Pure. */
 export function joinPollers(polls: readonly Poll[]): OperatorWorker[] {
   const workers = new Map<string, OperatorWorker>();
   for (const { identity, takes, lastPollAt } of polls) {
@@ -81,7 +81,7 @@ async function readLeases(leases: Leases): Promise<OperatorLease[]> {
   );
 }
 
-/** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
+/** Workers poll at least this often; Temporal lists those that left for minutes longer. */
 export const POLL_MS = 70_000;
 
 interface Poller {
@@ -89,7 +89,7 @@ interface Poller {
   lastAccessTime?: Timestamp | null;
 }
 
-/** When a poller asked last, ms since the epoch by Temporal's clock; 0 if none did. */
+/** Returns the time of the last poll, ms since the epoch by Temporal's clock; 0 without one. */
 export function lastPoll(pollers: readonly Poller[]): number {
   return Math.max(0, ...pollers.map(({ lastAccessTime }) => toMs(lastAccessTime)));
 }

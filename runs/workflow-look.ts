@@ -3,10 +3,10 @@ import { attemptIdOf, runOfWorkflow } from '../protocol/ids.js';
 import { LEASED_ACTIVITIES } from '../protocol/temporal-names.js';
 import { toMs } from './temporal-calls.js';
 
-/** What Temporal knows of a run. */
+/** State of a run's workflow in Temporal. */
 export type WorkflowState = 'running' | 'closed' | 'unknown';
 
-/** The same, with what it waits for. */
+/** The state of a workflow, and its pending work. */
 export interface WorkflowLook {
   state: WorkflowState;
   /** True if Temporal has work for a worker in progress or due, or an operator has paused it. */
@@ -17,7 +17,7 @@ export interface WorkflowLook {
   children: string[];
 }
 
-/** Of a workflow that Temporal does not know. */
+/** Look at a workflow that Temporal does not know. */
 export const NOTHING: WorkflowLook = {
   state: 'unknown',
   isAtWork: false,
@@ -27,20 +27,20 @@ export const NOTHING: WorkflowLook = {
 
 /** An attempt that Temporal has given to a worker. */
 export interface StartedAttempt {
-  /** As its worker registers it. */
+  /** The id that its worker registers. */
   id: string;
   workflowId: string;
-  /** Of the workflow's execution. */
+  /** Run id of the workflow's execution. */
   runId: string;
   activityId: string;
-  /** When its worker was last heard of since, ms by Temporal's clock; 0 if it was not. */
+  /** Time of the last heartbeat since its start, ms by Temporal's clock; 0 without one. */
   heardAt: number;
 }
 
-/** Value of Temporal's API. */
+/** State of a pending activity in Temporal's API. */
 const STARTED = 2;
 
-/** Pure. */
+/** Converts Temporal's description. Pure. */
 export function toLook({
   workflowId,
   runId,

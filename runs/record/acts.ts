@@ -10,7 +10,7 @@ type Facts = Pick<
   'tenant' | 'owner' | 'runId' | 'toolCallId' | 'toolName' | 'inputHash' | 'detail'
 >;
 
-/** An act for the audit trail; of a reason only its hash is kept. */
+/** Creates an act for the audit trail, with only the hash of its reason. */
 export function toAct(
   action: AuditAction,
   { by, roles, via = 'api', actId = randomBytes(12).toString('base64url') }: Actor,
@@ -30,8 +30,8 @@ export function toAct(
 }
 
 /**
- * The act of answering a call. The hash is of what the tool gets, or of what the model gets; where a person has
- * changed the input, that of the model's is there as well.
+ * Creates the act of answering a call. The hash is of the input that the tool gets, or of the
+ * result that the model gets; if a person has changed the input, the model's is hashed as well.
  */
 export function toAnswerAct(
   answer: ToolAnswer,

@@ -17,7 +17,7 @@ export interface ClosedCall {
   chunks: StreamChunk[];
 }
 
-/** A call that is settled from the start, by an error for the model. Pure. */
+/** Creates a call that is settled from the start, by an error for the model. Pure. */
 export function closedCall(
   { agentId, agentType, step }: StepScope,
   { toolCallId, toolName }: Pick<NewCall, 'toolCallId' | 'toolName'>,
@@ -41,13 +41,13 @@ export function closedCall(
   return { call: { toolCallId, toolName, kind: 'server', input, row }, chunks: [chunk] };
 }
 
-/** Why a call of a reply that was cut is not carried out. */
+/** Errors for the calls of a reply that was cut. */
 export const CUT_CALLS = {
   stopped: { code: 'run_stopped', text: SETTLED_TEXTS.run_stopped },
   failed: { code: 'run_failed', text: SETTLED_TEXTS.run_failed },
 } as const;
 
-/** What viewers have seen of a step before it is stored. */
+/** Visible state of a step before it is stored. */
 export interface ShownReply {
   /** True if its `step_start` is in the log. */
   isShown: boolean;
@@ -55,7 +55,7 @@ export interface ShownReply {
   hasRow: boolean;
 }
 
-/** What precedes the chunks of a step's calls. A model may end without output: its step is still a step. */
+/** Returns the chunks before those of a step's calls. A step may have no output at all. */
 export function openingChunks(
   { agentId, agentType, step }: StepScope,
   timestamp: number,
@@ -65,7 +65,7 @@ export function openingChunks(
   return [{ type: 'step_start', agentId, agentType, step, timestamp, stepId: `s${String(step)}` }];
 }
 
-/** The chunks that close a step, after those of its calls. Pure. */
+/** Returns the chunks that close a step, after those of its calls. Pure. */
 export function closingChunks(
   { agentId, agentType, step, runId }: StepScope,
   checkpointId: string,

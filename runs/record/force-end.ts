@@ -27,9 +27,9 @@ export interface ForcedEnd {
 }
 
 /**
- * Ends a run whose writer does not answer, or is gone. The writer is fenced off first; then its
- * partial reply is read back and committed in its place, with its calls settled: the record is the
- * same as if the writer had confirmed. Harmless when the run has ended, or another process ends it.
+ * Ends a run whose writer does not answer, or is gone. It fences off the writer, then commits the
+ * partial reply in its place with the calls settled, so the record is the same as if the writer had
+ * confirmed. Harmless if the run has ended, or another process ends it.
  */
 export async function forceEnd(
   { store, streamManager }: ForceEndDeps,
@@ -55,7 +55,7 @@ export async function forceEnd(
   await store.runs.end({ sessionId, runId, agentType, step, status, error, now });
 }
 
-/** A writer's chunks in the log after a position. */
+/** Reads a writer's chunks after a position of the log. */
 async function readReply(
   streamManager: Pick<StreamManager, 'read'>,
   sessionId: string,
@@ -121,7 +121,7 @@ function withInput(
   argumentText: ReplyFold['argumentText'],
 ): AssistantPart {
   if (part.type !== 'tool-call' || isCarriedOut(parts, part)) return part;
-  // Its provider had not finished: it is a call like any other that was cut.
+  // The provider had not finished this call, so it is cut like any other.
   if (part.kind === 'provider') return { ...part, kind: 'server' };
   return { ...part, input: toPartialInput(argumentText.get(part.toolCallId)) };
 }

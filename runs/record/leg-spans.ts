@@ -9,29 +9,29 @@ import { usageSince, type Leg } from './legs.js';
  * Names and attributes of the spans of a leg, by OpenTelemetry's conventions for generative AI. Pure.
  */
 
-/** What a span belongs to. */
+/** The part of a leg that a span belongs to. */
 type Place = Pick<Leg, 'runId' | 'rootRunId' | 'number'>;
 
 const traceOf = ({ rootRunId, number }: Omit<Place, 'runId'>): string =>
   `${rootRunId}:${String(number)}`;
 
-/** The span of a run in a leg. */
+/** Names the span of a run in a leg. */
 export function legSpan(leg: Place): SpanName {
   return { trace: traceOf(leg), span: `${leg.runId}:${String(leg.number)}` };
 }
 
-/** A span below that of the run: of a step's model call, of a call, or of a wait. */
+/** Names a span below the run's: of a model call, of a call, or of a wait. */
 export function spanBelow(leg: Place, ...path: readonly (string | number)[]): SpanName {
   const { trace, span } = legSpan(leg);
   return { trace, span: [span, ...path].join(':') };
 }
 
-/** The call in which a sub-agent's run takes part in a leg. */
+/** Names the span of the call in which a sub-agent's run takes part in a leg. */
 export function delegateSpan(leg: Leg, parentRunId: string, toolCallId: string): SpanName {
   return spanBelow({ ...leg, runId: parentRunId }, toolCallId, 'delegate');
 }
 
-/** On every span, so that backends can group by them. */
+/** Attributes of every span, by which backends can group them. */
 export function commonAttributes(
   leg: Pick<Leg, 'agent' | 'sessionId' | 'runId' | 'number'>,
   operation: string,
@@ -57,16 +57,16 @@ export function usageAttributes(usage: RunUsage | undefined): SpanAttributes {
   };
 }
 
-/** How a leg was left; fields are absent where that is no longer known. */
+/** End of a run's part in a leg; fields are absent if they are no longer known. */
 export interface LegEnd {
   status?: RunStatus | undefined;
-  /** Of the whole run. */
+  /** Usage of the whole run. */
   used?: RunUsage | undefined;
   error?: string | undefined;
   atMs: number;
 }
 
-/** A run in a leg; of a sub-agent it stands below the call that delegates to it. */
+/** Creates the span of a run in a leg; a sub-agent's is below the call that delegates to it. */
 export function toLegSpan(leg: Leg, end: LegEnd): FinishedSpan {
   const before = leg.number > 1 && leg.parent === undefined;
   const above = leg.parent && delegateSpan(leg, leg.parent.runId, leg.parent.toolCallId);
@@ -90,7 +90,7 @@ export function toLegSpan(leg: Leg, end: LegEnd): FinishedSpan {
   };
 }
 
-/** The call below which a sub-agent's run stands, in the same leg and for the same time. */
+/** Creates the span of the call above a sub-agent's run, in the same leg and for the same time. */
 export function toDelegateSpan(
   above: Leg,
   leg: Leg,
@@ -112,7 +112,7 @@ export function toDelegateSpan(
   };
 }
 
-/** A wait belongs to the leg that asked; its span is longer than that. */
+/** Creates the span of a wait in the leg that asked, which it outlasts. */
 export function toWaitSpan(wait: Extract<Event, { kind: 'wait_ended' }>): FinishedSpan {
   const { part, call, since, now, how, answer } = wait;
   const isDecision = answer?.decision === 'approved' || answer?.decision === 'denied';

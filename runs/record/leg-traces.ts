@@ -6,26 +6,26 @@ import type { Store } from '../../store/contract/store.js';
 import { legSpan, toDelegateSpan, toLegSpan, toWaitSpan, type LegEnd } from './leg-spans.js';
 import { isLeft, legNumberOf, readLegRecords, toLeg, type Leg, type RunOfSession } from './legs.js';
 
-/** The legs of runs as traces. What only serves tracing delays and refuses nothing. */
+/** Traces the legs of runs. Tracing neither delays nor refuses anything. */
 export interface LegTraces {
   tracer: Tracer;
-  /** Carries out work of a run's leg; log lines and `current` belong to it. */
+  /** Executes work of a run's leg; log lines and `current` belong to it. */
   within: <T>(run: RunOfWork, work: () => Promise<T>) => Promise<T>;
-  /** The leg in which this is called. */
+  /** Returns the leg of the calling work. */
   current: () => Leg | undefined;
-  /** Writes the spans of runs whose part in a leg is over by a change, and of waits that it ends. */
+  /** Writes the spans of runs whose part in a leg ends with a change, and of waits that it ends. */
   listener: Listener;
   write: (span: FinishedSpan) => void;
 }
 
-/** What an activity gets of a run. */
+/** A run, as its activity knows it. */
 export interface RunOfWork extends RunOfSession {
   agent: string;
   /** `traceparent` of the request that began the leg. */
   traceparent?: string | undefined;
 }
 
-/** Spans that this process remembers to have written. */
+/** Maximum number of written spans that this process remembers. */
 const MOST_WRITTEN = 2_000;
 
 export function createLegTraces(
@@ -39,7 +39,7 @@ export function createLegTraces(
     const records = await readLegRecords(sessions, run);
     if (records.own === undefined && agent === undefined) return undefined;
     const leg = toLeg(run, agent ?? '', records, Date.now());
-    // Once the conversation continues, the record has its next leg.
+    // Once the conversation continues, its record names the next leg.
     return leg && { ...leg, above: leg.parent && (await readLeg(leg.parent)) };
   }
 
@@ -49,7 +49,7 @@ export function createLegTraces(
     return leg;
   }
 
-  /** A run that another one has replaced, or whose conversation has gone on, is over as well. */
+  /** Writes the spans of a run that is over, replaced, or whose conversation went on. */
   async function writeIfOver(leg: Leg, atMs: number): Promise<void> {
     const { own, root } = await readLegRecords(sessions, leg);
     const isCurrent = own !== undefined && root !== undefined && legNumberOf(root) === leg.number;
@@ -70,13 +70,13 @@ export function createLegTraces(
       writeOnce(toDelegateSpan(above, leg, { toolCallId: parent.toolCallId, toolName }, end));
     }
     writeOnce(toLegSpan(leg, end));
-    // What waits for people below it may have let it rest as well.
+    // If this run waits for people, the one above may rest as well.
     if (above !== undefined && !(isCurrent && isTerminal(own.status))) {
       await writeIfOver(above, atMs);
     }
   }
 
-  /** Two calls that end at once both find that the run rests. */
+  /** Writes a span once, although two calls that end at once may both find the run at rest. */
   function writeOnce(span: FinishedSpan): void {
     const { trace, span: name } = span.id;
     const key = `${trace} ${name}`;
@@ -86,7 +86,7 @@ export function createLegTraces(
     tracer.write(span);
   }
 
-  /** The part of the run in the leg in which this is called, which has more than the record. */
+  /** Finds the run's part in the leg of the calling work, which knows more than the record. */
   function known(runId: string): Leg | undefined {
     let part = legs.getStore();
     while (part !== undefined && part.runId !== runId) part = part.above;

@@ -5,13 +5,13 @@ import { isResting } from '../../session/record.js';
 import type { RunUsage } from '../../store/contract/runs.js';
 import type { SessionRecord, Sessions } from '../../store/contract/sessions.js';
 
-/** A run's part in a leg, with what only the process that carries it out knows. */
+/** A run's part in a leg, with fields that only the executing process knows. */
 export interface Leg extends RunPart {
-  /** The part that the run above it has in this leg. */
+  /** Part of the parent run in this leg. */
   above?: Leg | undefined;
   /** `traceparent` of the request that began the leg, if it is known. */
   request?: string | undefined;
-  /** The model that was asked last, if this process has asked it. */
+  /** Model of the last call, if this process made it. */
   model?: string;
 }
 
@@ -21,7 +21,7 @@ export interface RunOfSession {
   parent?: { sessionId: string; runId: string; toolCallId: string } | undefined;
 }
 
-/** A run's record and that of its conversation, as far as it is still there. */
+/** The records of a run and of its conversation, if they still exist. */
 export interface LegRecords {
   own: SessionRecord | undefined;
   root: SessionRecord | undefined;
@@ -46,7 +46,7 @@ export function legNumberOf({ leg }: SessionRecord): number {
 }
 
 /**
- * The leg in which a run is now; undefined if the run is not the newest one of its session. The
+ * Returns the current leg of a run; undefined if the run is not the newest one of its session. The
  * session of a sub-agent that is about to begin does not exist yet.
  *
  * @param now ms since the epoch
@@ -73,12 +73,12 @@ export function toLeg(
   };
 }
 
-/** True for a run that has ended, or that only people can continue: it takes no part in a leg. */
+/** Returns true for a run that has ended or waits for people, so that it has left its leg. */
 export function isLeft(status: RunStatus): boolean {
   return isResting(status) || isTerminal(status);
 }
 
-/** What was used since; fields that are 0 are absent. */
+/** Returns the usage since `before`; fields that are 0 are absent. */
 export function usageSince(
   used: RunUsage | undefined,
   before: RunUsage | undefined,

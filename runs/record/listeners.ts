@@ -7,8 +7,8 @@ import type { Store } from '../../store/contract/store.js';
 import type { LegTraces } from './leg-traces.js';
 
 /**
- * Listeners of changes: metrics, traces, and work beside the record. They run after the commit, so a process that dies
- * in between skips them: what must not be lost is stored with the change, or the sweeper finds it.
+ * Listeners of changes: metrics, traces, and work beside the record. They run after the commit, so
+ * a dying process skips them: the change stores, or the sweeper finds, whatever must not be lost.
  */
 
 export interface AuditLogger {
@@ -23,12 +23,12 @@ export interface ListenersDeps {
   meter: RunMeter;
   traces: LegTraces | undefined;
   startNext: StartNext;
-  /** Of extensions. */
+  /** Listeners of extensions. */
   others?: readonly Listener[];
   logger: AuditLogger;
 }
 
-/** A store whose changes tell all listeners; API, worker and one process compose the same. */
+/** Creates a store that reports changes to all listeners, in API, worker and one process alike. */
 export function listenToChanges(store: Store, deps: ListenersDeps): Store {
   const { meter, traces, startNext, others = [], logger } = deps;
   const listeners = [
@@ -44,7 +44,7 @@ export function listenToChanges(store: Store, deps: ListenersDeps): Store {
       try {
         listener(sessionId, events);
       } catch (error) {
-        // The change is stored, whatever becomes of this.
+        // The change is stored, so a failed listener must not fail it.
         logger.warn({ err: error, sessionId }, 'what follows from a change was not done');
       }
     }
@@ -59,7 +59,7 @@ export function listenToChanges(store: Store, deps: ListenersDeps): Store {
   };
 }
 
-/** A repeated request gets its first reply, and counts once. */
+/** Counts a repeated request once, since it gets its first reply and no new events. */
 function metered(meter: RunMeter): Listener {
   return (_sessionId, events) => {
     for (const event of events) {
@@ -85,7 +85,7 @@ function meterAnswer(
   });
 }
 
-/** Brings an owner's charges up to date. The next fold or the recount makes up for one that is lost. */
+/** Updates an owner's charges. The next fold or the recount makes up for a lost update. */
 function folding({ owners }: Store, logger: AuditLogger): Listener {
   const fold = oneAtATime(
     (sessionId) => owners.fold(sessionId),
@@ -99,7 +99,7 @@ function folding({ owners }: Store, logger: AuditLogger): Listener {
   };
 }
 
-/** Relays acts to the audit trail. The sweeper, which has the session on its list, makes up for one that is lost. */
+/** Relays acts to the audit trail. The sweeper relays those that a lost process left. */
 function relaying({ audit }: Store, logger: AuditLogger): Listener {
   const relay = oneAtATime(
     async (sessionId) => {
@@ -114,7 +114,7 @@ function relaying({ audit }: Store, logger: AuditLogger): Listener {
   };
 }
 
-/** If that fails, the sweeper begins the next run. */
+/** Begins the next queued run, or leaves it to the sweeper. */
 function startingNext(startNext: StartNext, logger: AuditLogger): Listener {
   return (sessionId, events) => {
     if (!has(events, 'next_waits')) return;
@@ -128,18 +128,18 @@ function has(events: readonly Event[], kind: Event['kind']): boolean {
   return events.some((event) => event.kind === kind);
 }
 
-/** A line of the log for each entry, so that a copy of the trail is kept elsewhere. */
+/** Logs each entry, so that a copy of the trail is kept elsewhere. */
 export function logEntries(logger: AuditLogger, entries: readonly AuditEntry[]): void {
   for (const entry of entries) logger.info?.({ audit: entry }, 'audit');
 }
 
 /**
- * Does work for conversations in the background, for each at most once at a time: what is asked for
- * meanwhile is done behind it, once. It begins in a later turn of the event loop, behind what the caller
- * does next: the signal of an answer does not wait for it.
+ * Does background work for conversations, for each at most once at a time; requests made meanwhile
+ * cause one repetition. It begins in a later turn of the event loop, so that the caller's signal
+ * does not wait for it.
  *
- * @param work of a conversation, by its id
- * @param onError gets what the work throws; what was asked for meanwhile is left out then
+ * @param work the work for a conversation, by its id
+ * @param onError gets the work's error; requests made meanwhile are dropped then
  */
 export function oneAtATime(
   work: (sessionId: string) => Promise<void>,

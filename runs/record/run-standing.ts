@@ -7,11 +7,10 @@ export interface RunStanding {
   runId: string;
   status: RunStatus;
   error?: RunError;
-  /** It has written nothing for long. */
+  /** True if the run has written nothing for long. */
   stalled?: true;
   /**
-   * The model's provider fails and is asked again automatically, the agent is paused and the run
-   * starts when it is resumed, or the run begins at `startAt`.
+   * The provider failed and is retried, operators paused the agent, or the run waits for `startAt`.
    */
   waitingFor?: 'provider' | 'agent' | 'start';
   /** ms since the epoch. */
@@ -35,7 +34,7 @@ export function toRunStanding(record: SessionRecord, now: number, isHeld = false
   };
 }
 
-/** When a run begins that was set to begin later; undefined once it has begun. Pure. */
+/** Returns the start time of a run set to begin later; undefined once it has begun. Pure. */
 export function startOf({
   status,
   waitsUntil,
@@ -46,8 +45,8 @@ export function startOf({
 type Standing = Pick<SessionRecord, 'status' | 'stream' | 'updatedAt' | 'waitsUntil'>;
 
 /**
- * True for an active run that has written nothing for long: no worker, or a silent model. A run that
- * waits for its provider has time until that is asked again. Pure.
+ * Returns true for an active run that has written nothing for long: no worker, or a silent model. A
+ * run that waits for its provider has time until the next try. Pure.
  */
 export function isStalled(
   { status, stream, updatedAt, waitsUntil = 0 }: Standing,

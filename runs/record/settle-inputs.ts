@@ -9,7 +9,7 @@ import type { SettleCallInput } from '../../store/contract/calls.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { toAct } from './acts.js';
 
-/** Answers, and their absence, as the transition takes them. Pure. */
+/** Converts answers, and their absence, to inputs of the transition. Pure. */
 
 type Asker = Pick<
   SessionRecord,
@@ -17,7 +17,7 @@ type Asker = Pick<
 >;
 type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
 
-/** Of a call that was not answered in time. */
+/** Error of a call that was not answered in time. */
 export const TIMED_OUT = {
   error: 'client_tool_deadline_exceeded',
   errorCode: 'client_tool_timeout',
@@ -76,7 +76,7 @@ export function toAnswerInput(
   };
 }
 
-/** The outcome that the tool defines for a call without an answer. */
+/** Creates the outcome that the tool defines for a call without an answer. */
 export function toExpiryInput(call: OpenCall, asker: Asker, now: number): SettleCallInput {
   const { spec, state } = call;
   const { toolCallId, toolName, runId } = spec;
@@ -139,7 +139,7 @@ function toSettled(
   return { row, chunks: [chunk] };
 }
 
-/** The result of a call whose tool waited for its webhook. A call that a person approved counts as the client's. */
+/** Creates the result of a call that waited for its webhook; an approved call's is a client's. */
 export function toHookResult(
   { spec, decision = spec.decision }: OpenCall,
   asker: Asker,
@@ -155,18 +155,18 @@ export function toHookResult(
   };
 }
 
-/** A sub-agent's questions are in the conversation's message. */
+/** The conversation's message shows a sub-agent's questions. */
 function toSpeaker(asker: Asker, timestamp: number) {
   const { sessionId, agent, committedStep, conversationStep = committedStep } = asker;
   return { agentId: rootOf(sessionId), agentType: agent, step: conversationStep, timestamp };
 }
 
-/** True for an input of an answer that is another than the one that was asked for. */
+/** Returns true if an answer's input differs from the requested one. */
 export function isChanged(input: unknown, asked: unknown): boolean {
   return input !== undefined && JSON.stringify(input) !== JSON.stringify(asked);
 }
 
-/** The conversation shows it as text, so it is cut to the size of a small result. */
+/** Writes the outcome as text for the conversation, cut to the size of a small result. */
 function toLateText(outcome: Outcome): string {
   const text = 'error' in outcome ? outcome.error : JSON.stringify(outcome.output);
   const intro = 'error' in outcome ? 'The error was' : 'The result was';

@@ -15,9 +15,9 @@ import { isChanged, toAnswerInput, toExpiryInput } from './settle-inputs.js';
 export interface AnswerDeps {
   store: Pick<Store, 'calls' | 'due' | 'sessions'>;
   /**
-   * Checks the answer to a call that waits against its tool; what it returns is stored.
+   * Checks the answer to a pending call against its tool, and returns the answer to store.
    *
-   * @throws HelixError if it does not fit: then nothing is stored, and the call still waits
+   * @throws HelixError if it does not fit; nothing is stored, and the call still waits
    */
   check: (
     of: Pick<SessionRecord, 'agent' | 'owner'>,
@@ -25,35 +25,33 @@ export interface AnswerDeps {
     answer: ToolAnswer,
   ) => Promise<ToolAnswer>;
   /**
-   * Decides whether the answer to a call that waits, or came too late, may come from the one who
-   * gives it.
+   * Checks that the author of an answer may give it, be it in time or late.
    *
-   * @throws HelixError `not_allowed`: then nothing is stored, and the call still waits
+   * @throws HelixError `not_allowed`; nothing is stored, and the call still waits
    */
   permit: (conversation: SessionRecord, call: CallSpec, answer: ToolAnswer) => Promise<void>;
 }
 
 export interface SubmitOptions {
-  /** The roles of the person, whose name is in the answer, and the way it came. */
+  /** Roles of the person, whose name is in the answer, and the channel. */
   actor?: Omit<Actor, 'by'> | undefined;
-  /** What the caller has just read of the answered session; the transition decides in any case. */
+  /** The answered session as the caller has just read it; the transition decides in any case. */
   known?: Partial<SessionCalls> | undefined;
-  /** The verified person, for the tool that is approved. */
+  /** The verified person, passed to the approved tool. */
   approver?: KnownPerson | undefined;
   /** The answer is in a posted message of a chat; see `isAsShown`. */
   isPosted?: boolean | undefined;
-  /** There is no other person who could approve a change. */
+  /** True if there is no other person who could approve a change. */
   isEveryone?: boolean | undefined;
 }
 
-/** The outcome of an answer. */
 export type AnswerResult = Exclude<SettleCallResult, { kind: 'fenced' | 'not_due' }>;
 
 export interface SubmittedAnswer {
   result: AnswerResult;
   /** The run that asked; for an unknown call the session's newest one. */
   runId: string;
-  /** The session whose run asked, as it was before. */
+  /** The session whose run asked, before the answer. */
   record?: SessionRecord;
 }
 
@@ -98,8 +96,7 @@ export async function submitAnswer(
     ...(edit !== undefined && { edit }),
     act,
   };
-  // The wake-up or the entry of the audit trail may be left undone, and the sweeper looks at waiting
-  // sessions rarely.
+  // The wake-up or the audit entry may be lost, and the sweeper rarely checks waiting sessions.
   const noted = noteBeside(store.due, rootOf(sessionId), WAKE_CHECK_MS);
   // An unknown call gets no chunks.
   const settling = call === undefined ? { ...input, chunks: [] } : input;
@@ -110,7 +107,7 @@ export async function submitAnswer(
   return done(result);
 }
 
-/** The call, and the record of the answered session from when the call's run had begun. */
+/** Reads the call, and a record of the answered session that is no older than the call's run. */
 async function readCall(
   { calls, sessions }: AnswerDeps['store'],
   { sessionId, toolCallId }: ToolAnswer,
@@ -123,15 +120,15 @@ async function readCall(
     calls.read(sessionId, toolCallId),
     record ?? sessions.read(sessionId),
   ]);
-  // A record that was read before may be of an earlier run, which others have asked for.
+  // An earlier read may be of an earlier run, which others have asked for.
   const isOlder = record !== undefined && record.runId !== call?.spec.runId;
   return [call, isOlder ? await sessions.read(sessionId) : read];
 }
 
-/** The sweeper looks at a session whose call is settled after this long, in case the signal is lost. */
+/** Delay before the sweeper checks a session whose call is settled, in case the signal is lost. */
 const WAKE_CHECK_MS = 3_000;
 
-/** A client's answer to a call that is settled, perhaps by its deadline: the model may still learn of it. */
+/** True for a client's late answer to a settled call, of which the model may still learn. */
 function isLate(call: OpenCall | undefined, answer: ToolAnswer): call is OpenCall {
   return call?.state === 'settled' && call.spec.kind === 'client' && fits(call.spec, answer);
 }
@@ -146,14 +143,14 @@ function requireAsShown(shown: ShownCall, call: OpenCall, isPosted?: boolean): v
 export interface ExtendInput extends Actor, ShownCall {
   sessionId: string;
   toolCallId: string;
-  /** How much later, ms. */
+  /** Time to add, ms. */
   byMs: number;
-  /** Why, for the audit trail. */
+  /** Reason, for the audit trail. */
   reason?: string | undefined;
 }
 
 /**
- * Extends the deadline of a pending call. The run's timer fires at the old one, and reads the new one then.
+ * Extends a pending call's deadline. The run's timer fires at the old one, then reads the new.
  *
  * @throws HelixError `not_pending` for a call that is not as it was shown; what `permit` throws
  */
@@ -178,7 +175,7 @@ export async function extendDeadline(
   return { ...result, runId };
 }
 
-/** Of two persons, one would have chosen the input and approved it alone: the change waits for another one. */
+/** Returns a changed input that must wait for another person's approval. */
 function toEdit(
   answer: ToolAnswer,
   call: CallSpec,
@@ -191,12 +188,12 @@ function toEdit(
   return { n: (call.edited?.n ?? 0) + 1, input, by, person, at };
 }
 
-/** The run that asked, if the answer names it. */
+/** Returns the run that asked, if the answer names it. */
 function namedRun({ approvalId }: ToolAnswer): string | undefined {
   return approvalId === undefined ? undefined : parseApprovalId(approvalId)?.runId;
 }
 
-/** True for an approval id that is malformed, or that of another call. */
+/** Returns true for an approval id that is malformed or another call's. */
 function namesAnother({ approvalId, toolCallId }: ToolAnswer): boolean {
   if (approvalId === undefined) return false;
   return parseApprovalId(approvalId)?.toolCallId !== toolCallId;
@@ -206,7 +203,6 @@ function fits({ kind }: CallSpec, answer: ToolAnswer): boolean {
   return answer.kind === 'approval-response' ? kind === 'approval' : kind === 'client';
 }
 
-/** The outcome of expiring calls. */
 export interface Expiry {
   /** Calls that were settled now, in order. */
   settled: {
@@ -216,7 +212,7 @@ export interface Expiry {
   }[];
   /** ms until the next deadline, by the store's clock. */
   nextDueMs?: number;
-  /** The shortest wait that has not begun, since its question is not asked yet, ms. */
+  /** The shortest wait that has not begun because its question is not asked yet, ms. */
   unaskedMs?: number;
 }
 
@@ -240,7 +236,7 @@ export async function expireCalls(
     }
     const record = await store.sessions.read(sessionOfRun(runId));
     if (record === undefined) continue;
-    // This process may die before the run resumes and the act is in the audit trail.
+    // This process may die before the run resumes and the audit trail has the act.
     if (deadline <= now) await store.due.note(rootOf(record.sessionId), WAKE_CHECK_MS);
     const result = await store.calls.settle(toExpiryInput(call, record, now));
     if (result.kind === 'stored') expiry.settled.push({ toolCallId, runId, result });
