@@ -65,7 +65,7 @@ export function stageChanges(session: Session, step: string, call: string, chang
 
 export interface SaveState {
   expectedVersion: number;
-  /** As JSON. */
+  /** The state as JSON. */
   state: string;
   /** Identifies repeated requests. */
   nonce: string;

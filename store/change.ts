@@ -41,7 +41,7 @@ export type Listener = (sessionId: string, events: readonly Event[]) => void;
 
 export interface ChangeOptions {
   listener?: Listener | undefined;
-  /** Reads that this change will need. Default: the usual reads for such an input. */
+  /** Reads that this change will need. Default: the usual reads for its input. */
   wants?: readonly Want[];
   isFreeing?: boolean;
   /** The log may grow meanwhile; the change must neither depend on its end nor write there. */
@@ -322,7 +322,7 @@ interface Asking {
   messages?: readonly { id: string }[];
 }
 
-/** Returns the reads that most changes with such an input need, so that one load suffices. */
+/** Returns the reads that most changes need for their input, so that one load suffices. */
 function wantsOf(decide: unknown, part: string, input: object): Want[] {
   const { writer, wants: asked, toolCallId: id, messages = [] } = input as Asking;
   // A claim moves the results of the previous calls into the transcript.

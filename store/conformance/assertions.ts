@@ -31,7 +31,7 @@ function toPlain(value: unknown): unknown {
   return Object.fromEntries(present.map(([key, field]) => [key, toPlain(field)]));
 }
 
-/** The part of `actual` that `expected` mentions. */
+/** Returns the part of `actual` that `expected` mentions. */
 function project(actual: unknown, expected: unknown): unknown {
   if (Array.isArray(actual) && Array.isArray(expected)) {
     return Array.from(actual, (item: unknown, at) =>
@@ -54,10 +54,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const PAUSE_MS = { least: 5, most: 50 };
 
 /**
- * Asks repeatedly until the answer is neither undefined nor false. Between two questions it waits for longer than
- * a question takes: what is asked has other work to do.
+ * Asks repeatedly until the answer is neither undefined nor false. Pauses for longer than a question takes, since the
+ * asked side has other work to do.
  *
- * @throws Error that names what did not happen in time
+ * @throws Error that names the missing event
  */
 export async function eventually<T>(
   what: string,

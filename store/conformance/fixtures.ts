@@ -36,7 +36,7 @@ export const client = (id: string, extra?: Partial<NewCall>): NewCall =>
 export const server = (id: string, extra?: Partial<NewCall>): NewCall =>
   newCall(id, 'server', extra);
 
-/** The row of a step with these calls. */
+/** Returns the row of a step with these calls. */
 export function assistantRow({ runId, step }: Writer, calls: readonly NewCall[]): AssistantRow {
   return {
     role: 'assistant',

@@ -30,7 +30,7 @@ export const EXACT = {
   ...Object.fromEntries(INHERITED.map((name) => [name, []])),
 };
 
-/** A value as it is read back: as JSON and without lone surrogates. */
+/** Returns a value as a store reads it back: as JSON, without lone surrogates. */
 export function asStored<T>(value: T): T {
   return toWhole(JSON.parse(JSON.stringify(value))) as T;
 }
@@ -44,15 +44,12 @@ function toWhole(value: unknown): unknown {
   );
 }
 
-/** A pointer to a property of the state. */
+/** Returns a pointer to a property of the state. */
 export function pointerTo(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/**
- * Names that resemble something else or break the splitting of texts. Ids of calls come from
- * models.
- */
+/** Names that resemble something else or break the splitting of texts. Ids of calls come from models. */
 export const ODD = [
   ...INHERITED,
   ' ',
@@ -86,5 +83,5 @@ export const ODD = [
   '🙂'.repeat(128),
 ];
 
-/** A name as it is read back. */
+/** Returns a name as a store reads it back. */
 export const whole = (name: string): string => name.toWellFormed();

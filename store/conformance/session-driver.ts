@@ -32,7 +32,7 @@ import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } from './fixtures.js';
 
-/** One session, driven transition by transition, as API and workers do it. */
+/** Drives one session change by change, like API and workers. */
 export interface SessionDriver {
   readonly id: string;
   begin: (input?: Partial<BeginInput>) => Promise<BeginResult>;
@@ -48,7 +48,7 @@ export interface SessionDriver {
   beginNext: () => Promise<BeginQueuedResult>;
   /** Continues the turn of the newest run. */
   resume: (input?: Partial<ResumeRunInput>) => Promise<ResumeRunResult>;
-  /** Repeats a turn: the newest, unless a message of another one is named. */
+  /** Repeats the newest turn, or the turn of the named message. */
   retry: (
     input?: RewindExtra & { messageId?: string; messages?: UserMessage[] },
   ) => Promise<RewindResult>;
@@ -75,7 +75,7 @@ export interface SessionDriver {
       shownEdit?: number;
     },
   ) => Promise<SettleCallResult>;
-  /** A client's result, or its error. */
+  /** Answers with a client's result or error. */
   answer: (
     runId: string,
     toolCallId: string,
@@ -106,7 +106,7 @@ export interface SessionDriver {
     token?: number,
     extra?: { hasEvents?: boolean },
   ) => Promise<SettleCallResult>;
-  /** Starts a call, which succeeds. */
+  /** Starts a call and settles it with the output. */
   carryOut: (runId: string, step: number, toolCallId: string, output: unknown) => Promise<void>;
   stop: (stop?: Partial<StopRequest> & { runId?: string }) => Promise<StopResult>;
   end: (runId: string, status: EndInput['status'], extra?: Partial<EndInput>) => Promise<EndResult>;
@@ -121,7 +121,7 @@ export interface SessionDriver {
   pending: () => ReturnType<Store['calls']['pending']>;
   runs: () => Promise<RunInfo[]>;
   queue: () => Promise<QueuedEntry[]>;
-  /** Which of these messages were accepted. */
+  /** Returns those of these messages that were accepted. */
   accepted: (ids: string[]) => Promise<string[]>;
   log: () => Promise<LogEntry[]>;
   messages: <T extends StreamMessage['type']>(

@@ -17,16 +17,15 @@ export interface ConformanceOptions {
   describe: (name: string, body: () => void) => void;
   it: (name: string, body: () => Promise<void>) => void;
   /**
-   * True if all stores that `open` returns access the same data, like the processes of one
-   * deployment. Cases about two processes then use two; otherwise they use the same one twice.
-   * Default false.
+   * True if all stores that `open` returns access the same data, like the processes of one deployment. Cases about two
+   * processes then use two; otherwise they use the same one twice. Default false.
    */
   shared?: boolean;
   /** Number of runs of each property. Default 50. */
   runs?: number;
 }
 
-/** What a case works with. */
+/** The context of a case. */
 export interface Case extends StoresUnderTest {
   /** A session for this case, which does not exist yet. */
   session: SessionDriver;

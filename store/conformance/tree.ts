@@ -56,7 +56,7 @@ export interface Tree {
   children: { driver: SessionDriver; ref: ChildRef; callId: string }[];
 }
 
-/** A conversation whose first step has the sub-agents d1, d2, … and these calls of its own. */
+/** Starts a conversation whose first step has the sub-agents d1, d2, … and these calls of its own. */
 export async function grow(
   setup: Case,
   count: number,
@@ -106,7 +106,6 @@ export function settleChild(
   });
 }
 
-/** The child of a tree. */
 export function childAt(tree: Tree, at: number): Tree['children'][number] {
   const child = tree.children[at];
   ok(child !== undefined);

@@ -59,7 +59,7 @@ export interface Calls {
 }
 
 export interface StartCallInput extends StartCall {
-  /** Also read the agent's own state. */
+  /** True if the agent's own state is read too. */
   withState?: boolean;
 }
 

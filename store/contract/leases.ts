@@ -17,7 +17,7 @@ export interface Leases {
   /** Removes an entry; true if it existed. */
   release: (holder: string, workId: string) => Promise<boolean>;
   work: (holder: string) => Promise<HeldWork[]>;
-  /** Those of these entries that are registered under any lease. */
+  /** Returns those of these entries that are registered under any lease. */
   registered: (workIds: readonly string[]) => Promise<Set<string>>;
   /**
    * Returns true if the caller alone may take over this holder's attempts for `forMs`. From then on each renewal tells

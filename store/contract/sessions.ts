@@ -44,7 +44,7 @@ export interface Sessions {
     sessionId: string,
     owner?: Pick<SessionRecord, 'owner' | 'tenant'>,
   ) => Promise<SessionCalls | undefined>;
-  /** Those of these user message ids that the session has accepted. */
+  /** Returns those of these user message ids that the session has accepted. */
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
   /** The newest run of an accepted message's turn; undefined while the message is queued, and for a copied message. */
   runOf: (sessionId: string, messageId: string) => Promise<string | undefined>;

@@ -5,7 +5,7 @@ export interface HostAndPort {
   port: number;
 }
 
-/** Paths of PEM files for TLS: of a private authority, and of a client's certificate with its key. */
+/** Paths of PEM files for TLS: a private authority, and a client's certificate with its key. */
 export type TlsFiles = Partial<Record<(typeof TLS_FILES)[number], string>>;
 
 interface Access {
@@ -15,7 +15,6 @@ interface Access {
   files?: TlsFiles;
 }
 
-/** The address of a Redis, by kind of deployment. */
 export type RedisAddress =
   | { kind: 'standalone'; url: string; files?: TlsFiles }
   | ({ kind: 'cluster'; nodes: HostAndPort[] } & Access)
@@ -59,7 +58,7 @@ export function parseRedisAddress(address: string): RedisAddress {
   return { kind: 'sentinel', sentinels, name, db: Number(db ?? 0), ...access };
 }
 
-/** The address without the names of files, and those. */
+/** Splits the names of files off an address. */
 function takeTlsFiles(address: string): { url: string; files?: { files: TlsFiles } } {
   const [url, query] = splitOnce(address, '?');
   if (query === undefined) return { url: address };

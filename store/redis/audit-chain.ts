@@ -1,10 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { AuditFault } from '../contract/audit.js';
 
-/** An entry of a chain as stored. */
+/** A stored entry of a chain. */
 export interface StoredEntry {
   n: number;
-  /** The entry as JSON; what is hashed is this text. */
+  /** The entry as JSON; the hash covers this text. */
   text: string;
   hash: string;
   /** Signature of the hash; '' if the writer had no key. */
@@ -19,21 +19,21 @@ export interface Head {
 
 export const NO_HEAD: Head = { n: 0, hash: '' };
 
-/** The hash of an entry: over the hash of the one before, its number and its text. Pure. */
+/** Hashes the previous entry's hash with an entry's number and text. Pure. */
 export function hashOf(before: string, n: number, text: string): string {
   return createHash('sha256')
     .update(`${before}\n${String(n)}\n${text}`)
     .digest('base64url');
 }
 
-/** The signature of an entry, so that only holders of the key can write a chain that verifies. Pure. */
+/** Signs an entry, so only holders of the key can write a chain that verifies. Pure. */
 export function sign(key: string, tenant: string, n: number, hash: string): string {
   return createHmac('sha256', key)
     .update(`${tenant}\n${String(n)}\n${hash}`)
     .digest('base64url');
 }
 
-/** Entries as they follow a head. Pure. */
+/** Chains entries on a head. Pure. */
 export function chainOn(
   head: Head,
   texts: readonly string[],
@@ -49,10 +49,10 @@ export function chainOn(
 }
 
 /**
- * Checks a chain entry by entry, oldest first; holds one entry at a time.
+ * Checks a chain entry by entry, oldest first, holding one entry at a time.
  *
- * @param from the entry before the oldest one, which was dropped
- * @param keys keys of signatures, the newest first; none: signatures are not checked
+ * @param from the dropped entry before the oldest one
+ * @param keys signature keys, newest first; without keys, signatures are not checked
  */
 export function checkChain(from: Head, tenant: string, keys: readonly string[]) {
   let last = from;
@@ -73,7 +73,7 @@ export function checkChain(from: Head, tenant: string, keys: readonly string[]) 
   }
 
   return {
-    /** False if the entry is not as it was written; nothing is checked after that. */
+    /** Returns false for an entry that differs from what was written. Later entries are not checked. */
     accept: (stored: StoredEntry | undefined): boolean => {
       const reason = stored === undefined ? 'malformed' : reasonOf(stored);
       if (stored === undefined || reason !== undefined) {
@@ -93,7 +93,7 @@ export function checkChain(from: Head, tenant: string, keys: readonly string[]) 
     get last() {
       return last;
     },
-    /** The fault so far, or after all entries: of the head that was noted apart. */
+    /** Returns the fault so far, or the chain's difference from the separately noted head. */
     fault: (head: Head): { n: number; reason: AuditFault } | undefined => {
       if (fault !== undefined) return fault;
       if (last.n !== head.n) return { n: Math.min(last.n, head.n) + 1, reason: 'missing' };

@@ -6,10 +6,10 @@ import type { RedisContext } from './context.js';
 import { parseStored } from '../record/stored-json.js';
 
 const READ_AT_ONCE = 200;
-/** Entries examined for one page; a query that finds few gets what it found, and a cursor. */
+/** Limit on entries examined for one page. A query with few matches gets those, and a cursor. */
 const MOST_LOOKS = 5_000;
 
-/** Reads of a tenant's chain, the newest first unless a reader follows it. */
+/** Reads pages of a tenant's chain, newest first unless a reader follows it. */
 export function createAuditPages(
   context: Pick<RedisContext, 'redis' | 'keys'>,
   people: Pick<People, 'find' | 'namesOf' | 'sealedOf'>,
@@ -20,7 +20,7 @@ export function createAuditPages(
       const { after } = query;
       const isForward = after !== undefined;
       const actor = query.actor === undefined ? undefined : await people.find(tenant, query.actor);
-      // Of a person without a key nothing can be found.
+      // A person without a key has no entries that could be found.
       if (query.actor !== undefined && actor === undefined) {
         return { entries: [], ...(isForward && { after }) };
       }
@@ -81,7 +81,7 @@ function fits(
   return wanted === undefined || actor === wanted;
 }
 
-/** A chain from its oldest entry; undefined for one that is malformed. */
+/** Reads a chain from its oldest entry; yields undefined for a malformed one. */
 export async function* readChain(
   { redis, keys }: Pick<RedisContext, 'redis' | 'keys'>,
   tenant: string,
@@ -103,7 +103,7 @@ export function parseEntry({ text }: Pick<StoredEntry, 'text'>): AuditEntry {
   return parseStored(text, 'audit entry') as AuditEntry;
 }
 
-/** Undefined for an entry that lacks one of its fields. */
+/** Returns undefined for an entry that lacks a field. */
 export function toStored(id: string, fields: readonly string[]): StoredEntry | undefined {
   const stored: Record<string, string | undefined> = {};
   for (let at = 0; at < fields.length; at += 2) stored[fields[at] ?? ''] = fields[at + 1];

@@ -5,15 +5,15 @@ import { parseStored } from '../record/stored-json.js';
 
 const KEY_BYTES = 32;
 const PSEUDONYM_CHARS = 22;
-/** What one operator asks for waits this long for another one. */
+/** An operator's request waits this long for a second operator. */
 const ASKED_MS = 24 * 60 * 60 * 1000;
 
 export type People = ReturnType<typeof createPeople>;
 
 /**
- * Pseudonyms of people, each made with a key of its own: a reader of the trail cannot find out by
- * trying names who is meant, and without the key no one can. The name of a person who acted on what
- * belongs to others is also sealed, where no erasure reaches it.
+ * Creates pseudonyms of people, each with its own key: a reader of the trail cannot identify people by trying names,
+ * and without the key nobody can. The name of a person who acted on other people's data is also sealed, out of reach of
+ * any erasure.
  */
 export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>) {
   const keyOf = (tenant: string, person: string): Promise<string | null> =>
@@ -21,7 +21,7 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
 
   async function makeKey(tenant: string, person: string): Promise<string> {
     const key = randomBytes(KEY_BYTES).toString('base64url');
-    // Of two processes that make one, the first counts.
+    // If two processes make a key, the first counts.
     const isMade = (await redis.hsetnx(keys.audit(tenant).people, person, key)) === 1;
     return isMade ? key : ((await keyOf(tenant, person)) ?? key);
   }
@@ -38,14 +38,14 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
     );
   }
 
-  /** The pseudonym of a person that has one. */
+  /** Returns a person's existing pseudonym. */
   async function find(tenant: string, person: string | undefined): Promise<string | undefined> {
     if (person === undefined) return undefined;
     const key = await keyOf(tenant, person);
     return key === null ? undefined : toPseudonym(key, person);
   }
 
-  /** By the field of each. */
+  /** Reads requests with their fields. */
   async function readAsked(tenant: string): Promise<[string, DualRequest][]> {
     const stored = await redis.hgetall(keys.audit(tenant).asked);
     return Object.entries(stored).map(([field, until]) => {
@@ -61,7 +61,10 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
   }
 
   return {
-    /** Makes the key if the person has none; undefined without a person. @param isOnOthers the person acts on what belongs to others */
+    /**
+     * Returns a person's pseudonym, and makes the key if there is none; undefined without a person. @param isOnOthers
+     * the person acts on other people's data
+     */
     pseudonymOf: async (
       tenant: string,
       person: string | undefined,
@@ -74,20 +77,20 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
         const pseudonym = toPseudonym(key, person);
         await redis.hset(names, pseudonym, person);
         if (isOnOthers) {
-          // The time first, so that no trim in between takes the name.
+          // The time is written first, so that no trim in between drops the name.
           await redis.zadd(acted, now(), pseudonym);
           await redis.hset(sealed, pseudonym, person);
         }
         if ((await keyOf(tenant, person)) === key) return pseudonym;
-        // The person was forgotten meanwhile: the name would stay without its key.
+        // The person was forgotten meanwhile, so the name would stay without its key.
         await redis.hdel(names, pseudonym);
       }
     },
     find,
-    /** Names of pseudonyms whose keys exist. */
+    /** Returns the names of pseudonyms whose keys exist. */
     namesOf: (tenant: string, pseudonyms: readonly string[]) =>
       read(keys.audit(tenant).names, pseudonyms),
-    /** Names of pseudonyms that are sealed. */
+    /** Returns the names of sealed pseudonyms. */
     sealedOf: (tenant: string, pseudonyms: readonly string[]) =>
       read(keys.audit(tenant).sealed, pseudonyms),
     hasActedOnOthers: async (tenant: string, person: string): Promise<boolean> => {
@@ -117,10 +120,10 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
       if (key === null) return false;
       const { people, names } = keys.audit(tenant);
       const pseudonym = toPseudonym(key, person);
-      // The name first: with the key it can be found again if this is interrupted.
+      // The name is deleted first, since the key finds it again if this is interrupted.
       await redis.hdel(names, pseudonym);
       await redis.hdel(people, person);
-      // An act that came between has written it again.
+      // An act in between may have written the name again.
       await redis.hdel(names, pseudonym);
       return true;
     },

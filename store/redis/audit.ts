@@ -7,19 +7,19 @@ import type { Check, Write } from './write-if.js';
 import type { RedisContext } from './context.js';
 import { corrupt, parseStored } from '../record/stored-json.js';
 
-/** Acts of one conversation that are relayed at once. */
+/** Number of acts of one conversation that are relayed at once. */
 const BATCH = 100;
-/** Many relays append to the same chain; each try that fails means that another one succeeded. */
+/** Many relays append to the same chain. A try fails only if another relay succeeds. */
 const MOST_TRIES = 200;
-/** A process drops old entries of a tenant this often. */
+/** Minimum time between two trims of a tenant's chain by one process. */
 const TRIM_MS = 60_000;
 const PAGE = 500;
-/** Ids of entries are remembered this long; an outbox that was not trimmed is relayed again long before. */
+/** Retention of entries' ids. An outbox that was not trimmed is relayed again long before. */
 const SEEN_MS = 30 * 24 * 60 * 60 * 1000;
-/** Sealed names that one look drops; the others wait for the next. */
+/** Number of sealed names that one trim drops; the others wait for the next. */
 const MOST_NAMES = 500;
 
-/** The audit trail: a chain for each tenant, in the tenant's own slot. */
+/** Creates the audit trail: a chain for each tenant, in the tenant's own slot. */
 export function createAudit(context: RedisContext): Audit {
   const { redis, keys, writeIf, now } = context;
   const { keys: signingKeys } = context.audit;
@@ -42,7 +42,7 @@ export function createAudit(context: RedisContext): Audit {
 
   /** @returns those that the chain did not have */
   async function append(tenant: string, entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
-    // An act that was repeated may be in an outbox twice.
+    // A repeated act may be in an outbox twice.
     let left = [...new Map(entries.map((entry) => [entry.id, entry])).values()];
     let { n, hash }: Head = await readHead(tenant);
     for (let tries = 0; left.length > 0 && tries < MOST_TRIES; tries += 1) {
@@ -65,7 +65,7 @@ export function createAudit(context: RedisContext): Audit {
   /**
    * Appends entries, if the chain still ends at `last` and has none of them.
    *
-   * @throws HelixError `corrupt_record` if entries stand behind the head, which no relay has written
+   * @throws HelixError `corrupt_record` if entries that no relay wrote come after the head
    */
   async function chain(
     tenant: string,
@@ -98,7 +98,7 @@ export function createAudit(context: RedisContext): Audit {
     ]);
   }
 
-  /** Drops entries that are older than they are kept. */
+  /** Drops entries that exceed their retention. */
   async function trim(tenant: string): Promise<void> {
     const keptMs = context.audit.keptMs(tenant);
     if (keptMs === 0 || now() - (trimmedAt.get(tenant) ?? 0) < TRIM_MS) return;
@@ -111,7 +111,7 @@ export function createAudit(context: RedisContext): Audit {
     await drop(tenant, last, now() - keptMs);
   }
 
-  /** Drops the oldest entries, up to and including `last`, whose hash is kept, and the sealed names of which the rest has no entry. */
+  /** Drops the oldest entries up to `last`, whose hash is kept, and sealed names without a later act. */
   async function drop(tenant: string, last: Head, before: number): Promise<void> {
     const { head, chain: stream, acted, sealed } = keys.audit(tenant);
     const past = await redis.zrangebyscore(
@@ -130,7 +130,7 @@ export function createAudit(context: RedisContext): Audit {
       acted,
       name,
     ]);
-    // Who acts meanwhile is left to the next time.
+    // A person who acts meanwhile is left to the next trim.
     await writeIf(
       unchanged,
       names.flatMap((name): Write[] => [
@@ -149,11 +149,11 @@ export function createAudit(context: RedisContext): Audit {
     );
   }
 
-  /** What stands behind the head, which is moved together with each entry. */
+  /** Finds an entry after the head, which every append moves. */
   async function findStray(tenant: string): Promise<AuditVerdict['fault']> {
     const { chain } = keys.audit(tenant);
     const [newest] = await redis.xrevrange(chain, '+', '-', 'COUNT', 1);
-    // Read after the entry: what was appended meanwhile is before it.
+    // The head is read after the entry, so entries appended meanwhile do not count.
     const head = await readHead(tenant);
     const [n = 0, part = 0] = (newest?.[0] ?? '').split('-').map(Number);
     const isStray = n > head.n || (n === head.n && part > 0);
@@ -176,7 +176,7 @@ export function createAudit(context: RedisContext): Audit {
           }
           relayed.push(...(await append(tenant, entries)));
         }
-        // By text: another process may relay the same outbox.
+        // Acts are removed by text, since another process may relay the same outbox.
         for (const text of waiting) await redis.lrem(outbox, 1, text);
       }
     },
@@ -198,7 +198,7 @@ export function createAudit(context: RedisContext): Audit {
     knows: async (tenant = '', id) => (await redis.zscore(keys.audit(tenant).seen, id)) !== null,
     ...createAuditPages(context, people),
     verify: async (tenant = '') => {
-      // The head first: what is appended meanwhile is not checked.
+      // The head is read first, so entries appended meanwhile are not checked.
       const { from, ...head } = await readHead(tenant);
       const check = checkChain(from, tenant, signingKeys);
       for await (const stored of readChain(context, tenant, PAGE)) {
@@ -224,7 +224,7 @@ export function createAudit(context: RedisContext): Audit {
   };
 }
 
-/** Acts by the tenant whose chain they belong to, in their order. */
+/** Groups acts by the tenant whose chain they belong to, in order. */
 function byTenant(waiting: readonly string[]): Map<string, Act[]> {
   const acts = new Map<string, Act[]>();
   for (const text of waiting) {
@@ -236,17 +236,17 @@ function byTenant(waiting: readonly string[]): Map<string, Act[]> {
 }
 
 /**
- * True for what a person did to what belongs to others. An erasure of that person removes what the person
- * wrote, but not that it was the person who did this. Pure.
+ * Returns true for an act on another person's data. An erasure of the actor removes the actor's own data, but not the
+ * fact of this act. Pure.
  */
 export function isOnOthers({ by, owner }: Pick<Act, 'by' | 'owner'>): boolean {
   return by !== undefined && by !== owner;
 }
 
-/** The actor of an act by a rule, without a person. */
+/** Actor of an act by a rule, without a person. */
 const RULE = 'rule';
 
-/** The entry of an act; its fields in a fixed order, since the text is hashed. Pure. */
+/** Returns the entry of an act, with its fields in a fixed order, since the text is hashed. Pure. */
 export function toEntry(
   act: Act,
   target: Pick<AuditEntry['target'], 'sessionId' | 'person'>,

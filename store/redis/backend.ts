@@ -8,11 +8,12 @@ import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 /**
  * load: reads at one moment.
  *
- * Keys: the conversation's record, its files. Arguments: commands that read, with the number of words before each. Of
- * them `CALLS`: at most, the session's record, its content, contents; it replies with the order of the calls of the newest
- * step, and if there are not more, these and their contents.
+ * Keys: the conversation's record, its files. Arguments: commands that read, each preceded by its number of words.
+ * `CALLS` takes a limit, the session's record, its content and names of contents. It replies with the order of the
+ * newest step's calls, and with the calls and these contents unless they exceed the limit.
  *
- * @returns version, sequence and size of the log, and what only an earlier build has written · changes of the files · time · replies
+ * @returns version, sequence and size of the log, and the field of an earlier build · changes of the files · time ·
+ * replies
  */
 export const LOAD = script(`
 local function calls(most, key, content, ...)
@@ -40,14 +41,14 @@ local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes', 'status')
 return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies }`);
 
 /**
- * commit: writes all or nothing, if the conversation still has the version on which that was decided.
+ * commit: writes all or nothing, if the conversation still has the version on which the change was decided.
  *
- * Keys: the conversation's record, its files. Arguments: version, sequence, `*` for any, and changes of the files · name of this
- * commit, the next version · 1 if the record is there then · sequence and size of the log then, or nothing twice · commands that write,
- * entries of the log first.
+ * Keys: the conversation's record, its files. Arguments: version, sequence (`*` for any) and changes of the files ·
+ * name of this commit, the next version · 1 if the record exists afterwards · sequence and size of the log afterwards,
+ * or nothing twice · commands that write, entries of the log first.
  *
- * @returns 1 if it is stored, now or by the same request before · 0 if the version is another one · -1 if the log has
- * entries at these ids
+ * @returns 1 if stored, now or by an earlier send of this commit · 0 if the version differs · -1 if the log has entries
+ * at these ids
  */
 const COMMIT_CODE = `${EACH}
 local at = redis.call('HMGET', KEYS[1], 'v', 'seq')
@@ -70,7 +71,7 @@ if ARGV[4] == '' then redis.call('HSET', KEYS[1], 'v', ARGV[2])
 elseif ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'seq', ARGV[4], 'logBytes', ARGV[5]) end
 return 1`;
 export const COMMIT = script(COMMIT_CODE);
-/** The same where Redis is full. */
+/** Variant that a full Redis accepts. */
 export const COMMIT_FREEING = script(`#!lua flags=allow-oom\n${COMMIT_CODE}`);
 
 /**
@@ -78,11 +79,11 @@ export const COMMIT_FREEING = script(`#!lua flags=allow-oom\n${COMMIT_CODE}`);
  *
  * Keys: the session's record · its writers · the conversation's record · the log · the channel. Arguments: run, or `*`
  * for a writer without a run · writer · token · batch · now · known, the highest sequence that the writer has seen ·
- * notes, which of the messages the call's row keeps: letter and place · messages.
+ * notes, the messages that the call's row keeps: letter and place · messages.
  *
- * In this order: the batch was stored before (its first reply) · a newer build has laid out the record · the store is
- * older than `known` · the run is over or
- * superseded · another attempt owns the writer · a batch is missing before this one · the stream is paused.
+ * In this order: the batch was stored before (its first reply) · the record has a newer layout · the store is older
+ * than `known` · the run is over or superseded · another attempt owns the writer · a batch is missing before this one ·
+ * the stream is paused.
  *
  * @returns 1, the sequence, 1 if a stop was requested · 2 fenced · 3 superseded · 4 paused · 5 rewound · 6 newer
  */
@@ -140,15 +141,15 @@ const EARLIER = 'This conversation was made by an earlier build and cannot be re
 
 export interface BackendOptions {
   evaluate: Evaluate;
-  /** The same on the connection for large reads. */
+  /** Runs scripts on the connection for large reads. */
   evaluateLarge: Evaluate;
-  /** Of all keys. */
+  /** Prefix of all keys. */
   prefix: string;
   keep: Backend['keep'];
   newVersion: () => string;
 }
 
-/** Changes by scripts. */
+/** Creates the backend that uses these scripts. */
 export function createBackend({
   evaluate,
   evaluateLarge,
@@ -199,14 +200,14 @@ export function createBackend({
   };
 }
 
-/** A stored whole number; 0 if absent. @throws SyntaxError if another program wrote something else */
+/** Parses a stored whole number; 0 if absent. @throws SyntaxError if another program wrote something else */
 function toNumber(text: string | null | undefined): number {
   const number = Number(text ?? 0);
   if (!Number.isSafeInteger(number)) throw new SyntaxError('this is no number');
   return number;
 }
 
-/** True if the conversation has a record after this. */
+/** Returns true if the conversation has a record after the commit. */
 function leavesRecord({ writes }: Commit, wasThere: boolean): boolean {
   const of = writes.filter(
     (write) =>
@@ -218,7 +219,7 @@ function leavesRecord({ writes }: Commit, wasThere: boolean): boolean {
 
 type Keys = (part: string, name: string) => string;
 
-/** Keys that are called otherwise than what they hold. */
+/** Key names that differ from the names of places. */
 const NAMES: Partial<Record<string, string>> = {
   record: 'root',
   log: 'stream',
@@ -235,7 +236,7 @@ function keysOf(prefix: string, conversationId: string): Keys {
   };
 }
 
-/** Commands for reads; fields of one hash are read together. */
+/** Returns the commands for reads; fields of one hash are read together. */
 function toReads(
   keys: Keys,
   reads: readonly Want[],
@@ -268,7 +269,7 @@ function toReads(
   return { commands, pick: (replies) => picks.map((pick) => pick(replies)) };
 }
 
-/** More calls of a step than this are read as far as they are asked for. */
+/** Above this number of calls, only requested ones are read. */
 const MOST_CALLS = '16';
 
 type CallsReply = [order: string | null, ...fields: (string | null)[][]];
@@ -327,7 +328,7 @@ function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
   ];
 }
 
-/** Of one command, which a script takes from its stack; even, for fields with their values. */
+/** Maximum number of words of one command, which a script takes from its stack. Even, for fields with their values. */
 const MOST_WORDS = 1_000;
 
 function inParts(command: readonly string[], words: readonly string[]): string[][] {
@@ -414,7 +415,7 @@ function toWrites(keys: Keys, write: Write): string[][] {
   }
 }
 
-/** Keys that expire with a session. */
+/** Returns the keys that expire with a session. */
 function keptOf(part: string): string[] {
   return part === '' ? [...KEPT, ...SHARED] : KEPT;
 }

@@ -6,11 +6,11 @@ import type { Charged, Standing } from './charged.js';
 import type { RedisContext } from './context.js';
 import { addUsage, usedBy } from './usage.js';
 
-/** What is counted: the fields of a user's and a tenant's sums, and the names of limits. */
+/** Counted figures: the fields of a user's and a tenant's sums, and the names of limits. */
 export const COUNTED = ['runs', 'queued', 'sessions', 'bytes'] as const;
 export const NO_COUNTS: OwnerCounts = { runs: 0, queued: 0, sessions: 0, bytes: 0 };
 
-/** What one session counts for in its owner's sums. */
+/** One session's share of its owner's sums. */
 export type Entry = Omit<Standing, 'updated'>;
 
 export function parseEntry(stored: string | null): Entry | undefined {
@@ -36,15 +36,15 @@ export function createCharge({
   writeIf,
   now,
 }: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>) {
-  /** Charges of one slot wait for each other in this process, so that they compete between processes only. */
+  /** Charges of one slot queue up in this process, so only processes compete. */
   const queued = createQueues();
   /**
-   * Brings up to date what an owner is charged for a session. Charges may arrive late, twice or not at all: they carry
-   * totals, not differences, and of two the one with the higher version stays.
+   * Updates an owner's charge for a session. Charges may arrive late, twice or not at all: they carry totals, not
+   * differences, and the higher version wins.
    *
-   * @param anyway even if a later one came first: a store restored from a backup may hold less than it did then
+   * @param anyway even over a later one: a store restored from a backup may hold less than it did then
    * @param title of the conversation, if it has none yet
-   * @returns `stale`: a later one came first · `unknown`: the session was not charged
+   * @returns `stale`: a later charge came first · `unknown`: the session was not charged
    */
   return (
     sessionId: string,
@@ -74,7 +74,7 @@ export function createCharge({
         ] as const) {
           if (change.sessions < 0) checks.push([sessions ?? '', 'HGET', key, 'sessions']);
           if (change.sessions < 0 && Number(sessions) === 1) {
-            // A user who has erased everything leaves no key.
+            // A user without sessions leaves no key.
             writes.push(['UNLINK', key]);
             continue;
           }
@@ -101,7 +101,7 @@ export function createCharge({
             );
           }
         }
-        // It may free memory of an owner.
+        // A charge may free an owner's memory.
         if (!(await writeIf(checks, writes, { isFreeing: true }))) return undefined;
         if (charged === undefined) return 'removed';
         return before === undefined || before.created === 0 ? 'added' : 'charged';
@@ -110,7 +110,7 @@ export function createCharge({
   };
 }
 
-/** A session created later under the same id, after this one was erased, is newer. */
+/** Returns true if a later charge is stored. A session created later under the same id is newer. */
 function isOlder({ created, version }: Standing, before: Entry | undefined): boolean {
   if (before === undefined) return false;
   return created === before.created ? version < before.version : created < before.created;

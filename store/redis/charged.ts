@@ -5,9 +5,9 @@ import { filesOwner } from '../../session/files.js';
 import type { Session } from '../../session/tree.js';
 import type { SessionOwner } from '../contract/waiting.js';
 
-/** What a session counts for, as it was read at one moment. */
+/** A session's figures, read at one moment. */
 export interface Standing {
-  /** 0: it has files, and no message yet. */
+  /** 0 while the session has files but no message. */
   created: number;
   version: number;
   bytes: number;
@@ -16,11 +16,11 @@ export interface Standing {
   runs: number;
   /** ms since the epoch. */
   updated: number;
-  /** Usage of all its ended runs, six numbers and the number of runs; '' without any. */
+  /** Usage of all ended runs: six numbers and the number of runs; '' without runs. */
   spent: string;
 }
 
-/** What a conversation is charged by. */
+/** Reads on which a conversation's charge depends. */
 export const CHARGED: readonly Want[] = [
   ['field', 'files', '', 'bytes'],
   ['field', 'files', '', 'changes'],
@@ -29,24 +29,24 @@ export const CHARGED: readonly Want[] = [
   ['entryCount'],
 ];
 
-/** What an owner is charged for one session. */
+/** An owner's charge for one session. */
 export interface Charged {
   owner: SessionOwner;
   agent: string;
-  /** Of its newest step. */
+  /** Model of its newest step. */
   model: string;
   status: RunStatus;
   standing: Standing;
-  /** `bytes` of a session that must be recounted. */
+  /** Stored bytes of a session that must be recounted. */
   uncounted?: number;
 }
 
 /**
- * What the owner of a conversation is charged for it; undefined if there is none. Files that came before the first
- * message are charged to who added them.
+ * Returns the owner's charge for a conversation; undefined if there is none. Files added before the first message are
+ * charged to the one who added them.
  *
- * @param isClosing it is erased after this: its active run counts as if it ended now, with what its active sub-agents
- * have used
+ * @param isClosing the session is about to be erased: its active run, with its active sub-agents' usage, counts as if
+ * it ended now
  */
 export function chargedOf(session: Session, isClosing = false): Charged | undefined {
   const { record, tree, files } = session;
@@ -63,7 +63,7 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
   const { owner, tenant, run, stream, sizes } = record;
   const hasEnded = isTerminal(run.status);
   const isActive = stream !== 'paused' && !hasEnded;
-  // As the end of a run adds it.
+  // This equals the addition at the end of a run.
   const isCut = isClosing && !hasEnded;
   const spent = isCut
     ? [...sumOf(record.spent, usedBelow(session)), record.runs + 1]
@@ -91,7 +91,7 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
   };
 }
 
-/** What the newest run has used, and its active sub-agents, which counts for it only once they end. */
+/** Returns the usage of the newest run and its active sub-agents, whose usage otherwise counts only once they end. */
 function usedBelow({ tree, existing, children }: Session): Usage {
   let used: Usage | undefined = existing.run.usage;
   for (const [part, run] of children.all()) {

@@ -9,20 +9,18 @@ import { parseRedisAddress, type RedisAddress, type TlsFiles } from './addresses
 export type RedisConnection = Redis | Cluster;
 
 /**
- * Subscriptions are renewed by our own code: ioredis renews them in unobserved promises, which end
- * the process if the client is closed at that moment.
+ * Our own code renews subscriptions: ioredis renews them in unobserved promises, which end the process if the client is
+ * closed at that moment.
  */
 const OWN_RENEWAL = { autoResubscribe: false } as const;
 
 /**
- * A connection that leaves a command unanswered for this long is replaced, and so is one that is
- * not established within this time: its packets may vanish, for instance in a proxy or after the
- * loss of a host.
+ * A connection that leaves a command unanswered for this long is replaced, as is one that is not established within
+ * this time: its packets may vanish, for instance in a proxy or after the loss of a host.
  */
 const SILENCE_MS = 2_500;
 const SILENCE = { socketTimeout: SILENCE_MS, connectTimeout: SILENCE_MS } as const;
 
-/** How often and for how long a client retries. */
 interface RetryPolicy {
   /** Commands are queued in the process while there is no connection. */
   waits: boolean;
@@ -33,29 +31,24 @@ interface RetryPolicy {
   maxBackoffMs: number;
 }
 
-/**
- * Delay before the retry of a command that a cluster redirects, and of one that it cannot serve
- * right now.
- */
+/** Delays before the retry of a command that a cluster redirects, or cannot serve right now. */
 const REDIRECT_PAUSE_MS = 10;
 const RETRY_PAUSE_MS = 100;
 /** Minimum time between two searches for the master. */
 const LOOK_AGAIN_MS = 1_000;
-/**
- * The map of slots is refreshed this often, for subscribers, which are not informed of a change.
- */
+/** Refresh interval of the map of slots, for subscribers, which are not informed of changes. */
 const SLOTS_REFRESH_MS = 5_000;
-/** For policies without a limit: a number of redirections that no command reaches. */
+/** A number of redirections that no command reaches, for policies without a limit. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
- * What a command does while Redis is away. `wait`: waits without limit and resends what was in flight
- * (transitions recognise repeated requests), as workers and programs do. `refuse`: fails with
- * `unavailable` at once, so that a person gets an answer, as web servers do.
+ * Behaviour of a command while Redis is unreachable. `wait`: waits without limit and resends commands in flight
+ * (changes recognise repeated requests), as workers and programs do. `refuse`: fails with `unavailable` at once, so
+ * that a person gets an answer, as web servers do.
  */
 export type WhenAway = 'refuse' | 'wait';
 
-/** A command of a connection that refuses fails after this long. */
+/** Time limit of commands with the policy `refuse`. */
 const REFUSED_MS = 1_500;
 
 const POLICIES: Record<WhenAway, RetryPolicy> = {
@@ -68,15 +61,15 @@ export function connectCommands(url: string, whenAway: WhenAway): RedisConnectio
   return createClient(url, POLICIES[whenAway], 'commands');
 }
 
-/** Subscriptions are renewed after a broken connection; what was missed is read from the log. */
+/** Connects for subscriptions, which are renewed after a broken connection; missed entries are read from the log. */
 export function connectSubscriber(url: string, whenAway: WhenAway): RedisConnection {
   const { maxBackoffMs } = POLICIES[whenAway];
   return createClient(url, { ...POLICIES.wait, maxBackoffMs }, 'subscriptions');
 }
 
 /**
- * Resolves when a new connection is first ready, or was not within the time-out of a command: what is
- * sent before would fail although Redis runs. Afterwards commands are sent, or refused, at once.
+ * Resolves when a new connection is first ready, or after a command's time limit. Commands sent earlier would fail
+ * although Redis runs; later ones are sent, or refused, at once.
  */
 export function firstConnection(redis: RedisConnection): Promise<void> {
   return new Promise((resolve) => {
@@ -90,10 +83,7 @@ export function firstConnection(redis: RedisConnection): Promise<void> {
   });
 }
 
-/**
- * A connection for subscriptions to the same Redis as the caller's connection; it connects when
- * used.
- */
+/** Creates a connection for subscriptions to the caller's Redis; it connects when used. */
 export function duplicateForSubscriptions(redis: RedisConnection): RedisConnection {
   const subscriber =
     'nodes' in redis
@@ -115,10 +105,7 @@ export function duplicateForSubscriptions(redis: RedisConnection): RedisConnecti
   return subscriber;
 }
 
-/**
- * Creates a client that connects on request. Connection errors are reported to the callers of its
- * commands.
- */
+/** Creates a client that connects on request. Connection errors are reported to the callers of its commands. */
 function createClient(
   url: string,
   policy: RetryPolicy,
@@ -138,10 +125,7 @@ function createClient(
   return client;
 }
 
-/**
- * Closes a client permanently. Closing one that has already ended would keep the process alive for
- * two seconds.
- */
+/** Closes a client permanently. Closing one that has already ended would keep the process alive for two seconds. */
 export function closeClient(client: RedisConnection): void {
   if (client.status === 'end') return;
   if ('nodes' in client) {
@@ -187,8 +171,8 @@ function createRedis(
 }
 
 /**
- * When a master has become a replica, ioredis looks for the new master and resends the command. If
- * there is no new master, the error is returned to the caller.
+ * When a master has become a replica, ioredis looks for the new master and resends the command. If there is none, the
+ * caller gets the error.
  */
 function createReconnection(): (error: Error) => 2 | false {
   let lookedAt: number | undefined;

@@ -3,8 +3,8 @@ import { callRedis, isDiscarded } from './errors.js';
 import type { Send } from './send.js';
 
 /**
- * The commands that the store sends besides its scripts. Both a connection of ioredis and the
- * in-process keyspace implement them.
+ * The commands that the store sends besides its scripts. Connections of ioredis and the in-process keyspace implement
+ * them.
  */
 export interface Commands {
   hgetall: (key: string) => Promise<Record<string, string>>;
@@ -30,7 +30,7 @@ export interface Commands {
   ltrim: (key: string, from: number, to: number) => Promise<unknown>;
   unlink: (key: string) => Promise<number>;
   pexpire: (key: string, ms: number) => Promise<number>;
-  /** Time to live in ms; negative if there is no such key, or no limit. */
+  /** Time to live, ms; negative for a missing key, or one without expiry. */
   pttl: (key: string) => Promise<number>;
   zadd: (key: string, ...args: (string | number)[]) => Promise<unknown>;
   zrem: (key: string, member: string) => Promise<number>;
@@ -44,13 +44,13 @@ export interface Commands {
   ) => Promise<string[]>;
   xrange: (...range: StreamRange) => Promise<StoredEntries>;
   xrevrange: (...range: StreamRange) => Promise<StoredEntries>;
-  /** Replies of reads made at one moment, in their order. */
+  /** Makes reads at one moment. Resolves with their replies, in order. */
   together: (...reads: Read[]) => Promise<unknown[]>;
 }
 
 export type Read = [name: 'hmget' | 'lrange' | 'xrange' | 'info', ...args: (string | number)[]];
 
-/** In the order of the command: XRANGE takes the lower end first, XREVRANGE the upper one. */
+/** Bounds in the order of the command: XRANGE takes the lower one first, XREVRANGE the upper one. */
 type StreamRange = [key: string, from: string, to: string, count: 'COUNT', most: number];
 type StoredEntries = [id: string, fields: string[]][];
 
@@ -61,12 +61,11 @@ export const SINGLE = [
 ] as const;
 
 /**
- * The commands of a connection; `send` decides how a temporary refusal of Redis is retried. What fails does so with an
- * error of the contract.
+ * Creates the commands of a connection; `send` decides about temporary refusals. Failures become errors of the
+ * contract.
  */
 export function commandsOf(redis: RedisConnection, send: Send): Commands {
-  // The overloads of ioredis are equivalent to Commands, but none of them accepts a list of
-  // options.
+  // The overloads of ioredis are equivalent to Commands, but none of them accepts a list of options.
   const all = redis as unknown as Record<
     (typeof SINGLE)[number],
     (...args: unknown[]) => Promise<unknown>
@@ -81,10 +80,7 @@ export function commandsOf(redis: RedisConnection, send: Send): Commands {
   };
 }
 
-/**
- * A full Redis refuses transactions. The reads are then pipelined; little can be written between
- * them.
- */
+/** A full Redis refuses transactions. The reads are then pipelined; little can be written between them. */
 async function readTogether(redis: RedisConnection, reads: Read[]): Promise<unknown[]> {
   try {
     return unpack(await redis.multi(reads).exec());

@@ -22,30 +22,30 @@ import {
 } from './send.js';
 
 /**
- * How long entries of the audit trail are kept, seconds: the same for all tenants, or by tenant. 0: no limit;
- * so are undefined, NaN, infinity and what is negative.
+ * Retention of audit entries, seconds, for all tenants or by tenant. 0 means no limit, as do undefined, NaN, infinite
+ * and negative values.
  */
 export type AuditTtl = number | ((tenant: string | undefined) => number);
 
-/** The same in ms; `''` stands for those without a tenant. */
+/** Converts a retention to ms; `''` stands for users without a tenant. */
 export function toKeptMs(ttl: AuditTtl): (tenant: string) => number {
   const read = typeof ttl === 'function' ? ttl : () => ttl;
   return (tenant) => {
     const seconds = read(tenant === '' ? undefined : tenant);
-    // A function without an answer for a tenant must not cost the trail: a wrong one keeps all, too.
+    // A function without an answer for a tenant must not cost the trail, so a wrong value keeps everything too.
     return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
   };
 }
 
-/** How long what is stored is kept. */
+/** Retention of stored data. */
 export interface Expiry {
-  /** How long the stream of an ended run is kept, seconds. Default one day. */
+  /** Retention of an ended run's stream, seconds. Default one day. */
   streamTtlSeconds?: number;
-  /** How long a session is kept after its last run, seconds. Default 0: forever. */
+  /** Retention of a session after its last run, seconds. Default 0: forever. */
   sessionTtlSeconds?: number;
   /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
   maxChunks?: number;
-  /** How long entries of the audit trail are kept, seconds, or a function of the tenant. Default 0: forever. */
+  /** Retention of audit entries, seconds, or a function of the tenant. Default 0: forever. */
   auditTtlSeconds?: AuditTtl;
 }
 
@@ -53,54 +53,52 @@ export interface RedisStoreOptions extends Expiry {
   /** Prefix of all keys. Default `hx`. */
   prefix?: string;
   /**
-   * Keys that sign the entries of the audit trail, of at least 32 characters each: the first signs,
-   * each verifies. All processes need them. Default: entries are chained, but not signed.
+   * Keys that sign the audit entries, each of at least 32 characters: the first signs, all verify. All processes need
+   * them. Default: entries are chained, but not signed.
    */
   auditKeys?: readonly string[];
-  /** Where the bytes of files are. Default: in this Redis. All processes need the same. */
+  /** Storage for the bytes of files, the same for all processes. Default: this Redis. */
   files?: FileStore;
 }
 
 export interface ContextOptions {
-  /** True: commands are retried while Redis temporarily refuses them. */
+  /** Retries commands while Redis temporarily refuses them. */
   retriesRefusals?: boolean;
   /** Connection for large reads. Default: the same. */
   reads?: RedisConnection;
-  /** Commands before the first connection wait for this; later ones do not. Default: none waits. */
+  /** Commands before the first connection wait for this. Default: none waits. */
   connected?: Promise<void>;
 }
 
-/** What all parts of the store share that work on one Redis, or on one in-process keyspace. */
+/** State shared by all parts of a store on one Redis, or on one in-process keyspace. */
 export interface RedisContext {
-  /** What tells this data from other data, see `joinParts`. */
+  /** Identifies this data, see `joinParts`. */
   data: unknown;
   redis: Commands;
-  /** For what may be large: apart from the one above, where the start of a run would wait behind it. */
+  /** Connection for large reads, so that the start of a run does not wait behind them. */
   reads: Commands;
   keys: KeySpace;
-  /** Runs scripts of the store. */
   evaluate: Evaluate;
   change: Change;
   look: Look;
-  /** Changes of what is in other slots than conversations. */
+  /** Changes data outside the slots of conversations. */
   writeIf: WriteIf;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */
   now: () => number;
-  /** How another thread opens the leases; absent if it cannot. */
+  /** The means by which another thread opens the leases, if it can. */
   leaseThread?: LeaseThread;
-  /** Of the audit trail: keys of signatures, and how long entries of a tenant are kept, ms; 0: no limit. */
+  /** Signature keys of the audit trail, and a tenant's retention, ms; 0 means no limit. */
   audit: { keys: readonly string[]; keptMs: (tenant: string) => number };
-  /** Where the bytes of files are. */
   fileStore: FileStore;
-  /** It is outside this store, which cannot expire what it holds. */
+  /** True if `fileStore` is a separate store, whose contents cannot expire with this one. */
   keepsFilesElsewhere: boolean;
-  /** Sends everything written in the current turn of the event loop together. */
+  /** Batches all writes of the current turn of the event loop into one send. */
   corkWrites: () => void;
 }
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
-/** Changes of conversations. @param evaluateLarge on the connection for large reads */
+/** Creates changes and looks of conversations. @param evaluateLarge on the connection for large reads */
 export function createConversations(
   { evaluate, evaluateLarge = evaluate }: { evaluate: Evaluate; evaluateLarge?: Evaluate },
   { prefix }: Pick<KeySpace, 'prefix'>,
@@ -119,7 +117,7 @@ export function createConversations(
   return createChange(createBackend({ evaluate, evaluateLarge, prefix, keep, newVersion }));
 }
 
-/** What is the same on a Redis and in memory. */
+/** Adds the parts that Redis and memory share. */
 export function completeContext(
   own: Omit<RedisContext, 'change' | 'look' | 'writeIf' | 'audit'> & { evaluateLarge?: Evaluate },
   { auditKeys = [], auditTtlSeconds = 0, ...expiry }: Pick<RedisStoreOptions, 'auditKeys'> & Expiry,
@@ -134,7 +132,7 @@ export function completeContext(
 
 const SHORTEST_KEY = 32;
 
-/** Keys, scripts and limits on one connection. @throws Error for a key of signatures that could be guessed */
+/** Creates the context of one connection. @throws Error for a signature key that is too short */
 export function createContext(
   redis: RedisConnection,
   options: RedisStoreOptions = {},

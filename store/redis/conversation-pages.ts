@@ -32,7 +32,7 @@ export function createConversationPages(
     );
   }
 
-  /** Undefined if the session no longer exists; it is then removed from the list. */
+  /** Reads a conversation, or removes it from the list if it no longer exists. */
   async function look(
     owner: SessionOwner,
     sessionId: string,

@@ -26,13 +26,13 @@ import { toStoredChanges, toStoredJson, parseStored } from '../record/stored-jso
 import type { RedisContext } from './context.js';
 import { stateAt, toStateRead } from './stored-session.js';
 
-/** The session may change between two reads, a few times under load. */
+/** Limit on tries, since the session may change between two reads, repeatedly under load. */
 const MOST_TRIES = 50;
 
 const PAGE = 50;
 const MAX_PAGE = 1_000;
 
-/** The nouns of a store, and parts of nouns, that are documents. */
+/** The nouns, and parts of nouns, that read a session as documents. */
 export interface DocumentNouns {
   documents: Documents;
   checkpoints: Checkpoints;
@@ -41,7 +41,7 @@ export interface DocumentNouns {
   calls: Pick<Calls, 'pending' | 'suspension'>;
 }
 
-/** Runs, checkpoints, the transcript, the agent's own state and its staged changes. */
+/** Creates runs, checkpoints, the transcript, the agent's own state and its staged changes. */
 export function createDocuments(
   { redis, keys, change, look, now }: RedisContext,
   sessions: Pick<Sessions, 'view' | 'withCalls' | 'rows'>,
@@ -51,7 +51,7 @@ export function createDocuments(
     return (await sessions.withCalls(sessionId)) ?? notFound();
   }
 
-  /** What a look finds at a session that exists. */
+  /** Looks at a session that must exist. */
   async function readOf<Found>(
     sessionId: string,
     read: (session: Session) => Found,
@@ -63,7 +63,7 @@ export function createDocuments(
     return (found ?? notFound()).of;
   }
 
-  /** The state of a version that is current or named by a checkpoint; undefined if it is no longer kept. */
+  /** Returns the state of a current or checkpointed version; undefined if it is no longer kept. */
   const stateOf = (sessionId: string, version: number): Promise<CustomState | undefined> =>
     look(sessionId, (session) => stateAt(session, version));
 
@@ -100,7 +100,7 @@ export function createDocuments(
     return change(sessionId, promoteStaged, {}, { wants });
   }
 
-  /** Every run of the session, the newest last; empty if it does not exist. */
+  /** Reads all runs of a session, newest last; empty if it does not exist. */
   async function readRuns(sessionId: string): Promise<RunInfo[]> {
     checkStreamId(sessionId);
     const stored = await look(sessionId, ({ record, runs, tree }) => {
@@ -146,7 +146,7 @@ export function createDocuments(
           if (view === undefined) return null;
           const { record, rows, openCalls } = view;
           const customState = await stateOf(sessionId, record.stateVersion);
-          // The view is old as well.
+          // The state is gone, so the view is outdated too.
           if (customState === undefined) continue;
           const suspension = toSuspension(view);
           return {
@@ -196,7 +196,7 @@ export function createDocuments(
         const checkpoint = await find(sessionId, checkpointId);
         if (checkpoint === undefined) return null;
         const customState = await stateOf(sessionId, checkpoint.stateVersion);
-        // States are kept of the newest turns.
+        // Only states of the newest turns are kept.
         if (customState === undefined) throw tooOld();
         return { ...checkpoint, customState };
       },
@@ -206,7 +206,7 @@ export function createDocuments(
       },
       list: async (sessionId, { limit = PAGE, cursor } = {}) => {
         checkCount('limit', limit);
-        // Checkpoints come and go at the end of the list only, so the indexes of others stay.
+        // Checkpoints come and go only at the end of the list, so the others' indexes stay.
         const count = await countCheckpoints(sessionId);
         const end = cursor === undefined ? count : Math.min(toIndex(cursor), count);
         const start = Math.max(0, end - Math.min(Math.max(limit, 1), MAX_PAGE));
@@ -247,7 +247,7 @@ export function createDocuments(
     },
   };
 
-  /** The newest first, a page at a time. */
+  /** Searches a checkpoint from the newest on, page by page. */
   async function find(sessionId: string, checkpointId: string): Promise<Checkpoint | undefined> {
     let end = await countCheckpoints(sessionId);
     while (end > 0) {
@@ -261,10 +261,10 @@ export function createDocuments(
   }
 }
 
-/** Under which the rewinds of a session are kept beside its runs. */
+/** Prefix of rewinds among the stored runs of a session. */
 export const REWIND = 'rewind ';
 
-/** A run as stored: usage as numbers, its result apart. */
+/** A stored run: its usage as numbers, its result by reference. */
 type StoredRun = Omit<RunInfo, 'usage'> & { usage?: Usage; outputRef?: string };
 
 function toRunInfo(
@@ -280,7 +280,7 @@ function toRunInfo(
   };
 }
 
-/** What a rewind dropped: the runs of turns that began at its row, or later. */
+/** A rewind, which dropped the runs of turns that began at its row or later. */
 interface Dropped {
   n: number;
   row: number;
@@ -291,7 +291,7 @@ function isDropped({ runId, startRow }: StoredRun, { n, row, mode }: Dropped): b
   return runNumberOf(runId) <= n && (startRow > row || (startRow === row && mode === 'retry'));
 }
 
-/** A step id as stored: the first slash ends it, whatever the call id contains. */
+/** Escapes a step id: the first slash ends it, whatever the call id contains. */
 function toStoredStep(stepId: string): string {
   return stepId.replaceAll('%', '%25').replaceAll('/', '%2F');
 }

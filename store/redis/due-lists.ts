@@ -5,14 +5,14 @@ import { isOutOfMemory } from './errors.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>;
 
-/** The lists of due sessions of one fleet, each a sorted set by time. */
+/** Creates the lists of due sessions of one fleet, each a sorted set by time. */
 export function createDueLists(context: Context, fleet = ''): Due {
   const { redis, keys, writeIf, now } = context;
   const listsOf = (sessionId: string) => keys.due(fleet, dueShardOf(sessionId));
   const lease = async (key: string, holder: string, forMs: number): Promise<boolean> =>
     (await redis.set(key, holder, 'PX', forMs, 'NX')) === 'OK';
 
-  /** Takes the oldest that are due; they become due again at `takenUntil`, in case the process that took them dies. */
+  /** Takes the oldest due sessions. They become due again at `takenUntil`, in case the taking process dies. */
   const takeFrom = (list: string, takenUntil: number, most: number): Promise<string[]> =>
     untilWritten(async () => {
       if (most === 0) return [];

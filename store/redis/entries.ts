@@ -2,14 +2,13 @@ import type { StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 
 /**
- * Entries of a log. An entry has the fields `w`, its writer, and `c`, its message as JSON. A delta has
- * a single field: its name is the writer, which Redis mostly stores once for many entries, and its value
- * the short form.
+ * An entry of a log. It has the fields `w`, its writer, and `c`, its message as JSON. A delta has a single field, named
+ * by its writer, which Redis mostly stores once for many entries; the value is the short form.
  *
- * The short form is the JSON of `[text, agentType, step, timestamp, of, part]`: `of` is the id of the
- * call for an argument's delta, `isComplete` for thinking and null for text; `part` is the rest of the
- * agent's id after the conversation's. What would end the list as null or '' is left out. Each entry
- * is complete: none refers to another one, which might have been removed.
+ * The short form is the JSON of `[text, agentType, step, timestamp, of, part]`. `of` is the call's id for an argument's
+ * delta, `isComplete` for thinking and null for text. `part` is the rest of the agent's id after the conversation's.
+ * Trailing null and '' are omitted. Each entry is complete: a reference to another one would break once that is
+ * removed.
  */
 export type StreamEntry = [id: string, fields: string[]];
 
@@ -17,31 +16,31 @@ export function writerOf(fields: readonly string[]): string {
   return (fields.length === 2 ? fields[0] : fields[1]) ?? '';
 }
 
-/** An entry as it is stored; a message that begins as a list is the short form of a delta. */
+/** Returns an entry's stored fields. A message that begins as a list is the short form of a delta. */
 export function fieldsOf(writer: string, message: string): string[] {
   return message.startsWith('[') ? [writer, message] : ['w', writer, 'c', message];
 }
 
-/** The message of an entry as JSON, or the short form of a delta. */
+/** Returns an entry's message as JSON, or the short form of a delta. */
 export function jsonOf(fields: readonly string[]): string {
   return (fields.length === 2 ? fields[1] : fields[3]) ?? '';
 }
 
-/** Longer ones gain nothing; so the limit on the size of a chunk is the same in both forms. */
+/** Longer texts gain nothing, so the size limit of chunks is the same in both forms. */
 const LONGEST = 8_192;
 
-/** Type and base fields. */
+/** Number of fields shared by all types: the type and the base fields. */
 const SHARED = 5;
 
 /**
- * The short form of a delta that is one of the protocol; undefined for any other message, which has to be
- * checked. Most entries of a log are deltas of a few letters: the names and ids around them are five times as
- * long, and the schema would take longer than all else that a worker does with them.
+ * Returns the short form of a delta of the protocol; undefined for any other message, which must be checked. Most
+ * entries of a log are deltas of a few letters: their names and ids are five times as long, and the schema would take
+ * longer than all other work of a worker on them.
  */
 export function toShortDelta(message: StreamMessage, conversationId: string): string | undefined {
   const own = ownFields(message);
   if (own === undefined) return undefined;
-  // A field that is not of the protocol is stored as well.
+  // Messages with unknown fields are stored in full.
   if (Object.keys(message).length !== SHARED + own.length) return undefined;
   const { agentId, agentType, step, timestamp } = message as StreamMessage & Base;
   if (!isId(agentId) || !isId(agentType) || !isCount(step) || !Number.isFinite(timestamp)) {
@@ -57,7 +56,7 @@ export function toShortDelta(message: StreamMessage, conversationId: string): st
     delta.push(agentId.slice(before.length));
   }
   const json = JSON.stringify(delta);
-  // Half a character may be in it.
+  // The text may contain a lone surrogate.
   return json.includes('\\ud') ? undefined : json;
 }
 
@@ -102,7 +101,7 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-/** A message as it was parsed from its JSON, or from the short form; undefined if it is neither. */
+/** Returns the message of parsed JSON, in full or short form; undefined for anything else. */
 export function toMessage(parsed: unknown, conversationId: string): StreamMessage | undefined {
   if (Array.isArray(parsed)) return fromShortDelta(parsed, conversationId);
   // Only the shape is checked; unknown types are for newer readers.

@@ -13,18 +13,18 @@ import { REWIND } from './documents.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'change' | 'look' | 'now'>;
 
-/** Each try that fails means that a run or a sub-agent has begun meanwhile. */
+/** A try fails only if a run or a sub-agent has begun meanwhile. */
 const MOST_TRIES = 20;
 const FILE = 'file:';
-/** Temporal lists what happened longer ago. */
+/** Temporal lists work that is older than this. */
 const RECENT_MS = 60_000;
-/** Of a session that has changed since then. */
+/** Number of rows searched in a session that changed within this time. */
 const RECENT_ROWS = 200;
 const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
-/** The list of erasures is written before the conversation is removed. */
+/** An erasure is listed at most this long before its conversation is removed. */
 const NOTED_MS = 60_000;
 
-/** Erases a session; with an act, what is left to do outside the record is noted with it. */
+/** Erases a session. With an act, the remaining work outside the record is noted with it. */
 export async function eraseSession(
   context: Context,
   sessionId: string,
@@ -51,7 +51,7 @@ type Rest = Pick<
   'owner' | 'runs' | 'starting' | 'parts' | 'childRuns' | 'calls' | 'files'
 > & {
   runId: string;
-  /** Sub-agents of that run. */
+  /** Number of sub-agents of that run. */
   children: number;
   fileChanges: number;
 };
@@ -68,7 +68,7 @@ function notedOf(rest: Rest | undefined, act: Act | undefined): Erase['noted'] {
   };
 }
 
-/** What an erasure has to reach outside the record; undefined if the session does not exist. */
+/** Reads the data that an erasure needs outside the record; undefined if the session does not exist. */
 function readRest({ look, now }: Context, sessionId: string): Promise<Rest | undefined> {
   return look(sessionId, (session) => {
     const { record, tree, runs, children, files } = session;
@@ -95,7 +95,7 @@ function readRest({ look, now }: Context, sessionId: string): Promise<Rest | und
   });
 }
 
-/** Calls that the session has made in the last minute, and some before them. */
+/** Returns the session's calls of the last minute, and some earlier ones. */
 function recentCalls(session: Session, now: number): [runId: string, toolCallId: string][] {
   const { record, rows } = session;
   if (record === undefined || now - Math.max(record.updated, session.appended) > RECENT_MS)
@@ -139,7 +139,7 @@ export function createErasures(
     done: async (sessionId, { text, owner }) => {
       const gone = keys.gone(sessionId);
       await redis.lrem(gone, 1, text);
-      // Under its id another conversation may have been erased since.
+      // Another conversation with the same id may have been erased since.
       if ((await redis.llen(gone)) > 0) return;
       await redis.zrem(keys.erasing(owner), sessionId);
     },
@@ -149,7 +149,7 @@ export function createErasures(
       for (const sessionId of await redis.zrangebyscore(list, '-inf', '+inf')) {
         if ((await redis.llen(keys.gone(sessionId))) > 0) pending.push(sessionId);
         else if (Number(await redis.zscore(list, sessionId)) < now() - NOTED_MS) {
-          // Its process died before it had removed anything, or after it was complete.
+          // The process died before it removed anything, or after the erasure was complete.
           await redis.zrem(list, sessionId);
         }
       }

@@ -19,10 +19,9 @@ export async function callRedis<T>(work: Promise<T>): Promise<T> {
 }
 
 /**
- * Translates an error of Redis. An unreachable Redis, or one that refuses this server, becomes
- * `unavailable`, which clients may retry; a key of another type is foreign data. Any other error of
- * a script is a bug of ours and stays as it is. ioredis attaches the whole command including user
- * content to an error, so only the message is kept.
+ * Translates an error of Redis. An unreachable Redis, or one that refuses this server, becomes `unavailable`, which
+ * clients may retry; a key of another type is foreign data. Any other error of a script is a bug of ours and stays as
+ * it is. ioredis attaches the whole command including user content to an error, so only the message is kept.
  */
 export function toContractError(error: unknown): Error {
   if (HelixError.isInstance(error)) return error;
@@ -37,7 +36,7 @@ export function toContractError(error: unknown): Error {
   return new Error(`Redis refused a command: ${message}`);
 }
 
-/** True if the same command may be sent again later. */
+/** Returns true if the same command may be sent again later. */
 export function saysNotNow(error: unknown): boolean {
   return isReplyError(error) && NOT_NOW.test(error.message);
 }
@@ -46,7 +45,7 @@ export function isOutOfMemory(error: unknown): boolean {
   return refusalOf(error).startsWith('OOM ');
 }
 
-/** True if a transaction was not executed because one of its commands was refused. */
+/** Returns true if a transaction was not executed because one of its commands was refused. */
 export function isDiscarded(error: unknown): boolean {
   return isReplyError(error) && error.message.startsWith('EXECABORT');
 }
@@ -60,7 +59,7 @@ export function lackOfRights(commands: string): HelixError {
   return unavailable(`refuses this server: its Redis user may not use ${commands}`);
 }
 
-/** What an operator must change; no data is lost meanwhile. */
+/** Describes a fault of the set-up, which an operator must fix; no data is lost meanwhile. */
 function faultOfSetUp(message: string): string | undefined {
   const [, unknown] = NO_COMMAND.exec(message) ?? [];
   if (unknown !== undefined) return `is a Redis without ${unknown.toUpperCase()}`;
@@ -81,7 +80,7 @@ function unavailable(what: string, cause?: unknown): HelixError {
   return new HelixError('unavailable', `The conversation store ${what}.`, options);
 }
 
-/** What Redis said when it refused a command, also once that is translated. */
+/** Returns the message with which Redis refused a command, even after its translation. */
 function refusalOf(error: unknown): string {
   const said = HelixError.isInstance(error) ? error.cause : isReplyError(error) && error;
   return said instanceof Error ? said.message : '';

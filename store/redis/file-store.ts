@@ -8,8 +8,8 @@ import type { Send } from './send.js';
 const PIECE = LIMITS.filePieceBytes;
 
 /**
- * The bytes of files in Redis, in pieces: those of a conversation are one hash, which expires and is
- * erased with the conversation.
+ * Keeps the bytes of files in Redis, in pieces. A conversation's pieces are one hash, which expires and is erased with
+ * the conversation.
  */
 export function createRedisFileStore(
   redis: RedisConnection,
@@ -23,7 +23,7 @@ export function createRedisFileStore(
   return {
     write: async (place, content) => {
       const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-      // One after the other, so that other commands are not held up by a large file.
+      // Pieces are sent one by one, so that a large file does not hold up other commands.
       for (let at = 0; at * PIECE < bytes.length; at += 1) {
         const [field = ''] = fieldsOf(place, at, at + 1);
         const piece = bytes.subarray(at * PIECE, (at + 1) * PIECE);

@@ -12,7 +12,7 @@ type Context = Pick<
   'redis' | 'keys' | 'change' | 'now' | 'fileStore' | 'keepsFilesElsewhere'
 >;
 
-/** Files of conversations: noted in the record first, so that no bytes are stored beyond its limits. */
+/** Creates the files of conversations. A file is noted in the record first, so that no bytes exceed its limits. */
 export function createFiles(context: Context): Files {
   const { redis, keys, change, now, fileStore, keepsFilesElsewhere } = context;
   const keyOf = (sessionId: string): string => keys.session(rootOf(sessionId)).files;
@@ -34,17 +34,17 @@ export function createFiles(context: Context): Files {
     return files.sort((a, b) => a.at - b.at);
   };
 
-  /** Before a file is added, so that an erasure of its owner finds it. */
+  /** Lists the conversation before a file is added, so that an erasure of its owner finds it. */
   async function note(sessionId: string, owner: SessionOwner): Promise<void> {
     const { unclaimed } = keys.owner(owner);
     const until = now() + LIMITS.unclaimedFilesMs;
     await redis.zadd(unclaimed, until, rootOf(sessionId));
-    // What has expired stays listed until its owner's figures are repaired.
+    // Expired files stay listed until their owner's figures are repaired.
     await redis.pexpire(unclaimed, 2 * LIMITS.unclaimedFilesMs);
   }
 
   const remove: Files['remove'] = async (sessionId, fileId) => {
-    // First: without a record, bytes whose removal failed could not be found again.
+    // Bytes go first: without a record, bytes whose removal failed could not be found again.
     await fileStore.remove(placeOf(sessionId, fileId));
     const { kind } = await change(
       rootOf(sessionId),
@@ -107,8 +107,8 @@ const WRITTEN_MS = 10 * 60_000;
 const AFTER_MS = 1_000;
 
 /**
- * Removes bytes from a store of their own whose files the record has no longer: they expired with the
- * record, or were displaced. Each file is noted in the transition that adds it, and its note goes last.
+ * Removes bytes from a separate store whose files are no longer in the record: they expired with it, or were displaced.
+ * The change that adds a file notes it, and the note is removed last.
  */
 function createReclaim({
   redis,
@@ -119,7 +119,7 @@ function createReclaim({
   return async (id: string): Promise<number | undefined> => {
     const sessionId = rootOf(id);
     const noted = keys.elsewhere(sessionId);
-    // Before the files: what is added in between is in neither.
+    // Notes are read before files, so a file added in between is in neither.
     const kept = Object.entries(await redis.hgetall(noted));
     if (kept.length === 0) return undefined;
     const { files } = keys.session(sessionId);

@@ -8,7 +8,7 @@ import { createRedisSessionStore } from './session-store.js';
 import { createRedisStreamLog } from './stream-log.js';
 
 /**
- * A client of ioredis 5 or 6: single, behind Sentinels, or a cluster. Described by what both versions have,
+ * A client of ioredis 5 or 6: single, behind Sentinels, or a cluster. Only members of both versions appear here,
  * because the types of one do not accept a client of the other.
  */
 export interface RedisClient {
@@ -23,29 +23,24 @@ export interface RedisClient {
 export interface RedisStateStoreOptions {
   /** Prefix of all keys. Default `hx`; both stores of a session need the same one. */
   prefix?: string;
-  /** How long a session is kept after its last run. Default: forever. */
+  /** Retention of a session after its last run. Default: forever. */
   ttl?: number;
-  /** How long the stream of an ended run is kept. Default one day. */
+  /** Retention of an ended run's stream. Default one day. */
   streamTtl?: number;
   /** Entries of a session's stream before whole old turns are trimmed. Default 10,000; 0: never. */
   maxChunks?: number;
 }
 
-/**
- * Options for streams without a session. Streams of sessions follow the options of the state store.
- */
+/** Options for streams without a session. Streams of sessions follow the options of the state store. */
 export interface RedisStreamManagerOptions {
   prefix?: string;
-  /** How long a stream is kept after its end. Default one day. */
+  /** Retention of a stream after its end, seconds. Default one day. */
   ttl?: number;
 }
 
 export type RedisStateStore = HelixStateStore & Store;
 
-/**
- * A store on a connection of the caller, grouped by noun and with the method names of the Helix
- * state store.
- */
+/** A store on a connection of the caller, grouped by noun and with the method names of the Helix state store. */
 export const RedisStateStore = class RedisStateStore {
   constructor(
     redis: RedisClient,

@@ -21,16 +21,16 @@ import {
 } from '../record/stored-json.js';
 import { keepApart } from './large-results.js';
 
-/** What callers give, as changes take it: content as JSON, checked. Pure. */
+/** Converts callers' input to that of changes: content becomes checked JSON. Pure. */
 
-/** What an input says of its fields' context. */
+/** Fields of an input that conversions of other fields need. */
 interface Around {
   writer: WriterInput;
   toolCallId: string;
   now: number;
 }
 
-/** How values of an input are stored, by the name of their field; others are what they are. */
+/** Conversions to stored values, by field name; other fields stay unchanged. */
 const STORED: Readonly<Record<string, (value: never, around: Around) => unknown>> = {
   row: (row: Row) => toStoredRow(row),
   rows: (rows: readonly Row[]) => rows.map(toKept),
@@ -47,7 +47,7 @@ const STORED: Readonly<Record<string, (value: never, around: Around) => unknown>
   compaction: (compaction: unknown) => toStoredJson(compaction),
   tools: (tools: unknown) => toStoredJson(tools),
   approver: (person: unknown) => toStoredJson(person),
-  // Their inputs lie within.
+  // Inputs are nested in these.
   decision: (decision: unknown) => toStoredJson(decision, { around: 1 }),
   edit: (edit: unknown) => toStoredJson(edit, { around: 1 }),
 };
@@ -62,7 +62,6 @@ export function toStored<Input extends Addressed>(input: Input): Stored<Input> {
   return Object.fromEntries(fields) as Stored<Input>;
 }
 
-/** The session that an input is for. */
 export function sessionOf(input: Addressed): string {
   if ('sessionId' in input) return input.sessionId;
   return 'writer' in input ? input.writer.sessionId : input.child.sessionId;
@@ -94,7 +93,7 @@ function toCall(call: NewCall, writer: WriterInput): StoredCall {
   };
 }
 
-/** A chunk without step and time, which are known when it is written. */
+/** Converts a chunk to JSON without step and time, which are known only when it is written. */
 function toTimeless(chunk: StreamChunk): string {
   const [checked = ''] = toCheckedJson([chunk]);
   const { step: _step, timestamp: _timestamp, ...rest } = JSON.parse(checked) as StreamChunk;
@@ -107,7 +106,7 @@ function toKept(given: Row): KeptRow {
   return { row: toStoredRow(row), result };
 }
 
-/** An answer as its change gets it; a large output is stored apart. */
+/** Converts an answer for its change; a large output is stored separately. */
 export function toSettle(input: SettleCall): StoredAnswer {
   const { row, chunks, output: result } = keepApart(input.row, input.chunks);
   const runId = input.source === 'tool' ? input.writer.runId : input.runId;
@@ -142,7 +141,7 @@ function factsOf(input: SettleCall): StoredAnswer['answer'] {
   };
 }
 
-/** What is kept of a call that a step opens; the only authority for its execution. Pure. */
+/** Returns the stored spec of a call that a step opens, the only authority for its execution. Pure. */
 export function toCallSpec(
   { runId, step }: Pick<WriterInput, 'runId' | 'step'>,
   call: NewCall,
@@ -166,12 +165,12 @@ export function toCallSpec(
   };
 }
 
-/** The message that a sub-agent's run begins with. */
+/** Returns the message with which a sub-agent's run begins. */
 function toBriefRow(toolCallId: string, { message }: NonNullable<NewCall['child']>): UserRow {
   return { role: 'user', id: toolCallId, parts: [{ type: 'text', text: message }] };
 }
 
-/** A call that was kept back, as the conversation's history shows it. */
+/** Returns a deferred call as the conversation's history shows it. */
 function toShownPart(call: NewCall, runId: string): AssistantPart {
   const { toolCallId, toolName, input, kind, ask } = call;
   return {

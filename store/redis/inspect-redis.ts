@@ -9,12 +9,12 @@ import { rightsFor } from './rights.js';
 import { createEvaluate } from './send.js';
 import { parseServerInfo, type ServerInfo } from './server-info.js';
 
-/** What a look at a Redis found. */
+/** Findings about a Redis. */
 export interface RedisFacts {
-  /** Every master. */
+  /** Facts about every master. */
   servers: ServerInfo[];
   clock: ClockReading;
-  /** Why a change would be refused, as a missing right; absent if it would not. */
+  /** Reason why a change would be refused, such as a missing right; absent if it would not. */
   refusal?: string;
 }
 
@@ -38,7 +38,7 @@ export async function inspectRedis(url: string): Promise<RedisFacts> {
   }
 }
 
-/** The client tries again and again; the first reason is the one to know. */
+/** Connects. The client retries, so the first reason is the informative one. */
 async function connect(redis: RedisConnection): Promise<void> {
   const failed = new Promise<never>((_, reject) => {
     redis.once('error', reject);
@@ -59,7 +59,7 @@ async function readClock(redis: RedisConnection): Promise<ClockReading> {
   return { at: Number(seconds) * 1_000 + Number(microseconds) / 1_000, askedAt, repliedAt };
 }
 
-/** Reads a session that does not exist: the rights of all commands are checked before. */
+/** Reads a session that does not exist, because that checks the rights of all commands first. */
 async function findRefusal(redis: RedisConnection): Promise<string | undefined> {
   const keys = createKeySpace();
   const evaluate = createEvaluate(redis, { rights: rightsFor(keys) });
@@ -73,7 +73,7 @@ async function findRefusal(redis: RedisConnection): Promise<string | undefined> 
   }
 }
 
-/** What keeps a process from using Redis, and what to do about it; names the setting. */
+/** A problem that keeps a process from using Redis, and its fix, which names the setting. */
 export interface RedisFault {
   finding: string;
   fix: string;
@@ -82,11 +82,11 @@ export interface RedisFault {
 const DEMANDED =
   'Where it demands a certificate, ?cert=<file>&key=<file> behind the address names yours.';
 
-/** What a user of Redis without rights needs. */
+/** Fix for a Redis user without rights. */
 export const RIGHTS_FIX =
   'Give the user of REDIS_URL the rights that docs/redis.md lists (ACL SETUSER).';
 
-/** Why there is no connection. Pure. */
+/** Explains a failed connection. Pure. */
 export function toRedisFault(address: string, reason: string): RedisFault {
   if (/WRONGPASS|NOAUTH|credentials/.test(reason)) {
     return {
@@ -101,7 +101,7 @@ export function toRedisFault(address: string, reason: string): RedisFault {
       fix: 'Renew it on that server; or correct the clock of this machine.',
     };
   }
-  // A server that is not there is named in the reason, and its name may be `redis-tls`.
+  // The reason contains the name of a missing server, which may be `redis-tls`.
   const isFound = !/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(reason);
   if (isFound && /certificate|SSL|TLS|wrong version/i.test(reason)) {
     return {
@@ -112,16 +112,15 @@ export function toRedisFault(address: string, reason: string): RedisFault {
   const fix = 'Start it, or correct REDIS_URL: redis:// without TLS, rediss:// where it wants TLS.';
   return {
     finding: `Redis at ${address} cannot be reached: ${reason}.`,
-    // Its refusal may come after the connection was closed.
+    // The server's refusal may come after the connection was closed.
     fix: address.startsWith('rediss') ? `${fix} ${DEMANDED}` : fix,
   };
 }
 
 /**
- * Why a process cannot use the Redis that its settings name, and what to do; undefined if it can. It
- * throws nothing.
+ * Explains why a process cannot use the Redis of its settings, with the fix; undefined if it can. Never throws.
  *
- * @param address as it is shown, without secrets
+ * @param address in its displayed form, without secrets
  */
 export async function explainRedis(url: string, address: string): Promise<string | undefined> {
   try {

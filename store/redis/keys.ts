@@ -2,11 +2,11 @@ import { childPartOf, rootOf } from '../../protocol/ids.js';
 import { checkStreamId } from '../record/checked-ids.js';
 import type { SessionOwner } from '../contract/waiting.js';
 
-/** Keys of a session: its record, writers, what is found by id, content, ended runs and transcript. */
+/** Keys of a session: record, writers, index, content, ended runs and transcript. */
 export const OWN_KEYS = ['root', 'writers', 'index', 'content', 'runs', 'rows'] as const;
 /**
- * Keys of the conversation that its sub-agents' sessions share: the log, pages of it, large results, sessions of
- * sub-agents, and files; the last two name channels and hold nothing.
+ * Keys shared by a conversation and its sub-agents: the log, its pages, large results, sub-agents' sessions, and files.
+ * The last two are channels and hold nothing.
  */
 export const SHARED_KEYS = [
   'stream',
@@ -23,19 +23,18 @@ export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 export type SessionKeys = Record<KeyName, string>;
 
 /**
- * What is stored about the conversations of one user, in the slot of the tenant, or of the user if
- * there is no tenant.
+ * Keys about the conversations of one user, in the slot of the tenant, or of the user if there is no tenant.
  *
  * user: the user, escaped as in keys · tenant: hash, sums over all users of the slot · usage: hash, sums of this user ·
  * sessions: sorted set of sessions by negative time of the last change, so that the newest comes first · work: sorted
- * set of sessions with an active run · entries: hash by session, what each counts for · titles: hash by session · used:
- * prefix of a hash for each day, usage by agent and model · users: prefix of a hash for each day, the users with such a
- * hash · unclaimed: sorted set of conversations to which this user has added files before they began, by the time at
- * which those expire · spend: prefix of a hash for each day and month, the cost by user; `*` is all users of the slot.
+ * set of sessions with an active run · entries: hash by session, each one's share of the sums · titles: hash by session
+ * · used: prefix of a hash for each day, usage by agent and model · users: prefix of a hash for each day, the users
+ * with such a hash · unclaimed: sorted set of conversations to which this user added files before they began, by expiry
+ * time · spend: prefix of a hash for each day and month, the cost by user; `*` is all users of the slot.
  */
 export type OwnerKeys = ReturnType<typeof ownerAt>;
 
-/** Keys of a user in the slot with this prefix, which those of all its users have. */
+/** Returns a user's keys in the slot with this prefix. */
 export function ownerAt(base: string, user: string) {
   const own = `${base}${user}:`;
   return {
@@ -58,9 +57,12 @@ export const DEFAULT_PREFIX = 'hx';
 
 export type KeySpace = ReturnType<typeof createKeySpace>;
 
-/** Names of keys under one prefix. They throw HelixError `validation_error` for a malformed id of a session. */
+/** Creates the names of keys under one prefix. They throw HelixError `validation_error` for a malformed session id. */
 export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
-  /** The hash tag of the root session: a session and its sub-agents are in one cluster slot, for one script. */
+  /**
+   * Returns the prefix with the root session's hash tag. A session and its sub-agents share one cluster slot, for one
+   * script.
+   */
   const shared = (sessionId: string): string => `${prefix}:{${rootOf(sessionId)}}:`;
   const base = (sessionId: string): string => {
     checkStreamId(sessionId);
@@ -77,7 +79,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
       ];
       return Object.fromEntries(names) as SessionKeys;
     },
-    /** The keys of the script that appends; separate because they are needed for every token. */
+    /** Keys of the append script; separate because every token needs them. */
     append: (sessionId: string): string[] => {
       const [own, common] = [base(sessionId), shared(sessionId)];
       const conversation = ['root', 'stream', 'channel'].map((name) => common + name);
@@ -87,26 +89,23 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
       checkStreamId(sessionId);
       return `${shared(sessionId)}channel`;
     },
-    /** Acts of a conversation that are yet to be relayed, in its slot. */
+    /** Acts of a conversation that are not relayed yet, in its slot. */
     outbox: (sessionId: string) => `${shared(sessionId)}audit`,
-    /** Erasures of a conversation that are not complete, in its slot. */
+    /** Incomplete erasures of a conversation, in its slot. */
     gone: (sessionId: string) => `${shared(sessionId)}gone`,
-    /** Files of a conversation whose bytes another store keeps, in its slot. */
+    /** Files of a conversation whose bytes a separate store keeps, in its slot. */
     elsewhere: (sessionId: string) => `${shared(sessionId)}elsewhere`,
     /**
-     * Sessions of a fleet by the time of their next check, a list for those that are active or were noted and one for
-     * those that were found waiting or idle; of one shard, which has a slot; and the lease of its sweeper.
+     * One shard of a fleet's sessions by the time of their next check, in its own slot: `urgent` for active or noted
+     * sessions, `routine` for those found waiting or idle, and the lease of the shard's sweeper.
      */
     due: (fleet: string, shard: number) => {
       const tag = `${prefix}:due:{${toKeyPart(fleet)}:${String(shard)}}`;
       return { urgent: `${tag}:urgent`, routine: `${tag}:routine`, lease: `${tag}:lease` };
     },
-    /** For a fleet: the lease for querying closed workflows. */
+    /** A fleet's lease for querying closed workflows. */
     closed: (fleet: string) => `${prefix}:closed:{${toKeyPart(fleet)}}:lease`,
-    /**
-     * A worker's lease: the key that expires, the attempts registered under it, the right to judge it,
-     * and what is noted about it.
-     */
+    /** A worker's lease: the key that expires, the registered attempts, the right to judge it, and notes about it. */
     lease: (namespace: string, holder: string) => {
       const tag = `${prefix}:lease:{${toKeyPart(namespace)}:${toKeyPart(holder)}}`;
       return {
@@ -117,53 +116,53 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
       };
     },
     /**
-     * Of a namespace: the holders of leases by the time of their last renewal, recent stops, and
-     * whether a worker has died lately.
+     * A namespace's lease holders by the time of their last renewal, its recent stops, and a mark while a worker died
+     * lately.
      */
     leases: (namespace: string) => {
       const holders = `${prefix}:leases:${toKeyPart(namespace)}`;
       return { holders, stops: `${holders}:stops`, died: `${holders}:died` };
     },
-    /** Hash of the waiting list that each asking session is on. */
+    /** Hash of the owner's waiting list by asking session. */
     askingIndex: `${prefix}:asking`,
     /** All asking sessions, by the time of their newest question. */
     askingSince: `${prefix}:asking:since`,
     /**
-     * An owner's sessions that have asked people something, by time. Names are escaped, so that an owner's can neither
-     * equal that of another owner in a tenant nor contain a hash tag.
+     * An owner's sessions that asked people something, by time. Names are escaped, so an owner's key can neither equal
+     * that of another owner in a tenant nor contain a hash tag.
      */
     waitingIndex: ({ owner, tenant = '' }: SessionOwner) =>
       `${prefix}:waiting:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
-    /** The same of all owners of a tenant, or of those without one. */
+    /** The waiting list of all owners of a tenant, or of those without one. */
     tenantWaiting: (tenant = '') => `${prefix}:waiting-of:${toKeyPart(tenant)}`,
-    /** That list, by the name of an owner's, whose escaped parts contain no colon. */
+    /** The tenant's list for an owner's list, whose escaped parts contain no colon. */
     tenantWaitingOf: (list: string) => `${prefix}:waiting-of:${list.split(':').at(-2) ?? ''}`,
-    /** In one slot for all users of a tenant, or for a user without a tenant. */
+    /** Keys of an owner, in one slot for all users of a tenant, or for a user without a tenant. */
     owner: ({ owner, tenant = '' }: SessionOwner): OwnerKeys => {
       const user = toKeyPart(owner);
       const tag = tenant === '' ? `u:${user}` : `t:${toKeyPart(tenant)}`;
-      // A user's part begins with its own letter, so it never equals a key of the slot.
+      // A user's part begins with `u:`, so it never equals a key of the slot.
       return ownerAt(`${prefix}:owner:{${tag}}:`, `u:${user}`);
     },
     /** Owners by the time of their next repair. */
     ownersIndex: `${prefix}:owners`,
-    /** Conversations of a person whose erasure is not complete. */
+    /** A person's conversations whose erasure is not complete. */
     erasing: ({ owner, tenant = '' }: SessionOwner) =>
       `${prefix}:erasing:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
-    /** What is remembered of a request that named itself. */
+    /** The memory of a request with an idempotency key. */
     request: (name: string) => `${prefix}:request:${name}`,
-    /** Paused agents of a fleet, the lists of held runs by name, and each of those lists; in one slot. */
+    /** A fleet's paused agents, the names of its lists of held runs, and each of those lists; in one slot. */
     pauses: (fleet: string) => {
       const tag = `${prefix}:pauses:{${toKeyPart(fleet)}}`;
       return { paused: tag, lists: `${tag}:lists`, held: (name: string) => `${tag}:held:${name}` };
     },
     /**
      * The audit trail of a tenant, or of all users without one, in one slot. head: hash, number and hash of the newest
-     * entry, `from` those of the newest that was dropped, and up to which entry a fleet has passed them on · chain:
-     * stream of entries by number · seen: sorted set of ids by time · people: hash of the keys of pseudonyms by user ·
-     * names: hash of users by pseudonym · acted: sorted set of the pseudonyms of those who acted on what belongs to
-     * others, by the time of the newest such act · sealed: hash of their users, which outlives an erasure · asked: hash
-     * of what operators ask for that needs two of them, until when.
+     * entry, `from` those of the newest dropped one, and the entry up to which a fleet passed them on · chain: stream
+     * of entries by number · seen: sorted set of ids by time · people: hash of the keys of pseudonyms by user · names:
+     * hash of users by pseudonym · acted: sorted set of pseudonyms of people who acted on other people's data, by the
+     * time of the newest such act · sealed: hash of their users, which outlives an erasure · asked: hash of operators'
+     * requests that need two of them, with their ends.
      */
     audit: (tenant: string) => {
       const tag = `${prefix}:audit:{t:${toKeyPart(tenant)}}`;
@@ -181,7 +180,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
   };
 }
 
-/** Lone surrogates cannot be encoded. */
+/** Escapes a name; lone surrogates, which cannot be encoded, are replaced. */
 function toKeyPart(name: string): string {
   return encodeURIComponent(name.toWellFormed());
 }

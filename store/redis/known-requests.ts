@@ -1,13 +1,13 @@
 import type { Requests } from '../contract/requests.js';
 import type { RedisContext } from './context.js';
 
-/** Requests by the hash of who sent them and their key. */
+/** Stores requests by the hash of their sender and key. */
 export function createRequests({ redis, keys }: Pick<RedisContext, 'redis' | 'keys'>): Requests {
   return {
     claim: async (name, digest, forMs) => {
       const key = keys.request(name);
       const isNew = (await redis.hsetnx(key, 'digest', digest)) === 1;
-      // Of one whose process died in between the time is set by the next request.
+      // If the process died before it set the expiry, the next request sets it.
       if (isNew || (await redis.pttl(key)) < 0) {
         await redis.pexpire(key, forMs);
       }

@@ -4,14 +4,13 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
 
 /**
- * Results above LIMITS.inlineResultBytes are stored once, apart from row and chunk, which refer to
- * them. This keeps the log fast to read and avoids storing them twice.
+ * Results above LIMITS.inlineResultBytes are stored once, and row and chunk refer to them. The log stays fast to read.
  */
 
-/** A tool row whose output is stored apart. */
+/** A tool row whose output is stored separately. */
 type StoredToolRow = Omit<ToolRow, 'output'> & { outputRef: string };
 
-/** An assistant row whose output (the result of the run) is stored apart. */
+/** An assistant row whose output (the run's result) is stored separately. */
 type StoredReply = Omit<AssistantRow, 'output'> & { outputRef: string };
 
 interface KeptApart<Given> {
@@ -42,7 +41,7 @@ export function keepApart<Given extends ToolRow | undefined>(
   };
 }
 
-/** Reads results by call id; one entry for each id, null if missing. */
+/** Reads results by call id; null for a missing one. */
 export type ReadResults = (ids: string[]) => Promise<(string | null)[]>;
 
 /** Restores large results in log entries. Costs nothing without such results. */
@@ -82,7 +81,7 @@ const LOST = {
   errorCode: 'tool_result_lost',
 };
 
-/** Field that may be stored apart, and the field that refers to it. */
+/** A field that may be stored separately, and the field that refers to it. */
 interface Reference {
   value: string;
   ref: string;
@@ -90,7 +89,7 @@ interface Reference {
 
 const OF_ROW: Reference = { value: 'output', ref: 'outputRef' };
 
-/** By message type. */
+/** References by message type. */
 const REFERENCES: Record<string, Reference | undefined> = {
   tool_end: { value: 'result', ref: 'resultRef' },
   output: { value: 'output', ref: 'outputRef' },

@@ -2,12 +2,12 @@ import type { HeldWork, Leases, LeaseThread, StopNote } from '../contract/leases
 import type { Commands } from './commands.js';
 import type { KeySpace } from './keys.js';
 
-/** Stops are kept for this long, and so many of them. */
+/** Retention and maximum number of stops. */
 const STOPS_MS = 5_000;
 const MOST_STOPS = 200;
-/** Temporal takes a worker for a living one until it has not polled for 10 s. */
+/** Temporal considers a worker alive until it has not polled for 10 s. */
 const DIED_MS = 15_000;
-/** How long the registry of a lease outlives its last change. */
+/** Retention of a lease's registry after its last change. */
 const KEPT_MS = 24 * 60 * 60_000;
 
 export interface LeaseContext {
@@ -29,7 +29,7 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
     ...(thread !== undefined && { thread }),
     renew: async (holder, forMs) => {
       const { held, about } = of(holder);
-      // Of a cluster, only the master of the holder's own slot decides whether the lease is renewed.
+      // In a cluster, only the master of the holder's slot decides whether the lease is renewed.
       const listed = redis.zadd(all, now(), holder).catch(() => 0);
       const noted = redis.lrange(stops, 0, -1).catch((): string[] => []);
       const [, over] = await Promise.all([
@@ -88,7 +88,7 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
       await redis.unlink(held);
     },
     forget: async (holder) => {
-      // Its registry is gone once it is empty; what another build has written there stays.
+      // An empty registry disappears; entries of another build stay.
       const [removed] = await Promise.all([redis.zrem(all, holder), redis.unlink(of(holder).held)]);
       return removed === 1;
     },
@@ -99,7 +99,7 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
   }
 }
 
-/** An entry that cannot be read was written by another build: its own workers take it over. */
+/** Parses an entry. Another build wrote an unreadable one; its own workers take it over. */
 function toWork(json: string): HeldWork[] {
   try {
     const work = JSON.parse(json) as Partial<HeldWork> | null;
@@ -112,7 +112,7 @@ function toWork(json: string): HeldWork[] {
   }
 }
 
-/** A note that cannot be read was left by another build. */
+/** Parses a stop. Another build left an unreadable one. */
 function toStop(json: string): StopNote[] {
   try {
     const note = JSON.parse(json) as unknown;

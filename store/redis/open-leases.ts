@@ -12,9 +12,8 @@ export interface LeaseAddress {
 }
 
 /**
- * Opens the leases in another thread, over a connection of its own and without scripts.
- * A renewal that cannot be sent now fails: sent later it would extend a lease that has
- * lapsed.
+ * Opens the leases in another thread, over its own connection and without scripts. A renewal that cannot be sent at
+ * once fails: sent later, it would extend a lapsed lease.
  */
 export function openLeases({ url, prefix }: LeaseAddress): OpenedLeases {
   const redis = connectCommands(url, 'refuse');

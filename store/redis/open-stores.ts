@@ -15,7 +15,7 @@ import { createRedisSessionStore } from './session-store.js';
 import { readRedisSettings, type RedisSettings } from './server-info.js';
 import { createRedisStreamLog } from './stream-log.js';
 
-/** Opens the leases in another thread. */
+/** Module that opens the leases in another thread. */
 const LEASES = new URL(`./open-leases${extname(import.meta.url)}`, import.meta.url).href;
 
 export interface RedisStores {
@@ -25,7 +25,7 @@ export interface RedisStores {
   ping: () => Promise<void>;
   /** Version of Redis, and the settings that durability depends on. */
   settings: () => Promise<RedisSettings>;
-  /** How long Redis has not answered while a command waits, ms; 0 if nothing waits. */
+  /** Time without an answer from Redis while a command waits, ms; 0 if none waits. */
   unansweredMs: () => number;
   close: () => Promise<void>;
 }
@@ -33,8 +33,8 @@ export interface RedisStores {
 export interface ConnectionOptions extends RedisStoreOptions {
   url: string;
   /**
-   * Whether commands wait or fail while Redis is away. Default: `wait`; for web servers: `refuse`. In
-   * both cases a command before the first connection waits for it.
+   * Behaviour of commands while Redis is unreachable. Default: `wait`; for web servers: `refuse`. Either way, a command
+   * before the first connection waits for it.
    */
   whenAway?: WhenAway;
 }

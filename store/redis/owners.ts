@@ -16,11 +16,9 @@ import type { RedisContext } from './context.js';
 import { createConversationPages } from './conversation-pages.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
-/**
- * Before a run is refused, up to this many sessions are checked for ended runs that still count.
- */
+/** Before a run is refused, up to this many sessions are checked for ended runs that still count. */
 const MOST_AT_WORK = 100;
-/** The conversations of each owner are repaired this often. */
+/** Interval between repairs of an owner's conversations. */
 const REPAIR_MS = 60 * 60 * 1000;
 const REPAIR_PAGE = 100;
 /** A request that others hold up is refused after this long. */
@@ -30,7 +28,7 @@ interface Counted {
   counts: OwnerCounts;
 }
 
-/** What a request of this process is about to add. */
+/** A reservation: the additions that a request of this process is about to make. */
 interface Expected extends Counted {
   usage: string;
   tenant: string;
@@ -45,8 +43,8 @@ function createEnd(): { ended: Promise<void>; end: () => void } {
 }
 
 /**
- * Figures of owners, each owner in its own slot. The changes of a session cannot reach that
- * slot, so the figures follow afterwards, each as the session was when last read.
+ * Creates the figures of owners, each owner in its own slot. A session's changes cannot reach that slot, so the figures
+ * follow afterwards, as of the session's latest read.
  */
 export function createOwners(
   context: RedisContext,
@@ -67,7 +65,7 @@ export function createOwners(
       const kind = await charge(id, found.owner, found, { title: isOwner ? title : undefined });
       if (kind === 'added') {
         await noteOwner(found.owner);
-        // It may have been erased meanwhile, and is charged to nobody then.
+        // An erasure meanwhile leaves nobody to charge.
         if ((await read(id)) === undefined) await charge(id, found.owner, undefined);
       }
     }
@@ -83,7 +81,7 @@ export function createOwners(
       return;
     }
     if ((await charge(sessionId, owner, found)) !== 'stale') return;
-    // Overtaken by another charge, or the store was restored from a backup and holds less.
+    // Another charge was faster, or the store was restored from a backup and holds less.
     await charge(sessionId, owner, await read(sessionId), { anyway: true });
   }
 
@@ -121,7 +119,7 @@ export function createOwners(
       runs: purpose === 'copy' || isActive ? 0 : 1,
       queued: purpose === 'run' && isActive ? 1 : 0,
       sessions: entry === undefined && ofSession.sessions === 0 ? 1 : 0,
-      // An owner that has reached the limit gets nothing more, however small the request.
+      // An owner at the limit gets nothing more, however small the request.
       bytes: Math.max(bytes, 1),
     };
     const exceededWith = (
@@ -154,7 +152,7 @@ export function createOwners(
       for (;;) {
         const { result, others } = await tryToAdmit(input, limits);
         if (result.kind === 'admitted' || others.length === 0) return result;
-        // What they have stored counts twice until they are done, and some of them begin nothing.
+        // Additions of others count twice until they are done, and some of them begin nothing.
         const ended = await Promise.race([patience, ...others.map((each) => each.ended)]);
         if (ended === 'over') return result;
       }
@@ -176,14 +174,14 @@ export function createOwners(
     },
     fold,
     /**
-     * Counts a conversation that is erased right after this, with what its active run has used so far.
-     * For a sub-agent's session the conversation stays. The owner; undefined if there is no conversation.
+     * Charges a conversation right before its erasure, including its active run's usage so far. For a sub-agent's
+     * session the conversation stays. Returns the owner; undefined if there is no conversation.
      */
     close: async (sessionId) => {
       const id = rootOf(sessionId);
       const isWhole = id === sessionId;
       const found = await look(id, (session) => chargedOf(session, isWhole), { wants: CHARGED });
-      // What cannot be counted is erased all the same.
+      // A failed charge does not prevent the erasure.
       if (found !== undefined) await charge(id, found.owner, found).catch(() => undefined);
       return found?.owner;
     },
@@ -207,7 +205,7 @@ export function createOwners(
         // Sequentially: a single session may be as large as the owner's whole quota.
         for (const { member } of page) await repairSession(member, owner);
       }
-      // Files that no conversation has claimed, and that have expired.
+      // These are expired files that no conversation has claimed.
       for (const sessionId of await redis.zrangebyscore(unclaimed, '-inf', now())) {
         await repairSession(sessionId, owner);
         await redis.zrem(unclaimed, sessionId);
@@ -250,8 +248,7 @@ function exceededBy(
 const ROWS_AT_ONCE = 200;
 
 /**
- * Measures all that a session stores and corrects its stored size. Needed after a rewind
- * that dropped very many rows.
+ * Measures a session's stored texts and corrects its size, after a rewind that dropped very many rows.
  *
  * @param counted `bytes` before the measurement
  */
@@ -279,7 +276,7 @@ async function recount(
     );
     const states = record.state.kept.reduce((sum, [, bytes]) => sum + bytes, 0);
     const more = queued.reduce((sum, text) => sum + Buffer.byteLength(text), states);
-    // What was stored during the measurement stays counted.
+    // Texts stored during the measurement stay counted.
     record.sizes.stored += found + more - counted;
     record.sizes.isComplete = true;
   };

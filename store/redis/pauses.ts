@@ -4,10 +4,10 @@ import { parseStored } from '../record/stored-json.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'writeIf'>;
 
-/** A list of held runs: those of one agent in one tenant. */
+/** Names the list of held runs of one agent in one tenant. */
 type ListName = Pick<HeldRun, 'agent' | 'tenant'>;
 
-/** The pauses of one fleet, in one slot: what is held is read beside what is paused. */
+/** Creates the pauses of one fleet. Paused agents and held runs share a slot. */
 export function createPauses(context: Context, fleet = ''): Pauses {
   const { redis, keys, writeIf } = context;
   const at = keys.pauses(fleet);
@@ -43,7 +43,7 @@ export function createPauses(context: Context, fleet = ''): Pauses {
     hold: async ({ runId, startedAt, ...of }) => {
       if (!(await isPaused(of))) return false;
       const name = nameOf(of);
-      // A run that is held, but on no list that is read, would never be released.
+      // A held run on an unregistered list would never be released.
       await writeIf(
         [],
         [
@@ -76,7 +76,7 @@ export function createPauses(context: Context, fleet = ''): Pauses {
       await redis.zrem(key, runId);
       if ((await redis.zcard(key)) > 0) return;
       await redis.hdel(at.lists, name);
-      // One that was held in between would be forgotten.
+      // A run held in between would be forgotten.
       if ((await redis.zcard(key)) > 0) await redis.hset(at.lists, name, '1');
     },
     held: async () => {
@@ -91,7 +91,7 @@ export function createPauses(context: Context, fleet = ''): Pauses {
 
 const EVERYWHERE = '*';
 
-/** `*:<agent>`, or `t<tenant>:<agent>`. */
+/** Returns `*:<agent>` or `t<tenant>:<agent>`. */
 function fieldOf({ agent, tenant, everywhere }: PauseScope): string {
   return everywhere ? `${EVERYWHERE}:${toPart(agent)}` : nameOf({ agent, tenant });
 }
@@ -112,7 +112,7 @@ function parseName(name: string): ListName {
   return { agent: decodeURIComponent(agent), ...(tenant !== '' && { tenant }) };
 }
 
-/** Lone surrogates cannot be encoded. */
+/** Encodes a name; lone surrogates, which cannot be encoded, are replaced. */
 function toPart(name: string): string {
   return encodeURIComponent(name.toWellFormed());
 }

@@ -2,13 +2,10 @@ import type { Cluster, Redis } from 'ioredis';
 
 /** Interval between pings on each connection. */
 const PULSE_MS = 1_500;
-/**
- * Maximum number of channels of a cluster that are probed each time; more than the number of its
- * nodes.
- */
+/** Maximum number of channels probed at a time, above the number of a cluster's nodes. */
 const CHANNELS_AT_ONCE = 16;
 
-/** Every master of a cluster, or the one server. */
+/** Returns every master of a cluster, or the one server. */
 export function mastersOf(redis: Redis | Cluster): Redis[] {
   return 'nodes' in redis ? redis.nodes('master') : [redis];
 }
@@ -26,9 +23,8 @@ export function startPulse(connection: Redis | Cluster): void {
 }
 
 /**
- * Probes the subscription connections of a cluster, which ioredis does not expose: unsubscribing
- * from a channel that was never subscribed, in the slot of one that was, uses the same connection
- * and changes nothing.
+ * Probes the subscription connections of a cluster, which ioredis does not expose: unsubscribing from a channel that
+ * was never subscribed, in the slot of one that was, uses the same connection and changes nothing.
  */
 export function startChannelPulse(connection: Cluster, channels: () => string[]): void {
   let at = 0;

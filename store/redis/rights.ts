@@ -3,14 +3,12 @@ import type { KeySpace } from './keys.js';
 /** Session id used to check rights; nothing is stored under it. */
 const SESSION = 'rights';
 
-/**
- * A command that the store sends, with arguments that allow its keys and channels to be checked.
- */
+/** A command that the store sends, with arguments that allow its keys and channels to be checked. */
 export type Right = readonly [command: string, ...args: string[]];
 
 /**
- * The rights that a Redis user needs for the commands inside the scripts, see docs/redis.md.
- * Without one of them a script would fail halfway.
+ * Returns the rights that a Redis user needs for commands inside the scripts, see docs/redis.md. Without one of them a
+ * script would fail halfway.
  */
 export function rightsFor(keys: KeySpace): Right[] {
   const key = keys.session(SESSION).root;

@@ -6,10 +6,7 @@ export interface ScoredMember {
   score: number;
 }
 
-/**
- * The next members of a sorted set after a given one, ordered by score and then name, up to a
- * limit.
- */
+/** Reads up to `count` members of a sorted set after a given one, ordered by score, then name. */
 export async function nextInOrder(
   redis: Pick<Commands, 'zrangebyscore'>,
   key: string,

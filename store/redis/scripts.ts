@@ -17,7 +17,7 @@ export function script(code: string): Script {
   return { code, sha: createHash('sha1').update(code).digest('hex') };
 }
 
-/** Commands as arguments: the number of words of each, then the words. */
+/** Runs commands given as arguments: for each the number of words, then the words. */
 export const EACH = `
 local function each(at, run)
   while at <= #ARGV do

@@ -15,9 +15,8 @@ const RETRY = { firstMs: 50, mostMs: 1_000 };
 export const sendOnce: Send = (work) => work();
 
 /**
- * Resends a command while Redis temporarily refuses it, which means that nothing was executed.
- * Workers wait like this, as they wait for a connection, so that model output is not paid for
- * twice.
+ * Resends a command while Redis temporarily refuses it, in which case nothing was executed. Workers wait like this, as
+ * they wait for a connection, so that model output is not paid for twice.
  *
  * @param isEnded true once this process has closed the connection
  */
@@ -35,9 +34,9 @@ export function waitOutRefusals(isEnded: () => boolean): Send {
 }
 
 /**
- * Sends commands that are counted until they are answered.
+ * Counts commands until they are answered.
  *
- * @param connected nothing is sent before this
+ * @param connected nothing is sent before it resolves
  */
 export function sendCounted(repeat: Send, unanswered: Unanswered, connected?: Promise<void>): Send {
   let isConnecting = connected !== undefined;
@@ -49,20 +48,20 @@ export function sendCounted(repeat: Send, unanswered: Unanswered, connected?: Pr
     connected !== undefined && isConnecting ? connected.then(() => sendNow(work)) : sendNow(work);
 }
 
-/** Tracks commands that were sent and not answered. */
+/** Tracks unanswered commands. */
 export interface Unanswered {
-  /** Runs work on Redis and counts it until it is answered, also with an error. */
+  /** Runs work on Redis and counts it until it succeeds or fails. */
   during: <T>(work: () => Promise<T>) => Promise<T>;
   /**
-   * How long nothing was answered while a command waits, ms; 0 if nothing waits. For a cluster
-   * whose other nodes answer, it does not detect a single silent node.
+   * Time without any answer while a command waits, ms; 0 if nothing waits. In a cluster, a single silent node is not
+   * detected.
    */
   silentMs: () => number;
 }
 
-/** Commands that wait for a connection count too: a process without one cannot write either. */
+/** Creates the tracker. Commands that wait for a connection count too: a process without one cannot write either. */
 export function createUnanswered(): Unanswered {
-  // In the order of sending, so the oldest comes first.
+  // The map keeps the order of sending, so the oldest comes first.
   const sentAt = new Map<object, number>();
   let answeredAt = 0;
   return {
@@ -86,9 +85,9 @@ export function createUnanswered(): Unanswered {
 const corked = new WeakSet<Duplex>();
 
 /**
- * Sends what the current turn of the event loop writes to Redis in one system call. With hundreds
- * of streams many appends fall into one turn, and a system call for each costs a third of a
- * worker's time. Unlike in a pipeline, each command gets its own reply, so none waits for another.
+ * Sends all writes of the current turn of the event loop in one system call. With hundreds of streams many appends fall
+ * into one turn, and a system call for each costs a third of a worker's time. Unlike in a pipeline, each command gets
+ * its own reply, so none waits for another.
  */
 export function corkWrites(redis: RedisConnection): () => void {
   return () => {
@@ -113,16 +112,16 @@ function socketOf(redis: object): Duplex | undefined {
 }
 
 export interface EvaluateOptions {
-  /** How temporary refusals of Redis are handled; a repeated request is recognised by what it has written. */
+  /** Handles temporary refusals of Redis. A repeated request is recognised by its own writes. */
   send?: Send;
-  /** Rights that are checked before the first script, so that none fails halfway. */
+  /** Rights checked before the first script, so that none fails halfway. */
   rights?: readonly Right[];
 }
 
 /**
- * Arguments: commands with their arguments, as JSON. A Redis that cannot tell has none of them lacking.
+ * Arguments: commands with their arguments, as JSON. A Redis without this check lacks none.
  *
- * @returns the positions of those that the user lacks
+ * @returns the positions of the commands that the user lacks
  */
 const LACKING = script(`
 local found = {}
@@ -134,7 +133,7 @@ if redis.acl_check_cmd then
 end
 return found`);
 
-/** Runs scripts by their hash; where one is missing (a new or flushed server) its code is sent. */
+/** Runs scripts by their hash; the code is sent if a new or flushed server lacks it. */
 export function createEvaluate(
   redis: RedisConnection,
   { send = sendOnce, rights = [] }: EvaluateOptions = {},

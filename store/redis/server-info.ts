@@ -3,16 +3,16 @@ import { type RedisConnection } from './clients.js';
 import { mastersOf } from './pulse.js';
 import type { RedisContext } from './context.js';
 
-/** What durability depends on, of one server. */
+/** Facts about one server on which durability depends. */
 export interface ServerInfo {
   version: string;
   /** A replica refuses writes. */
   isReplica: boolean;
   hasAppendOnlyFile: boolean;
-  /** False if the last write to that file failed, as on a full disk. */
+  /** False if the last write to that file failed, for instance on a full disk. */
   isFileWritten: boolean;
   maxmemoryPolicy: string;
-  /** Bytes; 0: no limit. */
+  /** Bytes; 0 means no limit. */
   maxmemory: number;
   usedMemory: number;
   /** Keys that were evicted since the server started. */
@@ -42,8 +42,8 @@ export interface RedisSettings {
 }
 
 /**
- * Reads the settings that durability depends on, on every master: `noeviction` and an append-only
- * file; and whether its conversations are of this layout.
+ * Reads the settings on which durability depends from every master (`noeviction`, an append-only file), and checks that
+ * its conversations have this layout.
  */
 export async function readRedisSettings(
   redis: RedisConnection,
@@ -58,7 +58,7 @@ export async function readRedisSettings(
   };
 }
 
-/** A conversation of some owner tells for all. */
+/** Warns about conversations of an earlier build. One conversation represents all. */
 async function earlierData({
   redis,
   keys,
@@ -75,7 +75,7 @@ async function earlierData({
   ];
 }
 
-/** What is wrong with a master, and what to set; `doctor` says more. Pure. */
+/** Returns the problems of a master, with the settings that solve them; `doctor` says more. Pure. */
 export function warningsOf({ version, hasAppendOnlyFile, maxmemoryPolicy }: ServerInfo): string[] {
   const warnings: string[] = [];
   if (!hasAppendOnlyFile) {

@@ -24,7 +24,7 @@ interface ViewOptions {
   owner?: SessionOwner | undefined;
 }
 
-/** Reads of a session, each made at one moment. */
+/** Creates the reads of a session. Each reads one moment. */
 export function createSessionReads({ redis, reads, keys, look, now }: RedisContext): {
   sessions: Omit<Sessions, 'noteActiveSnapshot' | 'noteRestingSnapshot' | 'branch' | 'erase'>;
   calls: Pick<Calls, 'read'>;
@@ -49,21 +49,21 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
       await meter?.take(queueBytes);
       const range = { from: 0, to: rowCount, born: record.born };
       const rows = await readPages(sessionId, range, meter);
-      // It was rewound or erased meanwhile.
+      // The session was rewound or erased meanwhile.
       if (rows === undefined) continue;
       return { record, rows, openCalls: await withResults(sessionId, openCalls), queue };
     }
   }
 
   /**
-   * A session with its calls and those of its sub-agents; its rows are read apart, since they may be many.
+   * Reads a session with its calls and those of its sub-agents. The rows are read separately, since they may be many.
    *
-   * @param owner of whom alone calls and transcript are read
+   * @param owner the only owner for whom calls and transcript are read
    */
   function viewOf(session: Session, { callsOnly, owner }: ViewOptions) {
     const record = toRecord(session, now());
     if (record === undefined) return undefined;
-    // How long a read takes tells a stranger how much there is.
+    // The duration of a read would tell a stranger the amount of data.
     if (owner !== undefined && !isOwnedBy(record, owner))
       return { record, rowCount: 0, queueBytes: 0, queue: [], openCalls: [] };
     const openCalls = sessionsBelow(session).flatMap(({ session: found, calls }) =>
@@ -73,7 +73,7 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
     return { record, rowCount: session.rows.count, ...queueOf(session), openCalls };
   }
 
-  /** A negative number counts from the end. */
+  /** Resolves an index; a negative one counts from the end. */
   async function indexOf(sessionId: string, from: number): Promise<number> {
     if (from >= 0) return from;
     return Math.max(0, from + (await redis.llen(keys.session(sessionId).rows)));
@@ -144,12 +144,12 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
   return { sessions, calls: { read: readCall }, queue: { read: readQueue } };
 }
 
-/** What readers of a call are shown. */
+/** Contents that readers of a call need. */
 const CONTENTS = ['spec', 'row', 'decision', 'edit'];
 
 const APPENDED: Want = ['field', 'record', '', 'appended'];
 
-/** What waits, and how much that is. */
+/** Returns the queue and its size. */
 function queueOf({ record, content }: Session): { queue: QueuedEntry[]; queueBytes: number } {
   let queueBytes = 0;
   const rowOf = (id: string): Row => {

@@ -47,7 +47,7 @@ import { createStoredRows } from './stored-rows.js';
 import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
 
-/** The record of sessions: its reads, its changes, and what stands beside it. */
+/** Creates the store on Redis, or on the in-process keyspace. */
 export function createRedisSessionStore(context: RedisContext): Store {
   const { sessions, calls, queue } = createSessionReads(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, sessions.withCalls);
@@ -56,7 +56,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
   const erase: Store['sessions']['erase'] = async (sessionId, act) => {
     checkStreamId(sessionId);
     await waiting.forget(sessionId);
-    // What its runs have used counts for its owner even if no process has added it yet.
+    // The owner is charged for the usage of its runs even if no process has added it yet.
     const owner = await close(sessionId);
     // A sub-agent's session expires with its conversation.
     if (childPartOf(sessionId) === '') await eraseSession(context, sessionId, act);
@@ -101,10 +101,10 @@ function nextOf({ look }: RedisContext): Store['runs']['next'] {
     });
 }
 
-/** A page that is shown a turn soon after another one notes nothing. */
+/** A snapshot this soon after another one is not noted. */
 const NOTED_AGAIN_MS = 5_000;
 
-/** Remembers that a page was shown a turn while it was active, or forgets it; also while Redis is full. */
+/** Remembers that a page took a snapshot of an active turn, or forgets it. A full Redis accepts this too. */
 async function noteSnapshot(
   { change, look, now }: RedisContext,
   sessionId: string,
@@ -118,7 +118,7 @@ async function noteSnapshot(
     if (!isActive) return snapshot?.turn !== turn;
     return snapshot?.turn === turn && at - snapshot.at < NOTED_AGAIN_MS;
   };
-  // Pages that are loaded by many do not stand in the way of the run.
+  // Looks do not hold up the run, even if many pages are loaded.
   if (await look(sessionId, isNoted)) return;
   const note = (session: Session): void => {
     if (isNoted(session)) return;
@@ -128,11 +128,11 @@ async function noteSnapshot(
   await change(sessionId, note, {}, { isFreeing: true, mayGrow: true, wants: [] });
 }
 
-/** More rows or bytes than this are read by the caller. */
+/** Above these limits, the caller reads the rows itself. */
 const MOST_ROWS = 100;
 const MOST_BYTES = 1024 * 1024;
 
-/** A claim, and what the step needs besides: rows from an index on, none if there are too many, and the state. */
+/** Claims a step, and reads its state and the rows from an index on, unless they are too many. */
 function claimWith(session: Session, { wants, ...input }: Stored<ClaimInput>) {
   const reply = claim(session, input);
   if (reply.kind !== 'claimed' || wants === undefined) return { reply };
@@ -150,17 +150,17 @@ function claimWith(session: Session, { wants, ...input }: Stored<ClaimInput>) {
   };
 }
 
-/** Permission to execute a call, with the agent's state if it is wanted. */
+/** Requests permission to execute a call, and reads the agent's state if requested. */
 function startWith(session: Session, { withState, ...input }: Stored<StartCallInput>) {
   const reply = startCall(session, input);
   const isGiven = reply.kind === 'execute' || reply.kind === 'verify';
   return { reply, state: isGiven && withState === true ? toStateRead(session) : undefined };
 }
 
-/** Changes that free memory or end a run are made where Redis is full, too. */
+/** A full Redis still accepts changes that free memory or end a run. */
 const FREEING = { isFreeing: true };
 
-/** The changes of each noun: what callers give goes to the change, content as JSON, and its reply to them. */
+/** Creates the changes of each noun. Callers' content goes to the change as JSON, and the change's reply is decoded. */
 function changesOf(
   context: RedisContext,
   noteAsking: (sessionId: string) => Promise<void>,
@@ -209,12 +209,12 @@ function changesOf(
         const { sessionId } = input.writer;
         let made = await claimStep(input);
         if (made.reply.kind === 'fencing') {
-          // Whatever it appends meanwhile is withdrawn with the rest.
+          // Entries that the other attempt appends meanwhile are withdrawn too.
           await make(sessionId, fenceOff, { writer: input.writer }, { mayGrow: true });
           made = await claimStep(input);
         }
         const { reply, fresh, state } = made;
-        // A later attempt has come in between.
+        // A later attempt was faster.
         if (reply.kind === 'fencing') return { kind: 'fenced' };
         if (reply.kind !== 'claimed') return reply;
         return {
@@ -259,7 +259,7 @@ function changesOf(
   };
 }
 
-/** Content of a reply is decoded once its change is stored. */
+/** Decodes a reply's content, after its change is stored. */
 function decoded<Reply extends object>(reply: Reply): Decoded<Reply> {
   const fields = Object.entries(reply).map(([name, value]: [string, unknown]) => [
     name,

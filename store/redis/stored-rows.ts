@@ -6,11 +6,11 @@ import type { RedisContext } from './context.js';
 import { resolveRows, type ReadResults } from './large-results.js';
 import { parseRow } from '../record/stored-json.js';
 
-/** Nothing is known of a session's rows before the first page; the next ones have so many bytes. */
+/** Rows of the first page, when their size is unknown; later pages aim at PAGE_BYTES. */
 const FIRST_ROWS = 4;
 const MOST_ROWS = 500;
 const PAGE_BYTES = 256 * 1024;
-/** Each has more than `inlineResultBytes`. */
+/** Results read at once; each has more than `inlineResultBytes`. */
 const RESULTS_AT_ONCE = 4;
 
 /** Reads large results, few at once. */
@@ -32,7 +32,7 @@ export function createReadResults({
 
 export function createStoredRows({ reads: redis, keys }: Pick<RedisContext, 'reads' | 'keys'>) {
   const readResults = createReadResults({ reads: redis, keys });
-  /** Parses stored rows and restores large results that are stored apart. */
+  /** Parses stored rows and restores their large results. */
   const toRows = (sessionId: string, rows: string[], meter?: ReadMeter): Promise<Row[]> =>
     resolveRows(
       rows.map((row, at) => parseRow(row, `row ${String(at)}`)),
@@ -41,8 +41,8 @@ export function createStoredRows({ reads: redis, keys }: Pick<RedisContext, 'rea
   return {
     toRows,
     /**
-     * Reads rows page by page: what is read at once holds up whatever Redis does for others. Rows never
-     * change, so the pages are as good as one read unless the session is rewound or erased meanwhile.
+     * Reads rows page by page, since a large read holds up everything else in Redis. Rows never change, so the pages
+     * equal one read unless the session is rewound or erased meanwhile.
      *
      * @returns undefined in that case
      */
@@ -86,7 +86,7 @@ export function createStoredRows({ reads: redis, keys }: Pick<RedisContext, 'rea
   };
 }
 
-/** As a meter counts it. */
+/** Returns the size that a meter counts. */
 export function sizeOf(texts: readonly (string | null)[]): number {
   return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }

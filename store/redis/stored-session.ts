@@ -8,12 +8,12 @@ import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import { parseRow, parseStored } from '../record/stored-json.js';
 
-/** What is stored of a session, as the contract has it. Pure. */
+/** Converts stored sessions to the types of the contract. Pure. */
 
 /** A page that took an active snapshot may request the turn up to this much later. */
 const ACTIVE_SNAPSHOT_MS = 60_000;
 
-/** A call as it is stored, with its content. */
+/** Converts a stored call with its content. */
 export function toOpenCall({ content }: Session, call: Call): OpenCall {
   const { id, state, asked, deadline, hook, isHeld } = call;
   const made = parseStored(content.get(ofCall('spec', id)) ?? '{}', `call ${id}`) as CallSpec;
@@ -34,7 +34,7 @@ export function toOpenCall({ content }: Session, call: Call): OpenCall {
   };
 }
 
-/** From then on every reader has the changed input: those who are asked, and rules about it. */
+/** Puts the changed input in place, for people who are asked and for rules alike. */
 function withEdit(spec: CallSpec, { input, ...edit }: CallEdit): CallSpec {
   return { ...spec, input, edited: { ...edit, from: spec.input } };
 }
@@ -43,7 +43,7 @@ function usageOf(usage: StoredRecord['run']['usage']): RunUsage | undefined {
   return usage === undefined ? undefined : fromUsage(usage);
 }
 
-/** The record of a session; undefined if there is none. */
+/** Converts a session's record; undefined if there is none. */
 export function toRecord(session: Session, now: number): SessionRecord | undefined {
   const { record, tree, id } = session;
   if (record?.agent === undefined) return undefined;
@@ -115,13 +115,13 @@ export function toRecord(session: Session, now: number): SessionRecord | undefin
   };
 }
 
-/** The agent's own state at a version; undefined if that is no longer kept. */
+/** Returns the agent's own state at a version; undefined if it is no longer kept. */
 export function stateAt({ content }: Session, version: number): CustomState | undefined {
   const text = version === 0 ? '{}' : content.get(`v:${String(version)}`);
   return text === undefined ? undefined : (parseStored(text, 'state') as CustomState);
 }
 
-/** That state, and its staged changes in the order in which they were staged. */
+/** Returns the agent's own state and its staged changes, in the order of staging. */
 export function toStateRead(session: Session): StateRead {
   const { version, staged } = session.existing.state;
   const changes = staged.map(({ step, call }) => {

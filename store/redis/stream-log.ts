@@ -23,7 +23,7 @@ import { createReadLog, createReadRange, type ReadLog } from './tail/pages.js';
 import { createReadResults } from './stored-rows.js';
 import { createTail } from './tail/tail.js';
 
-/** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
+/** Creates the log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
   const { keys, evaluate, look, change, now: clock } = context;
 
@@ -118,15 +118,15 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
   return onData(log, context.data);
 }
 
-/** Where a writer appends: the same for all that it writes. */
+/** A writer's constant arguments of appends. */
 interface Target {
   conversation: string;
   appendKeys: string[];
-  /** The first arguments of the script. */
+  /** First arguments of the script. */
   names: string[];
 }
 
-/** Which of these messages a call's row keeps: the letter of its kind, and its index. */
+/** Lists the messages that a call's row keeps: the letter of the kind, and the index. */
 function toNotes(messages: readonly StreamMessage[]): string {
   return messages
     .flatMap((message, at) => {
@@ -136,7 +136,7 @@ function toNotes(messages: readonly StreamMessage[]): string {
     .join(' ');
 }
 
-/** See APPEND. @throws HelixError `unavailable` where a newer build has laid out the record */
+/** Converts the reply of APPEND. @throws HelixError `unavailable` for a record of a newer layout */
 function toAppendResult([code, sequence = 0, stop]: number[]): AppendResult {
   switch (code) {
     case 1:

@@ -6,27 +6,27 @@ import type { RedisContext } from './context.js';
 import { ownerAt, type OwnerKeys } from './keys.js';
 import { untilWritten, type Check, type Write } from './write-if.js';
 
-/** Sums of a day are kept this long, which is enough for a report of a year. */
+/** Retention of a day's sums, enough for a report of a year. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
-/** Budgets look at the current day and month. */
+/** Retention of spending; budgets need only the current day and month. */
 const SPEND_MS = 40 * 24 * 60 * 60 * 1000;
-/** Field of the cost of all users of a slot; a user's own is escaped and cannot equal it. */
+/** Field with the cost of all users of a slot; a user's own field is escaped and cannot equal it. */
 const ALL = '*';
-/** Position of the cost in a usage. */
+/** Index of the cost in a usage. */
 const COST = 5;
 
-/** Stands for all users that were forgotten; parts of users begin with `u:`. */
+/** Prefix that stands for all forgotten users; parts of users begin with `u:`. */
 const FORGOTTEN = 'f:';
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Days that one report covers at most. */
+/** Maximum number of days in one report. */
 const MOST_DAYS = 400;
-/** Position of the number of runs, behind the six numbers of usage. */
+/** Index of the number of runs, after the six numbers of usage. */
 const RUNS = 6;
-/** Users that are read at once. */
+/** Number of users read at once. */
 const PAGE = 100;
 
 export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage {
-  /** The sums of all users of a slot on one day. */
+  /** Reads the sums of all users of a slot on one day. */
   async function readDay({ base, users }: OwnerKeys, day: string): Promise<UsageSum[]> {
     const parts = Object.keys(await redis.hgetall(users + day));
     const sums: UsageSum[] = [];
@@ -46,7 +46,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
     return (await Promise.all(days.map((day) => readDay(keys.owner(of), day)))).flat();
   }
 
-  /** Users without a tenant have a slot each. */
+  /** Reads the sums of users without a tenant, who have a slot each. */
   async function readAlone(days: readonly string[]): Promise<UsageSum[]> {
     const sums: UsageSum[] = [];
     for (let from = 0; ; from += PAGE) {
@@ -57,7 +57,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
     }
   }
 
-  /** What the user has used on a day is added to the sums of those that were forgotten before. */
+  /** Adds a user's usage of a day to the sums of forgotten users. */
   async function forget({ base, user, used, users, spend }: OwnerKeys, day: string): Promise<void> {
     const forgotten = ownerAt(base, FORGOTTEN).used + day;
     await untilWritten(async () => {
@@ -109,7 +109,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
   };
 }
 
-/** As keys name them. */
+/** Returns days in the form of keys. */
 function daysBetween(since: string, until: string): string[] {
   const days: string[] = [];
   const last = Date.parse(until);
@@ -136,17 +136,17 @@ function toSum(day: string, part: string, by: string, numbers: string): UsageSum
   };
 }
 
-/** Where the usage of a session is summed up. */
+/** The sums to which a session's usage is added. */
 export interface UsedBy {
   owner: OwnerKeys;
   day: string;
-  /** Hash of the day, by agent and model. */
+  /** Key of the day's hash, by agent and model. */
   key: string;
   /** Agent and model, as a JSON list. */
   by: string;
 }
 
-/** What the usage of a session belongs to at this moment; undefined if it has ended no run. */
+/** Returns the sums to which a session's usage belongs now; undefined if it has ended no run. */
 export function usedBy(
   owner: OwnerKeys,
   charged: Charged | undefined,
@@ -158,8 +158,8 @@ export function usedBy(
 }
 
 /**
- * Adds to the sums of a day what a session has used since they were last added to. A session's usage only grows, so what
- * is missed is added by the next charge, and nothing twice.
+ * Adds a session's usage since the last charge to the sums of a day. A session's usage only grows, so the next charge
+ * adds what an earlier one missed, and nothing is added twice.
  *
  * @param stored the sum of that agent and model
  */
@@ -188,13 +188,13 @@ export function addUsage(
   ];
 }
 
-/** A sum with more, number by number. */
+/** Adds numbers to a stored sum, one by one. */
 function addTo(stored: string | null, more: readonly number[]): string {
   const before = (stored ?? '').split(' ').map(Number);
   return more.map((n, at) => n + (before[at] ?? 0)).join(' ');
 }
 
-/** UTC, `20261130`. */
+/** Formats a day, UTC, as `20261130`. */
 function toDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
 }

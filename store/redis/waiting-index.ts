@@ -10,21 +10,21 @@ import { formatCursor, parseCursor, nextInOrder, type ScoredMember } from './sco
 import { asks, isOfTenant, isOwnedBy } from '../record/questions.js';
 import type { RedisContext } from './context.js';
 
-/** Sessions that one look at the whole may find answered, and takes off. */
+/** Number of sessions that `standing` examines, and that `questions` reads at once. */
 const LOOKS = 50;
-/** Entries that are looked at for one page: the list is cleaned as it is read, and may be dirty. */
+/** Limit on entries examined for one page, since reading also cleans the list. */
 const MOST_LOOKS = 500;
 
 /**
- * Sessions that have asked people something, by owner and by tenant. These lists are in other slots, so no change of a
- * session can maintain them: they are written before the question, by `noteAsking`, and cleaned up by their readers. A
- * list may contain too many sessions, never too few.
+ * Lists of sessions that asked people something, by owner and by tenant. The lists are in other slots, so no change of
+ * a session can maintain them: `noteAsking` writes them before the question, and readers clean them up. A list may
+ * contain too many sessions, never too few.
  */
 export function createWaitingIndex(
   { redis, keys, look, now }: Pick<RedisContext, 'redis' | 'keys' | 'look' | 'now'>,
   readCalls: Sessions['withCalls'],
 ): Waiting & { noteAsking: (sessionId: string) => Promise<void> } {
-  /** The owner's list that a session belongs on; undefined if the session does not exist. */
+  /** Returns the owner's list for a session; undefined if the session does not exist. */
   async function listOf(sessionId: string): Promise<string | undefined> {
     const record = await look(sessionId, (session) => session.record);
     if (record?.agent === undefined) return undefined;
@@ -33,8 +33,8 @@ export function createWaitingIndex(
   }
 
   /**
-   * The owner's list is also stored by session, since the session may expire before the lists are
-   * cleaned.
+   * Puts a session on its lists. Its owner's list is also stored by session id, since the session may expire before the
+   * lists are cleaned.
    */
   async function put(sessionId: string, options: string[]): Promise<void> {
     const key = await listOf(sessionId);
@@ -51,13 +51,13 @@ export function createWaitingIndex(
   const isAsking = async (sessionId: string): Promise<boolean> =>
     (await readCalls(sessionId))?.openCalls.some(asks) === true;
 
-  /** A question may be asked between reading and removing: the session is then listed again. */
+  /** Removes a session from lists. A question asked meanwhile puts it back. */
   async function drop(sessionId: string, lists: readonly string[]): Promise<void> {
     await Promise.all(lists.map((list) => redis.zrem(list, sessionId)));
     if (await isAsking(sessionId)) await note(sessionId);
   }
 
-  /** One page of those that do wait; cleans the list on the way. */
+  /** Reads one page of waiting sessions and removes others from the list. */
   async function readPage(
     key: string,
     belongs: (record: SessionRecord) => boolean,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 
-/** A read and the reply that it must still give; `''` where nothing is stored. */
+/** A read and the reply that it must still give; `''` for a missing value. */
 export type Check = readonly [reply: string, command: 'HGET' | 'ZSCORE', key: string, name: string];
 export type Write = readonly [command: string, key: string, ...args: (string | number)[]];
 
@@ -13,12 +13,12 @@ export type WriteIf = (
 ) => Promise<boolean>;
 
 /**
- * write if: writes, if reads still reply what the change was decided on.
+ * write if: writes, if the reads still give the replies on which the change was decided.
  *
- * Keys: one of the slot. Arguments: how many checks · of each the reply, the number of words of the command, and the
+ * Keys: one of the slot. Arguments: number of checks · for each the reply, the number of words of its command, and the
  * words · commands that write.
  *
- * @returns 1 if it was written · 0 if a reply is another one
+ * @returns 1 if written · 0 if a reply differs
  */
 const WRITE_IF_CODE = `${EACH}
 local at = 2
@@ -30,7 +30,7 @@ end
 each(at, function() end)
 return 1`;
 export const WRITE_IF = script(WRITE_IF_CODE);
-/** The same where Redis is full. */
+/** Variant that a full Redis accepts. */
 export const WRITE_IF_FREEING = script(`#!lua flags=allow-oom\n${WRITE_IF_CODE}`);
 
 export function createWriteIf(evaluate: Evaluate): WriteIf {
@@ -46,13 +46,13 @@ export function createWriteIf(evaluate: Evaluate): WriteIf {
   };
 }
 
-/** Tries of one change that others overtake. */
+/** A change that loses every race to other writers fails after this many tries. */
 const MOST_TRIES = 200;
-/** Tries after which one waits for a moment. */
+/** After this many tries, a change pauses before the next. */
 const HASTY_TRIES = 3;
 const MOST_PAUSE_MS = 20;
 
-/** Decides and writes until it holds; `attempt` replies undefined where it was overtaken. */
+/** Repeats `attempt` while other changes overtake it; it then returns undefined. */
 export async function untilWritten<Reply>(
   attempt: () => Promise<Reply | undefined>,
 ): Promise<Reply> {

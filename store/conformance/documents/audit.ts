@@ -8,7 +8,7 @@ function actOf(action: AuditAction, extra: Partial<Act> = {}): Act {
   return { id: newNonce() + newNonce(), at: 5, by: 'ann', via: 'api', action, ...extra };
 }
 
-/** A run of a tenant that only this case uses, at a call that waits for people. */
+/** Starts a run of a tenant that only this case uses, up to a call that waits for people. */
 async function asking(
   session: SessionDriver,
   tenant: string,
@@ -188,7 +188,7 @@ export function auditCases({ describe, it }: Suite): void {
           return setup.store.calls.settle(approve(session, runId, id, act));
         };
         await settle('a');
-        // What is noted while others relay stays for the next one.
+        // An act noted while another relay works stays for the next relay.
         later.push(() => settle('b'));
       }
       const relayAll = () =>
@@ -332,7 +332,7 @@ export function auditCases({ describe, it }: Suite): void {
       await read();
       equal([seen, after], [[1, 2, 3], 3]);
       await act('read');
-      // What is left out counts as looked at.
+      // Filtered entries count as examined.
       await read({ action: 'export' });
       equal([seen, after], [[1, 2, 3], 4]);
       await act('export');

@@ -141,7 +141,7 @@ const workOf = (id: string): HeldWork => ({
 });
 
 const STEADY = { isOver: false, stops: [] };
-/** Where a case is not about the end of a lease. */
+/** Lease time for cases that are not about its end. */
 const LONG_MS = 60_000;
 const SHORT_MS = 20;
 
@@ -205,7 +205,7 @@ function workerLeaseCases({ describe, it: each }: Suite): void {
       equal(await leases.renew('w1.1', LONG_MS), STEADY);
       equal((await leases.look('w1')).isOver, true);
       equal((await leases.look('w1.1')).isOver, false);
-      // The entries stay until each of them was taken over.
+      // The entries stay until each is taken over.
       equal(await leases.work('w1'), [workOf('a')]);
     });
 
@@ -288,7 +288,7 @@ function pauseCases({ describe, it }: Suite): void {
       equal(await pauses.set({ ...OF_NONE, ...about, by: 'carl' }), false);
       equal(await pauses.list(), [{ ...OF_NONE, ...about }]);
       for (const at of [3, 1, 2]) equal(await pauses.hold(run(`s-${String(at)}:1-a`, at)), true);
-      // It is held again by the sweeper.
+      // The sweeper holds the run again.
       equal(await pauses.hold(run('s-1:1-a', 9)), true);
       equal(await pauses.hold({ ...run('s-4:1-a', 4), agent: 'other' }), false);
       equal(await pauses.isHeld(run('s-2:1-a', 2)), true);
@@ -312,7 +312,7 @@ function pauseCases({ describe, it }: Suite): void {
       await pauses.clear(OF_NONE);
       await pauses.postpone(run('s-1:1-a', 1), Date.now() + 60_000);
       await pauses.postpone(run('s-2:1-a', 2), 4);
-      // It is held no more.
+      // This run is no longer held.
       await pauses.postpone(run('s-9:1-a', 9), 5);
       equal(await pauses.released(10), [run('s-3:1-a', 3), run('s-2:1-a', 4)]);
       equal(await pauses.isHeld(run('s-1:1-a', 1)), true);
@@ -328,7 +328,7 @@ function pauseCases({ describe, it }: Suite): void {
       equal(await pauses.hold(run('s-1:1-a', 1)), true);
       equal((await pauses.list()).length, 2);
       await pauses.clear(OF_ACME);
-      // It is still paused over all.
+      // The agent is still paused for all tenants.
       equal(await pauses.released(10), []);
       await pauses.clear(EVERYWHERE);
       equal(await pauses.released(10), [run('s-1:1-a', 1), run('s-2:1-a', 2, OF_ACME.tenant)]);

@@ -124,12 +124,10 @@ function ownerConversationCases({ describe, it }: Suite): void {
   });
 }
 
-/** A user that only this case uses. */
 export function newOwner(): SessionOwner {
   return { owner: `owner-${newSessionId()}` };
 }
 
-/** A user of a tenant that only this case uses. */
 export function newMember(): SessionOwner & { tenant: string } {
   return { ...newOwner(), tenant: `tenant-${newSessionId()}` };
 }

@@ -174,7 +174,7 @@ function deletionCases({ describe, it }: Suite): void {
       includes(await store.audit.relay(session.id), [
         { action: 'erase', outcome: 'erased', target: { runId: newest } },
       ]);
-      // The id is free: what is left of the erasure does not touch the next session.
+      // The id is free; the rest of the erasure does not touch the next session.
       await session.newRun('u1');
       if (erasure !== undefined) {
         await store.erasures.clear(session.id, erasure);

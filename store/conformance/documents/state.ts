@@ -102,7 +102,7 @@ export function set(path: string, value: unknown): { op: 'add'; path: string; va
   return { op: 'add', path, value };
 }
 
-/** True if a change reached the prototype that all objects share. */
+/** Returns true if a change reached the prototype that all objects share. */
 function isPolluted(): boolean {
   return 'polluted' in {} || 'polluted' in (Reflect.get({}, 'toString') as object);
 }

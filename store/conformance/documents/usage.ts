@@ -12,7 +12,7 @@ const USED: RunUsage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 700 };
 const today = (): string => new Date().toISOString().slice(0, 10);
 const range = () => ({ since: today(), until: today() });
 
-/** Ends the session's run after one step that has used this. */
+/** Ends the session's run after one step with this usage. */
 async function play(
   setup: Case,
   session: SessionDriver,

@@ -99,7 +99,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
         record.sessionId,
         openCalls.map(({ spec }) => spec.toolCallId),
       ]);
-      // Within the same millisecond the order is that of the ids.
+      // Sessions of the same millisecond are ordered by id.
       const isTie = sessions[0]?.since === sessions[1]?.since;
       const ids = isTie ? [first.id, second.id].sort() : [first.id, second.id];
       equal(
@@ -140,7 +140,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       const before = Date.now();
       const session = await newAsking(setup, newName());
       const since = (await waiting.since(session.id)) ?? 0;
-      // The store's clock may be another one.
+      // The store's clock may differ.
       equal(Math.abs(since - before) < 60_000, true);
       const { count, oldest = Infinity } = await waiting.standing();
       equal([count > 0, oldest <= since], [true, true]);

@@ -4,9 +4,9 @@ import type { AppendResult, MarkResult, OpenWriterResult } from '../../contract/
 /** An entry that must be readable. */
 export interface ModelEntry {
   sequence: number;
-  /** Empty: the store's own. */
+  /** '' for the store itself. */
   writer: string;
-  /** The text of a chunk, or the type of an entry of the store. */
+  /** Text of a chunk, or type of the store's own entry. */
   says: string;
   step: number;
 }
@@ -16,14 +16,14 @@ interface Attempt {
   batch: number;
   /** Sequence of the newest batch. */
   confirmed: number;
-  /** Sequence at which it was opened. */
+  /** Sequence at which the writer was opened. */
   first: number;
 }
 
-/** Reference model of a stream: a list, and who may write to it. */
+/** Reference model of a stream: a list of entries and its writers. */
 export class StreamModel {
   entries: ModelEntry[] = [];
-  /** Every entry ever written, by sequence. */
+  /** All entries ever written, by sequence. */
   readonly written = new Map<number, ModelEntry>();
   sequence = 0;
   status: StreamStatus | undefined;

@@ -35,8 +35,7 @@ export function streamProperties({ describe, it, runs }: Suite): void {
             for (const { from, log: follower } of followers) {
               const due = model.entries.filter(({ sequence }) => sequence > from);
               const last = due.at(-1)?.sequence ?? from;
-              // Followers may also have seen entries that were withdrawn later; they have seen all
-              // that remain.
+              // Followers have seen all remaining entries, and perhaps some that were withdrawn later.
               await eventually(
                 'the follower has come to the end',
                 () => last <= (follower.entries.at(-1)?.sequence ?? from),
@@ -107,7 +106,7 @@ async function liveStream(
     const missed = isSkip && event.what === 'batch' ? 1 : 0;
     const batch = model.nextBatch(writer.name, writer.token) + missed;
     const known = isSkip && event.what === 'known' ? model.sequence + 1 : model.sequence;
-    // A delta of the stream's own agent may be stored otherwise than one of another agent.
+    // Deltas of the stream's own agent may have another stored form than those of others.
     const agents = [streamId, 'agent'];
     const chunks = texts.map((text, n) => textChunk(text, step, agents[n % 2]));
     for (let copy = 0; copy < copies; copy += 1) {
@@ -176,7 +175,7 @@ async function liveStream(
   return { model, followers };
 }
 
-/** A stored entry as the model represents it. */
+/** Converts a stored entry to the model's form. */
 function toModelEntry({ sequence, writer, message }: LogEntry): ModelEntry {
   return {
     sequence,
@@ -187,13 +186,13 @@ function toModelEntry({ sequence, writer, message }: LogEntry): ModelEntry {
 }
 
 /**
- * One event in the life of a stream. Writers are known by name and attempt. A writer that was
- * killed simply does nothing more, so any event may follow any other.
+ * One event in the life of a stream. Writers are known by name and attempt. A killed writer simply does nothing more,
+ * so any event may follow any other.
  */
 type StreamEvent =
   | { do: 'open' | 'close'; name: number; attempt: number }
   | { do: 'append'; name: number; attempt: number; step: number; count: number; copies: number }
-  /** A writer that skipped a batch, or that has seen more than a restored store holds. */
+  /** A writer skips a batch, or has seen more than a restored store holds. */
   | { do: 'skip'; name: number; attempt: number; what: 'batch' | 'known' }
   | { do: 'pause' | 'resume' | 'end' | 'fail' }
   | { do: 'truncate'; step: number; keep: number }

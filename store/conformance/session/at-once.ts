@@ -4,21 +4,21 @@ import { drive, type SessionDriver } from '../session-driver.js';
 import { playTurn } from './played-turns.js';
 import type { Suite } from '../suite.js';
 
-/** A request that many send at once; `prepare` brings the session there and returns its run. */
+/** A request that many clients send at once. `prepare` brings the session into position and returns its run. */
 interface Race {
   name: string;
   prepare?: (session: SessionDriver) => Promise<string>;
   send: (session: SessionDriver, runId: string, n: number) => Promise<{ kind: string }>;
-  /** The reply to the one whose request is done, and to all others. */
+  /** Reply to the client whose request wins, and to all others. */
   kinds: [done: string, other: string];
-  /** Runs in the end. */
+  /** Number of runs in the end. */
   runs: number;
 }
 
 const asked = (call: typeof approval) => async (session: SessionDriver) =>
   (await session.asked(call('c'))).runId;
 
-/** A run that was stopped, with these messages behind it. */
+/** Prepares a stopped run with these messages queued. */
 const stopped =
   (...ids: string[]) =>
   async (session: SessionDriver): Promise<string> => {
@@ -78,7 +78,7 @@ const RACES: Race[] = [
   },
 ];
 
-/** Ways in which another run takes the place of one that has a writer. */
+/** Ways to replace a run that has a writer. */
 const REPLACED: [name: string, replace: (session: SessionDriver) => Promise<unknown>][] = [
   ['a message', (session) => session.newRun('u9')],
   ['a run that continues its turn', (session) => session.resume()],

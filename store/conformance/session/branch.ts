@@ -157,7 +157,7 @@ export function branchCases({ describe, it }: Suite): void {
     it('a copy has nothing of another one that was left unfinished under its id', async (setup) => {
       const { store, session } = setup;
       const first = Array.from({ length: 500 }, (_, n) => userMessage(`a${String(n)}`));
-      // Its process dies between the first part and the second.
+      // The process dies between the first part and the second.
       const unwritable = { ...userMessage('b').row, metadata: { n: 1n } } as Row;
       const lost = copy(session.id, {
         rows: [...rows, ...first.map(({ row }) => row), unwritable],

@@ -9,7 +9,7 @@ import type { StreamManager } from '../../log/stream-manager.js';
 const LENGTH = 1_200;
 const AT_ONCE = 100;
 
-/** One entry for each word; the batches are counted from `batch`. */
+/** Appends one entry for each word, counting batches from `batch`. */
 async function speak(
   streamManager: StreamManager,
   writer: Writer,
@@ -31,7 +31,7 @@ async function speak(
   }
 }
 
-/** Pages are kept beside the appends, so a little later. */
+/** Waits for pages, which are kept shortly after the appends. */
 async function pagesUntil(
   { session, streamManager }: Case,
   count: number,
@@ -44,7 +44,7 @@ async function pagesUntil(
   return pages;
 }
 
-/** For stores whose log keeps pages in the form of a replay; others pass without them. */
+/** Cases for stores whose log keeps pages in replay form; other stores pass too. */
 export function keptPageCases({ describe, it }: Suite): void {
   describe('kept pages', () => {
     it('have the words of their entries, and lie one behind the other', async (setup) => {

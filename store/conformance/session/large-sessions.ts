@@ -12,7 +12,7 @@ const ENTRIES = 9_000;
 const MESSAGES = 320;
 const SUB_AGENTS = 30;
 
-/** Writes this many words, with one of another writer in their middle. */
+/** Writes ENTRIES words, with one of another writer in the middle. */
 async function sayMuch({ streamManager, session }: Case, writer: Writer): Promise<void> {
   const beside = await streamManager.createWriter(session.id, session.id, AGENT);
   const words = Array.from({ length: ENTRIES / 2 }, () => textChunk('gone'));
@@ -21,7 +21,7 @@ async function sayMuch({ streamManager, session }: Case, writer: Writer): Promis
   await streamManager.append(writer, 2, words);
 }
 
-/** Ways in which all that an attempt wrote is withdrawn: who writes, and what withdraws it. */
+/** Ways to withdraw all entries of an attempt: the writer, and the withdrawing change. */
 const WITHDRAWN: {
   of: string;
   begin: (session: SessionDriver) => Promise<Writer>;
@@ -61,7 +61,7 @@ const WITHDRAWN: {
   },
 ];
 
-/** Work that takes more than one request: either all of it is done, or it has not visibly begun. */
+/** Cases of work that takes several requests: it is either complete or not visibly begun. */
 export function largeSessionCases({ describe, it }: Suite): void {
   describe('a large session', () => {
     it('its rows are read in pages, each of which its reader is asked about', async (setup) => {
@@ -190,7 +190,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(await session.accepted(['u1', 'u2', ...ids]), ['u1']);
       const already = { kind: 'already_completed' };
       equal(await session.answer(asked.runId, 'p', { output: 'at last' }), already);
-      // They may be sent again and are queued like any others.
+      // The messages may be sent again and are queued like any others.
       includes(await session.enqueue('m0'), { kind: 'queued' });
       equal(await session.accepted(['m0', 'm1']), ['m0']);
       equal(await session.enqueue('m0'), { kind: 'accepted' });

@@ -8,7 +8,7 @@ import { followLog } from '../stream/collect.js';
 import type { Case, Suite } from '../suite.js';
 import { begin as beginChild, heldCall, newSubAgent } from '../tree.js';
 
-/** Few sessions, since each costs as many round trips as it has calls. */
+/** Number of names per session; each costs several round trips. */
 const BATCH = 10;
 const BATCHES = Array.from({ length: Math.ceil(ODD.length / BATCH) }, (_, n) =>
   ODD.slice(n * BATCH, (n + 1) * BATCH),
@@ -237,7 +237,7 @@ function oddNameCases({ describe, it }: Suite): void {
       );
       const runId = (await session.record())?.runId ?? '';
       await session.ask(runId, 1, []);
-      // Each is edited, which drops what follows it.
+      // Each edit drops everything after its message.
       for (const [at, id] of ids.entries()) {
         if (at % 4 !== 3) continue;
         const edited = { ...userMessage(`${id}!`), hash: 'edited' };

@@ -2,13 +2,10 @@ import { assistantRow, server } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { RunRecord } from '../../contract/runs.js';
 
-/** Text that the steps of this run write. */
+/** Returns the text that the steps of this run write. */
 export const nameOf = ({ runId }: RunRecord): string => runId.split('-').at(-1) ?? '';
 
-/**
- * Plays a step of the turn that writes text and calls a tool, whose result is the number of the
- * step.
- */
+/** Plays a step that writes text and calls a tool, whose result is the number of the step. */
 export async function takeStep(
   session: SessionDriver,
   run: RunRecord,
@@ -49,7 +46,7 @@ export async function playTurn(session: SessionDriver, messageId: string): Promi
   return run;
 }
 
-/** Id of the run that a reply has begun. */
+/** Returns the id of the run that a reply reports. */
 export function runOf(result: unknown): string {
   const { run } = result as { run?: { runId: string } };
   if (run === undefined) throw new Error(`no run was begun: ${JSON.stringify(result)}`);

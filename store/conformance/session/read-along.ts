@@ -3,7 +3,7 @@ import { set } from '../documents/state.js';
 import { server } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 
-/** What claim and start call read for the step or call that follows, in the same moment. */
+/** Cases for the data that `claim` and `start` read along for the step or call. */
 export function readAlongCases({ describe, it }: Suite): void {
   describe('read along', () => {
     const claim = (
@@ -37,7 +37,7 @@ export function readAlongCases({ describe, it }: Suite): void {
       includes(await claim(setup, runId, 2, { state: false, born, rows: 3 }), {
         fresh: { from: 3, rows: [] },
       });
-      // Rows of an erased session of this id, or of a store before it was restored.
+      // The held rows are of an erased session with this id, or of a store before it was restored.
       for (const held of [
         { born: 'before', rows: 2 },
         { born, rows: 9 },
@@ -104,7 +104,7 @@ export function readAlongCases({ describe, it }: Suite): void {
         claimed.state?.staged.map(({ toolCallId }) => toolCallId),
         ['b', 'a'],
       );
-      // Read before, it is promoted; read too early, it is read again.
+      // A current read is promoted as it is; an outdated one is repeated.
       const customState = { list: [], '/~': null, a: 2, b: 1 };
       includes(await store.staging.promoteSettled(session.id, claimed.state), {
         customState,

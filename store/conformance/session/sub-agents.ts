@@ -40,7 +40,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       for (const { driver, ref } of tree.children) {
         const writer = driver.writer(ref.runId, 1, 1);
         includes(await driver.claim(writer), { kind: 'claimed', rowCount: 1 });
-        // It learns the sequences of all entries.
+        // The sub-agent learns the sequences of all entries.
         const known = (await setup.streamManager.inspect(tree.root.id))?.sequence;
         includes(await driver.say(writer, 1, `I am ${driver.id}`, known), { kind: 'appended' });
       }
@@ -72,9 +72,9 @@ export function subAgentCases({ describe, it }: Suite): void {
       const found = [two.ref.sessionId, one.ref.sessionId, undefined, undefined];
       equal(await sessions.carriers(tree.root.id, asked), found);
       equal(await sessions.carriers(tree.root.id, []), []);
-      // The calls are those of the conversation, not of its sub-agent.
+      // The calls belong to the conversation, not to its sub-agent.
       equal(await sessions.carriers(one.ref.sessionId, ['d1', 'd2']), [undefined, undefined]);
-      // A call that is named like an entry of the index leads nowhere.
+      // A call named like an entry of the index leads nowhere.
       const { sessionId, runId } = one.ref;
       await calls.takeId({ sessionId, runId, call: '1 x', wanted: 'carrier  d7' });
       equal(await sessions.carriers(tree.root.id, ['d7']), [undefined]);

@@ -20,7 +20,7 @@ import type { UserMessage } from '../../contract/runs.js';
 
 type Value = Record<string, unknown>;
 
-/** What stores are known to lose, to alter or to fail on, nested as deeply as allowed. */
+/** Values that stores are known to lose, alter or fail on, nested as deeply as allowed. */
 const HOSTILE: Value = {
   ...EXACT,
   deep: nested(LIMITS.jsonDepth - 2),
@@ -31,7 +31,7 @@ const HOSTILE: Value = {
 /** A way in which a value enters a session. */
 interface Way {
   name: string;
-  /** With which a value is refused. Default `validation_error`. */
+  /** Code with which a value is refused. Default `validation_error`. */
   code?: ErrorCode;
   /** Brings the session to the point where the value can enter. */
   prepare?: (setup: Case) => Promise<unknown>;
@@ -70,7 +70,7 @@ const base = ({ session }: Case) => ({
   timestamp: 1,
 });
 
-/** A run whose first step has opened this call. */
+/** Prepares a run whose first step has opened this call. */
 const asking =
   (kind: NewCall['kind']) =>
   async ({ session }: Case): Promise<unknown> =>

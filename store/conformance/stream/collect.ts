@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { StreamManager } from '../../log/stream-manager.js';
 
-/** All items of an iteration, and how it ended. */
+/** All items of an iteration, and its end. */
 export interface Collected<T> {
   readonly items: T[];
   /** Resolves when the iteration has ended; rejects if it failed. */

@@ -201,7 +201,7 @@ function appendCases({ describe, it }: Suite): void {
       const { writer } = await session.speaking();
       await session.say(writer, 1, 'x');
       equal(await session.say(writer, 2, 'y', 9), { kind: 'rewound' });
-      // A batch between them was lost by the store.
+      // The store lost a batch between them.
       equal(await session.say(writer, 3, 'z', 1), { kind: 'rewound' });
       equal(textIn(await session.log()), 'x');
     });
@@ -263,7 +263,7 @@ function appendsAtOnceCases({ describe, it }: Suite): void {
       equal(ofSuperseded, { kind: 'superseded' });
       equal(ofRepeated, first);
 
-      // What was refused took no number, and what was stored is continued.
+      // Refused appends took no number, and stored ones are continued.
       await Promise.all([
         sayTo(fine, 2, 'e'),
         sayTo(repeated, 2, ' more'),
@@ -336,7 +336,7 @@ function deltasOf(streamId: string): StreamChunk[] {
   );
 }
 
-/** Most entries of a log are deltas, so a store may keep them in a form of its own. */
+/** Cases for deltas. Most entries of a log are deltas, so a store may have a special form for them. */
 function deltaCases({ describe, it }: Suite): void {
   describe('deltas', () => {
     it('each is read and followed as it was written', async ({ streamManager, streamId }) => {
@@ -413,7 +413,7 @@ function deltaCases({ describe, it }: Suite): void {
         { type: 'text_delta', ...base, delta: 'hello, ' },
       ]);
       const writer = session.writer(runId, 1, 2);
-      // Four bytes a token.
+      // The store assumes four bytes per token.
       includes(await store.steps.claim({ writer, known: 0, now: 1, perToken: 2 }), {
         usage: { inputTokens: 0, outputTokens: 5, costMicroUsd: 10 },
       });

@@ -15,10 +15,7 @@ export interface LocalSubscriber {
   status: string;
 }
 
-/**
- * A channel stays subscribed for this long after its last member left, since the next step often
- * follows at once.
- */
+/** A channel stays subscribed for this long after its last member left, since the next step often follows at once. */
 const LINGER_MS = 2_000;
 
 /**
@@ -86,7 +83,7 @@ export function createChannels<M>(
 
   return {
     enter,
-    /** As `enter`; resolves once messages published from now on will arrive. */
+    /** Enters the channel; resolves once messages published from now on will arrive. */
     join: async (channel: string, member: M): Promise<() => void> => {
       const { ready, leave } = enter(channel, member);
       try {
@@ -116,10 +113,7 @@ function refuseUnsharded(subscriber: Subscriber): void {
  * a connection breaks, and when its subscriptions are renewed.
  */
 export interface SubscriptionHealth {
-  /**
-   * False while messages may come from a different server than before; they must be dropped until
-   * the next miss.
-   */
+  /** False while messages may come from a different server than before; they must be dropped until the next miss. */
   isContinuous: () => boolean;
 }
 

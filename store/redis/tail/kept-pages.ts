@@ -8,20 +8,19 @@ import type { Read } from '../commands.js';
 import type { RedisContext } from '../context.js';
 import { createReadRange } from './pages.js';
 
-/** A page ends wherever a writer reaches a multiple of this sequence. */
+/** A page ends at each multiple of this sequence that a writer reaches. */
 export const PAGE_END = 500;
-/** Pages have at least so many entries, and at most a tenth of them once their deltas are joined. */
+/** A page has at least LEAST entries, of which at most one in GAIN remains after deltas are joined. */
 const LEAST = 250;
 const GAIN = 10;
-/** Longer ones are not kept, in characters of JSON. */
+/** Longer pages are not kept, characters of JSON. */
 const LONGEST = 256 * 1024;
-/** Pages that one read brings: few, since they are parsed in one go, and kept until a slow viewer has them. */
+/** Maximum number of pages per read, since they are parsed at once and kept until a slow viewer has them. */
 const MOST = 8;
 
 /**
- * Pages of the running step as a replay sends them, so that viewers who join later need not read each delta: a
- * turn of 10,000 takes a sixth of the time, and ten such turns at once a fifteenth. They are kept beside the appends,
- * and one that is not kept costs those viewers time and nothing else.
+ * Keeps pages of the running step in replay form, so viewers who join later need not read each delta: a turn of 10,000
+ * takes a sixth of the time, and ten such turns at once a fifteenth. A missing page only costs those viewers time.
  */
 export function createKeptPages({
   redis,
@@ -31,7 +30,7 @@ export function createKeptPages({
 }: Pick<RedisContext, 'redis' | 'reads' | 'keys' | 'change'>) {
   const readRange = createReadRange({ redis: reads, keys });
   return {
-    /** Keeps what the writer has appended up to a sequence without others in between. */
+    /** Keeps the writer's uninterrupted entries up to a sequence as a page. */
     keep: async ({ sessionId, runId, name, token }: Writer, upTo: number): Promise<unknown> => {
       const streamId = rootOf(sessionId);
       const all = await readRange(streamId, upTo - PAGE_END, upTo, PAGE_END);
@@ -44,7 +43,7 @@ export function createKeptPages({
       const page = { writer: { runId, name, token }, from, to, entries };
       return change(sessionId, keepPage, page, { mayGrow: true });
     },
-    /** Pages behind a sequence whose first and last entries the log still has. */
+    /** Reads pages after a sequence whose first and last entries are still in the log. */
     read: async (streamId: string, fromSequence: number): Promise<KeptPage[]> => {
       const { joined, stream } = keys.session(rootOf(streamId));
       const after = `(${String(fromSequence)}-0`;
@@ -62,7 +61,7 @@ export function createKeptPages({
   };
 }
 
-/** Those that begin behind the sequence and behind the page before them. */
+/** Returns pages that begin after the sequence and after the previous page. */
 function inOrder(stored: (KeptPage | undefined)[], fromSequence: number): KeptPage[] {
   const pages: KeptPage[] = [];
   let last = fromSequence;
@@ -74,7 +73,7 @@ function inOrder(stored: (KeptPage | undefined)[], fromSequence: number): KeptPa
   return pages;
 }
 
-/** Undefined for what cannot be read: the log has the same entries. */
+/** Returns undefined for an unreadable page, whose entries are in the log too. */
 function parsePage([id, [, from = '', , json = '']]: StreamEntry): KeptPage | undefined {
   try {
     const entries = JSON.parse(json) as LogEntry[];

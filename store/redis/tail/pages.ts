@@ -22,10 +22,7 @@ export interface LogPart {
 /** Entries after a sequence (exclusive), at most `limit`. @throws HelixError `corrupt_record` */
 export type ReadLog = (streamId: string, fromSequence: number, limit: number) => Promise<LogPart>;
 
-/**
- * Reads pages of a log by plain commands: Redis has one thread for everybody, so it does no more than
- * give the entries away.
- */
+/** Reads pages of a log by plain commands, so that the single thread of Redis does nothing but hand out entries. */
 export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'keys'>): ReadLog {
   let mayAskServer = true;
 
@@ -56,7 +53,7 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
     const entries = page.map((entry) => toLogEntry(entry, conversationId));
     return {
       entries,
-      // A Redis that is full refuses transactions: entries may have come since the number was read.
+      // A full Redis refuses transactions, so entries may have arrived since the number was read.
       sequence: Math.max(toNumber('seq', sequence ?? '0'), entries.at(-1)?.sequence ?? 0),
       server: RUN_ID.exec(info)?.[1] ?? '',
     };
@@ -83,7 +80,6 @@ export function createReadRange({ redis, keys }: Pick<RedisContext, 'redis' | 'k
 
 const RUN_ID = /^run_id:(\w+)/m;
 
-/** See store/redis/entries. */
 function toLogEntry([id, fields]: StreamEntry, conversationId: string): LogEntry {
   const message = parseMessage(jsonOf(fields), conversationId);
   if (message === undefined || !ID.test(id)) throw corrupt(`entry ${id}`);
@@ -98,7 +94,7 @@ function parseMessage(json: string, conversationId: string): StreamMessage | und
   }
 }
 
-/** The entry at an anchor, if it exists, and what follows it. */
+/** The entry at an anchor, if it exists, and the following ones. */
 export interface LogPage extends LogPart {
   /** True if there may be more. */
   isFull: boolean;
@@ -117,9 +113,8 @@ export function createReadPage(read: ReadLog): ReadPage {
 }
 
 /**
- * Shares one read among followers that want the same page at the same moment. A read that was sent
- * before a follower asked may lack newer entries, so the follower uses it only if the page is full;
- * otherwise it shares the next read.
+ * Shares one read among followers that want the same page at the same moment. A read that was sent before a follower
+ * asked may lack newer entries, so the follower uses it only if the page is full; otherwise it shares the next read.
  */
 export function shareReads(readPage: ReadPage): ReadPage {
   const underWay = new Map<string, Promise<LogPage>>();

@@ -6,16 +6,13 @@ import { retryWhileUnavailable } from '../../record/outage.js';
 import { createChannels, watchSubscriptions, type Subscriber } from './channels.js';
 import { createReadPage, shareReads, type LogPage, type ReadLog } from './pages.js';
 
-/**
- * Interval at which an idle follower reads the log: a publication may be lost, a log entry is not.
- */
+/** Interval at which an idle follower reads the log: a publication may be lost, a log entry is not. */
 const IDLE_CHECK_MS = 4_000;
 
-/** The log that is followed. */
 export interface TailedLog {
   channelOf: (streamId: string) => string;
   read: ReadLog;
-  /** Restores large results that are stored apart from published entries. */
+  /** Restores the large results of published entries. */
   resolve: (streamId: string, entries: LogEntry[]) => LogEntry[] | Promise<LogEntry[]>;
 }
 
@@ -45,7 +42,7 @@ export function createTail(
 
   const resolving = new WeakMap<Batch, Promise<LogEntry[]>>();
 
-  /** Large results are fetched once for all followers that read a batch at the same time. */
+  /** Fetches large results once for all followers that read a batch at the same time. */
   function resolve(streamId: string, batch: Batch): LogEntry[] | Promise<LogEntry[]> {
     if (batch.mayRefer === false) return batch.entries;
     const known = resolving.get(batch);
@@ -81,7 +78,7 @@ export function createTail(
           continue;
         }
         if (cursor.isGapBefore(batch)) {
-          // Transitions write before they publish, so the log contains this batch as well.
+          // Changes write before they publish, so the log contains this batch as well.
           inbox.removeFirst();
           yield* catchUp();
           continue;
@@ -120,18 +117,18 @@ export function createTail(
   return { follow };
 }
 
-/** A function call, because the signal may fire during any wait. */
+/** Returns true once the follower left. A function, since the signal may fire during any wait. */
 function hasLeft(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** What a transition published: entries, and the sequence before them. */
+/** Published entries, and the sequence before them. */
 export interface Batch {
   previous: number;
   entries: LogEntry[];
   /** Length of the published text. */
   size: number;
-  /** False for deltas in their short form, which refer to no result that is stored apart. */
+  /** False for short deltas, which refer to no separately stored result. */
   mayRefer?: boolean;
 }
 
@@ -208,7 +205,7 @@ export function createInbox(conversationId: string) {
       wake();
     },
     miss,
-    /** True once after a miss, and initially. Batches offered from now on are kept. */
+    /** Returns true once after a miss, and initially. Batches offered from now on are kept. */
     takeMiss: (): boolean => {
       const had = hasMissed;
       hasMissed = false;
@@ -219,7 +216,7 @@ export function createInbox(conversationId: string) {
       size -= batches.shift()?.size ?? 0;
     },
     wake,
-    /** Resolves at the next offer, miss or wake, or after a time; at once if something is here. */
+    /** Resolves at the next offer, miss or wake, or after a time; at once if a batch or miss is pending. */
     wait: (ms: number): Promise<'woken' | 'idle'> =>
       new Promise((resolve) => {
         const end = (outcome: 'woken' | 'idle'): void => {
@@ -238,9 +235,9 @@ export function createInbox(conversationId: string) {
 
 export type Cursor = ReturnType<typeof createCursor>;
 
-/** A follower's position in a log, and what it needs to detect that the log was rewound. */
+/** Creates a follower's position in a log, with the facts that reveal a rewound log. */
 export function createCursor(fromSequence: number) {
-  /** Everything up to this sequence is known, including withdrawn entries. */
+  /** All entries up to this sequence are known, including withdrawn ones. */
   let known = fromSequence;
   let last: LogEntry | undefined;
   let server: string | undefined;
@@ -259,15 +256,15 @@ export function createCursor(fromSequence: number) {
     if (again?.sequence === last.sequence) {
       if (!isSame(again, last)) throw rewound();
     } else if (server !== undefined && server !== page.server && fresh.length > 0) {
-      // On the same server the entry was withdrawn or trimmed, which is fine.
+      // On the same server, a missing entry was withdrawn or trimmed, which is fine.
       throw rewound();
     }
   }
 
   return {
-    /** Where to continue reading: the entry at this sequence is read again and compared. */
+    /** Returns the sequence from which reading continues; its entry is read again and compared. */
     anchor: (): number => last?.sequence ?? known,
-    /** The new entries of a page. @throws HelixError `rewound` */
+    /** Returns the new entries of a page. @throws HelixError `rewound` */
     takePage: (page: LogPage): LogEntry[] => {
       const fresh = page.entries.filter(({ sequence }) => sequence > known);
       refuseRewound(page, fresh);
@@ -278,9 +275,9 @@ export function createCursor(fromSequence: number) {
       if (!page.isFull) known = Math.max(known, page.sequence);
       return fresh;
     },
-    /** True if entries before this batch were missed. */
+    /** Returns true if entries before this batch were missed. */
     isGapBefore: ({ previous }: Batch): boolean => previous > known,
-    /** The new entries of a batch. */
+    /** Returns the new entries of a batch. */
     takeBatch: (entries: LogEntry[]) => advance(entries.filter(({ sequence }) => sequence > known)),
   };
 }
