@@ -35,7 +35,7 @@ const ROWS: Kind<UsageRow> = {
   none: 'Nothing was used.',
 };
 
-/** Columns with the tenant, for requests across tenants. */
+/** Columns with the tenant, for reports by tenant. */
 const WITH_TENANT: Kind<UsageRow> = {
   ...ROWS,
   columns: [{ title: 'TENANT', show: ({ tenant }) => tenant ?? '' }, ...ROWS.columns],
