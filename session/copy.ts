@@ -118,7 +118,7 @@ export function beginsTurn(rows: readonly Begins[], at: number): boolean {
   return isOfPerson(rows[at]) && !isOfPerson(rows[at - 1]);
 }
 
-/** False for the notices of late answers, which no person wrote. */
+/** Returns false for the notices of late answers, which no person wrote. */
 function isOfPerson(row: Begins | undefined): boolean {
   return row?.role === 'user' && !(row.hidden === true && row.id?.startsWith('late-') === true);
 }

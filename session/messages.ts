@@ -3,7 +3,7 @@ import type { Message } from './input.js';
 import type { Accepted } from './record.js';
 import { type Session } from './tree.js';
 
-/** True for a message that a rewind has dropped: its id is free. */
+/** Returns true for a message that a rewind dropped; its id is free. */
 export function isDropped(session: Session, id: string, { row }: Accepted): boolean {
   if (row === undefined) return false;
   const text = session.rows.at(row);

@@ -64,7 +64,7 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
   return model;
 }
 
-/** True if the model may only submit its result in the step that follows. */
+/** Returns true if the model may only submit its result in the next step. */
 export function mustFinish(outcome: StepOutcome | undefined): boolean {
   if (outcome?.kind !== 'calls') return false;
   return outcome.mustFinish === true || outcome.finish === 'missing';

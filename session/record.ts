@@ -191,7 +191,7 @@ export function sumOf(a: Usage = NOTHING, b: Usage = NOTHING): Usage {
   return [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]];
 }
 
-/** True for a run that only people, or sub-agents that wait for people, can continue. */
+/** Returns true for a run that only people, or sub-agents that wait for people, can continue. */
 export function isResting(status: RunStatus): boolean {
   return ['waiting_approval', 'waiting_tool', 'waiting_children'].includes(status);
 }

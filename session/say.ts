@@ -28,7 +28,7 @@ export function say(
   session.tree.log.add(withRaw(JSON.stringify({ type, ...fields, ...speaker }), raw));
 }
 
-/** Adds control messages, which are counted apart from chunks. */
+/** Adds a control message; these are counted separately from chunks. */
 export function control(session: Session, message: string): void {
   const { conversation } = session.tree;
   conversation.existing.sizes.controls += 1;
@@ -44,7 +44,7 @@ export function withRaw(object: string, raw: Record<string, string | undefined>)
   return object === '{}' ? `{${all.slice(1)}}` : `${object.slice(0, -1)}${all}}`;
 }
 
-/** True for a control message of the store. */
+/** Returns true for a control message of the store. */
 export function isControl(writer: string, message: string): boolean {
   return writer === '' && /^\{"type":"stream_(end|status|truncated)"/.test(message);
 }

@@ -10,7 +10,7 @@ export interface Due {
   note: (sessionId: string, inMs: number) => Promise<void>;
   /** Puts a session on the routine list, due in `inMs`, unless it is on it. */
   noteLater: (sessionId: string, inMs: number) => Promise<void>;
-  /** True if this holder may sweep a shard for the next `forMs`. */
+  /** Returns true if this holder may sweep a shard for the next `forMs`. */
   lease: (shard: number, holder: string, forMs: number) => Promise<boolean>;
   /** Takes due sessions of a shard, oldest first, up to a limit for each list. They are not due again for `forMs`. */
   take: (shard: number, most: Record<DueList, number>, forMs: number) => Promise<DueSession[]>;
@@ -20,7 +20,7 @@ export interface Due {
   drop: (session: DueSession) => Promise<void>;
   /** A page of a shard's list, oldest first, due or not. */
   listed: (list: DueList, shard: number, from: number, most: number) => Promise<string[]>;
-  /** True if this holder may query closed workflows for the next `forMs`. */
+  /** Returns true if this holder may query closed workflows for the next `forMs`. */
   leaseClosed: (holder: string, forMs: number) => Promise<boolean>;
 }
 

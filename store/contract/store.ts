@@ -26,9 +26,9 @@ export interface Changes {
 }
 
 /**
- * The record of sessions, grouped by noun. Every transition is one atomic step and checks in this
- * order: already done (returns the first result), stop record, fence, expected state. It may be
- * repeated: a client that lost its connection after sending gets the first result again.
+ * The record of sessions, grouped by noun. Every change is one atomic step and checks in this order: already done
+ * (returns the first result), stop record, fence, expected state. It may be repeated: a client that lost its connection
+ * after sending gets the first result again.
  */
 export interface Store {
   /** The same changes, with a listener for their events. */

@@ -97,7 +97,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await take(two, '1 c', 'c'), { kind: 'taken', id: 'c_1' });
       equal(await take(one, '2 c', 'c'), { kind: 'taken', id: 'c_2' });
       equal(await take(two, '1 d', 'd1'), { kind: 'taken', id: 'd1_1' });
-      // Calls of the conversation get other ids, too.
+      // Calls of the conversation get other ids as well.
       const { root, runId } = tree;
       const own = { sessionId: root.id, runId, call: '2 c', wanted: 'c' };
       equal(await store.calls.takeId(own), { kind: 'taken', id: 'c_3' });
