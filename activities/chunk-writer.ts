@@ -13,7 +13,7 @@ export interface ChunkWriter {
   push: (chunks: readonly StreamChunk[]) => void;
   /** Resolves when the queue has room; waiting for it between chunks bounds the memory. */
   room: () => Promise<void> | undefined;
-  /** Resolves when all pushed chunks are stored. @throws the error that failed a write */
+  /** Resolves when all pushed chunks are stored. @throws the error of a failed write */
   flush: () => Promise<void>;
   /** Set once the store refused a write because this attempt no longer owns the writer. */
   lost: () => WriterLoss | undefined;
@@ -81,7 +81,7 @@ export function createChunkWriter(
   };
 }
 
-/** A stream closes only when the run's writers are done, so the attempt was superseded. */
+/** A stream pauses only when the run's writers are done, so the attempt was superseded. */
 function toLoss(kind: Exclude<AppendResult['kind'], 'appended'>): WriterLoss {
   return kind === 'closed' ? 'superseded' : kind;
 }
