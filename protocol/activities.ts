@@ -28,7 +28,7 @@ export interface LostAttempt {
   token: number;
   /** Number of attempts so far, including this one. */
   number: number;
-  /** Set for a call that its worker handed over before it was permitted to begin. */
+  /** Set for a call that its worker handed over before the call might begin. */
   begun?: false;
   /** Set for a call that found no free slot to start eagerly; nothing was lost. */
   moved?: true;
@@ -53,7 +53,7 @@ export interface StepRef extends LeaseRef, TracedRef {
   maxSteps: number;
   /** Highest sequence that the run has seen. */
   known: number;
-  /** The model must submit its result now: it ended without one, or the step cap is reached. */
+  /** True if the model must submit its result, after a reply without one or at the step cap. */
   forceFinish?: boolean;
   /** Set on a sub-agent's first step: its session is created from this call. */
   parent?: ParentRef;
@@ -71,7 +71,7 @@ export interface CallActivityRef extends LeaseRef, TracedRef {
   step: number;
   toolCallId: string;
   toolName: string;
-  /** Set if the call is not executed again: this activity settles it. */
+  /** Reason if the call is not executed again, so that this activity settles it. */
   givenUp?: GivenUpCall;
   /** Set if the activity is on the models' task queue, so that it can start eagerly. */
   eager?: true;
@@ -220,7 +220,7 @@ export type ExtendOutcome = { kind: 'extended'; deadline: number; nextDueMs: num
 export interface RunActivities {
   /** One model call: claim, stream, commit. */
   modelStep: (ref: StepRef) => Promise<StepSaid | LostAttempt>;
-  /** Model steps and tools, until the run ends, people have to act or the workflow has to. */
+  /** Model steps and tools, until the run ends or people or the workflow have to act. */
   leg: (ref: LegRef) => Promise<LegOutcome | LostAttempt>;
   /** One tool execution: ask permission, execute, settle. */
   toolCall: (ref: CallActivityRef) => Promise<Said | LostAttempt>;

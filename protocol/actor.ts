@@ -57,7 +57,7 @@ export function needsRole(roles: readonly Role[]): HelixError {
 export const Approvers = z.object({
   /** The approver needs one of these roles. */
   roles: z.array(z.enum(ROLES)).optional(),
-  /** The tool's own function decides about the approver; it is in the agent's code. */
+  /** True if a function in the agent's code decides about the approver. */
   rule: z.boolean().optional(),
   /** The people who caused the call may not approve it; see `hasAsked`. */
   separate: z.boolean().optional(),

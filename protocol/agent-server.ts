@@ -72,9 +72,7 @@ export const StartAgentBody = z
     message: messageInput.optional(),
     /** The same as `message`. */
     input: messageInput.optional(),
-    /**
-     * Id for a plain text message: repeating the request under the same id refers to the same run.
-     */
+    /** Id for a plain text; a request repeated with it refers to the same run. */
     messageId: id.optional(),
     state: AnyRecord.optional(),
     /** Metadata for messages that carry none. */

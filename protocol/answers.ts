@@ -173,7 +173,7 @@ export function writeChangedInput({ by, input, outcome, failed }: ChangedInput):
   return `${change}\n${failed ? FAILED : RESULT}${outcome}`;
 }
 
-/** Parses such a note, for programs that stand in for a model; undefined for any other text. */
+/** Parses such a note for programs that stand in for a model; undefined for any other text. */
 export function readChangedInput(text: string): ChangedInput | undefined {
   const [, by, input, kind, outcome] = NOTE.exec(text) ?? [];
   if (by === undefined || input === undefined || outcome === undefined) return undefined;
@@ -184,7 +184,7 @@ export function readChangedInput(text: string): ChangedInput | undefined {
   }
 }
 
-/** `errorCode` of a client tool's call that has no result: no answer came, or it reports a failure, or the run is over. */
+/** `errorCode` of a client tool's call without a result. */
 export const CLIENT_TOOL_ERROR_CODES = [
   'client_tool_timeout',
   'client_tool_abandoned',

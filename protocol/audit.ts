@@ -64,7 +64,7 @@ export const AuditEntryReply = z
     actor: z.string(),
     /** The person's name; absent once the person was erased. */
     name: z.string().optional(),
-    /** The person was erased, and two operators together can open the name. */
+    /** True if the person was erased, but two operators together can open the name. */
     isSealed: z.literal(true).optional(),
     roles: z.array(z.enum(ROLES)).optional(),
     via: z.enum(CHANNELS),
@@ -127,7 +127,7 @@ export const AuditVerdictReply = z
     first: z.number(),
     /** Hash of the newest entry. */
     head: z.string(),
-    /** The first entry that is not as it was written. */
+    /** The first faulty entry. */
     fault: z
       .object({
         n: z.number(),

@@ -36,7 +36,7 @@ export type Interruption = z.infer<typeof Interruption>;
  */
 const id = z.string().min(1).max(LIMITS.idChars);
 const count = z.int().nonnegative();
-/** A value that JSON would silently leave out is refused, since readers rely on the field. */
+/** Refuses values that JSON would silently leave out, since readers rely on the field. */
 const json = z
   .unknown()
   .refine((value) => !['undefined', 'function', 'symbol'].includes(typeof value), 'is no JSON');
@@ -115,7 +115,7 @@ export const SuspendedChildWaitPayload = z.object({
 });
 export type SuspendedChildWaitPayload = z.infer<typeof SuspendedChildWaitPayload>;
 
-/** Internal: why a run is paused, for followers of the log; never shown to clients. */
+/** Internal: reason for a pause, for followers of the log; never shown to clients. */
 const SuspensionMarker = z.discriminatedUnion('kind', [
   chunk('suspension_marker', {
     kind: z.literal('suspended_client_tool'),
@@ -373,7 +373,7 @@ export const StreamTruncated = z.object({
   truncatedAtStep: count,
   /** The stream's highest sequence at that moment. */
   atSequence: count,
-  /** Sequence of the last removed chunk: readers that started behind it have lost nothing. */
+  /** Sequence of the last removed chunk; readers that started behind it have lost nothing. */
   lastRemoved: count,
 });
 export type StreamTruncated = z.infer<typeof StreamTruncated>;

@@ -9,7 +9,6 @@ import { HelixError } from './errors.js';
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** A source that is being read. */
 interface OpenSource<T> {
   read: () => Promise<IteratorResult<T, undefined>>;
   /** Closes the source, unless it has already ended or failed. */

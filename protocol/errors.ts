@@ -116,7 +116,7 @@ export const HTTP_STATUS = {
 } as const satisfies Record<ErrorCode, number>;
 
 /**
- * Instances are recognised by this mark, since classes differ after module reloads and between
+ * `isInstance` looks for this mark, since classes differ after module reloads and between
  * duplicated packages.
  */
 const MARK = Symbol.for('helix.error');
@@ -162,7 +162,7 @@ export class StaleStateError extends HelixError {
   }
 }
 
-/** A run is active in this session, and only one may be. */
+/** The session has an active run, and may have only one. */
 export class AgentAlreadyRunningError extends HelixError {
   override readonly name = 'AgentAlreadyRunningError';
 
@@ -188,7 +188,7 @@ export class StreamTruncatedError extends HelixError {
   }
 }
 
-/** Codes of the errors that hosts of the bridge, and pages, distinguish by class. */
+/** Codes of the errors that bridge hosts and pages distinguish by class. */
 export type FrontendErrorCode =
   | 'VALIDATION_ERROR'
   | 'STREAM_NOT_FOUND'
@@ -201,7 +201,7 @@ export type FrontendErrorCode =
 export type FrontendStatusCode = 400 | 404 | 410 | 500 | 501;
 
 /**
- * An error that a host of the bridge may answer with: `message` is safe to show, with `code` and
+ * An error with which a bridge host may answer: `message` is safe to show, with `code` and
  * `statusCode`. Detail for developers is in `cause`.
  */
 export class FrontendHandlerError extends Error {
@@ -221,7 +221,7 @@ export class FrontendHandlerError extends Error {
   }
 }
 
-/** A required setting of the host is missing, or two of its parts do not fit. */
+/** The host lacks a required setting, or two of its parts do not fit. */
 export class ConfigurationError extends FrontendHandlerError {
   override readonly name = 'ConfigurationError';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isSessionId } from './ids.js';
 import type { AssistantPart } from './rows.js';
 
-/** Format of the id of a file; the server makes it. */
+/** Format of the file ids that the server makes. */
 const FILE_ID = /^[A-Za-z0-9_-]{16,64}$/;
 
 /** A file of a conversation, as messages name it. */

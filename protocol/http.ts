@@ -4,7 +4,7 @@ import { SESSION_ID } from './ids.js';
 import { LIMITS } from './limits.js';
 import { BusyPolicy } from './replies.js';
 
-/** Errors in one list after which the rest is not checked; each error costs more than its item. */
+/** Validation of a list stops after this many errors, since each costs more than its item. */
 const FAULTS = 5;
 
 /** Creates the schema of a posted list; validation stops after a few errors. */
@@ -73,7 +73,7 @@ export type PostedMessage = z.infer<typeof PostedMessage>;
 
 /**
  * The end of a posted conversation: the last message that is not the user's, and the user messages
- * after it. Only this is used, so what comes before is neither checked nor copied.
+ * after it. Earlier messages are neither used nor checked nor copied.
  */
 export const PostedTail = endOfList(PostedMessage, {
   max: LIMITS.postedMessages,
@@ -124,7 +124,7 @@ export type CallPath = z.infer<typeof CallPath>;
 export const FilePath = z.object({ sessionId: SessionId, fileId: id });
 export type FilePath = z.infer<typeof FilePath>;
 
-/** The name of a file that is sent as a body of its own. */
+/** Name of a file that is sent as a body. */
 export const FileQuery = z.object({
   filename: z
     .string()
@@ -212,7 +212,7 @@ export const MessagesQuery = z.object({
   /** Index of the first message. */
   offset: z.coerce.number().int().nonnegative().default(0),
   limit: z.coerce.number().int().min(1).max(LIMITS.messagePage).default(50),
-  /** Includes user messages that only the model was meant to see. */
+  /** Includes user messages that only models see. */
   hidden: z.enum(['true', 'false']).optional(),
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
@@ -232,11 +232,9 @@ export const AnswerBody = z.union([
 ]);
 export type AnswerBody = z.infer<typeof AnswerBody>;
 
-/**
- * The page that wants to carry out a client tool's call, and for how long; 0 ms releases the lease.
- */
+/** A page's lease of a client tool's call; 0 ms releases it. */
 export const LeaseBody = z.object({
-  /** Distinguishes a page from others. */
+  /** Name of the page. */
   holder: z.string().min(1).max(LIMITS.idChars),
   forMs: z.int().nonnegative().max(LIMITS.leaseMs).default(30_000),
 });
@@ -265,7 +263,7 @@ export const ConversationsQuery = WaitingQuery.extend({
 });
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
-/** The queued message to remove; absent: all of them. */
+/** The queued message to remove. Default: all. */
 export const QueueQuery = z.object({ id: z.string().optional() });
 export type QueueQuery = z.infer<typeof QueueQuery>;
 

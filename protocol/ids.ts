@@ -145,7 +145,7 @@ export function formatCheckpointId(runId: string, step: number): string {
   return `cpv1-${runId.slice(0, colon)}-s${String(step)}-${runId.slice(colon + 1)}`;
 }
 
-/** `stepId` of the requests that a pause shows for agents and sub-agents. */
+/** `stepId` of the approval requests that a pause shows. */
 export const ASK_STEP_ID = 'ask';
 
 /** The tool name that ends a run with structured output; never shown to a client. */

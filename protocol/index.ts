@@ -1,6 +1,6 @@
 /**
- * The contract of both sides of the wire, without Node modules: what pages and other clients need
- * to read chunks, wire events and replies.
+ * The contract of both sides of the wire, without Node modules: everything that pages and other
+ * clients need to read chunks, wire events and replies.
  */
 export {
   BaseChunkSchema,

@@ -4,8 +4,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * True if arrays and objects in this JSON text are nested deeper than the limit. It scans the text,
- * because many functions walk values recursively, including the engine's own.
+ * Returns true if arrays and objects in this JSON text are nested deeper than the limit. It scans
+ * the text, because functions that walk values, also the engine's own, recurse.
  */
 export function isDeeperThan(limit: number, json: string): boolean {
   // Every opening bracket needs a closing one.
@@ -56,7 +56,7 @@ export function findJsonFault(value: unknown): string | undefined {
   try {
     json = JSON.stringify(value);
   } catch {
-    // Cycles, BigInt, a toJSON that throws, and nesting too deep for the engine.
+    // `JSON.stringify` throws for cycles, BigInt, a failing toJSON, and very deep nesting.
   }
   if (json === undefined) return 'it cannot be written as JSON';
   return isDeeperThan(LIMITS.jsonDepth, json) ? 'it is nested too deeply' : undefined;

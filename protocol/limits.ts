@@ -1,6 +1,6 @@
 /**
- * Every number that is part of the contract. No imports, so that workflow code can use it. Sizes
- * are UTF-8 bytes unless the name states otherwise; times are milliseconds.
+ * All numbers of the contract. No imports, so that workflow code can use it. Sizes are UTF-8 bytes
+ * unless the name states otherwise; times are milliseconds.
  */
 export const LIMITS = {
   /** Serialised chunk; larger ones are refused before a sequence is allocated. */
@@ -17,9 +17,9 @@ export const LIMITS = {
   preliminaryBytes: 64 * 1024,
   /** All preliminary results of one call; those beyond are not shown. */
   callPreliminaryBytes: 1024 * 1024,
-  /** Preliminary results of one call are shown at most this often, the newest each time, ms. */
+  /** Shortest time between two shown preliminary results of one call, ms. */
   preliminaryEveryMs: 100,
-  /** What is sent to a webhook. */
+  /** Body of a call of a webhook. */
   webhookBytes: 256 * 1024,
   /** Arguments of one call; larger ones are returned to the model as an error. */
   callInputBytes: 128 * 1024,
@@ -89,7 +89,7 @@ export const LIMITS = {
   idempotencyMs: 24 * 60 * 60 * 1000,
   /** A filter of runs in Temporal's language. */
   runQueryChars: 4_096,
-  /** A cursor into a list of Temporal's; its length is the server's choice. */
+  /** A cursor into a list of Temporal's, whose server decides its length. */
   runCursorChars: 8_192,
   /** A run that writes nothing for this long is shown as stalled, ms. */
   stalledMs: 60_000,
@@ -141,7 +141,7 @@ export const LIMITS = {
    * escaping.
    */
   remoteEventChars: 4 * 1024 * 1024,
-  /** Total that one call shows of an agent on another server. */
+  /** All events that one call shows of an agent on another server. */
   remoteAgentBytes: 16 * 1024 * 1024,
   /** Events that one call accepts from an agent on another server. */
   remoteAgentEvents: 100_000,

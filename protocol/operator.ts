@@ -156,7 +156,6 @@ export {
   ExtendReply as OperatorExtendReply,
 };
 
-/** A run of the tenant. */
 export const OperatorRun = z
   .object({
     runId: z.string(),
@@ -231,7 +230,6 @@ export type OperatorQuestion = z.infer<typeof OperatorQuestion>;
 
 /** Body of `GET /api/operator/runs/:runId`. */
 export const OperatorRunDetail = OperatorRun.extend({
-  /** The owner of the conversation. */
   owner: z.string(),
   /** Requester of the run, if recorded. */
   by: z.string().optional(),
@@ -327,7 +325,7 @@ const WORK_KINDS = ['runs', 'steps', 'tools'] as const;
 /** A process that asks Temporal for work. */
 export const OperatorWorker = z
   .object({
-    /** As Temporal shows it: process id and host, unless the worker was given a name. */
+    /** Name in Temporal: process id and host, unless the worker was given a name. */
     identity: z.string(),
     takes: z.array(z.enum(WORK_KINDS)),
     /** Time of its last poll, ms since the epoch by Temporal's clock. */
@@ -336,7 +334,7 @@ export const OperatorWorker = z
   .meta({ id: 'OperatorWorker' });
 export type OperatorWorker = z.infer<typeof OperatorWorker>;
 
-/** The lease of a worker, by which others see that it lives. */
+/** The lease of a worker, with which it shows others that it lives. */
 export const OperatorLease = z
   .object({
     id: z.string(),
@@ -352,7 +350,7 @@ export type OperatorLease = z.infer<typeof OperatorLease>;
 export const OperatorWorkers = z.object({
   taskQueue: z.string(),
   workers: z.array(OperatorWorker),
-  /** At most 200; absent where workers hold none. */
+  /** At most 200; absent if workers hold none. */
   leases: z.array(OperatorLease).optional(),
 });
 export type OperatorWorkers = z.infer<typeof OperatorWorkers>;
@@ -401,8 +399,6 @@ export type OperatorAgent = z.infer<typeof OperatorAgent>;
 /** Body of `GET /api/operator/agents`. */
 export const OperatorAgents = z.object({ agents: z.array(OperatorAgent) });
 export type OperatorAgents = z.infer<typeof OperatorAgents>;
-
-/** Requests and replies of `/api/operator/receivers`. */
 
 /** Receivers of notices, without addresses and secrets. */
 export const OperatorReceivers = z.object({

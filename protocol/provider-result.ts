@@ -32,7 +32,7 @@ export function toShownMetadata(metadata: object | undefined): {
   return isShort ? { providerMetadata: metadata as ShownMetadata } : {};
 }
 
-/** True for JSON that no chunk can hold. */
+/** Returns true for JSON that no chunk can hold. */
 export function isTooLargeToShow(value: unknown): boolean {
   return new TextEncoder().encode(JSON.stringify(value ?? null)).length > MAX_SHOWN_BYTES;
 }

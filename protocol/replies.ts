@@ -4,7 +4,7 @@ import { HTTP_STATUS, type ErrorCode } from './errors.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 import { LIMITS } from './limits.js';
 
-/** How a page presents a tool. */
+/** Presentation of a tool on pages. */
 export const ToolCard = z.object({
   name: z.string(),
   title: z.string().optional(),
@@ -13,7 +13,7 @@ export const ToolCard = z.object({
 });
 export type ToolCard = z.infer<typeof ToolCard>;
 
-/** How a page presents an agent. */
+/** Presentation of an agent on pages. */
 export const AgentCard = z.object({
   name: z.string(),
   title: z.string(),
@@ -87,9 +87,9 @@ export const PendingQuestion = z
     agent: z.string().optional(),
     /** The tool's name for people. */
     title: z.string().optional(),
-    /** What the tool does, in its author's words. */
+    /** The author's description of the tool. */
     description: z.string().optional(),
-    /** JSON Schema of what people may change: the input of an approval, the result of a client's call. */
+    /** JSON Schema of the part that people write: an approval's input, or a client's result. */
     schema: z.unknown().optional(),
     /** Names the run and the call. An answer to a call with approvers sends it back, with the hash. */
     approvalId: z.string(),
@@ -243,7 +243,7 @@ export const ConfigReply = z.object({
   temporalUi: z.string().optional(),
   namespace: z.string(),
   roles: z.array(z.enum(ROLES)),
-  /** False on a server without sign-in: no approval can demand another person than the one who asked. */
+  /** False on a server without sign-in, where no approval can demand a second person. */
   separateApprovers: z.boolean(),
   /** Files that messages may have; absent if none. Types may end in `/*`. */
   files: z.object({ maxBytes: z.number(), types: z.array(z.string()) }).optional(),
@@ -254,7 +254,7 @@ export type ConfigReply = z.infer<typeof ConfigReply>;
 export const ReadinessReply = z.object({
   status: z.enum(['ok', 'unavailable']),
   /**
-   * The checks that fail. Messages are accepted without Temporal and workers once these were seen.
+   * The failing checks. Once Temporal and workers were seen, messages are accepted without them.
    */
   away: z.array(z.string()).optional(),
   checks: z.record(z.string(), z.enum(['ok', 'failed'])),
@@ -272,7 +272,6 @@ export interface MessagesReply<M = unknown> {
   hasMore: boolean;
 }
 
-/** An entry of the queue. */
 export const QueuedMessages = z
   .object({
     /** Id of its first message. */
@@ -297,9 +296,9 @@ export interface QueueReply<M = unknown> {
 const RunError = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
 
 /**
- * The newest run: `error` is the reason for a failure, `stalled` means that it has written nothing
- * for a long time, `waitingFor` that the model's provider fails and is retried automatically, that the
- * agent is paused by operators and the run has not begun, or that the run begins at `startAt`.
+ * The newest run. `error` is the reason for a failure. `stalled`: it has written nothing for a long
+ * time. `waitingFor`: the `provider` fails and is retried, operators paused the `agent` before the
+ * run began, or the run begins at `startAt`.
  */
 const NewestRun = z.object({
   runId: z.string(),
@@ -349,7 +348,6 @@ export const FrontendSnapshot = z
     pending: z.array(PendingQuestion).optional(),
     /** Extension: decisions about calls; absent without any. */
     decisions: z.array(CallDecision).optional(),
-    /** Extension. */
     run: NewestRun.optional(),
     /** Extension: queued messages. */
     queue: z.array(QueuedMessages).optional(),
@@ -360,8 +358,6 @@ export type FrontendSnapshot<State = Record<string, unknown>, Message = unknown>
   z.infer<typeof FrontendSnapshot>,
   'state' | 'messages' | 'queue'
 > & { state: State | null; messages: Message[]; queue?: QueuedMessages<Message>[] };
-
-/** Requests and replies of erasures. */
 
 /** `DELETE /api/chat/:sessionId`: with the receipt, or without a body. */
 export const EraseQuery = z.object({ receipt: z.enum(['true', 'false']).optional() });
@@ -395,7 +391,7 @@ export type PersonPath = z.infer<typeof PersonPath>;
 /** Body of `DELETE /api/operator/users/:userId`. */
 export const PersonErasureReply = z
   .object({
-    /** False while conversations or workflows are left: the request is sent again. */
+    /** False while conversations or workflows are left; the client must repeat the request. */
     complete: z.boolean(),
     /** Conversations that this request has erased, and what was in them. */
     conversations: z.number(),

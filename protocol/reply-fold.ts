@@ -163,12 +163,12 @@ export function toPartialInput(argumentText: string | undefined): unknown {
   try {
     return JSON.parse(argumentText) as unknown;
   } catch {
-    // Cut off in the middle, so not usable as an input.
+    // The text was cut off, so it is no usable input.
     return {};
   }
 }
 
-/** True for a call that the provider has carried out within the same reply. */
+/** Returns true for a call that the provider has executed within the same reply. */
 export function isCarriedOut(parts: readonly AssistantPart[], call: AssistantPart): boolean {
   if (call.type !== 'tool-call' || call.kind !== 'provider') return false;
   const { toolCallId } = call;
@@ -185,7 +185,7 @@ interface BlockParts {
   push: (part: BlockPart) => unknown;
 }
 
-/** Id of a block: the same live, on replay and in history. */
+/** Formats the id of a block, which is the same live, on replay and in history. */
 export function formatBlockId(kind: BlockKind, step: number, n: number): string {
   return `${kind === 'text' ? 't' : 'r'}${String(step)}-${String(n)}`;
 }

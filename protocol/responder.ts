@@ -19,7 +19,7 @@ export interface KnownPerson extends Principal {
 
 /** The person who answers a call. */
 export interface Responder extends KnownPerson {
-  /** True on a server without sign-in: every person is this user, so no other one can be demanded. */
+  /** True on a server without sign-in, where everyone is this user and no second person exists. */
   readonly isEveryone?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function toVisitorName({ tenantId = '', userId }: Principal): string {
   return `${VISITOR}${encodeURIComponent(tenantId)}|${userId}`;
 }
 
-/** True for a name that only operators of other tenants have. */
+/** Returns true for a name that only operators of other tenants have. */
 export function isVisitorName(userId: string): boolean {
   return userId.startsWith(VISITOR);
 }

@@ -75,16 +75,13 @@ export const AssistantPart = z.discriminatedUnion('type', [
     toolCallId: z.string(),
     toolName: z.string(),
     input: z.unknown(),
-    /** `provider`: the model's provider carries it out, and its result is a part of a reply. */
+    /** `provider`: the model's provider executes it, and a reply has the result as a part. */
     kind: z.enum(['server', 'approval', 'client', 'subagent', 'provider']),
     /** Set on calls that a person approves. */
     approvalId: z.string().optional(),
-    /** True if another row shows the call, once people are asked. */
+    /** True if another row shows the call once people are asked. */
     held: z.boolean().optional(),
-    /**
-     * True if the part was shown only when its step was stored, and so after the step's other
-     * parts.
-     */
+    /** True if the part was shown only when its step was stored, behind the step's other parts. */
     late: z.boolean().optional(),
     /** True if pages execute the call, and name the part's type after the tool. */
     byClient: z.boolean().optional(),
@@ -130,7 +127,7 @@ const Model = z.object({ provider: z.string(), modelId: z.string() });
 /** Limits under which a model accepted a prompt after a refusal; its later prompts keep to them. */
 export const Eased = z.object({
   modelId: z.string(),
-  /** Most characters of a prompt. */
+  /** Maximum length of a prompt. */
   chars: z.number().optional(),
   /** True if prompts leave out content that only the provider can read. */
   bare: z.boolean().optional(),
@@ -151,7 +148,7 @@ export const Answered = z.object({
   provider: z.string(),
   modelId: z.string(),
   responseId: z.string().optional(),
-  /** As the provider names the model. */
+  /** The provider's own name of the model. */
   responseModelId: z.string().optional(),
   /** ms since the epoch. */
   at: z.number(),
@@ -174,7 +171,7 @@ export const AssistantRow = z.object({
   parts: z.array(AssistantPart),
   /** The reply was cut off by a stop or a failure. */
   interrupted: Interruption.optional(),
-  /** The model that wrote parts which others cannot read. */
+  /** The model whose parts other models cannot read. */
   model: Model.optional(),
   eased: Eased.optional(),
   /** Error code with which the provider refused the new content before this row for good. */
@@ -204,7 +201,7 @@ export type AssistantRow = z.infer<typeof AssistantRow>;
 export const AnswerWay = z.enum(['temporal']);
 export type AnswerWay = z.infer<typeof AnswerWay>;
 
-/** The decision about an approval, and who made it. */
+/** The decision about an approval. */
 export const Decision = z.object({
   approved: z.boolean(),
   reason: z.string().optional(),
@@ -227,7 +224,7 @@ export const CallEvent = z.object({
 });
 export type CallEvent = z.infer<typeof CallEvent>;
 
-/** The one result of a call: exactly one of output, error and denied. */
+/** The result of a call: exactly one of output, error and denied. */
 export const ToolRow = z.object({
   role: z.literal('tool'),
   toolCallId: z.string(),
@@ -235,7 +232,6 @@ export const ToolRow = z.object({
   output: z.unknown().optional(),
   error: z.string().optional(),
   errorCode: z.string().optional(),
-  /** The person denied the call. */
   denied: z.boolean().optional(),
   /** Only for history: the result of a sub-agent's call. */
   display: z.boolean().optional(),
@@ -252,7 +248,7 @@ export type ToolRow = z.infer<typeof ToolRow>;
 export const Row = z.discriminatedUnion('role', [UserRow, AssistantRow, ToolRow]);
 export type Row = z.infer<typeof Row>;
 
-/** A message as the Helix packages keep it, where a transcript of ours has rows. */
+/** A message in the form of the Helix packages. */
 export type HelixMessage =
   | { role: 'system'; content: string }
   | {

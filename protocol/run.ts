@@ -74,10 +74,7 @@ export interface RunInput {
   /** For operators: the name of the model, and a page that shows the conversation. */
   model?: string;
   sessionUrl?: string;
-  /**
-   * True for agents with an output schema: at the step cap the model is asked once more for its
-   * result.
-   */
+  /** True for agents with an output schema; at the step cap the model is asked for its result. */
   hasOutput?: boolean;
   /** The shape of the run; absent: one activity for each step and call. */
   activities?: RunShape;
@@ -92,7 +89,7 @@ export interface RunInput {
   traceUrl?: string;
   /** True with a payload codec: failures keep their texts in the details. */
   sealsFailures?: boolean;
-  /** The run begins at this time, ms since the epoch; absent: at once. */
+  /** Start time, ms since the epoch; absent if the run starts at once. */
   startAt?: number;
   /**
    * Progress at which this execution continues: an earlier run of the turn, or the same run
@@ -146,7 +143,6 @@ export type Next =
       mustFinish?: true;
     }
   | OpenCalls
-  /** Nothing is left to do. */
   | { do: 'end'; step: number }
   | { do: 'done'; step: number; status: TerminalStatus | 'superseded'; error?: RunError };
 
@@ -154,13 +150,13 @@ export type Next =
 export interface OpenCalls {
   do: 'open';
   step: number;
-  /** To be executed, or being executed. */
+  /** Calls that are executed, or will be. */
   machine?: string[];
-  /** Carried out by sub-agents. */
+  /** Calls that sub-agents execute. */
   children?: string[];
-  /** People answer them. */
+  /** Calls that people answer. */
   people?: string[];
-  /** Their tools wait for webhooks. */
+  /** Calls whose tools wait for webhooks. */
   asleep?: string[];
   /** Time until the record must be read again, ms. */
   dueInMs?: number;
@@ -178,7 +174,7 @@ export interface At {
   version: number;
   sequence: number;
   next: Next;
-  /** The record lacks what was stored up to this sequence: it was restored from a copy. */
+  /** The record lacks entries up to this sequence, since it was restored from a copy. */
   isBehind?: true;
 }
 
@@ -186,7 +182,7 @@ export interface At {
 export interface RunSummary {
   status: Exclude<TerminalStatus, 'failed'> | 'superseded';
   steps: number;
-  /** A page with the run's trace, where there is one. */
+  /** Page with the run's trace, if there is one. */
   trace?: string;
 }
 
@@ -230,7 +226,7 @@ export interface CallActivity {
     initialInterval?: number;
     maximumInterval?: number;
     backoffCoefficient?: number;
-    /** Executions that fail, and attempts that are lost or wait for a place, all count. */
+    /** Counts failed executions, and attempts that are lost or wait for a slot. */
     maximumAttempts?: number;
   };
 }
@@ -289,7 +285,7 @@ export type StepOutcome =
   /** A call of the previous step still waits: the wake-up came too early. */
   | { kind: 'not_ready' };
 
-/** The calls that a completed batch of answers releases, or a tool's wait that is over. */
+/** The calls that a complete batch of answers releases, or whose tool's wait is over. */
 export interface Resumption {
   step: number;
   approved: string[];
@@ -299,9 +295,9 @@ export interface Resumption {
 export interface Hint {
   /** Current state of the record, which saves the run a look at it. */
   at?: At | undefined;
-  /** The record has ended the run while it waited for its provider: no attempt will report the end. */
+  /** True if the record ended the run during a wait for its provider; no attempt reports that. */
   ended?: boolean | undefined;
-  /** W3C `traceparent` of the request that lets the run go on. */
+  /** W3C `traceparent` of the request that lets the run continue. */
   traceparent?: string | undefined;
 }
 
@@ -313,7 +309,7 @@ export interface AgentState {
   waitingFor: CallRef[];
   /** ms since the epoch; present while the run waits. */
   waitingSince?: number;
-  /** As of the newest committed step; absent before the first. */
+  /** Usage up to the newest committed step; absent before the first. */
   spent?: Spent;
 }
 
@@ -336,14 +332,14 @@ export interface RunUsage {
 
 /** Triggers of a schedule by hand. Pure, since workflow code imports this file. */
 
-/** A person who has asked, by the name within the tenant. */
+/** A person who asked, by the name within the tenant. */
 export interface Asker {
   by: string;
   personId?: string | undefined;
 }
 
 export interface Trigger extends Asker {
-  /** By the clock of the process that triggered, ms since the epoch. */
+  /** Time of the trigger, ms since the epoch by the clock of its process. */
   at: number;
 }
 

@@ -9,7 +9,7 @@ const ms = z.number();
 const text = z.string().min(1).max(LIMITS.idChars);
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 
-/** No seconds, and no `@every`: a schedule fires at most once a minute. Temporal checks the values. */
+/** No seconds and no `@every`, since a schedule fires at most once a minute. */
 const CRON =
   /^(?:@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)|[\w*,/?-]+(?: +[\w*,/?-]+){4})$/;
 

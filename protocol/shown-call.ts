@@ -43,8 +43,8 @@ export function isAsShown(
 }
 
 /**
- * SHA-256 of an input's JSON with sorted keys as base64url: the same in every process, in browsers of any origin,
- * and for a copy from a database that keeps no order of keys.
+ * Hashes an input's JSON with sorted keys by SHA-256 as base64url. The hash is the same in every
+ * process, in browsers of any origin, and for a copy from a database that keeps no order of keys.
  */
 export function hashInput(input: unknown): string {
   return toBase64Url(sha256(new TextEncoder().encode(JSON.stringify(input ?? null, inOrder))));
@@ -119,7 +119,7 @@ function toBase64Url(bytes: Uint8Array): string {
   return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** The name of a tool or a field as people read it: `lookupOrder` → `Lookup order`. */
+/** Formats the name of a tool or a field for people: `lookupOrder` → `Lookup order`. */
 export function toWords(name: string): string {
   const words = name
     .replace(/[_-]+/g, ' ')

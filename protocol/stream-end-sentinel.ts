@@ -38,7 +38,7 @@ export function isStreamEndSentinel(value: unknown): value is StreamEndSentinel 
   return __streamEnd === true && (status === 'ended' || status === 'failed');
 }
 
-/** No imports of values, so that browsers can use it. */
+/** Literals, so that browsers need not load the schemas. */
 const CONTROL_TYPES: ReadonlySet<string> = new Set([
   'stream_end',
   'stream_status',

@@ -82,7 +82,7 @@ export type RunEvent =
 /** Counts what happens to runs; it neither throws nor waits. */
 export type RunMeter = (event: RunEvent) => void;
 
-/** For processes that count nothing. */
+/** Meter of processes that count nothing. */
 export const NO_METER: RunMeter = () => undefined;
 
 /**
@@ -100,7 +100,7 @@ export type SpanAttributes = Record<
 >;
 
 export interface FinishedSpan {
-  /** Its title: the operation, then what it is carried out on. */
+  /** The operation, then its object. */
   title: string;
   id: SpanName;
   /** The span above it in the same trace; absent for the first one. */
@@ -122,9 +122,9 @@ export interface FinishedSpan {
 /** Writes spans of agent runs; it neither throws nor waits. */
 export interface Tracer {
   write: (span: FinishedSpan) => void;
-  /** Carries out work whose log lines, and spans of other libraries, belong below a span. */
+  /** Executes work whose log lines, and spans of other libraries, belong below a span. */
   within: <T>(span: SpanName, work: () => T) => T;
-  /** Carries out the work of a request, which may bring a W3C `traceparent`. */
+  /** Executes the work of a request, which may bring a W3C `traceparent`. */
   serve: <T>(traceparent: string | undefined, work: () => T) => T;
   /** Returns the `traceparent` of the request in progress. */
   request: () => string | undefined;

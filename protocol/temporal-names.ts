@@ -12,10 +12,10 @@ export const DELIVERY_WORKFLOW_TYPE = 'deliver';
 /** Runs an activity or a Nexus operation that executes a tool's call. */
 export const TOOL_WORK_WORKFLOW_TYPE = 'agentToolWork';
 
-/** Message of a failure whose text only the codec of payloads can read, in its details. */
+/** Message of a failure whose text is in its details, which only the payload codec can read. */
 export const SEALED_FAILURE = 'Encrypted: see the details.';
 
-/** Type of the failure of an attempt that did not begin, since the store does not answer. */
+/** Failure type of an attempt that did not begin because the store did not answer. */
 export const STORE_UNREACHABLE = 'StoreUnreachable';
 
 /**
@@ -55,7 +55,7 @@ export const LEASED_ACTIVITIES: ReadonlySet<string> = new Set<keyof RunActivitie
 ]);
 
 export const SIGNALS = {
-  /** Sent by people: records a stop. */
+  /** Records a stop, which people send. */
   stop: 'stop',
   /** Asks a run to read its record again, perhaps with a hint. Harmless at any time. */
   look: 'look',
@@ -66,7 +66,7 @@ export const SIGNALS = {
   reportEnd: 'reportEnd',
   /** Sent to the notices of a wait when it is over. */
   waitOver: 'waitOver',
-  /** Sent to them when a further call waits. */
+  /** Sent to the notices of a wait when a further call waits. */
   waitGrown: 'waitGrown',
 } as const;
 export const QUERIES = { agentState: 'agentState' } as const;

@@ -1,7 +1,7 @@
 import type { Principal } from './responder.js';
 
 /**
- * Work of a tool that Temporal carries out elsewhere. Types only, since workflow code imports this
+ * Work of a tool that Temporal executes elsewhere. Types only, since workflow code imports this
  * file.
  */
 

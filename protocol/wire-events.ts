@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHUNK_TYPES, StreamChunkSchema, type LogEntry, type StreamEnd } from './chunk.js';
 import { HelixError } from './errors.js';
 
-/** A stream as external readers see it: events over SSE; see PROTOCOL.md#wire-events. */
+/** A stream in the form for external readers: events over SSE; see PROTOCOL.md#wire-events. */
 const count = z.int().nonnegative();
 
 export const StreamChunkEvent = z.object({
@@ -49,7 +49,7 @@ export const StreamEvent = z.discriminatedUnion('type', [
 ]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
-/** An event and its SSE id: a reader of it has everything up to that sequence. */
+/** An event and its SSE id; a reader of it has everything up to that sequence. */
 export interface WireEvent {
   id?: number;
   event: StreamEvent;

@@ -46,12 +46,12 @@ export type ReservedEventName = (typeof RESERVED_EVENT_NAMES)[number];
 
 const RESERVED: ReadonlySet<string> = new Set(RESERVED_EVENT_NAMES);
 
-/** The type of the part that shows a custom event; unusual characters become dashes. */
+/** Formats the type of the part that shows a custom event; unusual characters become dashes. */
 export function toEventPartType(eventName: string): `data-${string}` {
   return `data-${eventName.replace(/[^A-Za-z0-9_.-]/g, '-')}`;
 }
 
-/** True if the part of this event would have the name of one of the runtime's own parts. */
+/** Returns true if the event's part would have the name of one of the runtime's own parts. */
 export function isReservedEventName(eventName: string): boolean {
   return RESERVED.has(toEventPartType(eventName).slice('data-'.length));
 }

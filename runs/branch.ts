@@ -291,7 +291,6 @@ export interface FileCopy {
 export interface CopiedFiles {
   /** The rows, with the names of the copies. */
   rows: readonly Row[];
-  /** Ids of the copies. */
   ids: readonly string[];
 }
 

@@ -97,7 +97,7 @@ export interface AgentExecutor {
   getCurrentRun: (sessionId: string) => Promise<RunInfo | null>;
   /** Oldest first. @throws HelixError `not_found` */
   listRuns: (sessionId: string) => Promise<RunInfo[]>;
-  /** The runs below the handles: `createApi`, `handleChatStream` and `buildSnapshot` use them. */
+  /** The runs behind the handles, for `createApi`, `handleChatStream` and `buildSnapshot`. */
   readonly runs: Runs;
   readonly namespace: string;
   /** Checks that resolve if their part answers: Temporal, and a worker on the task queue. */

@@ -5,7 +5,7 @@ import { isStalled } from './record/run-standing.js';
 import { inLanes } from './sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 
-/** One process queries Temporal this often. */
+/** Period in which one process queries Temporal. */
 const INTERVAL_MS = 5_000;
 /** Temporal may list workflows in another order than they closed in. */
 const OVERLAP_MS = 60_000;

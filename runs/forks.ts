@@ -18,7 +18,7 @@ export interface ForkDeps {
 
 export interface Forking extends Pick<Runs, 'fork'> {
   /**
-   * Continues the copy of a fork whose process died before it did.
+   * Continues a fork's copy whose process died before it did so.
    *
    * @returns false for a copy that may not run yet, and is kept
    */

@@ -4,7 +4,6 @@ import type { StreamStatus } from '../protocol/run.js';
 import type { Store } from '../store/contract/store.js';
 import type { StoredChunk, StreamManager } from '../store/log/stream-manager.js';
 
-/** The chunks of one run. */
 export interface RunStream extends AsyncIterable<StreamChunk> {
   /** Sequence of the last chunk, from which to continue after a broken connection. */
   readonly currentSequence: number;

@@ -89,7 +89,7 @@ export interface RunHandle {
    * `inputHash`. Throws as `submitToolResult` does; so do the next two.
    */
   approve: (toolCallId: string, approval?: Approval) => Promise<AnswerReceipt>;
-  /** Denies a call: the model gets the reason. */
+  /** Denies a call and gives the model the reason. */
   deny: (toolCallId: string, denial?: Omit<Approval, 'input'>) => Promise<AnswerReceipt>;
   /** Answers a call of a client tool with its result, or with an error. */
   answer: (toolCallId: string, outcome: ClientToolOutcome) => Promise<AnswerReceipt>;

@@ -13,7 +13,7 @@ import {
 
 /** Filter of a tenant's runs; a run has to match every field. */
 export interface RunFilter {
-  /** The tenant; absent: runs without one. */
+  /** Absent for runs without a tenant. */
   tenant?: string | undefined;
   /** A list filter of Temporal. */
   query?: string | undefined;
@@ -27,7 +27,7 @@ export interface RunFilter {
   sessions?: readonly string[] | undefined;
 }
 
-/** A run as Temporal lists it. */
+/** A run in Temporal's list. */
 export interface ListedRun {
   runId: string;
   agent: string;

@@ -44,7 +44,6 @@ export interface PreparedRuns {
   startOf: (sessionId: string, runId: string) => Promise<RunStart | undefined>;
 }
 
-/** The run whose workflow is started. */
 export interface StartableRun extends Pick<
   RunRecord,
   'sessionId' | 'runId' | 'agent' | 'turn' | 'from'

@@ -97,7 +97,7 @@ export interface Runs extends AnswerApi, Erasing, RunList {
   endLost: (record: SessionRecord, error?: RunError) => Promise<void>;
   /** Begins the next queued message, unless a run is active. */
   startNext: StartNext;
-  /** Repairs a session: starts, wakes, stops or ends what should have been. */
+  /** Repairs a session: starts, wakes, stops or ends its run if that was missed. */
   sweepSession: (sessionId: string, budget?: SweepBudget) => Promise<SweptSession>;
 }
 

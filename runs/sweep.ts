@@ -132,7 +132,7 @@ export function startSweeper(
   function run(): void {
     current = sweep()
       .catch((error: unknown) => {
-        // Redis is away: the sessions are due again when it is back.
+        // If Redis is away, the sessions are due again when it is back.
         logger.warn({ err: error }, 'sweep failed');
       })
       .finally(() => {

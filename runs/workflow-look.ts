@@ -11,7 +11,6 @@ export interface WorkflowLook {
   state: WorkflowState;
   /** True if Temporal has work for a worker in progress or due, or an operator has paused it. */
   isAtWork: boolean;
-  /** Attempts that Temporal has given to a worker. */
   started: StartedAttempt[];
   /** Ids of the runs of its sub-agents that have not closed. */
   children: string[];

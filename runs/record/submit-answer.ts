@@ -49,7 +49,7 @@ export type AnswerResult = Exclude<SettleCallResult, { kind: 'fenced' | 'not_due
 
 export interface SubmittedAnswer {
   result: AnswerResult;
-  /** The run that asked; for an unknown call the session's newest one. */
+  /** The run that asked; the session's newest one for an unknown call. */
   runId: string;
   /** The session whose run asked, before the answer. */
   record?: SessionRecord;
@@ -58,8 +58,8 @@ export interface SubmittedAnswer {
 /**
  * Answers a pending call of a session or of its sub-agents.
  *
- * @throws HelixError `not_pending` for an answer that is not about the call as it waits now: it says what waits;
- * what `check` and `permit` throw
+ * @throws HelixError `not_pending`, with the pending call, for an answer to another state of it;
+ * the errors of `check` and `permit`
  */
 export async function submitAnswer(
   { store, check, permit }: AnswerDeps,
