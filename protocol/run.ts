@@ -143,6 +143,7 @@ export type Next =
       mustFinish?: true;
     }
   | OpenCalls
+  /** No work is left, so the run must be ended. */
   | { do: 'end'; step: number }
   | { do: 'done'; step: number; status: TerminalStatus | 'superseded'; error?: RunError };
 
