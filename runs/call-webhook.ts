@@ -10,7 +10,7 @@ import { noteBeside } from '../store/contract/due.js';
 import type { SettleCallResult } from '../store/contract/calls.js';
 import type { Store } from '../store/contract/store.js';
 
-/** Hold of a request that comes before its call waits. */
+/** A request that comes before its call waits is held this long. */
 const EARLY_MS = 5_000;
 const LOOK_EVERY_MS = 200;
 /** Delay before the sweeper checks an answered session, in case the signal is lost. */
@@ -20,7 +20,7 @@ export interface CallWebhookDeps {
   store: Pick<Store, 'sessions' | 'calls' | 'due'>;
   check: AnswerCheck;
   stored: (runId: string, result: Extract<SettleCallResult, { kind: 'stored' }>) => Promise<void>;
-  /** Hold of a request that comes too early, ms. */
+  /** Time to hold a request that comes too early, ms. */
   holdMs?: number;
 }
 

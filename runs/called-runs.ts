@@ -115,7 +115,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
 
 type Owned = Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'userId'>;
 
-/** Checks a request, which the author of a workflow may have copied from anywhere. */
+/** Checks a request from a workflow, whose values may come from anywhere. */
 function check({
   sessionId,
   userId = ANONYMOUS,
