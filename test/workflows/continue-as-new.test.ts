@@ -136,7 +136,7 @@ describe('a run too long for one history', () => {
       });
       const answered = workflow
         .executeUpdate('deny', { args: [{ toolCallId: HELD }] })
-        .catch((error: unknown) => (error as { cause?: { type?: string } }).cause?.type);
+        .catch((error: unknown) => (error as { cause?: { type?: string } }).cause?.type ?? error);
       await reached;
       await until(
         'the execution has nothing left to do but this',
