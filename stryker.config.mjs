@@ -11,11 +11,11 @@ const GROUPS = {
   ],
   'tool-call': [
     'activities/tool-call.ts',
-    'test/activities/tool-call test/activities/unbegun-call test/activities/lease.test',
+    'test/activities/tool-call test/activities/attempts test/activities/lease.test',
   ],
   classify: [
     'ai-sdk/reply/classify.ts',
-    'test/ai-sdk/reply/classify test/ai-sdk/reply/decisions test/ai-sdk/reply/session-reads',
+    'test/ai-sdk/reply/classify test/ai-sdk/reply/build-snapshot test/ai-sdk/reply/session-reads',
   ],
   'stream-transformer': [
     'ai-sdk/parts/stream-transformer.ts',

@@ -106,7 +106,9 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
       const timeoutMs = tool?.timeoutMs ?? limitMs;
       const permitted = (start: CallPermission): PermittedCall => {
         const signal = limited(attempt.signal, timeoutMs);
-        return { agent, tool, ref, writer, attempt, start, signal };
+        // The record names the tool, whatever the activity's input says.
+        const named = agent?.tools.find(({ name }) => name === start.call.toolName);
+        return { agent, tool: named, ref, writer, attempt, start, signal };
       };
       let found: ToolOutcome | undefined;
       if (start.kind === 'verify') {

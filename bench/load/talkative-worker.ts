@@ -1,7 +1,7 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { endWithParent, startProcess } from '../../config/startup.js';
 import { openStores } from '../client/seed-turn.js';
-import { createAgentWorker } from '../../worker/index.js';
+import { createAgentWorker } from '../../extensions/worker.js';
 import { createTalkativeAgent } from './talkative-agent.js';
 
 /** The worker's report of a model call. */

@@ -1,6 +1,6 @@
 /**
- * The contract of the stores as tests: certifies any pair of Store and StreamManager under jest,
- * vitest or node:test. Its property tests need fast-check (an optional peer).
+ * Tests a Store and StreamManager under jest, vitest or node:test: storage, order, concurrency, expiry
+ * and indexes. The property tests need fast-check (an optional peer).
  */
 import { badInputCases } from './bad-input.js';
 import { auditCases } from './documents/audit.js';

@@ -16,6 +16,7 @@ async function openCall(
   extra: object = {},
   outputSchema?: z.ZodType,
   opened?: TestStores,
+  others: ReturnType<typeof defineTool>[] = [],
 ) {
   const tool = defineTool({
     name: 'tool',
@@ -27,7 +28,7 @@ async function openCall(
   const model = fakeModel(sayInTurn(parts.asks(parts.call('c1', 'tool', {}))));
   const harness = createHarness(opened ?? (await openTestStores()), {
     model,
-    tools: [tool],
+    tools: [tool, ...others],
     ...(outputSchema !== undefined && { more: { outputSchema } }),
   });
   const run = await harness.begin();
@@ -59,6 +60,18 @@ describe('tool call', () => {
     expect(await session.messages('tool_end')).toMatchObject([
       { result: { ok: true }, providerExecuted: true },
     ]);
+  });
+
+  it('executes only the tool that the record names, whatever its activity is given', async () => {
+    const other = defineTool({
+      name: 'other',
+      description: 'Another tool.',
+      inputSchema: z.object({}),
+      execute: trap,
+    });
+    const { tool, run, result } = await openCall(() => 'done', {}, undefined, undefined, [other]);
+    expect(await tool(run, 1, 'c1', 1, { toolName: 'other' })).toBe('settled');
+    expect(await result()).toMatchObject({ output: 'done' });
   });
 
   it('gives the error of a tool that throws to the model', async () => {

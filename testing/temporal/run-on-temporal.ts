@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client, Connection, ConnectionLike } from '@temporalio/client';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentExecutor } from '../../runs/agent-executor.js';
-import { createAgentPlugin, type AgentPluginOptions } from '../../worker/agent-plugin.js';
+import { createAgentPlugin, type AgentPluginOptions } from '../../extensions/worker.js';
 import type { CarriedOut, SharedParts } from '../carried-out.js';
 
 /** The used members of a `TestWorkflowEnvironment` of `@temporalio/testing`. */
