@@ -28,34 +28,7 @@ import { routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route, nameSession, sessionPaths } from './routes/route.js';
 import type { Store } from '../store/contract/store.js';
 
-/**
- * Creates the HTTP API as an Express app that does not listen yet.
- *
- * @throws Error without `authenticate`, unless `allowUnauthenticated` is set
- * @example
- * import { Connection } from '@temporalio/client';
- * import { defineAgent } from 'helix-temporal';
- * import { createApi, createJwtAuthenticator } from 'helix-temporal/api';
- * import { createAgentExecutor } from 'helix-temporal/executor';
- * import { createRedisStores } from 'helix-temporal/store-redis';
- *
- * const helper = defineAgent({
- *   name: 'helper',
- *   systemPrompt: 'Help.',
- *   llmConfig: { model: 'scripted' },
- * });
- * const agents = [helper];
- * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'refuse' });
- * const connection = await Connection.connect({ address: 'localhost:7233' });
- * const executor = await createAgentExecutor({ connection, taskQueue: 'chat', agents, stores });
- * const authenticate = createJwtAuthenticator({ secret: process.env['JWT_SECRET'] });
- * const server = createApi({ executor, stores, agents, authenticate }).listen(3000);
- *
- * process.once('SIGTERM', () => {
- *   server.close(() => void Promise.all([stores.close(), connection.close()]));
- *   server.closeAllConnections();
- * });
- */
+/** Creates the Express app of the API, without the extensions that every exported one has. */
 export function createApi({ extensions: given, ...rest }: ApiOptions): Express {
   const extensions = lastOfEach(given);
   const options = { ...rest, extensions };

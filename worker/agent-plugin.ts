@@ -95,39 +95,7 @@ const WAITS: ReadonlySet<RunStatus> = new Set(['starting', 'waiting_approval', '
 
 const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
 
-/**
- * Adds agents to an existing Temporal worker: activities, workflow code and the settings that fast
- * recovery depends on (the worker's own settings take precedence). It sweeps while the worker runs.
- * One plugin serves one worker.
- *
- * The worker needs a `connection`. The workflow `agentRun` is added to the worker's own workflows. A
- * prebuilt workflow bundle must already contain it: pass this plugin to `bundleWorkflowCode` as well.
- *
- * @example
- * import { NativeConnection, Worker } from '@temporalio/worker';
- * import { defineAgent } from 'helix-temporal';
- * import { createAgentPlugin } from 'helix-temporal/runtime-temporal';
- * import { createRedisStores } from 'helix-temporal/store-redis';
- *
- * const agent = defineAgent({
- *   name: 'guide',
- *   systemPrompt: 'Be brief.',
- *   llmConfig: { model: 'openai/gpt-5' },
- * });
- * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
- * const connection = await NativeConnection.connect();
- * const worker = await Worker.create({
- *   connection,
- *   taskQueue: 'agent-runs',
- *   plugins: [createAgentPlugin({ agents: [agent], stores })],
- * });
- * await worker.run();
- * // They would keep the process alive.
- * await Promise.all([stores.close(), connection.close()]);
- *
- * @throws Error from `Worker.create` if the worker has no connection, an activity with one of our
- * names, or a workflow bundle without `agentRun`
- */
+/** Creates the plugin that adds agents to a worker, without the extensions that every exported one has. */
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
   const extensions = lastOfEach(options.extensions);

@@ -13,30 +13,7 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
   interceptors?: WorkerOptions['interceptors'];
 }
 
-/**
- * Creates a Temporal worker that only serves agent runs. `run()` resolves after `shutdown()` or
- * SIGTERM: activities in progress get 30 s, the rest is handed to another worker.
- *
- * @example
- * import { NativeConnection } from '@temporalio/worker';
- * import { defineAgent } from 'helix-temporal';
- * import { createAgentWorker } from 'helix-temporal/runtime-temporal';
- * import { createRedisStores } from 'helix-temporal/store-redis';
- *
- * const connection = await NativeConnection.connect();
- * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
- * const worker = await createAgentWorker({
- *   connection,
- *   taskQueue: 'agent-runs',
- *   agents: [
- *     defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model: 'openai/gpt-5' } }),
- *   ],
- *   stores,
- * });
- * await worker.run();
- * // They would keep the process alive.
- * await Promise.all([stores.close(), connection.close()]);
- */
+/** Creates a worker of agent runs, without the extensions that every exported one has. */
 export function createAgentWorker(options: AgentWorkerOptions): Promise<Worker> {
   const { connection, namespace, taskQueue, identity, dataConverter, interceptors, ...agents } =
     options;
