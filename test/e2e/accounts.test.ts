@@ -32,7 +32,7 @@ async function tokenOf(sub: string, tenant?: string, audience = 'chat'): Promise
     .sign(new TextEncoder().encode(SECRET));
 }
 
-/** Requests of one user to one session. */
+/** Returns the requests that one user makes to one session. */
 async function signIn(sub: string, sessionId: string, tenant?: string) {
   const authorization = `Bearer ${await tokenOf(sub, tenant)}`;
   const headers = { authorization, 'content-type': 'application/json' };
@@ -49,7 +49,7 @@ async function signIn(sub: string, sessionId: string, tenant?: string) {
     say: async (...steps: object[]): Promise<string> => (await post(script(...steps))).text(),
     snapshot: async (): Promise<FrontendSnapshot> => (await read('/snapshot')).json() as never,
     erase: async (): Promise<number> => (await send('', {}, 'DELETE')).status,
-    /** All conversations that the user has. */
+    /** Lists the user's conversations. */
     listed: async (): Promise<Conversations['conversations']> => {
       const reply = await fetch(`${product.url}/api/conversations`, { headers });
       return ((await reply.json()) as Conversations).conversations;
@@ -145,7 +145,7 @@ describe('two tenants whose users choose the same id', () => {
     const acme = await signIn('eve', id, 'acme');
     const other = await signIn('eve', id, 'other');
     expect(await acme.say(charge, { say: 'charged' })).toContain('tool-approval-request');
-    // The same id says nothing of the other one.
+    // Sharing the id reveals nothing of the other tenant's conversation.
     expect((await other.read('/snapshot')).status).toBe(404);
     expect(await other.say({ say: 'hello' })).toContain('[DONE]');
     expect(await other.snapshot()).toMatchObject({ status: 'ended', pending: [] });
@@ -240,7 +240,7 @@ describe('quotas', () => {
     const id = newSessionId();
     const whole = await as('hal', id);
     expect(await (await whole.post('x'.repeat(400_000))).text()).toContain('[DONE]');
-    // The reply of this agent quotes the message, so this is most of it.
+    // This agent's reply quotes the message, so the reply takes most of the space.
     const copies: string[] = [];
     const refused = await until('it is full', async () => {
       const reply = await whole.send('/branch', {});

@@ -33,7 +33,7 @@ const echo = (id: string): object => ({ tool: 'echo', id, args: { value: 1 } });
 const hasResult = ({ messages }: HttpAgent): boolean =>
   messages.some(({ role }) => role === 'tool');
 
-/** Runs until the client has a result, and loses the connection there. */
+/** Runs the agent and drops the connection once the client has a result. */
 async function loseAtResult(agent: HttpAgent): Promise<void> {
   const left = run(agent, { abortController: new AbortController() }).catch(() => []);
   await until('the client has a result', () => Promise.resolve(hasResult(agent)));
@@ -43,7 +43,6 @@ async function loseAtResult(agent: HttpAgent): Promise<void> {
 
 const idsOf = ({ messages }: HttpAgent): string[] => messages.map(({ id }) => id);
 
-/** Ids of the messages that the events begin. */
 const begun = (events: readonly BaseEvent[]): string[] =>
   events.flatMap((event) => {
     const isBegun = /_START$|_RESULT$/.test(event.type) && 'messageId' in event;
@@ -71,7 +70,7 @@ describe("copies of AG-UI's clients", () => {
       ['assistant', 'abcdefgh'],
     ];
     expect(shown(agent)).toEqual(whole);
-    // At rest it gets what is stored.
+    // A client that connects at rest gets the stored conversation.
     const later = connect(agent.threadId, copy);
     expect(outcomeOf(await run(later))).toEqual({ type: 'success' });
     expect(spoken(later)).toBe('abcdefgh');
@@ -107,7 +106,6 @@ describe("copies of AG-UI's clients", () => {
     ];
     expect(outcomeOf(await run(copy, { resume }))).toEqual({ type: 'success' });
     expect(spoken(copy)).toBe('Done.');
-    // The result of an approved call is the server's as well.
     const late = connect(agent.threadId, copy.messages.slice(0, -1));
     expect(late.messages.at(-1)?.role).toBe('tool');
     await run(late);
@@ -125,7 +123,7 @@ describe("copies of AG-UI's clients", () => {
     const copy = connect(agent.threadId, agent.messages.slice(0, -1));
     expect(outcomeOf(await run(copy))).toEqual({ type: 'success' });
     expect(shown(copy)).toEqual(shown(agent));
-    // Its own result again gets what follows, and no result twice.
+    // A client that sends its own result again gets the rest of the reply, and no result twice.
     const again = connect(agent.threadId, upToResult(agent));
     await run(again);
     expect(shown(again)).toEqual(shown(agent));
@@ -133,7 +131,7 @@ describe("copies of AG-UI's clients", () => {
 
   it('ids of messages are unique in a thread whatever runs are called, and stay the same', async () => {
     const agent = connect();
-    // A client may name each of its runs the same.
+    // A client may reuse one run id for all its runs.
     const runId = 'r1';
     say(agent, { think: 'Hm.', say: 'One.', calls: [echo('1'), locate('c1')] }, { say: 'Two.' });
     const first = await run(agent, { runId });
@@ -155,13 +153,13 @@ describe("copies of AG-UI's clients", () => {
     ]);
     expect(new Set(idsOf(agent)).size).toBe(idsOf(agent).length);
     expect([first, second, third].map((events) => begun(events).length)).toEqual([4, 1, 3]);
-    // The same request again, by a client that has got nothing of its reply.
+    // Another client sends the same request again, having received none of the reply.
     expect(begun(await run(connect(agent.threadId, later), { runId: 'r2' }))).toEqual(begun(third));
-    // Without anything new it gets the conversation as it is stored, with the ids and the order that it has.
+    // A client with nothing new gets the stored conversation, with its ids and order.
     const copy = connect(agent.threadId, agent.messages);
     await run(copy, { runId });
     expect([idsOf(copy), shown(copy)]).toEqual([idsOf(agent), shown(agent)]);
-    // So does one that has lost the end.
+    // A client that has lost the end gets it, too.
     const part = connect(agent.threadId, agent.messages.slice(0, -2));
     await run(part, { runId });
     expect([idsOf(part), shown(part)]).toEqual([idsOf(agent), shown(agent)]);
@@ -177,7 +175,7 @@ describe("copies of AG-UI's clients", () => {
     expect(tail).toHaveLength(3);
     expect(tail.filter((id) => first.includes(id))).toEqual([]);
     expect(begun(await run(connect(agent.threadId, answered)))).toEqual(tail);
-    // A client that sends nothing but its answer has messages that the server cannot see.
+    // The server cannot see the earlier messages of a client that sends only its answer.
     const bare = begun(await run(connect(agent.threadId, answered.slice(-1))));
     expect(bare).toHaveLength(3);
     expect(bare.filter((id) => first.includes(id))).toEqual([]);

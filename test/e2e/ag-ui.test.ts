@@ -127,7 +127,7 @@ describe('the client of AG-UI', () => {
       { id: 't1', role: 'tool', toolCallId: 'c1', content: '', error: 'no' },
     ]);
     await expect(run(failed)).rejects.toMatchObject({ status: 400 });
-    // Another conversation's approval, an older run's, or none: the call is the same.
+    // The ids name another conversation or nothing at all, though the call id is the same.
     for (const id of ['other:1-x::c1', 'anything::c1']) {
       const decided = { interruptId: id, status: 'resolved' as const, payload: { approved: true } };
       const copy = connect(agent.threadId, agent.messages);
@@ -199,7 +199,6 @@ describe('the client of AG-UI', () => {
     const events = await run(agent);
     expect(typesOf(events).slice(0, 2)).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT']);
     expect(shown(agent)).toEqual([['assistant', 'abcdefghij']]);
-    // Another device gets the conversation as it is stored.
     const other = connect(agent.threadId);
     await run(other);
     expect(shown(other)).toEqual(shown(agent));
@@ -239,7 +238,7 @@ describe('the client of AG-UI', () => {
     const missing = new HttpAgent({ url: `${product.url}/api/ag-ui/missing`, threadId: 'x' });
     say(missing, { say: 'x' });
     await expect(run(missing)).rejects.toMatchObject({ status: 400 });
-    // So is one that only follows: the name is checked as for a message.
+    // A client that only follows is refused, too: its agent's name is checked like a sender's.
     const own = connect();
     say(own, { say: 'Mine.' });
     await run(own);

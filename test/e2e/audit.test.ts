@@ -106,7 +106,7 @@ describe('the audit trail', () => {
     const rest = Object.values(entries).map(
       ({
         n: _n,
-        // The operator in Temporal has no roles that the product knows of.
+        // The product knows no roles of an operator who acts through Temporal.
         roles: _roles,
         id: _id,
         at: _at,
@@ -151,7 +151,7 @@ describe('the audit trail', () => {
     const { sessionId } = await openAsked(product.url, { calls: [charge('c1')] });
     const { head } = keys.audit('');
     const before = await verify();
-    // No relay gets past a head of another type.
+    // A head of the wrong type blocks every relay.
     await product.redis.rename(head, `${head}:away`);
     await product.redis.set(head, 'in the way');
     expect((await post(`/chat/${sessionId}/pending/c1`, { approved: true })).status).toBe(202);
@@ -159,7 +159,7 @@ describe('the audit trail', () => {
     await product.kill9Worker();
     expect(await product.redis.llen(keys.outbox(sessionId))).toBe(1);
     await product.redis.rename(`${head}:away`, head);
-    // Only a sweep can find it: no API is up.
+    // With no API up, only a sweep can find the entry.
     await product.startWorker();
     await until(
       'the outbox is relayed',
@@ -181,7 +181,7 @@ describe('the audit trail', () => {
     const [last] = await product.redis.xrevrange(chain, '+', '-', 'COUNT', 1);
     const [id = '', [, text = '', ...rest] = []] = last ?? [];
     await product.redis.xdel(chain, id);
-    // An id cannot be used twice: the entry comes back at the end of a copy.
+    // Redis refuses an id twice, so the test copies the stream and appends the changed entry.
     const all = await product.redis.xrange(chain, '-', '+');
     await product.redis.del(chain);
     for (const [each, fields] of all) await product.redis.xadd(chain, each, ...fields);

@@ -31,7 +31,6 @@ beforeAll(async () => {
   });
 });
 
-/** What a chat shows: who says what. */
 function shown(client: Pick<ChatClient, 'messages'>): string[] {
   return client.messages().map((message) => `${message.id} ${textOf(message)}`);
 }
@@ -49,7 +48,7 @@ const newId = (): string => randomBytes(6).toString('hex');
 const queuePath = (sessionId: string): string => `/api/chat/${sessionId}/queue`;
 
 describe('two pages on one conversation', () => {
-  /** What both pages show when the second has sent a message while the first reply was active. */
+  /** Returns what both pages show after the second sends a message during the first reply. */
   async function talkAtOnce(
     verb: string,
     busy: string,
@@ -139,7 +138,7 @@ describe('the queue over HTTP', () => {
     expect(await list(remove())).toEqual([]);
     await Promise.all(waiting.map(({ done }) => done));
 
-    // Posted again, what was removed is new; posted twice, it waits once, and both see its reply.
+    // A removed message counts as new; two posts of it wait as one, and both clients see its reply.
     const twice = await Promise.all([1, 2].map(() => post(sessionId, 'b', 'text of b', 'queue')));
     expect(await list(api.get(queuePath(sessionId)))).toHaveLength(1);
     open(gate);

@@ -22,7 +22,7 @@ const product = useProduct();
 
 const idOf = (client: ChatClient, index: number): string => client.messages()[index]?.id ?? '';
 
-/** Executions of `charge` in a session, by call. */
+/** Counts the executions of `charge` in a session, by call. */
 async function countCharges(sessionId: string): Promise<Record<string, number>> {
   const all = await product.redis.hgetall('lab:charges');
   return Object.fromEntries(
@@ -35,7 +35,7 @@ async function countCharges(sessionId: string): Promise<Record<string, number>> 
 it('a message that comes along with the answer waits for the rest of the reply', async () => {
   const { url } = product;
   const sessionId = newSessionId();
-  // A page that leaves it to its person to send anything.
+  // This page sends nothing on its own; its user does.
   const transport = new CLIENT_7.DefaultChatTransport<UIMessage>({
     api: `${url}/api/chat`,
     body: { agent: 'lab' },

@@ -49,7 +49,7 @@ it('the server accepts one of two different messages that arrive at once', async
   const { messages } = await loadSnapshot(url, sessionId);
   expect(messages).toHaveLength(2);
 
-  // The one that was refused can be sent again now.
+  // The refused message can be sent again now.
   const refused = readers[0]?.status === 409 ? 'u1' : 'u2';
   const retry = await postMessage(url, sessionId, { id: refused, text: slowly });
   expect(await retry.done).toBe('ended');
@@ -60,7 +60,7 @@ it('twenty viewers of one reply, which connect and disconnect, are served', asyn
   const { url } = product;
   const sessionId = newSessionId();
   const reply = 'For every viewer. '.repeat(10);
-  // The turn is active until all have joined.
+  // The sleep keeps the turn active until all viewers have joined.
   const sleep = { tool: 'sleep', id: 's1', args: { ms: 600_000 } };
   const text = toScript({ say: reply, deltas: 60, everyMs: 20, calls: [sleep] }).text;
   const owner = await postMessage(url, sessionId, { id: 'u1', text });

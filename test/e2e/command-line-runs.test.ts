@@ -109,7 +109,7 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
     const whole = await fork('--step', '0');
     expect((await helix(['run', 'watch', whole.runId, '--timeout', '20s'])).code).toBe(0);
     expect(await steps(whole.runId)).toEqual([1, 2, 3]);
-    // The conversation itself is as it was.
+    // Forks leave the original conversation unchanged.
     expect(await steps(runId)).toEqual([1, 2, 3]);
     for (const [step, code] of [
       ['3', 'nothing_to_do'],

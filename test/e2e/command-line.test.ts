@@ -40,7 +40,7 @@ describe('helix-temporal run', () => {
   it('run list and run count take a query of Temporal', async () => {
     const runId = await say([{ say: 'hello' }]);
     const query = `AgentSession = '${sessionOf(runId)}'`;
-    // Temporal counts by the attributes that it lists.
+    // Temporal counts by search attributes, which it indexes a moment late.
     await isListed(runId, '-q', `${query} AND AgentStatus = 'completed'`);
     const counts = await read<{ total: number; groups: object[] }>('run', 'count', '-q', query);
     expect(counts).toEqual({ total: 1, groups: [{ value: 'completed', count: 1 }] });
@@ -124,7 +124,7 @@ describe('helix-temporal run', () => {
       });
     }
     expect((await describeRun(other ?? '')).status).toBe('waiting_approval');
-    // What has ended is left alone.
+    // A second stop leaves ended runs alone.
     const again = await helix([...stop, '-y', '-o', 'json']);
     expect(again).toMatchObject({ code: 0, stdout: '[]\n' });
   });
@@ -177,7 +177,7 @@ describe('helix-temporal worker list', () => {
       const leases = await read<OperatorLease[]>('worker', 'list', '--leases');
       return leases.some(({ state }) => state === 'held');
     });
-    // A file of that name is reached by its path.
+    // A path reaches a file that is named like a subcommand.
     const file = startCommand(['worker', './list']);
     expect(await file.ended).toMatchObject({ code: 64, stdout: '' });
   });

@@ -32,7 +32,7 @@ it('a receiver that answers 500 until the time is over leaves a dead letter, whi
   const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
   const temporal = new Client({ connection });
   const { workflowId, reason } = await untilNotTaken(temporal, session, 'broken');
-  // At once, and five seconds later: the next attempt would come too late.
+  // The attempts come at once and five seconds later; the next one would come too late.
   expect([broken.attempts, reason]).toEqual([2, 'The receiver answered 500.']);
   broken.answer = () => ({ status: 204 });
   await sendAgain(temporal, workflowId);

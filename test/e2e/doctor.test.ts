@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => product.stop());
 
-/** Settings with which the product is well. */
+/** Settings under which the doctor finds no fault. */
 const settings = (): Record<string, string> => ({
   REDIS_URL: product.redisServer.url,
   TEMPORAL_ADDRESS: sharedTemporal(),
@@ -30,7 +30,7 @@ async function examine(env: Record<string, string> = {}) {
   return { code, verdict, faults: checks.filter(({ level }) => level === 'fail'), checks };
 }
 
-/** Expects exit code 1 and just this fault. */
+/** Expects exit code 1 and only this fault. */
 async function expectFault(env: Record<string, string>, fault: object): Promise<void> {
   expect(await examine(env)).toMatchObject({ code: 1, verdict: 'fail', faults: [fault] });
 }

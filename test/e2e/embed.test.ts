@@ -17,7 +17,7 @@ let redis: RedisServer;
 let worker: ChildProcess | undefined;
 let env: NodeJS.ProcessEnv;
 
-/** A project that has installed the package: its tarball, and beside it what it depends on. */
+/** Sets up a project that has installed the package's tarball and its dependencies. */
 beforeAll(async () => {
   redis = await startRedis();
   folder = await mkdtemp(join(tmpdir(), 'helix-embed-'));

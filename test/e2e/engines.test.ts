@@ -7,7 +7,7 @@ import { postMessage } from '../support/sse-reader.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-/** To the Temporal that all share; where it leads nowhere, that is away. */
+/** Proxy to the shared Temporal; retargeting it to NOWHERE takes Temporal away. */
 let wire: TcpProxy;
 const NOWHERE = 1;
 let product: Product;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await wire.close();
 });
 
-/** A refusal, and how long it took. */
+/** Posts a message and returns the reply's status, its error code and the time it took. */
 async function postRaw(
   sessionId: string,
   message: { id: string; text: string },
@@ -35,7 +35,7 @@ async function postRaw(
   return { status: response.status, code: body.code, ms: Date.now() - startedAt };
 }
 
-/** The product takes messages again, all of its processes being the ones it began with. */
+/** Waits until the product takes messages again, and expects the processes it began with. */
 async function untilRecovered(): Promise<void> {
   await until('the product is ready again', product.isReady, 30_000);
   const text = toScript({ say: 'Back.' }).text;
@@ -56,7 +56,7 @@ it('Temporal away: answers and messages are kept, runs stopped and erased; what 
   wire.cut();
 
   await client.chat.addToolApprovalResponse({ id, approved: true });
-  // The request itself cannot wake the run now.
+  // The request cannot wake the run while Temporal is away.
   await product.apiSays('the run could not be signalled');
 
   const message = { id: 'u1', text: toScript({ say: 'Late, but here.' }).text };
@@ -66,7 +66,7 @@ it('Temporal away: answers and messages are kept, runs stopped and erased; what 
   const readiness = await fetch(`${url}/readyz`);
   expect(readiness.status).toBe(200);
   expect(await readiness.json()).toMatchObject({ status: 'ok', away: ['temporal', 'worker'] });
-  // Sent again it is the same message.
+  // A repeated message counts as the same message.
   const again = await postMessage(url, late, message);
   expect(again.status).toBe(200);
 

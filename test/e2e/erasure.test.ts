@@ -24,7 +24,7 @@ afterAll(async () => {
   await connection.close();
 });
 
-/** Ids of all workflows of a session and its sub-agents that Temporal lists. */
+/** Returns the ids of the workflows that Temporal lists for a session and its sub-agents. */
 async function listed(sessionId: string): Promise<string[]> {
   const query = `WorkflowId STARTS_WITH 'run:${sessionId}'`;
   const ids: string[] = [];
@@ -42,7 +42,7 @@ async function isDeleted(workflowId: string): Promise<boolean> {
   }
 }
 
-/** Temporal deletes in the background: here within seconds, see TEST_TEMPORAL_CONFIG. */
+/** Temporal deletes in the background: within seconds under TEST_TEMPORAL_CONFIG. */
 async function untilDeleted(workflowId: string): Promise<void> {
   await until(`${workflowId} is deleted`, () => isDeleted(workflowId), 120_000);
 }
@@ -57,7 +57,7 @@ async function actionsOf(sessionId: string): Promise<AuditEntryReply[]> {
   return entries.filter(({ target }) => target.sessionId === sessionId).reverse();
 }
 
-/** A conversation with a sub-agent, whose operator has typed the canary. */
+/** Holds a conversation with a sub-agent, into which the user types the canary. */
 async function converse(): Promise<{ sessionId: string; workflows: string[] }> {
   const { url } = product;
   const asked = await openAsked(
@@ -101,7 +101,7 @@ describe('a conversation that is erased', () => {
     expect(Math.min(receipt.rows, receipt.bytes, receipt.entries)).toBeGreaterThan(0);
     for (const id of workflows) await untilDeleted(id);
     await until('nothing is listed', async () => (await listed(sessionId)).length === 0, 60_000);
-    // The operator is a person of the trail, whose name is kept until that one is erased.
+    // The audit trail keeps the operator's name until the operator is erased.
     const left = (await dumpKeys(product.redis, '*')).filter(({ key }) => !key.includes(':audit:'));
     expect(JSON.stringify(left)).not.toContain(CANARY);
     expect(
@@ -133,7 +133,7 @@ describe('a conversation that is erased', () => {
       await product.stopApi();
       await product.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}` });
       await until('the API is ready', () => product.isReady());
-      // Everything that the API sends to Temporal from now on is lost.
+      // The proxy drops everything that the API sends to Temporal from now on.
       proxy.swallow();
       const response = erase(sessionId).catch(() => undefined);
       await until(

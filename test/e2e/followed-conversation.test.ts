@@ -67,7 +67,7 @@ it.each(HOOKS)(
   async (_name, useHelixChat) => {
     const { url } = product;
     const sessionId = newSessionId();
-    // The first page is there before the conversation, the other one is loaded later.
+    // The first page opens before the conversation exists; the other one loads it later.
     const eventsUrl = `${url}/api/chat/${sessionId}/events`;
     const page = await openHookPage(useHelixChat, { url, sessionId, isStrict: true, eventsUrl });
     await page.chat.sendMessage(toScript({ say: 'First.' }));

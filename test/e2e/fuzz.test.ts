@@ -7,8 +7,8 @@ import { almostRequests } from './fuzz/almost-requests.js';
 import { requests, SESSIONS, type FuzzRequest } from './fuzz/requests.js';
 
 /**
- * The routes, asked with what fits their description, with what almost fits, and with bytes.
- * `FUZZ_SEED` and `FUZZ_RUNS` choose others; a failure names its seed.
+ * Sends every route valid requests, almost valid ones, and raw bytes. `FUZZ_SEED` and `FUZZ_RUNS`
+ * choose others; a failure names its seed.
  */
 const product = useProduct({ env: { DEFAULT_AGENT: 'lab' } });
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
@@ -38,15 +38,15 @@ async function send({ route, path, query, headers, body }: FuzzRequest): Promise
     return { status: response.status, isStream, text: isStream ? '' : await response.text() };
   } finally {
     clearTimeout(timer);
-    // Streams are left at once; their runs continue.
+    // The test leaves streams at once; their runs continue.
     leave.abort();
   }
 }
 
-/** Every reply is one that the description allows, and refusals say why. */
+/** Checks that the route's description allows the reply and that a refusal gives its reason. */
 function check({ route, isPathGood, path }: FuzzRequest, { status, isStream, text }: Answer): void {
   const reply = route.replies[status];
-  // Without its last id, a path is that of a list.
+  // A path without its last id addresses a list.
   const isOther = !isPathGood && path.endsWith('/');
   if (status < 300 && isOther) return;
   if (status < 300 && reply !== undefined) {
@@ -56,7 +56,7 @@ function check({ route, isPathGood, path }: FuzzRequest, { status, isStream, tex
     else if ('json' in content) describedBody(route, status).parse(JSON.parse(text));
     return;
   }
-  // Another path may be another route, or none.
+  // A bad path may match another route, or none.
   if (isPathGood) describedBody(route, status).parse(JSON.parse(text));
   const { error, code } = readProblem(text);
   expect(error).toEqual(expect.stringMatching(/./));
@@ -65,7 +65,7 @@ function check({ route, isPathGood, path }: FuzzRequest, { status, isStream, tex
   if (status !== 503) expect(status).toBeLessThan(500);
 }
 
-/** What a refusal says: in the form of the API, or in that of OpenAI. */
+/** Reads a refusal, in the API's own form or in OpenAI's. */
 function readProblem(text: string): { error: string; code: ErrorCode } {
   type Problem =
     { error: string; code: ErrorCode } | { error: { message: string; code: ErrorCode } };
@@ -104,11 +104,11 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
       }),
       reporter,
     );
-    // Both are met: who is only refused looks at nothing.
+    // The requests must meet both outcomes: a run that is only refused tests nothing.
     const served = [...seen].map(([status, count]) => (status < 300 ? count : 0));
     expect(served.reduce((sum, count) => sum + count)).toBeGreaterThan(runs / 8);
     expect(seen.get(400)).toBeGreaterThan(0);
-    // Nothing is stored of sessions for which every request was refused.
+    // Sessions whose every request was refused store nothing.
     expect((await storedSessions()).filter((id) => !begun.has(id))).toEqual([]);
   }, 180_000);
 
@@ -153,17 +153,17 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
   });
 });
 
-/** A fault says nothing to clients; the log of the API does. */
+/** Throws the fault from the API's log, since clients see none of it. */
 async function explain({ route, path, body }: FuzzRequest): Promise<never> {
   const logged = await product.apiSays('Something went wrong on our side.');
   const asked = `${route.id} ${path} ${JSON.stringify(body)}`;
   throw new Error(`${asked} is a fault: ${JSON.stringify(logged)}`);
 }
 
-/** Sessions that an accepted request may have made. */
+/** Returns the sessions that an accepted request may have created. */
 function idsIn({ path, body }: FuzzRequest, { text }: Answer): string[] {
   const ids = [/^\/api\/chat\/([^/]+)/.exec(path)?.[1]];
-  // An export has an object a line.
+  // An export holds one object per line.
   const replies = text.startsWith('{') ? text.split('\n').filter(Boolean) : [];
   for (const source of [body, ...replies.map((line) => JSON.parse(line) as unknown)]) {
     if (typeof source !== 'object' || source === null) continue;
@@ -173,13 +173,12 @@ function idsIn({ path, body }: FuzzRequest, { text }: Answer): string[] {
   return ids.flatMap((id) => id ?? []);
 }
 
-/** The sessions of which anything is stored. */
+/** Returns the ids of all sessions with a key in Redis. */
 async function storedSessions(): Promise<string[]> {
   const keys = await product.redis.keys('hx:{*');
   return [...new Set(keys.map((key) => /^hx:\{([^}]*)\}/.exec(key)?.[1] ?? key))];
 }
 
-/** Begins a turn and reads its reply until enough has come. */
 async function begin(
   id: string,
   content: string,

@@ -3,7 +3,7 @@ import { CLIENTS, loadSnapshot, openChat, toScript, untilRests } from '../suppor
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-// Stock pages as the guides of the AI SDK write them, with nothing that this project asks for.
+// Stock pages from the AI SDK's guides, without anything specific to this project.
 
 const product = useProduct();
 const locate = { calls: [{ tool: 'locate', id: 'l1', args: {} }] };
@@ -18,7 +18,7 @@ describe.each(CLIENTS)('a page of %s', (_name, library) => {
     const sessionId = newSessionId();
     const { chat } = openChat(library, { url, sessionId });
     const passed: string[] = [];
-    // As `useChat` does with the option of that name.
+    // `useChat` sets its option of that name in the same way.
     Object.assign(chat, {
       onToolCall: ({
         toolCall,

@@ -94,7 +94,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await until('it is found', () => second.reply().includes('Found.'));
     await second.rests();
     expect(done).toEqual(['first', 'second']);
-    // It never had to wait for the other page's lease.
+    // The second page never had to wait for the first page's lease.
     expect(leases.filter((lease) => lease.startsWith('second'))).toEqual(['second asks 200']);
     await expectStored(second, sessionId);
   });
@@ -125,7 +125,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     const { run } = await loadSnapshot(product.url, sessionId);
     await page.chat.retry();
     await page.rests();
-    // It fails again, in a run of its own, and there is one reply.
+    // The retry fails in a run of its own, and only one reply remains.
     const again = await loadSnapshot(product.url, sessionId);
     expect(again.run?.runId).not.toBe(run?.runId);
     expect(page.requests).toEqual(['POST', 'POST']);

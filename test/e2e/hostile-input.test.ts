@@ -2,7 +2,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-/** Bad input by name, against everything that is real; what a fuzzer would find too seldom. */
+/** Named bad inputs against real servers: cases that a fuzzer would find too rarely. */
 const product = useProduct();
 
 const text = (value: string): object => ({ type: 'text', text: value });
@@ -53,7 +53,7 @@ describe('ids', () => {
     for (const odd of ['u\r\nx-evil: 1', 'u\u0000', 'u\ud800', '\u2028', '__proto__', 'hx:{x}']) {
       const id = newSessionId();
       await expectAnswered(await post(id, user(odd, text('hi'))));
-      // The same message is the same message: it is not answered twice.
+      // The server does not answer a repeated message twice.
       await expectAnswered(await post(id, user(odd, text('hi'))));
       expect(await read(id)).toHaveLength(2);
     }
@@ -107,7 +107,7 @@ describe('halves of characters', () => {
       return ((await response.json()) as { status: string }).status === 'ended';
     });
     await expectAnswered(await post(id, say('u2', `cut ${half}`)));
-    // Scripts read all rows, stops and queued messages.
+    // The Lua scripts read all rows, stops and queued messages.
     expect((await send(`chat/${id}/retry`, '{}')).status).toBe(202);
     const stop = JSON.stringify({ reason: `enough ${half}` });
     expect((await send(`chat/${id}/stop`, stop)).status).toBe(202);

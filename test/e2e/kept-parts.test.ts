@@ -20,11 +20,11 @@ import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-/** What stays in a message when it is shown live is there after a reload as well. */
+/** Every lasting part that the page shows live must also appear after a reload. */
 
 const progress = (id: string, steps: number): object => ({ tool: 'progress', id, args: { steps } });
 
-/** An API and a worker of one agent, in this process. */
+/** Starts an API and a worker for one agent, in this process. */
 async function startApiOf(agent: AgentDefinition): Promise<ApiServer> {
   const stores = await openTestStores();
   const runs = await createRunHarness(stores, [agent]);
@@ -223,7 +223,7 @@ describe('sources and files of a model', () => {
         { type: 'source-document', sourceId: 'd1', title: 'Handbook', filename: 'handbook.pdf' },
         { type: 'file', mediaType: 'image/png', url },
         { type: 'file', mediaType: 'image/png', url },
-        // What is too large for a chunk is stored as a file of the conversation.
+        // The server stores data that is too large for a chunk as a file of the conversation.
         {
           type: 'file',
           mediaType: 'image/png',

@@ -16,10 +16,10 @@ import { newSessionId, startProduct, type Product } from '../support/product.js'
 import { readSse, type SseReader } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
-/** A conversation with an agent, and what other readers of its turn got. */
+/** A conversation with an agent, and the other readers of its turn. */
 interface Conversation {
   sessionId: string;
-  /** Of a reader that cannot withdraw text, and of one that can. */
+  /** `stock` cannot withdraw text; `withdrawing` can. */
   readers: readonly [stock: SseReader, withdrawing: SseReader];
   reply: Promise<void>;
 }
@@ -37,11 +37,11 @@ let flaky: Awaited<ReturnType<typeof byHttp>>;
 let program: Awaited<ReturnType<typeof byStdio>>;
 let project: OwnProject;
 let product: Product;
-/** Addresses of the pictures that the killed worker had stored. */
+/** Addresses of the pictures that the killed workers stored. */
 const lost: string[] = [];
 const conversations = new Map<string, Conversation>();
 
-// All agents are caught by one kill, because each take-over waits for the silence of the lost worker.
+// One kill hits all agents, because each take-over waits for the dead worker's silence.
 beforeAll(async () => {
   mcp = await serverThatLies();
   flaky = await byHttp();
@@ -84,8 +84,8 @@ afterAll(async () => {
 });
 
 /**
- * A server of tools that does not answer a call when it hears it first; a repetition has the same key. When
- * it is made to lie, it describes its tools otherwise, and calls each of them safe to repeat.
+ * Starts an MCP server that leaves the first request of a call unanswered; the repetition has the
+ * same key. Once it lies, it changes its tool descriptions and declares every tool idempotent.
  */
 async function serverThatLies() {
   const calls: { tool: string; key: string }[] = [];
@@ -117,7 +117,7 @@ async function serverThatLies() {
     url: server.url,
     close,
     lists: () => lists,
-    /** Tools that were called in a session, in order. */
+    /** Returns the tools called in a session, in order. */
     heard: (sessionId: string) =>
       calls.flatMap(({ tool, key }) => (key.startsWith(`${sessionId}:`) ? [tool] : [])),
     lie: () => {
@@ -146,10 +146,10 @@ function of(agent: string): Conversation {
   return conversation;
 }
 
-/** What a page shows that can withdraw text. */
+/** Returns the text on the page that can withdraw text. */
 const shownOf = (agent: string): string => of(agent).readers[1].text();
 
-/** The address of the newest picture that such a page got. */
+/** Returns the address of the newest picture on that page. */
 function pictureOf(agent: string): string | undefined {
   const shown = of(agent).readers[1].parts.findLast(({ type }) => type === 'file');
   return shown?.['url'] as string | undefined;
@@ -165,7 +165,7 @@ function notesOf(agent: string): string[] {
   }
 }
 
-/** A turn once it has ended: what a page shows that is loaded then, and what is stored. */
+/** Waits for the turn's end, then returns a freshly loaded page and the stored rows. */
 async function endOf(agent: string) {
   const { sessionId, readers, reply } = of(agent);
   const { url, redis } = product;
@@ -185,7 +185,7 @@ describe.each(SHAPES)('a worker that is killed in the shape of %s', (_shape, suf
     const agent = `servers${suffix}`;
     const { page, run, rows } = await endOf(agent);
     expect(run).toMatchObject({ status: 'completed' });
-    // The servers are not asked again what their tools are: the model gets those of the run's beginning.
+    // The worker does not list the tools again: the model gets those from the run's beginning.
     expect(page.reply()).toBe('Changes. Looks.');
     expect(mcp.lists()).toBe(SHAPES.length);
     expect(callsOf(page.chat.lastMessage)).toMatchObject([
@@ -206,7 +206,7 @@ describe.each(SHAPES)('a worker that is killed in the shape of %s', (_shape, suf
     expect(page.reply()).toBe('done');
     const [summary, asked, ...rest] = notesOf(agent);
     expect([summary, asked]).toEqual(['summary', expect.stringMatching(/^asked \d+ NOTES 1$/)]);
-    // The same step, with the same notes, and no other summary between the two.
+    // The successor repeats the step with the same notes and makes no other summary.
     expect(rest.slice(0, 2)).toEqual(['asks', asked]);
   });
 

@@ -21,7 +21,7 @@ const TEXT = 'The run does not notice that no one listens to it. '.repeat(8);
 
 const product = useProduct();
 
-/** How often each call of a session took effect. */
+/** Counts how often each call of a session took effect. */
 async function countCharges(sessionId: string): Promise<string[]> {
   const charges = Object.entries(await product.redis.hgetall('lab:charges'));
   return charges.filter(([key]) => key.startsWith(`${sessionId}:`)).map(([, count]) => count);
@@ -48,7 +48,7 @@ describe('kill -9 of the API', () => {
     await until('the client fails', () => asked.client.chat.status === 'error');
     await product.startApi();
     expect(product.url).toBe(url);
-    // What a page does with answers that did not get through: it sends them again.
+    // The page sends answers that did not get through again.
     asked.client.chat.clearError();
     await asked.client.chat.sendMessage();
     await untilRests(asked.client, url);
@@ -72,7 +72,7 @@ describe('kill -9 of the API', () => {
     await until('some text', () => client.reply().length > 20);
     await product.stopApi();
     await reply;
-    // An end that looks orderly would be taken for the end of the reply.
+    // The page would take an orderly end for the end of the reply.
     expect(client.chat.status).toBe('error');
     await product.startApi();
     const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
@@ -83,7 +83,7 @@ describe('kill -9 of the API', () => {
 });
 
 describe('kill -9 of the API between what it stores and what it tells Temporal', () => {
-  /** Posts through an API that is killed while it sends Temporal this text for the first time. */
+  /** Posts through an API and kills it while it first sends Temporal this text. */
   async function dieBeforeTemporal(
     text: string,
     post: () => Promise<unknown>,
@@ -121,14 +121,15 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     await dieBeforeTemporal(
       sessionId,
       () => client.chat.sendMessage(toScript({ say: 'Once. ' })),
-      // A Temporal that is silent refuses no message.
+      // The API accepts messages even if Temporal is silent.
       () => until('it is taken', () => client.requests[0]?.status === 200),
     );
-    // The name of the signal, as a field with its length: a sweep of the API names the session, too.
+    // The bytes are the signal's name as a protobuf field: the API's sweep also sends the session's
+    // name.
     await dieBeforeTemporal('\u001a\u0004look', async () => {
       await asked.client.chat.addToolApprovalResponse({ id: asked.id, approved: true });
     });
-    // No client has to return: a worker's sweeper starts the one and wakes the other.
+    // No client has to return: a worker's sweeper starts the first run and wakes the second.
     await product.startApi();
     await expectReply(sessionId, 'Once. ');
     await expectReply(asked.sessionId, 'done');
@@ -153,7 +154,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
         headers: { 'content-type': 'application/json', 'idempotency-key': copyId },
         body: JSON.stringify({ step: 1, sessionId: copyId }),
       });
-    // The copy is stored, and the reply never arrives.
+    // The server stores the copy, and the reply never arrives.
     const copied = wire.holdAt('"mode":"branch"', 'after');
     const lost = fork().catch(() => undefined);
     await copied;
@@ -168,7 +169,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     };
     await until('the copy is continued', isContinued, 40_000);
     expect((await storedRecord(product.redis, copyId))?.run.n).toBe(1);
-    // A claim of a request that died lasts a minute.
+    // The claim of a dead request lasts a minute.
     await product.redis.del(await product.redis.keys('hx:request:*'));
     const again = await fork();
     expect(again.status).toBe(201);

@@ -49,7 +49,7 @@ it('runs of a process that was killed are carried on by the next one, which reco
   const code = await new Promise((resolve) => second.once('close', resolve));
   const end = ['completed', 'Once and whole.'];
   expect([code, JSON.parse(text)]).toEqual([0, { recovered: 3, ends: [end, end, end] }]);
-  // A tool that is not idempotent is never executed again.
+  // No worker executes a non-idempotent tool a second time.
   expect(effects()).toEqual(['many', 'many', 'once', 'pay', 'spoke']);
   const rows = await store.sessions.rows(`${NAME}-0`, 0);
   expect(rows.filter(({ role }) => role === 'tool')).toMatchObject([

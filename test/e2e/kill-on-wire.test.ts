@@ -21,7 +21,7 @@ import { until } from '../support/until.js';
 const product = useProduct();
 let proxy: TcpProxy;
 let histories: Histories;
-// Workers reach Redis over a wire that a test can cut.
+// Workers reach Redis over a proxy that a test can cut.
 const startWorker = (): Promise<void> =>
   product.startWorker({ REDIS_URL: `redis://127.0.0.1:${String(proxy.port)}` });
 
@@ -36,14 +36,14 @@ afterAll(async () => {
   await proxy.close();
 });
 
-/** Kills the worker, which holds what did not get through, and starts another one. */
+/** Kills the worker with its undelivered messages and starts another one. */
 async function replaceWorker(): Promise<void> {
   await product.kill9Worker();
   proxy.cut();
   await startWorker();
 }
 
-/** Executions of `charge` in a session. */
+/** Counts the executions of `charge` in a session. */
 async function countCharges(sessionId: string): Promise<number> {
   const all = await product.redis.hgetall('lab:charges');
   return Object.entries(all).reduce(
@@ -130,7 +130,7 @@ it('of calls side by side whose worker dies, those that were settled leave their
   const { url } = product;
   const sessionId = newSessionId();
   const client = openChat(CLIENT_7, { url, sessionId, agent: 'lab-leg' });
-  // The first patch of the second call is stored; its result never is.
+  // Redis stores the second call's first patch but never its result.
   const sprung = proxy.holdAt('"toolName":"remember","result":{"remembered":"lost"}', 'before');
   const reply = client.chat.sendMessage(
     toScript(
@@ -164,11 +164,12 @@ it('of calls side by side whose worker dies, those that were settled leave their
   await expectStoredAsShown(client, url, sessionId);
 });
 
-/** Far longer than a stop takes; without one the model is silent for that long. */
+/** Silence of the model, ms: far longer than a stop takes. */
 const SILENT_MS = 120_000;
 
 it('a stop whose message is lost on its way reaches a silent model with the next renewal', async () => {
-  // A step before: the channel is subscribed, so that nothing is looked up beside it.
+  // After a first step the worker has subscribed to the channel and does not poll for stops as
+  // well.
   const calls = [{ tool: 'echo', id: 'e1', args: { value: 1 } }];
   const script = [
     { say: 'Now I think.', calls },
@@ -193,7 +194,7 @@ it('a stop whose message is lost on its way reaches a silent model with the next
       const stoppedAt = performance.now();
       const stop = await fetch(`${product.url}/api/chat/${sessionId}/stop`, { method: 'POST' });
       expect(stop.status).toBe(202);
-      // The attempt itself ends: nothing else would tell the model.
+      // The attempt itself must end: nothing else would tell the model to stop.
       await until('its activity has ended', async () => {
         const events = await histories.of(sessionId);
         const scheduled = events.filter((event) => event.activityTaskScheduledEventAttributes);

@@ -17,31 +17,31 @@ import { newSessionId, sharedTemporal, startProduct, type Product } from '../sup
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
 /**
- * Where a worker dies: at its nth message to an engine after the post. Messages to Redis count if
- * they name the conversation; those to Temporal are compressed, so that all of them count.
+ * The place where a worker dies: at its nth message to an engine after the post. Messages to Redis
+ * count if they name the conversation; all messages to Temporal count, because they are compressed.
  */
 interface KillPoint {
   wire: 'redis' | 'temporal';
   nth: number;
-  /** `before`: the message does not arrive. `after`: it arrives, and its answer does not. */
+  /** `before`: the message does not arrive. `after`: the message arrives, its answer does not. */
   when: 'before' | 'after';
 }
 
-/** What people do: at first undisturbed, then while a worker dies. */
+/** The users' acts: first without faults, then while a worker dies. */
 interface Scenario {
   agent: LabAgent;
   prepare?: (page: Page) => Promise<unknown>;
   act: (page: Page) => Promise<unknown>;
 }
 
-/** A chat in the browser, and what is needed to do things past it. */
+/** A chat page, and the means to bypass it. */
 interface Page {
   client: ChatClient;
   url: string;
   sessionId: string;
 }
 
-/** What a page shows that is loaded when all is over. */
+/** The state of a page that loads after the end. */
 interface Outcome {
   client: ChatClient;
   snapshot: Snapshot;
@@ -49,22 +49,24 @@ interface Outcome {
   product: Product;
 }
 
-/** `npm run kill -- --all` tries every place to die at, `npm test` a few. */
+/** `npm run kill -- --all` tries every kill point, `npm test` a few. */
 const KILLS_EVERYWHERE = process.env['KILL_POINTS'] === 'all';
 
-/** The shapes that die at a point: both, or one after the other from point to point. */
+/**
+ * Returns the agents to kill at a point: both with `--all`, else alternating from point to point.
+ */
 function shapesOf(index: number): readonly LabAgent[] {
   return LAB_AGENTS.filter((_, nth) => KILLS_EVERYWHERE || nth === index % LAB_AGENTS.length);
 }
 
-/** Products whose workers reach Redis and Temporal through wires that can be held. */
+/** Products whose workers reach Redis and Temporal through proxies that can hold messages. */
 interface KillLanes {
   /** Plays the scenario, kills the worker at that point and starts another one. */
   killAt: (scenario: Scenario, point: KillPoint) => Promise<Outcome>;
   stop: () => Promise<void>;
 }
 
-/** Most of the time of a point is waiting for time-outs, so that several are tried side by side. */
+/** A point spends most of its time waiting for time-outs, so several run side by side. */
 const LANES = 2;
 
 async function startKillLanes(): Promise<KillLanes> {
@@ -118,7 +120,7 @@ async function startKillLane(isSupervised: boolean): Promise<KillLanes> {
     return { client, snapshot, sessionId, product };
   }
 
-  /** Approves what the page is asked, until its conversation rests. */
+  /** Approves the page's questions until its conversation rests. */
   async function bringToRest(client: ChatClient): Promise<void> {
     for (;;) {
       await untilRests(client, product.url);
@@ -151,7 +153,7 @@ async function startKillLane(isSupervised: boolean): Promise<KillLanes> {
       const page = { client, url, sessionId };
       await prepare?.(page);
       const sprung = wires[wire].holdAt(wire === 'redis' ? sessionId : '', when, nth);
-      // The page may be cut off or asked to reconnect, which it does below.
+      // The kill may disconnect the page or ask it to reconnect, which it does below.
       const calm = act(page).then(() => bringToRest(client));
       const over = calm.then(
         async () => {
@@ -177,7 +179,7 @@ async function startKillLane(isSupervised: boolean): Promise<KillLanes> {
 
 type ScenarioOfAnyShape = Omit<Scenario, 'agent'>;
 
-/** Everything that a worker does for a turn: text, tools, effects that are approved, a sub-agent. */
+/** One turn with all of a worker's kinds of work: text, tools, approved effects, a sub-agent. */
 const TURN = toScript(
   {
     say: 'One. ',
@@ -202,7 +204,7 @@ const TURN = toScript(
 );
 const WHOLE_TURN: ScenarioOfAnyShape = { act: ({ client }) => client.chat.sendMessage(TURN) };
 
-/** Posts past the page, and waits for the end of the response. */
+/** Posts without the page, and waits for the end of the response. */
 async function post({ url, sessionId }: Page, path: string, body: object): Promise<void> {
   const response = await fetch(`${url}/api/${path.replace('$', sessionId)}`, {
     method: 'POST',
@@ -218,7 +220,7 @@ const echo = (value: number): object => ({
   calls: [{ tool: 'echo', id: `e${String(value)}`, args: { value } }],
 });
 
-/** A message waits in the queue while the turn before it ends: who ends one begins the next. */
+/** A message waits in the queue; the process that ends the turn before it begins the next. */
 const QUEUED: ScenarioOfAnyShape = {
   act: async (page) => {
     const first = page.client.chat.sendMessage(toScript({ say: 'One. ', hangMs: 400 }));
@@ -229,7 +231,7 @@ const QUEUED: ScenarioOfAnyShape = {
   },
 };
 
-/** A turn is gone on with from a checkpoint in its middle. */
+/** A turn resumes from a checkpoint in its middle. */
 const RESUMED: ScenarioOfAnyShape = {
   prepare: ({ client }) => client.chat.sendMessage(toScript(echo(1), echo(2))),
   act: async (page) => {
@@ -251,7 +253,10 @@ const EVERY: KillPoint[] = (['redis', 'temporal'] as const).flatMap((wire) =>
     Array.from({ length: LAST }, (_, index) => ({ wire, nth: index + 1, when })),
   ),
 );
-/** The first claim and words, a tool's result, an effect, the sub-agent's begin and end; polls and completions. */
+/**
+ * The first claim and text, a tool's result, an effect, the sub-agent's begin and end; polls and
+ * completions.
+ */
 const CHOSEN: KillPoint[] = [
   { wire: 'redis', nth: 4, when: 'before' },
   { wire: 'redis', nth: 19, when: 'after' },
@@ -320,7 +325,7 @@ async function outcomeOf(row: Row): Promise<Outcome> {
   return outcome;
 }
 
-/** How often the calls of a session, or of its sub-agents, took effect. */
+/** Counts how often the calls of a session or its sub-agents took effect. */
 async function countCharges({ product }: Outcome, prefix: string): Promise<number> {
   const all = await product.redis.hgetall('lab:charges');
   const own = Object.entries(all).filter(([key]) => key.startsWith(prefix));
@@ -351,7 +356,7 @@ describe('kill -9 of the worker leaves alone', () => {
         ['c2', `${sessionId}.`],
       ] as const) {
         const charged = await countCharges(outcome, prefix);
-        // Known to have happened once, or known to be unknown.
+        // A call with output took effect once; a call of unknown outcome, at most once.
         if (calls.get(id)?.state === 'output-available') expect(charged).toBe(1);
         else expect(charged).toBeLessThanOrEqual(1);
       }

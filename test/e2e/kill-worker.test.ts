@@ -22,7 +22,7 @@ import { until } from '../support/until.js';
 
 const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(10);
 const SECOND = 'What the second attempt says is something else.';
-/** Says one thing when it is asked first, and another when it is asked again. */
+/** The model's two attempts at a step say different things. */
 const changesItsMind = {
   say: SECOND,
   deltas: 10,
@@ -46,7 +46,7 @@ function open(library: Conversation['library'], agent: LabAgent, ...script: obje
   return { library, agent, sessionId, client, reply: client.chat.sendMessage(toScript(...script)) };
 }
 
-/** The same conversation with both agents, side by side. */
+/** Opens the same conversation with both agents, side by side. */
 const openAll = (...script: object[]): Conversation[] =>
   LAB_AGENTS.map((agent) => open(CLIENT_7, agent, ...script));
 
@@ -59,7 +59,7 @@ let late: Conversation;
 let unbegun: SseReader;
 let caller: { connection: Connection; handle: WorkflowHandle };
 
-// All conversations meet the same kill: a worker takes a while to start.
+// One kill hits all conversations: a worker takes a while to start.
 beforeAll(async () => {
   const { url, redis } = product;
   const step = { say: 'Step one.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] };
@@ -115,7 +115,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => caller.connection.close());
 
-/** A workflow of an app that runs an agent; resolves when that speaks. */
+/** Starts an app's workflow that runs an agent; resolves when the agent speaks. */
 async function callAgent(): Promise<typeof caller> {
   const connection = await Connection.connect({ address: sharedTemporal() });
   const sessionId = newSessionId();
@@ -139,7 +139,8 @@ describe('kill -9 of the worker', () => {
   it('a reply whose worker is killed has the text of the second attempt only', async () => {
     const { url } = product;
     const { common, newer } = viewers;
-    // A client that supports it is asked to drop the attempt; any other is told that it breaks off, and reconnects.
+    // The server asks a client with support to drop the attempt; it breaks the stream of any other,
+    // which reconnects.
     expect(await newer.done).toBe('ended');
     expect(newer.parts.map(({ type }) => type)).toContain('reset-step');
     expect(newer.text()).toBe(`Step one.${SECOND}`);

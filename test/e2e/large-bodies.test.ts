@@ -3,23 +3,22 @@ import { fileURLToPath } from 'node:url';
 import { BODIES_OF_ROUTES, HOSTILE_BODIES } from '../support/hostile-bodies.js';
 import { newSessionId, useProduct } from '../support/product.js';
 
-/** Settings of a process that can be measured. */
+/** Settings of a process under measurement. */
 const MEASURED = {
   NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/loop-meter.mjs', import.meta.url))}`,
 };
 
-/** What a piece of work asks of a process. */
+/** The cost of a piece of work to a process. */
 interface ProcessCost {
-  /** The longest time for which its event loop did nothing else, ms, as of an idle machine. */
+  /** Longest block of the event loop, ms, scaled to an idle machine. */
   busyMs: number;
-  /** The same by the clock. */
+  /** Longest block by the wall clock, ms. */
   delayMs: number;
-  /** How far its memory went above where it stood, MB; 0 where the system does not say. */
+  /** Peak growth of memory, MB; 0 if the system does not report it. */
   grownMb: number;
 }
 
 async function measureCost(
-  /** Port of the meter in the process, as it says it. */
   { port, pid }: { port: number; pid: number },
   work: () => Promise<void>,
 ): Promise<ProcessCost> {
@@ -40,11 +39,13 @@ async function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number
 
 const product = useProduct({ env: { DEFAULT_AGENT: 'lab', ...MEASURED } });
 
-/** More than twice of what was measured; without the defences it is a second to a minute, and 4 GB. */
+/**
+ * Limits at over twice the measured cost; without the defences it is seconds to a minute, and 4 GB.
+ */
 const BUSY_MS = 400;
 const GROWN_MB = 250;
 
-/** `npm run bodies -- --all` sends all of them, `npm test` every fifth. */
+/** `npm run bodies -- --all` sends all bodies, `npm test` every fifth. */
 const BODIES =
   process.env['BODIES'] === 'all'
     ? [...HOSTILE_BODIES, ...BODIES_OF_ROUTES]

@@ -15,7 +15,7 @@ const countWaiting = async (): Promise<number> => {
   return (await readOperator<{ total: number }>(product, `runs/count?${query}`)).total;
 };
 
-/** All runs that are listed, by pages of so many. */
+/** Lists all runs, in pages of `limit`. */
 async function listedByPages(limit: number): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;
@@ -66,7 +66,7 @@ it('many waiting runs are denied by one command that Ctrl-C ends and the next on
     code: 0,
     found: CROWD - first,
   });
-  // An act is stored before it is in the trail.
+  // The server stores an act before the audit trail shows it.
   const entries = await until('each is in the trail', async () => {
     const found = await entriesOf('deny');
     return found.length >= CROWD && found;

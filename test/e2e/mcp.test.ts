@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
 });
 
-/** The SDK's own client of the command line as a server. */
+/** Connects the SDK's own client to the command line's MCP server. */
 async function connect(...options: string[]) {
   const client = new Client({ name: 'test', version: '1.0.0' });
   clients.push(client);

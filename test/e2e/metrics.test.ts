@@ -28,7 +28,7 @@ async function play(sessionId: string, script: object[], agent = 'lab'): Promise
   await reply.text();
 }
 
-/** What the newest run of a session has used, as its record says. */
+/** Reads the newest run's usage from the session's record. */
 async function usageOf(sessionId: string): Promise<[input: number, output: number]> {
   const [input = 0, output = 0] = (await storedRecord(product.redis, sessionId))?.run.usage ?? [];
   return [input, output];
@@ -39,7 +39,7 @@ const TOKENS = ['input', 'output'].map(
 );
 const tokensIn = (scraped: Scrape): number[] => TOKENS.map((name) => scraped.sum(name) ?? 0);
 
-/** The status of `/metrics` for a request that names this host. */
+/** Requests `/metrics` with this Host header and returns the status. */
 function statusFor(port: string, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path: '/metrics', headers: { host } };
@@ -93,7 +93,7 @@ describe('metrics of a worker', () => {
       expect(by('gen_ai_execute_tool_duration_seconds_count', { gen_ai_tool_name: 'echo' })).toBe(
         1,
       );
-      // A try that failed is a call of the model as well.
+      // A failed try counts as a model call, too.
       const ofAgent = { gen_ai_agent_name: agent };
       expect(by('gen_ai_invoke_agent_inference_calls_total', ofAgent)).toBe(3);
       expect(by('gen_ai_invoke_agent_tool_calls_total', ofAgent)).toBe(1);
@@ -118,7 +118,7 @@ describe('metrics of a worker', () => {
     const isLate = (series: string): boolean => /^(temporal_|helix_sweeps_total)/.test(series);
     expect(fresh.filter((series) => !isLate(series))).toEqual([]);
     for (const scraped of [after, await scrapeOf('api')]) {
-      // The queue of the tests is named in the same way.
+      // The test's task queue matches the same pattern.
       const named = scraped.text.replaceAll(product.taskQueue, '');
       expect(/e2e-[0-9a-f]{12}|invented-/.exec(named)?.[0]).toBeUndefined();
     }
@@ -132,13 +132,13 @@ describe('metrics of a worker', () => {
     }
     const foreign = await fetch(`http://127.0.0.1:${port}/api/config`);
     expect(foreign.status).toBe(404);
-    // A page whose name was made to lead here.
+    // The Host header of a DNS-rebinding page.
     expect(await statusFor(port, 'evil.example')).toBe(401);
     expect(await statusFor(port, 'localhost')).toBe(200);
   });
 });
 
-/** Legs of the lab agent that have ended. */
+/** Counts the lab agent's ended legs. */
 async function legs(): Promise<number> {
   const name = 'gen_ai_invoke_agent_duration_seconds_count';
   return (await scrapeOf('worker')).sum(name, { gen_ai_agent_name: 'lab' }) ?? 0;

@@ -75,7 +75,7 @@ const answer = (sessionId: string): Promise<Response> =>
     body: JSON.stringify({ approved: false, reason: 'no' }),
   });
 
-/** What the form of a link gets: the status, and the code of a refusal. */
+/** Posts a link's form and returns the status and, if refused, the code. */
 async function decide(token: string, decision = 'approve'): Promise<[number, string?]> {
   const body = new URLSearchParams({ token, decision });
   const response = await fetch(`${product.url}/api/decide`, { method: 'POST', body });
@@ -158,7 +158,7 @@ it.concurrent(
     const notified = await hook.untilTaken(session, 'delivery.failed');
     const delivery = workflowId.replace('deliver:', '');
     expect(notified.data).toMatchObject({ receiver: 'gone', code: 'http_410', delivery });
-    // That this one was not taken either fails a workflow, and no receiver is notified of it.
+    // A refused `delivery.failed` notice fails no workflow, and no receiver hears of it.
     await untilNotTaken(temporal, session, 'deaf');
     expect(hook.taken.filter(({ type }) => type === 'delivery.failed')).toHaveLength(1);
     gone.answer = () => ({ status: 200 });
@@ -221,7 +221,7 @@ it('a question that a killed worker asked arrives, though the receiver was away,
   const sessions = await Promise.all(
     Array.from({ length: 5 }, async () => sessionOf(await runLab(product, CHARGE))),
   );
-  // It has perhaps tried some and not others.
+  // The killed worker may have tried some of the deliveries.
   await product.kill9Worker();
   await product.startWorker();
   await until('it is tried in vain', async () => hook.attempts > before + 5);

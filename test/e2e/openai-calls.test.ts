@@ -37,7 +37,7 @@ describe('the client of OpenAI: calls', () => {
       content: JSON.stringify({ lat: at }),
     }));
     const [first, second] = answers;
-    // The rest of a batch is asked for again.
+    // The server asks again for the rest of a batch.
     const partly = await complete(
       client,
       [...messages, asked.message, ...(first ? [first] : [])],
@@ -96,7 +96,7 @@ describe('the client of OpenAI: calls', () => {
     const done = await answer('{"approved":true}');
     expect(done).toMatchObject({ finish_reason: 'stop', message: { content: 'done' } });
     expect(await executions()).toBe(before + 1);
-    // Given again, it gets the same reply and does nothing.
+    // A repeated answer gets the same reply and executes nothing.
     const again = await answer('{"approved":true}');
     expect(again.message.content).toBe('done');
     expect(await executions()).toBe(before + 1);
@@ -148,7 +148,8 @@ describe('the client of OpenAI: calls', () => {
       status: 404,
       code: 'not_found',
     });
-    // In a conversation of its own the server has the history: nothing of the copy reaches the model.
+    // In a conversation with its own id the server has the history: none of the copy reaches the
+    // model.
     await complete(
       connectOpenAI(product.url, sessionId),
       [{ role: 'user', content: 'hello' }],

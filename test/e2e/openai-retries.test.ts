@@ -13,7 +13,7 @@ const product = useProduct();
 
 type Fetch = typeof fetch;
 
-/** The client as it comes: it repeats automatically what failed. */
+/** Creates the stock client, which retries failed requests. */
 function connectWith(send: Fetch, maxRetries?: number, sessionId?: string): OpenAI {
   return new OpenAI({
     baseURL: `${product.url}/v1`,
@@ -24,7 +24,7 @@ function connectWith(send: Fetch, maxRetries?: number, sessionId?: string): Open
   });
 }
 
-/** Counts conversations that begin from now on; the product may have many from other tests. */
+/** Counts conversations that begin from now on; other tests may have left many. */
 async function countBegun(): Promise<() => Promise<number>> {
   const list = async (): Promise<string[]> => {
     const response = await fetch(`${product.url}/api/conversations?limit=100`);
@@ -62,7 +62,7 @@ describe('the client of OpenAI as it comes: tries', () => {
     expect(sessions).toHaveLength(2);
     expect(sessions[1]).toBe(sessions[0]);
     expect(await begun()).toBe(1);
-    // The same content in another request is another conversation.
+    // Another request with the same content begins another conversation.
     await connectWith(fetch).chat.completions.create(body);
     expect(await begun()).toBe(2);
   });
@@ -145,7 +145,6 @@ describe('the client of OpenAI: answers and copies', () => {
     expect(data.choices[0]?.message.content).toBe('Here.');
     expect(`${response.headers.get('x-session-id') ?? ''}:c1`).toBe(call?.id);
     expect(await begun()).toBe(0);
-    // A foreign or unknown id names nothing.
     const forged = messages.map((message) =>
       message.role === 'tool' ? { ...message, tool_call_id: 'unknown:c1' } : message,
     );

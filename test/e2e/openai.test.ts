@@ -155,7 +155,7 @@ describe('the client of OpenAI', () => {
         } as never),
       );
     const hi = { role: 'user', content: 'hi' };
-    // A sub-agent as well: people may not talk to it.
+    // Sub-agents count as missing: people may not talk to them.
     for (const model of ['missing', 'lab-child', 'toString']) {
       expect(await ask({ model, messages: [hi] })).toEqual({
         status: 404,

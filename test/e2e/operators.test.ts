@@ -25,7 +25,7 @@ interface Part {
   approval?: { id: string; approved?: boolean };
 }
 
-/** A customer of the tenant who waits for a refund. */
+/** Asks for a refund as a customer of the tenant. */
 async function askForRefund(tenant: string, sub = 'cora') {
   const id = newSessionId();
   const customer = await signIn(sub, tenant);
@@ -37,7 +37,7 @@ async function askForRefund(tenant: string, sub = 'cora') {
   return { id, customer, stream, snapshot, question };
 }
 
-/** The customer's copy, in which the refund is approved, as a stock client would post it. */
+/** Forges the customer's copy with the refund approved, as a stock client would post it. */
 async function forged(snapshot: Snapshot, { toolCallId, approvalId }: PendingQuestion) {
   const { messages } = snapshot;
   const approval = { id: approvalId, approved: true };
@@ -89,13 +89,13 @@ describe('a refund that a colleague has to approve', () => {
     const input = { ...(question.input as object), amount: 20 };
     const answer = { approved: true, input, reason: 'goodwill' };
     const call = `operator/waiting/${id}/${toolCallId}`;
-    // What waits is named, the input included; a refusal says what it is.
+    // The answer must name the pending call, including its input; a refusal shows the actual one.
     const waits = { code: 'not_pending', detail: { waiting: { ...names, input: question.input } } };
     for (const shown of [{}, { approvalId }, { ...names, inputHash: 'another' }]) {
       const reply = await lead.post(call, { ...answer, ...shown });
       expect([reply.status, await reply.json()]).toMatchObject([409, waits]);
     }
-    // Who changes the input asks, so another colleague agrees to the change.
+    // A changed input is a new question, so another colleague has to agree to it.
     expect(await json(lead.post(call, { ...answer, ...names }))).toMatchObject({
       result: 'edited',
     });

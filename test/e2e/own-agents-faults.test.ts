@@ -25,7 +25,7 @@ async function run(
 }
 
 describe('a file of agents that cannot be used ends each command with one sentence', () => {
-  // All of them load it by the same code; for further faults see scripts/agents-file.
+  // All commands load the file by the same code; scripts/agents-file covers further faults.
   it.each<[string, string, string | undefined, string]>([
     ['dev', 'is not there', undefined, 'There is no file agents.ts in <folder>.'],
     [

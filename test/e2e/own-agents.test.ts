@@ -64,7 +64,7 @@ async function says(pattern: RegExp): Promise<void> {
   });
 }
 
-/** Changes the tools; resolves when they are used. */
+/** Changes the tools; resolves when the product uses them. */
 async function takeOver(tools: string): Promise<void> {
   const changes = (): number => command.stdout().split('was taken over').length;
   const before = changes();
@@ -72,7 +72,7 @@ async function takeOver(tools: string): Promise<void> {
   await until('the change is taken over', () => changes() > before);
 }
 
-/** Starts a turn of a model that follows the script. Resolves once the reply begins. */
+/** Starts a turn with a scripted model; resolves once the reply begins. */
 async function post(id: string, script: unknown[], agent = 'own'): Promise<Response> {
   const text = JSON.stringify({ script });
   const response = await fetch(`${url}/api/chat/${id}`, {
@@ -90,11 +90,11 @@ async function post(id: string, script: unknown[], agent = 'own'): Promise<Respo
   return response;
 }
 
-/** What the conversation holds once it is at rest. */
+/** Waits until the conversation rests and returns its reply. */
 async function replyIn(id: string): Promise<string> {
   let text = '';
   await until(`${id} has ended`, async () => {
-    // The API is away for a moment while it is replaced.
+    // The API is away for a moment while the dev command replaces it.
     const response = await fetch(`${url}/api/chat/${id}/snapshot`).catch(() => undefined);
     if (response === undefined) return false;
     const { status, messages } = (await response.json()) as { status: string; messages?: unknown };
@@ -148,7 +148,7 @@ describe('helix-temporal dev', () => {
   }, 60_000);
 
   it('a new worker that does not come up replaces nothing', async () => {
-    // Loaded where it is looked at, and by the API; workers have leases.
+    // Only the worker fails to load this file, because only workers have leases.
     project.write('tools.ts', `if (process.env['LEASE_ID']) throw new Error('no');${TOOLS('hey')}`);
     await says(
       /The worker does not start: it ended with exit code 1\.\nThe agents run as they were/,
@@ -157,7 +157,7 @@ describe('helix-temporal dev', () => {
   }, 60_000);
 
   it('a new API that does not come up replaces nothing', async () => {
-    // Loaded where it is looked at, and by the worker; APIs that replace one listen later.
+    // Only the replacing API fails to load this file, because only it has LISTEN_WITHIN.
     project.write(
       'tools.ts',
       `if (process.env['LISTEN_WITHIN']) throw new Error('no');${TOOLS('bye')}`,

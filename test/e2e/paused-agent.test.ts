@@ -8,12 +8,12 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
-/** Runs that wait for the agent. */
+/** Number of runs that wait for the agent. */
 const CROWD = 10;
 
 const product = useProduct();
 const { helix, read } = useCommandLine(product);
-// Other files come after this one.
+// Later test files need the agent unpaused.
 afterAll(() => helix(['agent', 'unpause', 'lab', '--all-tenants']));
 
 const lab = async (): Promise<OperatorAgent | undefined> =>
@@ -24,7 +24,7 @@ const isHeld = async (sessionId: string): Promise<boolean> => {
   return run?.status === 'starting' && run.waitingFor === 'agent';
 };
 
-/** Runs that Temporal knows, the first to start first. */
+/** Lists the runs that Temporal knows, in order of start. */
 const started = async (): Promise<string[]> => {
   const runs = await read<OperatorRun[]>('run', 'list', '--limit', '500', '--agent', 'lab');
   return runs.sort((a, b) => a.startedAt - b.startedAt).map(({ runId }) => sessionOf(runId));
@@ -51,10 +51,10 @@ describe('a paused agent', () => {
       const metrics = await (await fetch(`${url}/metrics`)).text();
       expect(metrics).toContain('helix_held_runs{agent="lab"} 1');
       expect(metrics).toContain('helix_paused_agents{agent="lab"} 1');
-      // What has begun continues.
+      // Runs that have begun continue.
       await helix(['approval', 'approve', `${sessionOf(waiting)}::c1`]);
       expect((await helix(['run', 'watch', waiting, '--timeout', '30s'])).code).toBe(0);
-      // Another agent works.
+      // Other agents still work.
       const other = openChat(library, { url, sessionId: newSessionId(), agent: 'support' });
       await other.chat.sendMessage({ text: 'hello' });
       expect(other.errors).toEqual([]);
@@ -102,7 +102,7 @@ describe('a paused agent', () => {
     if (library === undefined) throw new Error('no client');
     const page = await loadChat(library, { url, sessionId: first });
     expect(page.snapshot.run).toMatchObject({ status: 'starting', waitingFor: 'agent' });
-    // Of one tenant it is not paused.
+    // The pause is for all tenants, so unpausing one tenant finds nothing.
     expect((await helix(['agent', 'unpause', 'lab'])).stdout).toContain('was not paused');
     expect((await helix(['agent', 'unpause', 'lab', '--all-tenants'])).code).toBe(0);
     await page.resumed;

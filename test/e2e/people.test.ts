@@ -14,7 +14,7 @@ interface Sent {
   query?: string;
   body?: object | string;
   headers?: Record<string, string>;
-  /** It is refused, with what it was sent in memory. */
+  /** True if the route may refuse the request; the server then keeps its content in memory only. */
   mayFail?: boolean;
 }
 
@@ -24,7 +24,7 @@ type Walk = (
   sent?: Sent,
 ) => Promise<string>;
 
-/** Sends requests by the ids of their routes, and notes which were sent. */
+/** Sends requests by route id and notes the routes sent. */
 function walkAs(
   getUrl: () => string,
   headers: Record<string, string>,
@@ -43,7 +43,7 @@ function walkAs(
         body: typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body),
       }),
     });
-    // A question holds some replies open, and others end with their conversation only.
+    // A question holds some replies open; others end only with their conversation.
     const isEndless = ['followSession', 'followAgent'].includes(id);
     const text = isEndless ? '' : await response.text();
     if (isEndless) await response.body?.cancel();
@@ -119,9 +119,9 @@ describe('a person', () => {
       expect((await ask(`${user}/export`, headers)).status).toBe(403);
       expect((await ask('/operator/audit', headers)).status).toBe(403);
     }
-    // A colleague's look at a conversation is recorded before it is answered.
+    // The server records an operator's read of a conversation before it replies.
     expect((await ask(`/operator/sessions/${own[0] ?? ''}`, operator)).status).toBe(200);
-    // An act of the person, by name as long as there is one.
+    // The audit trail names the person of this act until that person is erased.
     await fetch(`${product.url}/api/chat/${own[0] ?? ''}/retry`, {
       method: 'POST',
       headers: await as(ANN, 'acme'),
@@ -179,7 +179,7 @@ describe('a person', () => {
     expect(await (await ask('/operator/audit/verify', operator)).json()).toMatchObject({
       ok: true,
     });
-    // Erasing a person again finds nothing, and does no harm.
+    // A repeated erasure finds nothing and does no harm.
     expect(await (await ask(user, operator, 'DELETE')).json()).toMatchObject({
       complete: true,
       conversations: 0,
@@ -325,8 +325,8 @@ describe('a person', () => {
     );
     expect([...walk.done].sort()).toEqual(ofUsers.map(({ id }) => id).sort());
     expect(await find(zoe)).toEqual([]);
-    // Ids are in the entries, on the list of the sweeper, which takes them off once it finds nothing, and in
-    // what the tool of the lab has done elsewhere.
+    // Ids remain in audit entries, in the sweeper's list until a sweep finds nothing, and in the
+    // lab tool's own effects.
     const left = (await find(canary)).filter((key) => !/^hx:due:|:chain$|^lab:/.test(key));
     expect(left).toEqual([]);
     const entries = JSON.stringify(
@@ -361,7 +361,7 @@ describe('a person', () => {
     const key = { ...ann, 'idempotency-key': 'forget-me' };
     const erased = await ask('/me', key, 'DELETE');
     expect(await erased.json()).toMatchObject({ complete: true, conversations: 1 });
-    // The same request gets its first reply, whatever was stored since.
+    // A repeated request gets its first reply, whatever was stored since.
     const since = await say(ANN, 'acme', 'canary-d');
     expect(await (await ask('/me', key, 'DELETE')).json()).toMatchObject({ conversations: 1 });
     expect((await ask(`/chat/${since}/snapshot`, ann)).status).toBe(200);
@@ -393,13 +393,16 @@ describe('a person', () => {
     const { entries } = (await audit.json()) as AuditReply;
     const ottos = entries.filter(({ name }) => name === 'other-tenant:ops|otto');
     expect(ottos.map(({ action }) => action)).toEqual(['read', 'export']);
-    // A chat is always of the own tenant.
+    // A chat always belongs to the token's own tenant.
     const own = { authorization: `Bearer ${token}`, 'x-helix-tenant': 'acme' };
     expect((await ask(`/chat/${id}/snapshot`, own)).status).toBe(404);
   });
 });
 
-/** Ids, memos and histories of the workflows that Temporal still lists for this product. */
+/**
+ * Collects the ids, memos and histories of the workflows that Temporal still lists for this
+ * product.
+ */
 async function textsInTemporal(): Promise<string> {
   const connection = await Connection.connect({ address: sharedTemporal() });
   try {
@@ -409,7 +412,7 @@ async function textsInTemporal(): Promise<string> {
       query: `TaskQueue = '${product.taskQueue}'`,
     })) {
       const handle = workflow.getHandle(workflowId, runId);
-      // It may have been deleted since it was listed.
+      // Temporal may have deleted the workflow since it listed it.
       const history = await handle.fetchHistory().catch(() => undefined);
       texts.push(workflowId, textsOf(memo), textsOf(raw), textsOf(history));
     }
@@ -419,7 +422,7 @@ async function textsInTemporal(): Promise<string> {
   }
 }
 
-/** All that is in a value of Temporal's, payloads decoded. */
+/** Returns all text in a Temporal value, with payloads decoded. */
 function textsOf(value: unknown): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (typeof value !== 'object' || value === null) return String(value);

@@ -9,7 +9,9 @@ import { until } from '../support/until.js';
 
 const product = useProduct();
 
-/** Says for how long it is away, which is longer than a worker keeps a slot for it. */
+/**
+ * The provider's outage and its `Retry-After`, which exceeds the time a worker holds a slot for it.
+ */
 const away = (retryAfterMs: number): object => ({ status: 529, retryAfterMs, times: 1 });
 
 it.concurrent.each(LAB_AGENTS)(
@@ -56,7 +58,6 @@ it.concurrent(
     const { result, runId } = (await stop.json()) as { result: string; runId: string };
     expect(result).toBe('ended');
     expect(await posted.done).toBe('ended');
-    // Nor is the workflow left to wait.
     const connection = await Connection.connect({ address: sharedTemporal() });
     const handle = new Client({ connection }).workflow.getHandle(workflowIdOf(runId));
     expect(await handle.result()).toMatchObject({ status: 'interrupted' });

@@ -14,7 +14,8 @@ import { HOOKS, openHookPage } from '../support/hook-page.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
-// Replies through the proxies that people have, while the worker that writes them is killed: `npm run proxies`.
+// Reads replies through common reverse proxies while the worker that writes them is killed: `npm
+// run proxies`.
 
 const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(20);
 const SECOND = 'What the second attempt says is something else.';
@@ -24,7 +25,7 @@ const SCRIPT = toScript({
   everyMs: 50,
   attempts: [{ say: FIRST, deltas: 300, everyMs: 100 }, {}],
 });
-/** From the death of the worker to the next word on the page. */
+/** Limit from the worker's death to the next word on the page, ms. */
 const NEXT_WORD_MS = 10_000;
 
 interface Proxy {
@@ -141,7 +142,7 @@ async function startProgram(file: string, args: string[], port: number): Promise
 interface Page {
   name: string;
   reply: () => string;
-  /** After the worker's death, until the new words are there. */
+  /** Reconnects after the worker's death and waits for the new words. */
   recover: () => Promise<() => string>;
 }
 

@@ -14,7 +14,6 @@ import { useProduct } from '../support/product.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-/** The other server, with its own API, worker and Redis. */
 const remote = useProduct();
 
 const script = (...entries: object[]): object => ({ script: entries });
@@ -26,7 +25,7 @@ interface Target {
   unreachableMs?: number;
 }
 
-/** A run whose first step has delegated to the other server. */
+/** Creates a run whose first step has delegated to the other server. */
 async function delegate(input: object, target: Target = {}) {
   const stores = await openTestStores();
   const tool = createRemoteSubAgentTool({
@@ -88,7 +87,7 @@ describe('a remote sub-agent', () => {
     await until('it speaks', async () => (await streamed()) !== '');
     await remote.kill9Api();
     await remote.startApi();
-    // The first attempt is as good as dead: a later one has the call now.
+    // A later attempt takes the call over, as if the first were dead.
     expect(await tool(run, 1, 'c1', 2)).toBe('settled');
     await first;
     expect(await row()).toMatchObject({ output: 'far away' });

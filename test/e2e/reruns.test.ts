@@ -16,7 +16,7 @@ async function call(path: string, body?: object): Promise<Reply> {
   return { status: response.status, body: (await response.json()) as Reply['body'] };
 }
 
-/** A turn that calls a tool twice, and then is done. */
+/** Plays a turn that calls a tool twice and then ends. */
 async function play(sessionId: string, id: string): Promise<void> {
   const echo = (value: number) => ({
     calls: [{ tool: 'echo', id: `${id}-${String(value)}`, args: { value } }],
@@ -101,7 +101,7 @@ describe('doing again, over HTTP', () => {
     const [, reply] = await messagesOf(`chat/${id}/snapshot`);
     expect(reply?.parts).toHaveLength(6);
     expect(JSON.stringify(reply)).toContain('Both echoed.');
-    // A reader of the turn from its beginning gets what was kept, and the replacement of the rest.
+    // A reader from the turn's beginning gets the kept chunks, then the replacement of the rest.
     const replay = await fetch(`${product.url}/api/chat/${id}`, {
       headers: { 'x-resume-from-sequence': '0' },
     });

@@ -20,12 +20,14 @@ afterAll(async () => {
   rmSync(backup, { recursive: true, force: true });
 });
 
-/** Keeps a copy of what Redis has on disk, all answered commands included. */
+/** Copies Redis's files, including all acknowledged commands. */
 function backUp(): void {
   cpSync(join(product.redisServer.folder, AOF), join(backup, AOF), { recursive: true });
 }
 
-/** As an operator would after a disk was lost: the old file, the same address. */
+/**
+ * Restores Redis as an operator would after losing a disk: from the old file, at the same address.
+ */
 async function restore(): Promise<void> {
   const folder = join(product.redisServer.folder, AOF);
   await product.redisServer.kill9();
@@ -51,7 +53,7 @@ describe('a Redis that came back older, in the middle of a reply', () => {
     const lost = await until(
       'the run is over',
       async () => {
-        // Until the API has found Redis again it replies 503.
+        // The API replies 503 until it has found Redis again.
         const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
         return snapshot?.status === 'failed' && snapshot;
       },
@@ -62,7 +64,7 @@ describe('a Redis that came back older, in the middle of a reply', () => {
       .map(([, fields]) => toMessage(JSON.parse(jsonOf(fields)), sessionId))
       .map((message) => (message?.type === 'text_delta' ? message.delta : ''))
       .join('');
-    // The remaining text is a prefix of the reply: nothing follows the gap.
+    // The remaining text is a prefix of the reply: no text follows the gap.
     expect(words.startsWith(text)).toBe(true);
     expect(text.length).toBeLessThan(reader.text().length);
     expect(entries.at(-2)?.[1][3]).toContain('state_lost');

@@ -29,8 +29,8 @@ import {
 import { until } from '../support/until.js';
 
 /**
- * The product on engines as a company has them: both demand TLS with certificates, Redis a user with rights, Temporal
- * an API key, and nothing of a history can be read without a key of its own.
+ * Runs the product on a company's engines: both demand mutual TLS, Redis an ACL user, Temporal an
+ * API key, and payloads in histories are encrypted with the company's key.
  */
 const CANARY = 'the canary sings';
 const API_KEY = 'a-key-of-the-cloud';
@@ -41,10 +41,10 @@ const [NEW_KEY, OLD_KEY] = ['2026-12', '2026-11'].map(
 
 let temporal: SecuredTemporal;
 let server: RedisProcess;
-/** Of Redis, without a certificate. */
+/** Address of Redis, without a client certificate. */
 let url: string;
 let authority: string;
-/** Behind that address: the authority, and a certificate that it has signed with its key. */
+/** Query of that address: the authority, and a client certificate with its key. */
 let files: string;
 let product: Product;
 let connection: Connection;
@@ -60,11 +60,11 @@ beforeAll(async () => {
   const tlsPort = String(await anyFreePort());
   const redis = new Redis(server.port);
   try {
-    // All at once: a port for TLS needs its certificate.
+    // Redis must get all settings at once: a TLS port needs its certificate.
     const port = ['tls-cert-file', certificate, 'tls-key-file', key, 'tls-ca-cert-file'];
     const set = [...port, certificate, 'tls-auth-clients', 'yes', 'tls-port', tlsPort];
     await redis.call('CONFIG', 'SET', ...set);
-    // The lab agent counts its charges beside what the product keeps.
+    // The lab agent keeps its charges outside the product's keys.
     const user = await createRedisUser(redis, 'hx', '~lab:*');
     url = user.url.replace(/^redis:/, 'rediss:').replace(String(server.port), tlsPort);
     await redis.acl('SETUSER', 'admin', 'on', '>secret', '+config|set');
@@ -98,7 +98,7 @@ const withKey = (key: string): Record<string, string> => ({
   TEMPORAL_TLS_CLIENT_KEY_PATH: CERTIFICATES.clientKey,
 });
 
-/** The one that Temporal accepts. */
+/** The key that Temporal accepts. */
 let apiKey = API_KEY;
 
 const doctor = (env: Record<string, string>) =>
@@ -117,7 +117,7 @@ const statusOf = async (sessionId: string): Promise<string | undefined> =>
 const untilCompleted = (sessionId: string): Promise<unknown> =>
   until('the run is completed', async () => (await statusOf(sessionId)) === 'completed');
 
-/** A conversation whose run asks whether it may charge. */
+/** Begins a conversation whose run asks for permission to charge. */
 async function askToCharge(...rest: object[]): Promise<string> {
   const sessionId = newSessionId();
   const page = openChat(CLIENT_7, { url: product.url, sessionId });
@@ -126,7 +126,7 @@ async function askToCharge(...rest: object[]): Promise<string> {
   return sessionId;
 }
 
-/** Everything that the server keeps of a workflow: its texts, and its bytes as text. */
+/** Reads a workflow's whole history: its strings, and its bytes as text. */
 async function readHistory(workflowId: string): Promise<string> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: 'default',
@@ -143,7 +143,7 @@ function textsOf(value: unknown): string[] {
 }
 
 describe('the product on engines that demand TLS, certificates and keys', () => {
-  /** Its question was asked with the old codec key. */
+  /** A session whose question was encrypted with the old codec key. */
   let waiting: string;
 
   it('carries out runs by the documented rights, and each call to Temporal names its namespace', async () => {
@@ -188,7 +188,7 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
     await reply.body?.cancel();
     await restart({ ...withKey(apiKey), TEMPORAL_CODEC_KEYS: `${NEW_KEY},${OLD_KEY}` });
     await untilCompleted(late);
-    // It began with the old codec key, and ends after that was rotated.
+    // The run began under the old codec key and ends after its rotation.
     await untilCompleted(waiting);
   }, 120_000);
 
@@ -204,7 +204,7 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
       const all = ['workflow', ...args, ...to, ...codec];
       return (await promisify(execFile)(requireProgram('TEMPORAL_CLI_PATH'), all)).stdout;
     };
-    // A query has no arguments: nothing to encrypt.
+    // A query without arguments leaves nothing to encrypt.
     expect(await command('query', '--name', 'agentState')).toContain('"toolName":"charge"');
     const answer = { toolCallId: 'c1', by: 'ann', input: { amount: 7, note: CANARY } };
     await command('update', 'execute', '--name', 'approve', '--input', JSON.stringify(answer));
@@ -217,7 +217,8 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
     const history = await readHistory(workflowId);
     expect(history).toContain('binary/encrypted');
     expect(history).not.toContain(CANARY);
-    // Names of fields would show a payload that was left out; search attributes hold plain values.
+    // A field's name in plain text would reveal an unencrypted payload; search attributes hold
+    // plain values.
     expect(history).not.toContain('toolCallId');
     const shown = JSON.parse(await command('show', '-o', 'json')) as unknown;
     const decoded = textsOf(shown).map((text) => Buffer.from(text, 'base64').toString());

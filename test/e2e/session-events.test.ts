@@ -58,7 +58,7 @@ describe('GET /chat/:sessionId/events', () => {
     await postMessage(product.url, sessionId, { id: 'u2', text: 'Hello' });
     await page.sees('the next turn', ({ turn }) => turn === 2);
     await page.sees('its end', ({ turn, status }) => turn === 2 && status === 'ended');
-    // Each says something new.
+    // No event repeats the one before.
     const standings = page.events.map(({ sequence: _place, ...rest }) => JSON.stringify(rest));
     standings.forEach((standing, index) => {
       expect(standing).not.toBe(standings[index - 1]);
@@ -120,7 +120,7 @@ describe('DELETE /chat/:sessionId', () => {
         const response = await fetch(`${product.url}/api/chat/${sessionId}/${path}`);
         expect([path, response.status]).toEqual([path, 404]);
       }
-      // The id is free again, and nothing of the run before comes back.
+      // The id is free again, and nothing of the earlier run returns.
       const again = await postMessage(product.url, sessionId, { id: 'u1', text: 'Hello' });
       expect(await again.done).toBe('ended');
       expect(again.headers.get('x-run-id')).not.toBe(before.run.runId);

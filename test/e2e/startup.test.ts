@@ -21,7 +21,7 @@ interface Ending {
   ms: number;
 }
 
-/** The process itself, to its end. */
+/** Runs the process until it exits. */
 async function runProcess(
   role: (typeof ROLES)[number],
   env: Record<string, string>,
@@ -36,7 +36,8 @@ function expectSentence({ code, output, ms }: Ending, words: string[]): void {
   expect(code).toBe(1);
   for (const word of words) expect(output).toContain(word);
   expect(output).not.toMatch(/^\s+at /m);
-  // Ten seconds of patience, five to find the reason, and a machine that is busy with other tests.
+  // The process waits ten seconds and takes five to find the reason; other tests keep the machine
+  // busy.
   expect(ms).toBeLessThan(55_000);
 }
 
@@ -47,12 +48,12 @@ const settings = (): Record<string, string> => ({
   HELIX_ALLOW_UNAUTHENTICATED: '1',
 });
 
-// Most of their time is patience with servers: they start side by side.
+// The processes mostly wait for servers, so they start side by side.
 describe('a process without a server that it needs', () => {
   it.concurrent.each(ROLES)('the %s names the server, and ends', async (role) => {
     const silent = createServer();
     const silentPort = await listen(silent);
-    // Each role with one that does not listen, and one that does not answer.
+    // One server refuses connections and the other never answers; the roles swap them.
     const [redis, temporal] = role === 'api' ? [NOWHERE, silentPort] : [silentPort, NOWHERE];
     const cases: Case[] = [
       { server: 'Redis', port: redis, env: { REDIS_URL: `redis://127.0.0.1:${String(redis)}` } },

@@ -30,13 +30,12 @@ const CUT_OFF_MS = 60_000;
 const FIRST = 'The first attempt says this. '.repeat(20);
 const SECOND = 'The second attempt says that.';
 
-/** A product, its workers, and conversations there. */
 interface Place {
   product: Product;
-  /** Who lives when a test has ended works for the next one there. */
+  /** A worker that survives a test serves the next one. */
   fleet: WorkerFleet;
   post: (agent: string, ...script: object[]) => Promise<{ sessionId: string; reader: SseReader }>;
-  /** Speaks for twenty seconds, unless it is asked again. */
+  /** Starts a reply of twenty seconds, which a second attempt shortens. */
   speak: () => Promise<string>;
   logOf: (sessionId: string) => Promise<string>;
   callOf: (sessionId: string) => Promise<string | undefined>;
@@ -49,7 +48,7 @@ async function openPlace(): Promise<Place> {
   const product = await startProduct({ worker: false });
   const fleet = createFleet(product, {
     WORKER_METRICS_PORT: '0',
-    // The main thread stands still for a minute at a signal.
+    // SIGUSR1 blocks the main thread for a minute.
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
       "process.on('SIGUSR1', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60000));",
     )}`,
@@ -116,7 +115,7 @@ describe('a worker that is killed', () => {
     await shared.untilTakenOver(sessionId);
     await shared.untilStatus(sessionId, 'completed');
     await until('nothing is left', async () => (await shared.fleet.workOf(sessionId)).length === 0);
-    // The one that takes over counts the death, and the run ends once in all.
+    // The successor counts the death, and the run ends only once.
     const after = await until('the run is counted', async () => {
       const scraped = await scrapeOf(left);
       return scraped.sum('helix_runs_ended_total') === undefined ? undefined : scraped;
@@ -127,7 +126,7 @@ describe('a worker that is killed', () => {
       ['helix_lease_judgements_total'],
       ['helix_take_overs_total', { outcome: 'done' }],
       ['helix_step_attempts_total', { outcome: 'committed' }],
-      // The call of the dead worker was never over, so that no process counted it.
+      // The dead worker's model call never ended, so no process counted it.
       ['gen_ai_client_inference_duration_seconds_count'],
     ] as const) {
       const counted = (after.sum(name, labels) ?? 0) - (before.sum(name, labels) ?? 0);
@@ -213,7 +212,7 @@ describe('a worker that is killed', () => {
     const sessionId = await shared.speak();
     const [[holder, work] = []] = await shared.fleet.workOf(sessionId);
     if (work === undefined) throw new Error('nothing is registered');
-    // What a worker left that died long ago: its task token names an attempt that is over.
+    // A worker that died long ago left this work; its task token names an earlier attempt.
     const former = { ...work, id: 'former', taskToken: formerToken(work.taskToken) };
     await shared.product.redis.hset(
       'hx:lease:{default:dead}:work',
@@ -233,7 +232,7 @@ describe('a worker that is killed', () => {
 const parse = (payload: { data?: Uint8Array | null } | undefined): unknown =>
   JSON.parse(Buffer.from(payload?.data ?? []).toString());
 
-/** The attempt's number is a varint before the activity's id: another number, another attempt. */
+/** Changes the token's attempt number, a varint before the activity's id. */
 function formerToken(base64: string): string {
   const token = Buffer.from(base64, 'base64');
   // Field 5, the attempt, in temporal.server.api.token.v1.Task: the tag 0x28 ("attempt") or 0x20.
@@ -258,7 +257,8 @@ describe('a worker that works alone', () => {
       `hx:lease:{default:${alone?.id ?? ''}.*}:held`,
     );
     await alone?.kill9();
-    // Its lease does not lapse in time, and a started call would have to wait longer still: only what the supervisor says counts.
+    // The lease does not lapse in time, and a started call waits longer still: only the
+    // supervisor's word counts.
     await shared.product.redis.set(held, '1', 'PX', 600_000);
     await shared.fleet.start({ ENDED_LEASE_ID: alone?.id ?? '' });
     await shared.untilTakenOver(sessionId);
@@ -273,7 +273,7 @@ describe('a worker that lives', () => {
     const sessionId = await speak();
     const worker = await fleet.workerOf(sessionId);
     process.kill(worker.pid, 'SIGSTOP');
-    // Its open polls may get the workflow's next task, and the next attempt.
+    // The stopped worker's open polls may get the workflow's next task and the next attempt.
     await untilTakenOver(sessionId, 3 * SOON_MS);
     process.kill(worker.pid, 'SIGCONT');
     await worker.says('another worker has judged this one; it continues as a new one');
@@ -282,7 +282,7 @@ describe('a worker that lives', () => {
     );
     await untilStatus(sessionId, 'completed');
     expect(await logOf(sessionId)).not.toContain('The first');
-    // It works on: with the other one gone it takes what comes.
+    // The resumed worker still works: with the others gone it takes the next turn.
     for (const other of workers) if (other.id !== worker.id) await other.kill9();
     const next = await post('lab', { say: SECOND, deltas: 1 });
     await untilStatus(next.sessionId, 'completed');
@@ -292,7 +292,7 @@ describe('a worker that lives', () => {
     const { fleet, post, logOf, callOf, untilTakenOver } = shared;
     const [worker] = await fleet.upTo(1);
     if (worker === undefined) throw new Error('no worker');
-    // Idempotent, so that it would be executed again and again.
+    // Workers may repeat this call endlessly, because it is idempotent.
     const write = { tool: 'write', id: 'c1', args: { pieces: 2, everyMs: 60_000 } };
     const { sessionId } = await post('lab', { calls: [write] }, { say: SECOND, deltas: 1 });
     await until('it has started', async () => (await callOf(sessionId)) === 'started');
@@ -317,13 +317,13 @@ describe('a worker that lives', () => {
     await until('the first worker speaks', () => client.reply().includes('The first'));
     await wire.holdAt('evalsha', 'before');
     await fleet.start();
-    // The page is cut off when what it shows was withdrawn, and comes back.
+    // The server disconnects the page once its shown text was withdrawn, and the page returns.
     await until('the step is taken over', () => !isBusy(client), CUT_OFF_MS);
     await sent;
     const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
     await resumed;
     await untilRests(again, url);
-    // What the first one still wants to write is refused when it can.
+    // Redis refuses the first worker's late writes.
     wire.cut();
     await cutOff.stop();
     expect(again.reply()).toBe(SECOND);

@@ -17,7 +17,7 @@ import { newSessionId, sharedTemporal, useProduct } from '../support/product.js'
 import { requireProgram } from '../support/require-program.js';
 import { until } from '../support/until.js';
 
-/** What operators do to workflows in Temporal without asking the product. */
+/** Operators act on workflows in Temporal without asking the product. */
 
 const charge = (id: string): object => ({ tool: 'charge', id, args: { amount: 5 } });
 const delegate = (...script: object[]): object => ({
@@ -37,7 +37,7 @@ afterAll(async () => {
   await connection.close();
 });
 
-/** Ids of a session's workflows that are open: its run's, or those of its sub-agents. */
+/** Returns the ids of a session's open workflows: its run's, or its sub-agents'. */
 async function openWorkflows(sessionId: string, who: 'run' | 'children'): Promise<string[]> {
   const prefix = `run:${sessionId}${who === 'run' ? ':' : '.'}`;
   return until(`the ${who} of ${sessionId} is listed`, async () => {
@@ -129,7 +129,7 @@ describe('the workflow of a run', () => {
         workflowExecution: { workflowId: run },
       });
     }
-    // Its sub-agent is cancelled with it, which stops the conversation.
+    // Temporal cancels the sub-agent with the run, which stops the conversation.
     await untilStatus(sessionId, 'interrupted');
     await answersAgain(sessionId);
   });
@@ -171,7 +171,7 @@ describe('the workflow of a run', () => {
     expect(calls.find(({ toolCallId }) => toolCallId === 'd1')).toMatchObject({
       state: 'output-available',
     });
-    // The record says first that they are over.
+    // The record shows the end before the workflows close.
     for (const workflow of [run, child]) await client.workflow.getHandle(workflow).result();
   });
 

@@ -16,7 +16,7 @@ import { createFleet, type FleetWorker, type WorkerFleet } from '../support/work
 import { storedRecord } from '../support/stored-record.js';
 
 const CANARY = 'canary-7f3a';
-/** People think for longer than anything else takes. */
+/** Longer than any other span of the test, ms. */
 const THINK_MS = 1_500;
 const REQUEST = '0af7651916cd43dd8448eb211c80319c';
 const ANSWER = '1bf7651916cd43dd8448eb211c80319d';
@@ -24,7 +24,7 @@ const traceparent = (traceId: string): string => `00-${traceId}-b7ad6b7169203331
 
 let receiver: SpanReceiver;
 let product: Product;
-/** Who lives when a test has ended works for the next one. */
+/** A worker that survives a test serves the next one. */
 let fleet: WorkerFleet;
 let temporal: Client;
 beforeAll(async () => {
@@ -97,7 +97,7 @@ const sum = (spans: readonly ReceivedSpan[], name: string): number =>
 
 function expectWhole(spans: readonly ReceivedSpan[]): void {
   const ids = new Set(spans.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
-  // None is written twice, and none stands below one that is not there.
+  // No span appears twice, and every parent is present.
   expect(ids.size).toBe(spans.length);
   const orphans = spans.filter(
     ({ traceId, parentSpanId }) => parentSpanId !== '' && !ids.has(`${traceId} ${parentSpanId}`),
@@ -112,7 +112,7 @@ function expectWhole(spans: readonly ReceivedSpan[]): void {
   }
 }
 
-/** Sums of the run's own record, sub-agents included. */
+/** Expects the spans' usage to equal the record's, sub-agents included. */
 async function expectUsageOf(sessionId: string, spans: readonly ReceivedSpan[]): Promise<void> {
   const [input, output] = (await storedRecord(product.redis, sessionId))?.run.usage ?? [];
   expect(output).toBeGreaterThan(0);
@@ -175,7 +175,7 @@ describe('traces', () => {
         { traceId: ANSWER },
       ]);
       expect(one.attributes['helix.run.status']).toBe('waiting_approval');
-      // While people think no span is open but the wait.
+      // Only the wait's span is open while people think.
       const [wait] = spans.filter(({ name }) => name === 'helix.wait charge');
       expect(wait?.traceId).toBe(one.traceId);
       expect(wait?.attributes).toMatchObject({
@@ -188,7 +188,7 @@ describe('traces', () => {
         ({ start, end }) => start < askedAt + 500 && end > answeredAt - 500,
       );
       expect(open.map(({ name }) => name)).toEqual(['helix.wait charge']);
-      // One span for each attempt that ended, and one for the one that was killed.
+      // Each ended attempt has a span, and so has the killed one.
       const chats = spans.filter(({ name }) => name.startsWith('chat '));
       expect(chats.map(({ attributes }) => attributes['helix.step']).sort()).toEqual([1, 2, 2]);
       expect(chats.filter(({ isError }) => isError)).toMatchObject([
@@ -199,7 +199,7 @@ describe('traces', () => {
       );
       await expectUsageOf(sessionId, spans);
       expect(receiver.body()).not.toContain(CANARY);
-      // The result of the workflow names the first trace.
+      // The workflow's result names the first trace.
       const workflowId = String(one.attributes['temporalWorkflowId']);
       const result: unknown = await temporal.workflow.getHandle(workflowId).result();
       expect(result).toMatchObject({ trace: `https://traces.example/${one.traceId}` });
@@ -277,7 +277,7 @@ describe('traces', () => {
     const spans = await untilTraced(sessionId, 'completed');
     const line = await worker.says('tool failed');
     expect(line['trace_id']).toBe(spans[0]?.traceId);
-    // Its metrics go to the collector as well, those of the SDK included.
+    // The collector gets its metrics as well, including the SDK's.
     const metrics = ['gen_ai.client.inference.usage.output_tokens', 'temporal_workflow_completed'];
     await until('metrics', () => metrics.every((name) => receiver.metrics().includes(name)));
   });

@@ -17,12 +17,11 @@ import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-/** A call of the lab agent's tool that a webhook answers. */
 function waits(tool: 'wait' | 'waitBriefly' = 'wait'): object {
   return { tool, id: 'w1', args: {} };
 }
 
-/** The address that a tool has given out, as an event. */
+/** Waits for the webhook's address, which the tool emits as an event. */
 async function untilSent(client: ChatClient, origin: string): Promise<string> {
   const path = await until(
     'the address',
@@ -31,7 +30,6 @@ async function untilSent(client: ChatClient, origin: string): Promise<string> {
   return origin + path;
 }
 
-/** Sends a request to it. */
 async function callHook(url: string, body: string): Promise<[status: number, code: unknown]> {
   const response = await fetch(url, { method: 'POST', body });
   const { code, status } = (await response.json()) as { code?: string; status?: string };
@@ -40,7 +38,7 @@ async function callHook(url: string, body: string): Promise<[status: number, cod
 
 const product = useProduct();
 
-/** A conversation whose tool waits for its webhook. */
+/** Begins a conversation whose tool waits for its webhook. */
 async function askForPayment(agent = 'lab'): Promise<{ sessionId: string; hook: string }> {
   const { url } = product;
   const sessionId = newSessionId();
@@ -49,7 +47,7 @@ async function askForPayment(agent = 'lab'): Promise<{ sessionId: string; hook: 
   return { sessionId, hook: await untilSent(client, url) };
 }
 
-/** The result that the tool of a conversation has in the end. */
+/** Waits for the tool's result. */
 async function resultOf(sessionId: string): Promise<unknown> {
   const { url } = product;
   await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
@@ -58,7 +56,7 @@ async function resultOf(sessionId: string): Promise<unknown> {
   return call?.output;
 }
 
-/** Sends a body without an end; the status of the reply. */
+/** Sends an endless body and returns the reply's status. */
 function postEndless(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const sender = request(url, { method: 'POST' });

@@ -5,7 +5,6 @@ import { charge } from '../../support/lab-calls.js';
 import { SECRET } from '../../support/people.js';
 import { newSessionId, type Product } from '../../support/product.js';
 
-/** Who asks. */
 export interface Person {
   headers: Record<string, string>;
 }
@@ -21,7 +20,7 @@ export async function signIn(userId: string, tenantId?: string): Promise<Person>
   };
 }
 
-/** What a snapshot shows of a session, without what changes with every look. */
+/** A session's snapshot without the fields that change with every read. */
 export interface Shown {
   messages: UIMessage[];
   run: { runId: string; status: string };
@@ -45,7 +44,9 @@ export interface AskedSession {
   look: () => Promise<Shown>;
 }
 
-/** Calls: `c0` is carried out, `c1` and `c2` wait for an approval, `l1` for the page. Then the model quotes. */
+/**
+ * The tool runs `c0`; `c1` and `c2` wait for an approval, `l1` for the page. Then the model quotes.
+ */
 const SCRIPT = [
   {
     say: 'May I? ',
@@ -96,7 +97,7 @@ export async function openAskedSession(
   return { ...session, copy, runId: run.runId };
 }
 
-/** Charges that were carried out in this session, by call. */
+/** Reads the executed charges of this session, by call. */
 export async function readCharges(
   { redis }: Pick<Product, 'redis'>,
   { runId }: AskedSession,

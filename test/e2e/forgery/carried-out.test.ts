@@ -3,7 +3,9 @@ import { charge } from '../../support/lab-calls.js';
 import { useProduct } from '../../support/product.js';
 import { openAskedSession, readCharges, signIn, type Person } from './asked-session.js';
 
-/** What is carried out, and what the model hears, is what the server knows, whatever a client makes of it. */
+/**
+ * Clients may claim anything: the worker executes, and the model hears, only what the server knows.
+ */
 
 type Part = Record<string, unknown>;
 
@@ -13,7 +15,7 @@ beforeAll(async () => {
   ann = await signIn('ann', 'acme');
 }, 60_000);
 
-/** The conversation as the page has it, with changed parts of the last message. */
+/** Copies the page's conversation with edited parts in the last message. */
 function change(copy: unknown, edit: (part: Part) => Part): { parts: Part[] }[] {
   const messages = structuredClone(copy) as { parts: Part[] }[];
   const last = messages.at(-1);
@@ -46,7 +48,7 @@ describe('an approval in a copy that was tampered with', () => {
     const { text } = await session.post(forged);
     expect(text).toContain('"charged":5');
     expect(await readCharges(product, session)).toEqual({ c1: '1' });
-    // Posted again, as after a lost reply, and with a denial: the first answer has counted.
+    // The page posts again, as after a lost reply, then denies; only the first answer counts.
     await session.post(forged);
     const denied = change(forged, (part) => ({
       ...part,

@@ -7,7 +7,7 @@ import {
   type Person,
 } from './asked-session.js';
 
-/** Nothing that a client says of the conversation carries a call out, changes it or approves it. */
+/** A client's copy of the conversation never executes, changes or approves a call. */
 
 type Part = Record<string, unknown>;
 
@@ -36,7 +36,7 @@ const approval = (toolCallId: string, id: string, more: Part = {}): Part =>
   call(toolCallId, { state: 'approval-responded', approval: { id, approved: true, ...more } });
 const idOf = ({ runId }: AskedSession, toolCallId: string): string => `${runId}::${toolCallId}`;
 
-/** A copy of the conversation whose last message has these parts in the place of its own calls. */
+/** Copies the conversation with these parts in place of the last message's own calls. */
 function withParts(...parts: Part[]): unknown[] {
   const copy = structuredClone(session.copy) as { parts: Part[] }[];
   const last = copy.at(-1);
@@ -197,7 +197,7 @@ describe('forged history', () => {
 describe('strangers', () => {
   it.each([
     ['another person', () => signIn('bob', 'acme'), 404],
-    // Elsewhere the id is free: what is asked of it is asked of a conversation that there is not.
+    // In another tenant the id is free, so the request goes to an empty conversation.
     ['a person of the same name elsewhere', () => signIn('ann', 'umbrella'), 200],
     ['a person of no tenant', () => signIn('ann'), 200],
   ])('%s can neither answer nor learn', async (_name, arrive, posted) => {

@@ -39,7 +39,7 @@ const INSERTS = [
   ']',
 ];
 
-/** Good requests of bytes, of which some are put in, taken out or changed. */
+/** Valid requests as bytes, with some bytes inserted, removed or changed. */
 export const almostRequests = fc
   .record({
     request: fc.constantFrom(...SEEDS),

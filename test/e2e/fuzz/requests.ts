@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { OPEN_API, ROUTES } from '../../support/all-routes.js';
 import type { Route } from '../../../api/routes/route.js';
 
-/** A schema of an OpenAPI document, as far as ours use it. */
+/** The parts of an OpenAPI schema that our document uses. */
 interface JsonSchema {
   $ref?: string;
   type?: string;
@@ -64,10 +64,16 @@ const NASTY: readonly unknown[] = [
 
 const nasty = fc.constantFrom(...NASTY);
 
-/** Values for properties of which the schema says less than programs expect, by their names or those of their schemas. */
+/**
+ * Values for properties that programs expect to be narrower than the schema says, by the name of
+ * the property or its schema.
+ */
 type Hints = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/** Values that fit a schema; one in three is then changed in one place to something that may not. */
+/**
+ * Generates values that fit a schema; one in three then has one place changed, perhaps to an
+ * invalid value.
+ */
 function valuesOf(schema: JsonSchema, root: object, hints: Hints): fc.Arbitrary<unknown> {
   const fitting = fittingValues(schema, root, hints);
   const changed = fc
@@ -114,7 +120,7 @@ function fittingValues(
   }
 }
 
-/** The value with one of its places, counted through, put to another value. */
+/** Copies the value with `other` at one of its places, numbered in traversal order. */
 function changeAt(value: unknown, place: number, other: unknown): unknown {
   const copy = { whole: structuredClone(value) };
   const places: [object, string][] = [];
@@ -137,7 +143,10 @@ function resolve(reference: string, root: object): JsonSchema {
     .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], root) as JsonSchema;
 }
 
-/** Small numbers of a range, or the smallest of one that has large ones only, such as moments. */
+/**
+ * Generates small numbers of a range, or the smallest of a range that has only large ones, such as
+ * timestamps.
+ */
 function integersOf({ minimum = -10, maximum = 1_000 }: JsonSchema) {
   const min = Math.max(minimum, -1_000);
   return fc.integer({ min, max: Math.max(min, Math.min(maximum, 10_000)) });
@@ -151,7 +160,7 @@ interface DocumentedOperation {
   requestBody?: { content: Record<string, { schema: JsonSchema }> };
 }
 
-/** Sessions that are there: one that waits for people, one that rests, one that was stopped. */
+/** Existing sessions: one waits for people, one rests, one was stopped. */
 export const SESSIONS = ['f-waits', 'f-rests', 'f-stopped'];
 const session = fc.constantFrom(...SESSIONS, 'f-new');
 const callId = fc.constantFrom('c1', 'c2', 'c3');
@@ -163,7 +172,7 @@ const content = fc.oneof(
 );
 const anything = fc.jsonValue({ maxDepth: 2 });
 
-/** What stands in the messages of chat pages, real and forged. */
+/** Parts of chat pages' messages, real and forged. */
 const part = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('text'), text: content }) },
   fc.record({
@@ -230,18 +239,17 @@ const nastyText = fc.constantFrom(
   '%',
 );
 
-/** A request that fits its description, or almost does. */
+/** A request that fits its route's description, or almost does. */
 export interface FuzzRequest {
   route: Route;
   path: string;
-  /** All parameters of the path are of the form that it asks for. */
+  /** True if all path parameters have the described form. */
   isPathGood: boolean;
   query: [string, string][];
   headers: Record<string, string>;
   body: unknown;
 }
 
-/** Of every route. */
 export const requests = fc.oneof(...ROUTES.map(toRequests));
 
 function toRequests(route: Route): fc.Arbitrary<FuzzRequest> {
@@ -257,7 +265,7 @@ function toRequests(route: Route): fc.Arbitrary<FuzzRequest> {
         .map(({ name }) => [name, values(name).map(String)]),
     );
   const inPath = fc.oneof(
-    // What is there is not erased: others are to find it.
+    // Deletes spare the existing sessions: other requests must find them.
     { weight: 8, arbitrary: route.method === 'delete' ? fc.constant('f-new') : session },
     { weight: 1, arbitrary: nastyText },
   );
@@ -311,14 +319,14 @@ function toRequests(route: Route): fc.Arbitrary<FuzzRequest> {
     }));
 }
 
-/** A body that names its session names that of the path, unless it was changed. */
+/** Sets the body's session to the path's, unless the generator changed it. */
 function withIdOfPath(body: unknown, sessionId: string | undefined): unknown {
   const isNamed = typeof body === 'object' && body !== null && 'messages' in body && 'id' in body;
   const isMeant = isNamed && SESSIONS.includes(String(body.id)) && sessionId !== undefined;
   return isMeant ? { ...body, id: sessionId } : body;
 }
 
-/** Records that lack some of the keys. */
+/** Generates records that lack some of the keys. */
 function some(values: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<Record<string, string>> {
   return fc
     .tuple(fc.record(values), fc.infiniteStream(fc.boolean()))
