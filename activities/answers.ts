@@ -52,7 +52,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     }
     if (result.kind === 'edited') return result;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
-    // The audit entry names the actor by pseudonym; logs do not, since erasure does not reach them.
+    // This line names nobody, since no erasure reaches a log; the audit entry's line has a pseudonym.
     logger.info({ runId, toolCallId: parsed.toolCallId, via: 'temporal' }, 'a call was answered');
     await wakeOthers(deps, result.others);
     return stored(runId);

@@ -125,7 +125,7 @@ function pickWriter(ref: {
   return { sessionId: ref.sessionId, runId: ref.runId, agentType: ref.agent, step: ref.step };
 }
 
-/** Returns the reason of the attempt's cut, if any. @throws AttemptCancelled on a shutdown */
+/** Returns the reason of the attempt's cut. @throws AttemptCancelled if Temporal cancelled it */
 export function cutOf(attempt: Pick<Attempt, 'cancelled' | 'cutReason'>): CutReason | undefined {
   if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
   return attempt.cutReason();

@@ -28,7 +28,12 @@ export async function stopRun(
 
 type Asked<Name extends 'retry' | 'resume'> = Omit<Parameters<Runs[Name]>[0], 'sessionId'>;
 
-/** Repeats a turn. @returns id of the new run @throws HelixError, such as `agent_not_found` */
+/**
+ * Repeats a turn.
+ *
+ * @returns id of the new run
+ * @throws HelixError `agent_not_found`, and refusals of `Runs.retry`
+ */
 export async function retryRun(
   act: Act,
   { sessionId, agent }: SessionRecord,

@@ -26,7 +26,8 @@ export function writeSnapshotCookie(
 }
 
 /**
- * Returns the start sequence of the active turn that the viewer saw, or null; undefined: no cookie.
+ * Returns the start sequence of the active turn that the viewer saw, null if it saw none; undefined
+ * without the cookie.
  */
 export function readSnapshotCookie(request: Request): number | null | undefined {
   const seen = readCookie(request, COOKIE);

@@ -42,7 +42,9 @@ export async function openForOperator(
 }
 
 /**
- * Checks for a route that the caller may read across the tenant. @throws HelixError `not_allowed`
+ * Checks for a route that the caller may read across the tenant.
+ *
+ * @throws HelixError `not_allowed`
  */
 export async function mayRead(call: { deps: RouteDeps; caller: Caller }): Promise<object> {
   await requireAllowed(call.deps, call.caller, 'read');

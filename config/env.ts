@@ -149,7 +149,7 @@ const EnvSchema = z.object({
   MODEL_SLOTS: atLeastOne.default(300),
   TOOL_SLOTS: atLeastOne.default(200),
   TOOLS_PER_USER: atLeastOne.default(50),
-  /** Runs that one worker caches between their tasks; default: by its heap limit. */
+  /** Runs that one worker caches between their tasks; default: by its heap limit, up to 500. */
   CACHED_RUNS: count.optional(),
   /** `<provider>:<model id>`; default: the scripted model. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),

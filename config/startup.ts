@@ -89,7 +89,7 @@ export function closeOnSignal(
 /** Names of errors whose message tells the person who starts the process what to do. */
 const EXPECTED = ['StartupError', 'ConfigError', 'ModelConfigurationError', 'AgentsFileError'];
 
-/** Runs the main function of a process; if it fails, prints one line with the reason. */
+/** Runs the main function of a process. If it fails, prints the reason and exits with 1. */
 export function startProcess(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
     const expected = error instanceof Error && EXPECTED.includes(error.name);

@@ -50,7 +50,7 @@ function findEndOfString(json: string, start: number): number {
   }
 }
 
-/** Ends a sentence with why a value cannot be stored as JSON; undefined if it can. */
+/** Returns why a value cannot be stored as JSON, as a sentence's end; undefined if it can. */
 export function findJsonFault(value: unknown): string | undefined {
   let json: string | undefined;
   try {

@@ -49,7 +49,8 @@ function isForeign({ host, header }: SentRequest, allowedOrigins: ReadonlySet<st
 }
 
 /**
- * Checks requests for hosts of `handleChatStream` whose sign-in may be a cookie, see `isForged`.
+ * Returns true for a request that a host of `handleChatStream` must refuse if its sign-in may be a
+ * cookie: another site's page sent it, see `isForged`.
  *
  * @param allowedOrigins other origins whose pages may act here
  * @example

@@ -42,7 +42,10 @@ export function isVisitorName(userId: string): boolean {
 
 type Loose<T> = { [Name in keyof T]: T[Name] | undefined };
 
-/** Returns the account behind a name in a tenant, also behind a visitor's name. */
+/**
+ * Returns the account behind a name in a tenant; for the name of an operator of another tenant, the
+ * account in that tenant.
+ */
 export function toPerson(
   name: string,
   { tenantId, roles, personId }: Loose<Omit<KnownPerson, 'userId'>> = {},

@@ -116,7 +116,7 @@ export const OperatorScheduleDetail = z
         code: z.string().optional(),
       }),
     ),
-    /** Counts since creation; `missed` are firings that Temporal's absence cost. */
+    /** Counts since creation. `skipped`: overlaps; `missed`: firings while Temporal was away. */
     counts: z.object({ fired: z.number(), skipped: z.number(), missed: z.number() }),
   })
   .meta({ id: 'OperatorScheduleDetail' });

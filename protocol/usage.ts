@@ -44,7 +44,10 @@ export type UsageRow = z.infer<typeof UsageRow>;
 export const UsageReply = z.object({ since: day, until: day, usage: z.array(UsageRow) });
 export type UsageReply = z.infer<typeof UsageReply>;
 
-/** Cleans a token count. Providers have reported NaN, null and absurd numbers. Pure. */
+/**
+ * Cleans a token count: providers have reported NaN and null, and no call uses more than a billion.
+ * Pure.
+ */
 export function toTokenCount(tokens: number | null | undefined): number | undefined {
   if (typeof tokens !== 'number' || !Number.isFinite(tokens)) return undefined;
   return Math.min(Math.max(0, Math.round(tokens)), 1_000_000_000);

@@ -2,14 +2,20 @@ import type { At, CallRef, Hint, Next, OpenCalls, RunInput } from '../protocol/r
 
 type Model = Extract<Next, { do: 'model' }>;
 
-/** Executes a run's work: a workflow, a leg's activity, or a single process. Each piece of work returns the record's state after it. */
+/**
+ * Executes a run's work: a workflow, a leg's activity, or a single process. Each piece of work
+ * returns the record's state after it.
+ */
 export interface Host {
   now: () => number;
   /** Waits until the condition holds; returns false after `ms` milliseconds. */
   until: (holds: () => boolean, ms?: number) => Promise<boolean>;
   /** Tells `until` to check its condition again. Temporal's `condition` needs no such call. */
   changed?: () => void;
-  /** Returns false for work that the host hands over. A host with this member never waits; the loop asks while no work is in progress. */
+  /**
+   * Returns false for work that the host hands over. A host with this member never waits; the loop
+   * asks while no work is in progress.
+   */
   takes?: (next: Next) => boolean;
   /** Returns false for a call that the host must not begin. */
   mayBegin?: (call: CallRef) => boolean;
@@ -61,7 +67,10 @@ const UNASKED_LIMIT_MS = 10 * 60_000;
 /** Keys in `busy` for work that is not a call. */
 const [STEP, END] = [' step', ' end'];
 
-/** Returns the state from which a run begins: its first step, or a look at the record if it continues or starts later. */
+/**
+ * Returns the state from which a run begins: its first step, or a look at the record if it
+ * continues or starts later.
+ */
 export function beginningOf({ from, startAt }: RunInput, now: number): At {
   const { step = 0, known: sequence = 0, version = 0 } = from ?? {};
   const dueInMs = Math.max((startAt ?? 0) - now, 0);
@@ -183,7 +192,10 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       .then(changed);
   }
 
-  /** Begins the hinted work. A hint never ends a run or sets the version; the reply to the work brings the record's state. */
+  /**
+   * Begins the hinted work. A hint never ends a run or sets the version; the reply to the work
+   * brings the record's state.
+   */
   function follow(hinted: Next): void {
     if (at.next.do !== 'open' || withinCap(hinted, cap).do === 'end') mustLook = true;
     else if (hinted.do !== 'open') {
@@ -284,7 +296,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         await host.until(() => busy.size === 0 || isHurried);
         continue;
       }
-      // Work in progress ends before the failure is thrown, so that no retry overlaps it. Sub-agents have their own records.
+      // Work in progress ends before the failure is thrown, so that no retry overlaps it. Sub-agents
+      // may go on, since they have records of their own.
       if (failure !== undefined && !isBusy()) throw failure.error;
       if (wantsLook()) {
         // A requested look also permits work to begin again that was begun without effect.

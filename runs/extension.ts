@@ -47,7 +47,8 @@ export interface RunsExtension {
    */
   listener?: (sessionId: string, events: readonly Event[], host: RunsHost) => void;
   /**
-   * Called before a run begins or a conversation is copied; its result is called after that.
+   * Called before a run begins or a conversation is copied; its result is called once that is done
+   * or has failed.
    *
    * @throws HelixError to refuse it; a message that was accepted before is not refused
    */

@@ -17,7 +17,7 @@ const STARTS = 1;
 /** Shards that one process sweeps at once, and sessions of one shard. */
 const SHARDS_AT_ONCE = 4;
 const SESSIONS_AT_ONCE = 10;
-/** A session is due again this long after its sweeper died. */
+/** A session that a sweeper took is due again after this long, in case the sweeper dies. */
 const TAKEN_MS = 5_000;
 /**
  * A session found waiting or idle gets one more look after this long, in case the process that

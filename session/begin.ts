@@ -41,7 +41,7 @@ export interface Begin {
   now: number;
 }
 
-/** A run as its beginner learns of it. */
+/** A begun run, as the caller of the change gets it. */
 export interface Begun {
   sessionId: string;
   runId: string;

@@ -102,8 +102,9 @@ export function beginChild(
 }
 
 /**
- * Returns the name under which the conversation finds the sub-agent of a call. @param part of the session that made the
- * call
+ * Returns the name under which the conversation finds the sub-agent of a call.
+ *
+ * @param part of the session that made the call
  */
 export function carrierName(part: string, toolCallId: string): string {
   return `by:${part} ${toolCallId}`;

@@ -262,7 +262,10 @@ function restoreState(session: Session, target: Target): void {
   session.content.unset(...gone.map(({ step, call }) => `s:${step}/${call}`));
 }
 
-/** Only this many of the dropped rows are forgotten by id. Others are recognised as dropped because their rows are gone. */
+/**
+ * Of many dropped rows only this many, the newest, are forgotten by id. Others are recognised as dropped because their
+ * rows are gone.
+ */
 const FORGOTTEN_AT_ONCE = 300;
 
 /** Drops all rows after the first ones, with what is stored under their ids. */

@@ -138,7 +138,10 @@ function placeOf(
   return typeof step === 'number' ? { agentId: agentId ?? '', step } : undefined;
 }
 
-/** Keeps a page of the running step in the form of a replay, so viewers who join later need not read each delta. */
+/**
+ * Keeps a page of the running step in the form of a replay, so viewers who join later need not read each delta.
+ * `entries` is JSON, with adjacent deltas joined.
+ */
 export function keepPage(
   session: Session,
   {

@@ -78,7 +78,7 @@ function numberOf(messageId: string): number {
   return Number(messageId.slice('msg-'.length));
 }
 
-/** Finds the last early turn before the newest one by binary search. */
+/** Finds the last turn before the newest one that `isEarly` accepts, by binary search. */
 function lastTurn(
   session: Session,
   newest: Turn,

@@ -57,6 +57,7 @@ export interface Loaded {
   /** The store's clock, ms since the epoch. */
   now: number;
   sequence: number;
+  /** Bytes of the log and of everything that expires with it. */
   logBytes: number;
   /** One reply per read; for `calls`, pairs of reads and replies. */
   replies: readonly unknown[];

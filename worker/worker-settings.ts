@@ -14,7 +14,9 @@ const WORKER_SETTINGS = {
   shutdownForceTime: '35s',
 } as const satisfies Partial<WorkerOptions>;
 
-/** Model calls of one process: 200 streams of 50 chunks a second use two thirds of a core. */
+/**
+ * Concurrent model calls of one process: 200 streams of 50 chunks a second use two thirds of a core.
+ */
 const MODEL_SLOTS = 300;
 
 const WORKER_SLOTS = {

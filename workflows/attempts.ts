@@ -4,10 +4,16 @@ import type { CallActivity, CallRef, RunInput } from '../protocol/run.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
 import { tools } from './proxies.js';
 
-/** With leases, heartbeats are only a backstop: a lease tells of a dead worker long before, and the sweeper finds the rest. */
+/**
+ * With leases, heartbeats are only a backstop: a lease tells of a dead worker long before, and the
+ * sweeper finds attempts that no lease has.
+ */
 const LEASED = { heartbeatTimeout: '90s' } as const;
 
-/** Schedules an activity again for as long as its attempt is lost. Redis counts attempts and decides which may be repeated. */
+/**
+ * Schedules an activity, and again for as long as its attempt is lost. Redis counts attempts and
+ * decides which may be repeated.
+ */
 export async function untilKept<Outcome extends object>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,

@@ -170,7 +170,10 @@ async function begin(activities: Activities, request: CalledRunRequest): Promise
 type AgentRun = (input: RunInput) => Promise<RunSummary>;
 type Child = ChildWorkflowHandle<AgentRun>;
 
-/** Returns undefined if the run is not this workflow's child: the sweeper started it first, or this workflow was reset. */
+/**
+ * Returns undefined if the run is not this workflow's child: the sweeper started it first, or this
+ * workflow was reset.
+ */
 async function startRun(
   { sessionId, runId, start }: CalledRun,
   { taskQueue, parentClosePolicy = 'REQUEST_CANCEL' }: RunAgentOptions,

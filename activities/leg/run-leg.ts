@@ -187,6 +187,7 @@ export function createLeg(parts: LegParts): Leg {
       const outer = inner();
       const call = { ...run, step, replaces: ref.replaces, toolCallId, toolName };
       for (let retries = 0; ; retries += 1) {
+        // Tokens of attempts differ by thousands, so the next attempt still fences this one off.
         const own = innerAttempt(outer, { token: outer.token + retries });
         try {
           return await toolCall(call, own, LIMITS.toolMs);

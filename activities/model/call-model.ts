@@ -67,6 +67,7 @@ export async function callModel(request: ModelRequest): Promise<Answer> {
     }
   } finally {
     signal.removeEventListener('abort', leave);
+    // Frees the provider's connection after an early end.
     leave();
   }
   const finish = reply.finish();

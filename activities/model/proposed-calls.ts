@@ -199,7 +199,7 @@ export async function ruleOn(
     const verdict = await requireApproval(input, call);
     if (typeof verdict === 'boolean') return { kind: verdict ? 'approval' : 'server' };
     const { approve, reason } = verdict;
-    // A rule in plain JavaScript may return anything; only a clear yes or no counts.
+    // A rule in plain JavaScript may return anything; without a clear yes or no a person decides.
     if (typeof approve !== 'boolean') return { kind: 'approval' };
     return {
       // An automatically approved call executes like any call of the server.

@@ -4,7 +4,7 @@ import type { ChatMessage } from './chat-message.js';
 /** Decides whether a chat posts without a click: true once for each set of answers. */
 export interface SendAutomaticallyWhen {
   (conversation: { messages: readonly ChatMessage[] }): boolean;
-  /** Makes a lost answer count as new when its call is open again; all answers without an id. */
+  /** Forgets a lost answer, so that its call may be answered anew; without an id, all answers. */
   forget: (toolCallId?: string) => void;
 }
 

@@ -7,7 +7,10 @@ import { BROKEN_OFF } from '../parts/errors.js';
 import { findAnswered, type SendAutomaticallyWhen } from '../client/send-automatically.js';
 import { type SnapshotLoader, useRefresh, type Refreshing } from './use-refresh.js';
 
-/** Refreshes the chat after a withdrawal, or when the network returns. Adds a manual `retry`. */
+/**
+ * Refreshes the chat when part of the shown reply was withdrawn, and when the network returns after
+ * a reply broke off. Adds a manual `retry`.
+ */
 export function useRecovery<M extends UIMessage>(
   chat: UseChatHelpers<M>,
   load: SnapshotLoader<M> | undefined,

@@ -5,7 +5,7 @@ import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
 import type { FrontendSnapshot } from '../../protocol/http.js';
 
 export interface RefreshOptions {
-  /** False if the page itself keeps answers and messages not yet accepted. Default: true. */
+  /** False drops answers and messages that the server has not accepted. Default: true. */
   keepUnsent?: boolean;
 }
 

@@ -63,7 +63,10 @@ export interface Caller {
   tenantId?: string;
   /** Permissions in conversations of others within the tenant. Default: none. */
   roles?: readonly Role[];
-  /** Id of the person, equal in all tenants. Default: equal `userId`s name one person. */
+  /**
+   * Id of the person, equal for all of the person's accounts in several tenants. Default: accounts
+   * with the same `userId` are one person's.
+   */
   personId?: string;
   /** True on a server without sign-in: every request comes from this user, and no tool can demand another. */
   isEveryone?: boolean;

@@ -197,7 +197,10 @@ function wantsTurn(
 /** The position of a reader, which has everything up to `sequence`. */
 export interface ResumePosition {
   sequence: number;
-  /** `exact` readers have every part; `whole` ones rebuild the message; `seen` pages hold it. */
+  /**
+   * `exact` readers have every part up to there; `whole` ones rebuild the message from its
+   * beginning; `seen` pages hold the message up to there.
+   */
   kind: 'exact' | 'whole' | 'seen';
 }
 

@@ -110,7 +110,10 @@ async function toSnapshot(
   };
 }
 
-/** Records the snapshot's kind, by which a GET without cookies replays an idle turn or not. */
+/**
+ * Records the snapshot's kind: a GET without cookies replays a turn at rest only if the newest
+ * snapshot showed the turn as active.
+ */
 async function noteSnapshot(
   { stateStore: { sessions } }: SnapshotDeps,
   { sessionId, stream, turn, activeSnapshotTurn }: SessionRecord,
@@ -134,8 +137,8 @@ async function readCurrent(
 
 /**
  * Reads the agent's state where the page begins to apply patches: the state at the turn's beginning
- * with its changes so far, if known. The store's newest state may differ from both stream and
- * snapshot.
+ * with its changes so far, if known. The store's newest state may be older than the stream, or newer
+ * than the snapshot.
  */
 async function readAgentState(
   { stateStore }: SnapshotDeps,

@@ -98,7 +98,7 @@ export function needsTurnRows(
   return toResults(posted).some((toolCallId) => !open.has(toolCallId));
 }
 
-/** Classifies a request by owner, agent, regenerate, edit, answers, new messages. Pure. */
+/** Classifies a request in this order: owner, agent, regenerate, edit, answers, messages. Pure. */
 export function classify(facts: Facts): Ask {
   const { request, session } = facts;
   if (request.isRead) {

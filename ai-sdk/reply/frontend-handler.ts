@@ -37,8 +37,9 @@ export interface FrontendResponse {
 export interface FrontendHandler {
   /**
    * A POST begins a conversation or, with `sessionId`, its next turn. A GET follows the newest
-   * turn: 204 if there is nothing to follow, 410 if it failed. @throws ValidationError if a field
-   * is missing
+   * turn: 204 if there is nothing to follow, 410 if it failed.
+   *
+   * @throws ValidationError if a field is missing
    */
   handleRequest: (request: FrontendRequest) => Promise<FrontendResponse>;
   getMessages: (sessionId: string, options?: LoadUIMessagesOptions) => Promise<UIMessagePage>;

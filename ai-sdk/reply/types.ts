@@ -20,8 +20,8 @@ export interface HandleChatStreamParams {
   /** The messages as posted; only the tail is read. Empty for a request without messages. */
   messages: readonly PostedMessage[];
   /**
-   * The user who asks, and who owns a new conversation; others' conversations stay closed. Pass it
-   * on GET as on POST, or a reconnect gets a 204.
+   * The user who asks, and who owns a new conversation; an existing one answers only its owner. Pass
+   * it on GET as on POST, or a reconnect gets a 204.
    */
   userId?: string | undefined;
   tenantId?: string | undefined;
@@ -45,7 +45,10 @@ export interface HandleChatStreamParams {
   busy?: BusyPolicy | undefined;
   /** The agent to talk to; the first contact binds it. */
   agent?: string | undefined;
-  /** Start sequence of the turn active in the viewer's snapshot, or null. Default: the newest's. */
+  /**
+   * Start sequence of the turn active in the viewer's snapshot, null if none was. Default: that of
+   * the session's newest snapshot.
+   */
   sawActiveSince?: number | null | undefined;
 }
 
@@ -76,7 +79,9 @@ type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'stop' | 'submitToolResult' | '
 /** Dependencies of the bridge. */
 export interface ChatDeps {
   executor: ChatRuns;
-  /** Decides whose answers are taken. Default: the owner's; tools may demand more. */
+  /**
+   * Decides whose answers are taken. Default: the owner's. Tools may demand more of their approvers.
+   */
   authorize?: Authorize | undefined;
   stateStore: Pick<Store, 'sessions' | 'files'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;

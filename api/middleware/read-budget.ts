@@ -41,7 +41,10 @@ export function roomFor(spent: number, perMinute: number): number {
   return spent < 2 * perMinute ? ORDINARY_BYTES : 0;
 }
 
-/** Bounds each sender's bytes per minute, and its large reads, for which senders take turns. */
+/**
+ * Bounds each sender's bytes per minute, and its concurrent large reads, for which senders take
+ * turns. A large read is refused before it begins, never in the middle.
+ */
 export function createReadBudget(
   perMinute: number,
   now: () => number = () => performance.now(),

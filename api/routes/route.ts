@@ -199,7 +199,9 @@ const PROBLEM_CHARS = 300;
 const MEMBERS = 1_000;
 
 /**
- * Returns the body, bounded since schemas visit all members. @throws HelixError `validation_error`
+ * Returns the body. Its members are bounded, since schemas visit all of them.
+ *
+ * @throws HelixError `validation_error`
  */
 function readMembers(request: Request): unknown {
   const body: unknown = request.body ?? {};

@@ -34,7 +34,10 @@ function toPlace(sessionId: string): Pick<OperatorRun, 'sessionId' | 'subAgent'>
   return root === sessionId ? shown : { ...shown, subAgent: true };
 }
 
-/** @param conversation of the run or its parent @returns undefined if there is no such run */
+/**
+ * @param conversation of the run, or of its root
+ * @returns undefined if there is no such run
+ */
 export async function readRunDetail(
   deps: RouteDeps,
   caller: Caller,

@@ -62,7 +62,11 @@ export async function explainTemporal({
 
 type NamespaceConnection = Pick<Connection, 'workflowService' | 'close'>;
 
-/** Returns a connection to a namespace; closes it on an error. @throws the server's error */
+/**
+ * Returns the connection if its namespace can be described; otherwise closes it.
+ *
+ * @throws the server's error
+ */
 export async function inNamespace<C extends NamespaceConnection>(
   connection: C,
   namespace: string,

@@ -21,7 +21,7 @@ export interface TemporalFacts {
   namespace: Finding<{ retentionMs: number }>;
   /** State of each search attribute on the server, by name. */
   searchAttributes: Finding<Record<string, 'present' | 'missing' | 'other type'>>;
-  /** Last polls for runs and for tool calls, by the server's clock; 0: none for minutes. */
+  /** Times of the last polls for runs and tool calls, by the server's clock; 0: none for minutes. */
   pollers: Finding<{ runs: number; tools: number }>;
   /** Ids of the keys of the newest running runs' inputs; null for an input that is not encrypted. */
   payloadKeys: Finding<(string | null)[]>;

@@ -85,7 +85,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
     onReport({ holder: holder(), sentAt, steadySince, stops });
   }
 
-  /** Registers the suspected call with its attempt, so that the worker that takes over does not execute it again. */
+  /** Registers the suspected call with its attempt: a successor must not execute it and be blocked as well. */
   async function blame(): Promise<void> {
     const { workId, toolCallId } = pulse.suspect() ?? {};
     const held = workId === undefined ? [] : await leases.work(holder());

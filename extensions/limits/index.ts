@@ -34,7 +34,9 @@ export interface LimitOptions {
 }
 
 /**
- * Reads the options from settings. @param isOpen true for an API without sign-in; not for workers
+ * Reads the options from settings.
+ *
+ * @param isOpen true for an API without sign-in; absent in workers
  */
 export function limitsOfSettings(
   settings: QuotaSettings & BudgetSettings & { HOST: string },
@@ -47,8 +49,9 @@ export function limitsOfSettings(
 }
 
 /**
- * Limits what users and tenants have and spend, and shows operators their usage. A run beyond a
- * quota is refused as `quota_exceeded`, a run beyond a budget as `budget_exceeded`.
+ * Limits what users and tenants have and spend, and shows operators their usage. A run that would
+ * begin, continue or be copied beyond a quota is refused as `quota_exceeded`; one that would begin
+ * or continue beyond a budget as `budget_exceeded`.
  */
 export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
   const quotasOf = createQuotasOf(quotas);

@@ -164,7 +164,10 @@ function toBody(answer: http.IncomingMessage, request: InFlight | undefined): Re
   });
 }
 
-/** Reads a bounded answer. When it ends, breaks off or is too large, a non-resumable request fails. */
+/**
+ * Reads a bounded answer. Its end or a lost connection fails a request that cannot be resumed; an answer that is too
+ * large fails any request.
+ */
 async function* readBounded(
   answer: http.IncomingMessage,
   request: InFlight | undefined,

@@ -51,7 +51,10 @@ export function addWaitingGauges(
   );
 }
 
-/** Counts open questions at most every ten seconds, since it reads each conversation. */
+/**
+ * Adds a gauge of open questions by agent and kind, counted at most every ten seconds, since a count
+ * reads each conversation.
+ */
 export function addQuestionGauge(
   registry: Registry,
   readQuestions: NonNullable<Waiting['questions']>,

@@ -24,7 +24,7 @@ import type { NotifySettings } from './settings.js';
 
 /** At most this many calls of a step get notices of their own; the notice counts the others. */
 const MOST_CALLS = 20;
-/** First and longest interval between looks while some call has not been asked yet; it doubles each time. */
+/** Interval between looks while some call has not been asked yet: each look doubles it, from HELD_MS up to the most. */
 const HELD_MS = 500;
 const MOST_HELD_MS = 60_000;
 

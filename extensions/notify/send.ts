@@ -28,7 +28,10 @@ export interface SendDeps {
   meter: RunMeter;
 }
 
-/** Makes one attempt to deliver a notice. It reads the shown data at that moment, as far as the receiver may see them. */
+/**
+ * Makes one attempt to deliver a notice. The attempt reads the data that the notice shows, as far as the receiver may
+ * see them.
+ */
 export function createSend({ agents, store, sender, settings, meter }: SendDeps) {
   const { publicUrl, includeInput, linkKeys } = settings;
 
@@ -123,7 +126,11 @@ function sinceAsked({ type, at }: Notice): { seconds?: number } {
   return type.endsWith('.requested') ? { seconds: Math.max(0, Date.now() - at) / 1_000 } : {};
 }
 
-/** Translates an error for Temporal, with the time of the next attempt. @param elapsedMs time since the first attempt */
+/**
+ * Translates an error for Temporal, with the time of the next attempt.
+ *
+ * @param elapsedMs time from the first attempt to this one
+ */
 function toFailure(error: unknown, elapsedMs: number): unknown {
   if (!(error instanceof NotDelivered)) return error;
   const { message, code, isFinal, retryAfterMs } = error;

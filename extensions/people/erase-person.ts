@@ -20,7 +20,8 @@ export async function erasePerson(
 ): Promise<PersonErasureReply> {
   const { owners, audit, usage } = stateStore;
   const erased = { sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
-  // Extensions go first, so that a schedule begins no further conversation. If Temporal is away, the rest is still erased.
+  // Extensions go first, so that a schedule begins no further conversation. If Temporal is away, the
+  // rest is still erased.
   let complete = (await executor.forget?.(who).then(isDone, isLeft)) ?? true;
   // Histories of conversations that are no longer listed may still exist in Temporal.
   const isFinished = await executor.finishErasuresOf?.(who);

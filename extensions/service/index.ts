@@ -63,7 +63,8 @@ export const AgentService = service('HelixAgents', {
  * Serves `AgentService` over Nexus in the workers of the agents. The endpoint's policy in Temporal controls access.
  * Needs the packages `nexus-rpc` and `@temporalio/nexus`.
  *
- * @param options.taskQueue task queue that the endpoint targets. Default: the agents' task queue with `-service` appended
+ * @param options.taskQueue task queue that the endpoint targets. Default: the agents' task queue with `-service`
+ * appended
  * @example
  * import { createAgentService } from 'helix-temporal/service';
  *

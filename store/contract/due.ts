@@ -1,6 +1,6 @@
 /**
- * Due: the list of sessions whose run may need the sweeper. A session is noted before its change, so that no run is
- * missed. A session is on one of two lists: `urgent` while it is active or was noted, `routine` once it was found
+ * Due: the list of sessions whose run may need the sweeper. A session is noted before its change is
+ * stored, so that no run is missed. A session is on one of two lists: `urgent` while it is active or was noted, `routine` once it was found
  * waiting or idle. Files may put it on both.
  */
 export interface Due {

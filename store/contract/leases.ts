@@ -30,7 +30,7 @@ export interface Leases {
   forget: (holder: string) => Promise<boolean>;
   /** Notes that a worker of the namespace has died. */
   noteDeath: () => Promise<void>;
-  /** Returns true if a worker died within the last seconds, since it may have cached any workflow. */
+  /** Returns true if a worker died within the last seconds; it may have cached any workflow. */
   hasDeath: () => Promise<boolean>;
   /** Leaves a stop for all workers of the namespace. Renewals return it for some seconds. */
   noteStop: (stop: StopNote) => Promise<void>;

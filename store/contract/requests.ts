@@ -2,7 +2,7 @@
 export interface Requests {
   /** Notes that a request is in progress. `digest` is the digest of its content. */
   claim: (key: string, digest: string, forMs: number) => Promise<RequestClaim>;
-  /** Extends the claim of a request in progress by `forMs` from now. */
+  /** Extends the claim of a request in progress to `forMs` from now. */
   renew: (key: string, forMs: number) => Promise<void>;
   /** Keeps the reply. */
   settle: (key: string, reply: string, forMs: number) => Promise<void>;

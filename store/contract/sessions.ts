@@ -149,6 +149,7 @@ export interface SessionView {
   record: SessionRecord;
   rows: Row[];
   openCalls: OpenCall[];
+  /** In the order in which the messages are answered. */
   queue: QueuedEntry[];
 }
 

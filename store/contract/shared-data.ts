@@ -101,8 +101,9 @@ export function joinStores({
 }
 
 /**
- * Checks a part for authors of plain JavaScript, who get no type errors. @throws ConfigurationError that names what is
- * missing
+ * Checks a part for authors of plain JavaScript, who get no type errors.
+ *
+ * @throws ConfigurationError that names what is missing
  */
 export function requireParts(what: string, of: object, names: readonly string[]): void {
   const missing = names.filter((name) => (of as Record<string, unknown>)[name] === undefined);

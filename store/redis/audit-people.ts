@@ -62,8 +62,9 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
 
   return {
     /**
-     * Returns a person's pseudonym, and makes the key if there is none; undefined without a person. @param isOnOthers
-     * the person acts on other people's data
+     * Returns a person's pseudonym, and makes the key if there is none; undefined without a person.
+     *
+     * @param isOnOthers the person acts on other people's data
      */
     pseudonymOf: async (
       tenant: string,

@@ -18,7 +18,7 @@ const MOST_TRIES = 20;
 const FILE = 'file:';
 /** Temporal lists work that is older than this. */
 const RECENT_MS = 60_000;
-/** Number of rows searched in a session that changed within this time. */
+/** Number of rows searched in a session that changed within RECENT_MS. */
 const RECENT_ROWS = 200;
 const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 /** An erasure is listed at most this long before its conversation is removed. */

@@ -119,7 +119,7 @@ function createReclaim({
   return async (id: string): Promise<number | undefined> => {
     const sessionId = rootOf(id);
     const noted = keys.elsewhere(sessionId);
-    // Notes are read before files, so a file added in between is in neither.
+    // Notes are read before files, so a file added in between has no note here and is kept.
     const kept = Object.entries(await redis.hgetall(noted));
     if (kept.length === 0) return undefined;
     const { files } = keys.session(sessionId);

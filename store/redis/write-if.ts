@@ -52,7 +52,7 @@ const MOST_TRIES = 200;
 const HASTY_TRIES = 3;
 const MOST_PAUSE_MS = 20;
 
-/** Repeats `attempt` while other changes overtake it; it then returns undefined. */
+/** Repeats `attempt` until it returns a reply; it returns undefined whenever another change was faster. */
 export async function untilWritten<Reply>(
   attempt: () => Promise<Reply | undefined>,
 ): Promise<Reply> {

@@ -15,7 +15,7 @@ export type RunEnd =
 export interface TailPlace {
   /** Number of the turn's messages that the client already has. */
   preceding?: number | undefined;
-  /** Sequence of the first chunk shown, if the client does not say which messages it has. */
+  /** Sequence after which the reply begins, if the client does not say which messages it has. */
   tailFrom?: number | undefined;
 }
 
