@@ -29,7 +29,7 @@ export interface Host {
   end: (next: Extract<Next, { do: 'end' }>) => Promise<At>;
   /** Settles overdue calls, then reads the record. */
   look: () => Promise<At>;
-  /** Called when sub-agents are still in progress although their calls are settled or the run has ended. */
+  /** Called once the run has ended, with the sub-agents that were still in progress. */
   over?: (children: readonly CallRef[]) => void;
   show?: (view: View) => void;
 }

@@ -70,8 +70,8 @@ function noteChange({ files }: Session): void {
 }
 
 /**
- * Removes a file from the conversation; its bytes are removed afterwards. The last file of a conversation that was
- * never begun takes the owner's name with it.
+ * Removes the note of a file whose bytes were removed before. The last file of a conversation that
+ * was never begun takes the owner's name with it.
  */
 export function removeFile(
   session: Session,

@@ -93,8 +93,8 @@ export type HandOverReply =
   { kind: 'handed_over'; lost: number } | Only<'superseded' | 'not_owner'>;
 
 /**
- * Ends an attempt without a result, so it does not count as lost. An attempt that was taken over while alive is
- * forgiven.
+ * Ends an attempt without a result. Only one whose code failed (`fault`) counts as lost. An attempt
+ * that left (`left`) but was taken over meanwhile is forgiven.
  */
 export function handOver(
   session: Session,

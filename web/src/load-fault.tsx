@@ -49,7 +49,8 @@ export function useLoaded<T>(
 }
 
 /**
- * Describes a failed request for people. @param what subject of the sentence, such as "The list"
+ * Describes a failed request for people.
+ * @param what subject of the sentence, such as "The list"
  */
 export function describeFault(error: unknown, what: string): string {
   return error instanceof Refusal ? error.message : `${what} cannot be reached at the moment.`;
