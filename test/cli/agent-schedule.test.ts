@@ -20,7 +20,7 @@ const SCHEDULE = {
 const FIRING = { at: 0, workflowId: 'w', status: 'refused', code: 'agent_not_found' };
 const FOUND = { ...SCHEDULE, message: 'hi', counts: { fired: 7, skipped: 0, missed: 0 } };
 
-/** What the command asks for, and prints. */
+/** Runs the command; returns its requests and its output. */
 async function runAgent(...args: string[]): Promise<{ asked: unknown[][]; printed: string }> {
   const asked: unknown[][] = [];
   const printed: string[] = [];

@@ -21,7 +21,7 @@ afterEach(() => {
   server?.closeAllConnections();
 });
 
-/** A client of a server that answers so. */
+/** Connects a client to a server that gives this answer. */
 async function connect(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   { token, onWait }: { token?: string; onWait?: () => void } = {},
@@ -51,7 +51,7 @@ describe('the client of the API', () => {
     expect(await api.get('/x', { query: { a: 'b c', none: undefined } })).toEqual({ a: 1 });
     for (const act of [() => api.post('/x'), () => api.post('/x'), () => api.delete('/x')])
       await act();
-    // Each act has its own, under which it is carried out once.
+    // Each act has its own key, under which the server executes it once.
     const keys = seen.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toEqual([undefined, ...Array<unknown>(3).fill(expect.any(String))]);
     expect(new Set(keys).size).toBe(4);

@@ -1,6 +1,6 @@
 import { createProgram } from '../../cli/program.js';
 
-/** A command and all below it. */
+/** Returns a command and all its subcommands. */
 const withBelow = (command) => [command, ...command.commands.flatMap(withBelow)];
 
 const nameOf = (command) =>
@@ -9,7 +9,7 @@ const nameOf = (command) =>
 const program = createProgram({}, { version: '0.0.0' });
 const verbs = withBelow(program).filter(({ commands }) => commands.length === 0);
 
-/** A command, what it takes and its own options, as help shows them. */
+/** Formats a command with its arguments and own options, as help shows them. */
 function lineOf(command) {
   const taken = command.registeredArguments.map((each) => {
     const name = each.name() + (each.variadic ? '...' : '');

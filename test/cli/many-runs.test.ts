@@ -5,12 +5,12 @@ import { CliFailure, EXIT } from '../../cli/failure.js';
 import { createProgram } from '../../cli/program.js';
 import { RUN_STATUSES } from '../../protocol/run.js';
 
-/** What Ctrl-C does. */
+/** The handler of Ctrl-C. */
 let interrupt: (() => void) | undefined;
 
 const away = (): CliFailure => new CliFailure('It is away.', EXIT.unavailable);
 
-/** The command line over an API that answers so. */
+/** Runs the command line against an API that gives these answers. */
 async function run(
   args: string[],
   post: (path: string, body: object) => Promise<unknown>,
@@ -85,7 +85,7 @@ it('a filter is asked for the runs that an act is for, and one that did nothing 
   const get = (_: string, call?: { query: { status?: string } }): Promise<unknown> => {
     const { status = '' } = call?.query ?? {};
     asked.push(status);
-    // The list is late: by now its run has ended well.
+    // The list is late: by now this run has completed.
     const runs = [
       { runId: `of-${status}`, status },
       { runId: `late-${status}`, status: 'completed' },
@@ -126,7 +126,7 @@ it('approvals that a filter finds are decided as they were shown; unseen ones wi
     asked(3, { kind: 'client' }),
     asked(4, { approvers: ['boss'] }),
     asked(5, { mayDecide: false, mayWithdraw: true }),
-    // A sub-agent's, of a run that the filter finds, and one of a run that it does not.
+    // The sub-agents' parent runs: the filter finds the first, but not the second.
     asked(6, { approvalId: 's1.1:1-b::c6' }),
   ];
   const others = pending.map((each) => ({ ...each, approvalId: `s2:1-a::${each.toolCallId}` }));
@@ -158,7 +158,7 @@ it('an act on one run fails with the reason', async () => {
   await expect(run(['run', 'stop', 'r1', '-o', 'json'], post)).rejects.toThrow('It is away.');
 });
 
-/** States of a run whose looks end so; `undefined`: the server is away. */
+/** Watches a run with these looks and returns the shown states; `undefined`: the server is away. */
 async function watch(looks: (string | undefined)[]): Promise<string[]> {
   jest.useFakeTimers();
   try {
@@ -239,7 +239,7 @@ describe('a call with approvers', () => {
     hiddenMessages,
   };
 
-  /** Decides it at a terminal, or in a script. */
+  /** Decides the call at a terminal or in a script. */
   async function decide(args: string[], isInteractive: boolean) {
     const [sent, shown]: [object[], string[]] = [[], []];
     const post = (path: string, body: object): Promise<object> => {

@@ -4,7 +4,7 @@ import { parseEnv } from '../../config/env.js';
 const chart = 'ops/helm/helix-temporal';
 const read = (path: string): Promise<string> => readFile(path, 'utf8');
 
-/** The settings that the pods get, from the manifests with the chart's default values. */
+/** Reads the pods' settings from the manifests of the chart's default values. */
 async function settingsOf(): Promise<Record<string, string>[]> {
   const manifests = await read('ops/kubernetes/helix-temporal.yaml');
   const deployments = manifests

@@ -1,6 +1,6 @@
 import { compile, findFactories } from './factories.js';
 
-/** Factories whose example is not written yet. */
+/** Factories without an example yet. */
 const WITHOUT_EXAMPLE: string[] = [];
 
 const factories = findFactories();

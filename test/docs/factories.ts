@@ -8,7 +8,7 @@ import ts from 'typescript';
 /** A `create…`, `define…` or `use…` function that the package exports. */
 export interface Factory {
   name: string;
-  /** The entry that exports it, as a program imports it. */
+  /** The package entry that exports it, as programs import it. */
   entry: string;
   /** The code of its `@example` blocks. */
   examples: string[];
@@ -20,7 +20,7 @@ const TSC = join(root, 'node_modules/@typescript/native/bin/tsc');
 /** The lines below the first are indented. */
 const FAULT = /^(?:(\S+)\.tsx\(\d+,\d+\): )?.*error (TS.*(?:\n .*)*)/gm;
 
-/** Source file of each entry, by the name that programs import. */
+/** Returns each entry's source file, by its import name. */
 export function entrySources(): Map<string, string> {
   const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     name: string;
@@ -50,7 +50,7 @@ const settings = {
   paths: Object.fromEntries([...sources].map(([name, file]) => [name, [file]])),
 };
 
-/** All factories of all entries; one that several entries export is listed once. */
+/** Finds the factories of all entries; lists one that several entries export once. */
 export function findFactories(): Factory[] {
   const { options } = ts.convertCompilerOptionsFromJson(settings, root);
   const program = ts.createProgram([...sources.values()], options);
@@ -71,12 +71,12 @@ export function findFactories(): Factory[] {
   return [...found.values()];
 }
 
-/** Faults that the compiler finds in programs, by the program's name. */
+/** Compiles programs and returns the faults, by the program's name. */
 export async function compile(
   programs: ReadonlyMap<string, string>,
 ): Promise<Map<string, string[]>> {
   await mkdir(join(root, '.data'), { recursive: true });
-  // Below the package's root, where its dependencies are.
+  // Programs need a folder below the package's root to find its dependencies.
   const folder = await mkdtemp(join(root, '.data', 'examples-'));
   const write = (file: string, text: string): Promise<void> => writeFile(join(folder, file), text);
   try {
@@ -97,7 +97,7 @@ export async function compile(
   }
 }
 
-/** The text is read directly, since the parser takes an `@` in code for the next tag. */
+/** Reads the text directly, since the parser takes an `@` in code for the next tag. */
 function examplesOf(symbol: ts.Symbol): string[] {
   const comments = (symbol.declarations ?? [])
     .flatMap((declaration) => ts.getJSDocCommentsAndTags(declaration))

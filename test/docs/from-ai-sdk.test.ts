@@ -8,13 +8,13 @@ const page = readFileSync(join(projectRoot, 'docs/from-ai-sdk.md'), 'utf8');
 const programs = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code);
 const data = join(projectRoot, '.data');
 mkdirSync(data, { recursive: true });
-// Inside the project, so that its name is the package.
+// The folder lies inside the project, so that its name resolves to the package.
 const folder = mkdtempSync(join(data, 'guide-'));
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Describes the agent, and executes its first tool, as a worker would load and do it. */
+/** Describes the agent and executes its first tool, as a worker would. */
 const PROBE = `
 const { agent } = await import(process.argv[2]);
 const [weather] = agent.tools;

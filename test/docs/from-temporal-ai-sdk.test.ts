@@ -43,7 +43,7 @@ describe('the guide for users of @temporalio/ai-sdk', () => {
       openStores: (url: string) => ReturnType<typeof redisEntry.createRedisStores>;
       createWorker: (...args: unknown[]) => Promise<temporalWorker.Worker>;
     };
-    // Below the package, whose sources stand for its name.
+    // The folder lies below the package, so that its name resolves to the sources.
     await mkdir('.data', { recursive: true });
     const folder = await mkdtemp(join(process.cwd(), '.data', 'guide-'));
     const workflowsPath = join(folder, 'workflows.ts');

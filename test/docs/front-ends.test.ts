@@ -4,7 +4,7 @@ const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const document = read('docs/front-ends.md');
 
-/** A file's address in the line before a snippet, which is at most a sentence away. */
+/** A link to a file, then its snippet, at most a sentence later. */
 const QUOTED = /\]\(\.\.\/(examples\/[^)]+\.\w+)\)[^[\]]*?\n\n```\w+\n(.*?)^```$/gms;
 
 it('snippets of the pages stand in the examples', () => {

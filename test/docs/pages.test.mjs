@@ -16,7 +16,7 @@ const WITH_CODES = [
   'ai-sdk',
   'api',
 ];
-/** Codes of errors that are made, of outcomes that name one, and of calls that are settled as failed. */
+/** Error codes in code: of thrown errors, of named outcomes, and of calls settled as failed. */
 const CODE =
   /(?:\b(?:code|errorCode)(?: =|:)\s+|\w*Error\(\s*|toFailure\([^;]*?|refuse\([^;]*?)'([a-z]+(?:_[a-z]+)+)'/g;
 
@@ -41,7 +41,7 @@ function codesOf(source) {
 describe('the documentation', () => {
   it('llms.txt names every document once', () => {
     const documents = ['README.md', 'PROTOCOL.md', ...markdownIn('docs')];
-    // Decisions are reached from their first page.
+    // Readers reach the decisions from their README.
     const own = documents.filter((file) => !/^docs\/decisions\/(?!README)/.test(file));
     const named = [...read('llms.txt').matchAll(/\]\(([^)]+)\)/g)].map(([, file]) => file);
     expect(named).toEqual(expect.arrayContaining(own));

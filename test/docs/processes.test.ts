@@ -9,11 +9,11 @@ import { sharedTemporal } from '../support/product.js';
 import { sharedRedisUrl } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-// Workers and servers in README, documents, comments and examples: each ends soon after it was asked to.
+// Workers and servers in README, documents, comments and examples end soon after a request to stop.
 
 const AGENTS = 'README.md';
 const COMMENTS = ['worker/create-worker.ts', 'worker/agent-plugin.ts', 'api/create-api.ts'];
-/** Without an answer within this time after it has drained, a process waits for something else. */
+/** Limit, ms, from the drain to the exit; a slower process waits for something else. */
 const END_MS = 3_000;
 
 interface Program {
@@ -54,7 +54,7 @@ let folder: string;
 const running = new Map<string, Running>();
 
 beforeAll(async () => {
-  // Below the package's root, so that its own name leads to what is built.
+  // The folder lies below the package's root, so that its name resolves to the build.
   await mkdir('.data', { recursive: true });
   folder = await mkdtemp(join(process.cwd(), '.data', 'processes-'));
   await cp('examples/next/lib', join(folder, 'next/lib'), { recursive: true });
@@ -74,7 +74,7 @@ function toJavaScript(code: string): string {
   return ts.transpileModule(code, { compilerOptions }).outputText;
 }
 
-/** Starts it as it stands, on the engines of the tests. */
+/** Starts the unchanged program on the tests' engines. */
 async function start({ name, code }: Program, at: number): Promise<Running> {
   const port = await anyFreePort();
   const queue = `docs-${String(process.pid)}-${String(at)}`;
@@ -112,7 +112,7 @@ async function start({ name, code }: Program, at: number): Promise<Running> {
     await reply?.arrayBuffer();
     return reply?.ok === true;
   };
-  // The agents' worker and the one for tools.
+  // The program has two workers: one for agents, one for tools.
   const works = (): boolean => output.split("'RUNNING'").length > 2;
   return { child, output: () => output, isUp: code.includes('.listen(3000)') ? serves : works };
 }
@@ -142,7 +142,7 @@ it.each(programs)('$name ends on SIGTERM', async ({ name }) => {
     60_000,
   );
   child.kill('SIGTERM');
-  // Workers say so when they have drained.
+  // Workers log STOPPED when they have drained.
   const hasDrained = (): boolean =>
     child.exitCode !== null || !works(output()) || output().split("'STOPPED'").length > 2;
   await until(`${name} has drained`, hasDrained, 30_000);

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
 
-// The programs in these documents are complete: they print what stands below them.
+// The programs in these documents are complete and print the text below them.
 
 const DOCUMENTS = ['in-process', 'testing', 'evaluation'];
 
 interface Program {
   name: string;
   code: string;
-  /** What it prints; undefined where nothing is promised. */
+  /** Promised output; undefined if the document promises none. */
   prints: string | undefined;
 }
 
@@ -31,7 +31,7 @@ describe('the programs in the documents', () => {
   let folder: string;
 
   beforeAll(async () => {
-    // Below the package's root, so that its own name leads to what is built.
+    // The folder lies below the package's root, so that its name resolves to the build.
     await mkdir('.data', { recursive: true });
     folder = await mkdtemp(join(process.cwd(), '.data', 'programs-'));
   });

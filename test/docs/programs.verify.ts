@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { compile } from './factories.js';
 
-/** All of their programs are complete. */
+/** Documents whose programs are all complete. */
 const DOCUMENTS = ['in-process', 'testing', 'evaluation', 'from-ai-sdk', 'from-temporal-ai-sdk'];
 
 it('the programs of the documents compile in strict TypeScript', async () => {

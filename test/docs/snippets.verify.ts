@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { compile } from './factories.js';
 
-// Snippets leave out what a reader has: each compiles with what is given for it here.
+// Snippets omit code that readers have; each compiles with the code given for it here.
 
 const AGENT = `import { defineAgent, defineTool } from 'helix-temporal';
 import { openai } from '@ai-sdk/openai';
@@ -16,7 +16,7 @@ declare const agents: AgentDefinition[]; declare const stores: ReturnType<typeof
 const ANOTHER_FILE = `declare const desk: import('helix-temporal').AgentDefinition;
 `;
 
-/** By document and number of the snippet. */
+/** Given code, by document and number of the snippet. */
 const GIVEN: Record<string, string> = {
   'README-3': ANOTHER_FILE,
   'http-2': `${ANOTHER_FILE}declare const signedIn: import('helix-temporal/api').ApiOptions['authenticate'];`,
@@ -66,7 +66,7 @@ function snippetsOf(file: string): Snippet[] {
   }));
 }
 
-/** With what is given, and without imports from files beside it. */
+/** Adds the given code and removes imports from neighbouring files. */
 function toProgram({ name, code }: Snippet): string {
   const own = code
     .replace(/^import .* from '\.\/.*';$/gm, '')
@@ -74,7 +74,7 @@ function toProgram({ name, code }: Snippet): string {
   return `${GIVEN[name] ?? ''}\n${own}\nexport {};\n`;
 }
 
-/** Their snippets are run, or quoted from examples, by tests of their own. */
+/** Documents whose snippets other tests run or compare with examples. */
 const ELSEWHERE = ['in-process', 'testing', 'evaluation', 'from-ai-sdk', 'front-ends'];
 const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
 const documents = [

@@ -52,9 +52,7 @@ interface Outcome {
 /** `npm run kill -- --all` tries every kill point, `npm test` a few. */
 const KILLS_EVERYWHERE = process.env['KILL_POINTS'] === 'all';
 
-/**
- * Returns the agents to kill at a point: both with `--all`, else alternating from point to point.
- */
+/** Returns the agents to kill at a point: both with `--all`, else one or the other in turn. */
 function shapesOf(index: number): readonly LabAgent[] {
   return LAB_AGENTS.filter((_, nth) => KILLS_EVERYWHERE || nth === index % LAB_AGENTS.length);
 }
@@ -254,7 +252,7 @@ const EVERY: KillPoint[] = (['redis', 'temporal'] as const).flatMap((wire) =>
   ),
 );
 /**
- * The first claim and text, a tool's result, an effect, the sub-agent's begin and end; polls and
+ * First claim and text, a tool's result, an effect, a sub-agent's begin and end, polls,
  * completions.
  */
 const CHOSEN: KillPoint[] = [

@@ -39,9 +39,7 @@ async function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number
 
 const product = useProduct({ env: { DEFAULT_AGENT: 'lab', ...MEASURED } });
 
-/**
- * Limits at over twice the measured cost; without the defences it is seconds to a minute, and 4 GB.
- */
+/** Over twice the measured cost; without the defences it is seconds to a minute, and 4 GB. */
 const BUSY_MS = 400;
 const GROWN_MB = 250;
 

@@ -158,7 +158,7 @@ it.concurrent(
     const notified = await hook.untilTaken(session, 'delivery.failed');
     const delivery = workflowId.replace('deliver:', '');
     expect(notified.data).toMatchObject({ receiver: 'gone', code: 'http_410', delivery });
-    // A refused `delivery.failed` notice fails no workflow, and no receiver hears of it.
+    // An untaken `delivery.failed` fails its own workflow, and no receiver hears of that.
     await untilNotTaken(temporal, session, 'deaf');
     expect(hook.taken.filter(({ type }) => type === 'delivery.failed')).toHaveLength(1);
     gone.answer = () => ({ status: 200 });

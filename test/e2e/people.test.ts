@@ -14,7 +14,7 @@ interface Sent {
   query?: string;
   body?: object | string;
   headers?: Record<string, string>;
-  /** True if the route may refuse the request; the server then keeps its content in memory only. */
+  /** True if the route may refuse; the refused content then stays in the process's memory. */
   mayFail?: boolean;
 }
 
@@ -399,10 +399,7 @@ describe('a person', () => {
   });
 });
 
-/**
- * Collects the ids, memos and histories of the workflows that Temporal still lists for this
- * product.
- */
+/** Collects ids, memos and histories of the workflows that Temporal lists for this product. */
 async function textsInTemporal(): Promise<string> {
   const connection = await Connection.connect({ address: sharedTemporal() });
   try {

@@ -9,9 +9,7 @@ import { until } from '../support/until.js';
 
 const product = useProduct();
 
-/**
- * The provider's outage and its `Retry-After`, which exceeds the time a worker holds a slot for it.
- */
+/** An outage whose announced length exceeds the time that a worker holds a slot for it. */
 const away = (retryAfterMs: number): object => ({ status: 529, retryAfterMs, times: 1 });
 
 it.concurrent.each(LAB_AGENTS)(

@@ -14,8 +14,7 @@ import { HOOKS, openHookPage } from '../support/hook-page.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
-// Reads replies through common reverse proxies while the worker that writes them is killed: `npm
-// run proxies`.
+// `npm run proxies` reads replies through common proxies while their worker is killed.
 
 const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(20);
 const SECOND = 'What the second attempt says is something else.';

@@ -25,9 +25,7 @@ function backUp(): void {
   cpSync(join(product.redisServer.folder, AOF), join(backup, AOF), { recursive: true });
 }
 
-/**
- * Restores Redis as an operator would after losing a disk: from the old file, at the same address.
- */
+/** Restores Redis as an operator would after losing a disk: old file, same address. */
 async function restore(): Promise<void> {
   const folder = join(product.redisServer.folder, AOF);
   await product.redisServer.kill9();

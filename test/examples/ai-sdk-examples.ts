@@ -22,7 +22,7 @@ interface Examples {
   'sub-agents': typeof subAgentsExample;
 }
 
-/** The library that the example's tools come from, and what its runner is imported from. */
+/** The library of the example's tools, and the module of its runner. */
 export const RUNNERS = {
   'AI SDK 7': { library: seven, runner: seven },
   'AI SDK 6': { library: six, runner: six },
@@ -31,7 +31,7 @@ export const RUNNERS = {
 } as const;
 export type Runner = keyof typeof RUNNERS;
 
-/** The example as it stands, with one import changed. AI SDK 6 has another name for one field. */
+/** Loads the example with one import changed. AI SDK 6 has another name for one field. */
 export function load<Name extends keyof Examples>(name: Name, by: Runner): Examples[Name] {
   const source = sourceOf(`examples/ai-sdk/${name}/agent.ts`);
   const { library, runner } = RUNNERS[by];
@@ -70,14 +70,14 @@ const SCRIPTS: Readonly<Record<keyof Examples, readonly ScriptStep[]>> = {
         { tool: 'remove', id: 'r3', args: { file: 'c.txt' } },
       ],
     },
-    // The model is given the outcome of each.
+    // The model gets the outcome of each call.
     ({ prompt }) => ({ say: outcomesIn(prompt).join() }),
   ],
   mcp: [
     { calls: [{ tool: 'read', id: 'm1', args: { name: 'list' } }] },
     ({ prompt }) => ({ say: `The note: ${String(JSON.stringify(prompt).includes('Buy milk'))}` }),
   ],
-  // Both agents have this model.
+  // Both agents use this model.
   'sub-agents': [
     ({ tools = [] }) =>
       tools[0]?.name === 'research'
@@ -90,7 +90,7 @@ const SCRIPTS: Readonly<Record<keyof Examples, readonly ScriptStep[]>> = {
   ],
 };
 
-/** What the model does in an example. */
+/** Returns the model's script in an example. */
 export const scriptOf = (name: keyof Examples): readonly ScriptStep[] => SCRIPTS[name];
 
 function outcomesIn(prompt: readonly { role: string; content: unknown }[]): string[] {
@@ -106,10 +106,13 @@ function outcomesIn(prompt: readonly { role: string; content: unknown }[]): stri
     .sort();
 }
 
-/** jest's own makes objects of another realm, which AI SDK 6 does not find equal to the call's input. */
+/**
+ * jest's `structuredClone` returns another realm's objects, which AI SDK 6 finds unequal to the
+ * input.
+ */
 const cloneHere = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-/** Ids of models lead to the example's script. AI SDK 6 takes models of the version before. */
+/** Maps all model ids to the example's script. AI SDK 6 takes models of the previous version. */
 export function useScript(name: keyof Examples, by: Runner): void {
   const model = createScriptedModel(SCRIPTS[name]);
   const isSix = RUNNERS[by].runner === six;
@@ -119,7 +122,7 @@ export function useScript(name: keyof Examples, by: Runner): void {
   globalThis.AI_SDK_DEFAULT_PROVIDER = { languageModel, specificationVersion } as never;
 }
 
-/** A server with one note, at the other end of a transport. */
+/** Opens a server with one note and returns a transport to it. */
 export async function openNotes(): Promise<mcp.MCPTransport> {
   const server = new McpServer({ name: 'notes', version: '1.0.0' });
   const inputSchema = { name: z.string() };

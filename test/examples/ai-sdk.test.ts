@@ -1,6 +1,6 @@
 import { load, openNotes, RUNNERS, useScript, type Runner } from './ai-sdk-examples.js';
 
-// Examples as the documentation of the AI SDK writes them: only the import of the runner differs.
+// Examples from the AI SDK's documentation; only the import of the runner differs.
 
 const runners = Object.keys(RUNNERS) as Runner[];
 const { AI_SDK_DEFAULT_PROVIDER, structuredClone } = globalThis;

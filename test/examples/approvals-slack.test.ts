@@ -16,7 +16,7 @@ let channels: Map<string, NoticeReceiver>;
 let product: Product;
 let folder: string;
 
-/** The example's own settings, with servers of this test in place of Slack's. */
+/** Starts the example with its own settings, and with this test's servers in place of Slack's. */
 beforeAll(async () => {
   const receivers = JSON.parse(readFileSync(RECEIVERS, 'utf8')) as { name: string }[];
   channels = new Map(

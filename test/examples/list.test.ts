@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { sourceOf } from '../support/run-source.js';
 
-/** Of tests that start an example by its name, from a list of several. */
+/** Tests that start examples by name, from a list. */
 const BY_LIST = /fronts\/pages|next\.rehearsal/;
 
 it('each example is listed, with a test that starts it', () => {

@@ -4,7 +4,7 @@ import { createInProcessExecutor } from '../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { createScriptedModel, createTestRuntime } from '../../testing/index.js';
 
-/** Books, and then does not answer. */
+/** Creates a bank that books payments and, unless `answers`, never replies. */
 function createBank(answers: boolean) {
   const booked = new Map<string, { receipt: string }>();
   let reached: () => void;
@@ -32,7 +32,7 @@ it('the example pays what it may, asks for more, and keeps secrets on both sides
     ({ prompt }: { prompt: unknown }) => ({
       say: JSON.stringify(prompt).includes('4111') ? 'A card!' : 'Paid.',
     }),
-    // Of a reply that is refused no call is carried out.
+    // The run executes no call of a refused reply.
     { say: 'The secret is 42.', calls: [{ tool: 'pay', args: { amount: 1 } }] },
   ];
   const { bank, booked } = createBank(true);

@@ -10,10 +10,9 @@ import { newSessionId } from '../support/product.js';
 import { useRuns } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
 
-/** Answers a web `Request`, as the host of an example does. */
 type Host = (request: Request) => Promise<Response>;
 
-/** What any host of a chat owes its page. */
+/** Checks everything that a host of a chat owes its page. */
 async function talk(host: Host, [, { Chat }]: (typeof CLIENTS)[number]): Promise<UIMessage[]> {
   const sessionId = newSessionId();
   const fetch: typeof globalThis.fetch = (url, init) => host(new Request(url, init));

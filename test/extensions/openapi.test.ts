@@ -4,14 +4,13 @@ import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi } from '../api/api-server.js';
 
-/** The document as clients read it. */
 const document = JSON.parse(JSON.stringify(OPEN_API)) as Json;
 
 interface Codes {
   enum?: string[];
   const?: string;
 }
-/** A refusal in the form of the API, or in that of OpenAI. */
+/** Schema of a refusal, in the API's own form or in OpenAI's. */
 interface ProblemSchema {
   properties: { code?: Codes; error?: { properties?: { code: Codes } } };
 }

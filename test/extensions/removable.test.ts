@@ -9,11 +9,11 @@ import { createFakeRuntime } from '../support/fake-runtime.js';
 
 const SOURCES =
   'protocol agents session store run workflows activities runs worker ai-sdk api config extensions cli testing web/src examples bench';
-/** An extension has its lines here. */
+/** Files that list the extensions. */
 const LISTS = new Set(
   ['api', 'index', 'worker', 'workflows'].map((name) => `extensions/${name}.ts`),
 );
-/** Programs that begin one before all else, commands that look at settings, and what is made of one. */
+/** Other files that name an extension: they start it first, read its settings or show it. */
 const KNOWN_BY: Record<string, string[]> = {
   compaction: ['examples/long-conversation/agent.ts'],
   codec: ['api/main.ts', 'cli/doctor/examine.ts', 'worker/run-main.ts'],

@@ -50,7 +50,7 @@ afterAll(async () => {
   await connection.close();
 });
 
-/** A workflow that calls an operation of the service, as one of another namespace does. */
+/** Starts a workflow that calls an operation, as a caller in another namespace would. */
 const start = (name: string, input: object): Promise<WorkflowHandle> =>
   runs.client.workflow.start('agentToolWork', {
     workflowId: `caller-${randomUUID()}`,
@@ -71,7 +71,6 @@ const start = (name: string, input: object): Promise<WorkflowHandle> =>
 const call = async (name: string, input: object): Promise<unknown> =>
   (await start(name, input)).result();
 
-/** The code of a refusal. */
 async function refusal(name: string, input: object): Promise<unknown> {
   const error: unknown = await call(name, input).catch((failed: unknown) => failed);
   expect(error).toBeInstanceOf(WorkflowFailedError);
@@ -80,7 +79,6 @@ async function refusal(name: string, input: object): Promise<unknown> {
   return code;
 }
 
-/** A conversation of an owner, in a tenant. */
 const conversation = () => ({ sessionId: runs.newSessionId(), userId: 'ann', tenantId: 'acme' });
 
 const storedId = ({ sessionId, tenantId }: ReturnType<typeof conversation>): string =>

@@ -23,8 +23,8 @@ export interface BuiltFront {
 }
 
 /**
- * An example as its README says: installed, built by its own Vite, and served by it with the API behind. `changed`
- * are files that replace those of the example.
+ * Installs an example as its README says, builds it with its own Vite and serves it with the API
+ * behind. `changed` are files that replace the example's own.
  */
 export async function buildFront(
   name: string,
@@ -61,7 +61,7 @@ export async function buildFront(
   }
 }
 
-/** The packages from where they are installed, and this one beside them, as it is built. */
+/** Links the installed packages, and beside them this package's build. */
 function linkPackages(modules: string, target: string): void {
   mkdirSync(target);
   const names = readdirSync(modules).filter((name) => !name.startsWith('.'));

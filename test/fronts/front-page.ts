@@ -2,20 +2,19 @@ import type { Browser } from 'playwright-core';
 import { toScript } from '../support/chat-client.js';
 import { until } from '../support/until.js';
 
-/** The page of an example with a person in front of it. */
+/** An example's page, and a person who uses it. */
 export interface FrontPage {
-  /** Everything that went wrong in the page's code, or that it shows as an error. */
+  /** Errors that the page's code threw or that the page shows. */
   faults: () => Promise<string[]>;
   say: (...script: object[]) => Promise<void>;
   click: (name: 'Approve' | 'Deny') => Promise<void>;
-  /** Number of buttons of that name. */
   count: (name: 'Approve' | 'Deny') => Promise<number>;
-  /** Texts of the messages of one side, in order. */
+  /** Texts of one side's messages, in order. */
   texts: (role: 'user' | 'assistant') => Promise<string[]>;
   untilReplyHas: (text: string) => Promise<void>;
   untilReady: () => Promise<void>;
   reload: () => Promise<void>;
-  /** What the page has sent with a body, since it was opened. */
+  /** Number of requests with a body since the page opened. */
   posts: () => number;
   close: () => Promise<void>;
 }

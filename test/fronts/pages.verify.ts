@@ -8,10 +8,10 @@ import { until } from '../support/until.js';
 import { buildFront, type BuiltFront } from './built-front.js';
 import { openFront, type FrontPage } from './front-page.js';
 
-// The pages of examples/ in Chromium, each built by its own tools, against the real product. All play a scenario at
-// the same time, each in a conversation of its own.
+// Tests the pages of examples/ in Chromium against the real product, each built by its own tools.
+// All play a scenario in parallel, each in its own conversation.
 
-/** What stock clients have instead: no memory of the answers that were sent, and no second connection. */
+/** The stock clients' code: no memory of sent answers, and no second connection. */
 const STOCK = `import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 
 export async function openConversation() {
@@ -61,7 +61,7 @@ afterAll(async () => {
 interface Stage {
   page: FrontPage;
   session: string;
-  /** The same conversation in a browser of its own. */
+  /** Opens the same conversation in a second browser. */
   openOther: () => Promise<FrontPage>;
 }
 
@@ -140,7 +140,7 @@ async function untilAsked(page: FrontPage): Promise<void> {
   await page.untilReady();
 }
 
-/** Nothing more is sent: several round trips to the server between. */
+/** Expects that the page sends nothing more within several round trips. */
 async function expectAtRest(page: FrontPage, posts: number): Promise<void> {
   await page.untilReady();
   for (let trips = 0; trips < 5; trips += 1) await fetch(`${product.url}/healthz`);

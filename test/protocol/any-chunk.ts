@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import type { ChunkOf, ChunkType, StreamChunk } from '../../protocol/chunk.js';
 
-/** Arbitrary chunks, written down by hand from the protocol so that the schema is tested against it. */
+/** Arbitrary chunks, written by hand from the protocol to test the schema against it. */
 type Base = 'type' | 'agentId' | 'agentType' | 'timestamp' | 'step';
 type Fields<T extends ChunkType> =
   ChunkOf<T> extends infer C ? (C extends StreamChunk ? Omit<C, Base> : never) : never;
 
-/** Any text, lone surrogates and every kind of line break included. */
+/** Any text, including lone surrogates and all line breaks. */
 export const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: fc.constantFrom('\n', '\r', '\u0085', '\u2028', '\u2029', ':', ' ', 'a') }),
@@ -158,7 +158,7 @@ const FIELDS: { [T in ChunkType]: fc.Arbitrary<Fields<T>> } = {
 
 export const CHUNK_TYPE_NAMES = Object.keys(FIELDS) as ChunkType[];
 
-/** A valid chunk of a type. */
+/** Generates valid chunks of a type. */
 export function chunkOf<T extends ChunkType>(type: T): fc.Arbitrary<ChunkOf<T>> {
   const base = fields({ agentId: id, agentType: id, timestamp: number, step: count });
   return fc
@@ -166,10 +166,10 @@ export function chunkOf<T extends ChunkType>(type: T): fc.Arbitrary<ChunkOf<T>> 
     .map(([common, own]) => ({ type, ...common, ...own }) as unknown as ChunkOf<T>);
 }
 
-/** A valid chunk of any type, all types equally often. */
+/** Valid chunks of all types, equally often. */
 export const anyChunk: fc.Arbitrary<StreamChunk> = fc.oneof(...CHUNK_TYPE_NAMES.map(chunkOf));
 
-/** The shortest valid chunk that can be drawn for a type. */
+/** Draws a short valid chunk of a type. */
 export function sampleOf<T extends ChunkType>(type: T): ChunkOf<T> {
   const [sample] = fc.sample(chunkOf(type), { numRuns: 1, seed: 1 });
   if (sample === undefined) throw new Error(`no sample of ${type}`);

@@ -7,7 +7,7 @@ const all = Object.entries(guards);
 const accepting = (message: { type: string }): string[] =>
   all.filter(([, accepts]) => accepts(message)).map(([name]) => name);
 
-/** Names that do not follow from the type word by word. */
+/** Guard names that do not follow from the type. */
 const NAMES: Record<string, string> = { custom: 'isCustomEventChunk' };
 const nameOf = (type: string): string =>
   NAMES[type] ??

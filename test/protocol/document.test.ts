@@ -5,11 +5,11 @@ import { HTTP_STATUS } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { StreamEvent } from '../../protocol/wire-events.js';
 
-/** PROTOCOL.md is normative: what it lists must be what the code has, both ways. */
+/** PROTOCOL.md is normative: its lists must equal the code's, both ways. */
 const root = new URL('../../', import.meta.url);
 const document = readFileSync(new URL('PROTOCOL.md', root), 'utf8');
 
-/** Rows of the section's table whose first column has this heading. */
+/** Returns the rows of the section's table whose first column has this heading. */
 function tableOf(section: string, heading: string): string[][] {
   const [, text = ''] = document.split(`\n## ${section}\n`);
   const lines = (text.split('\n## ')[0] ?? '').split('\n');
@@ -27,7 +27,7 @@ function tableOf(section: string, heading: string): string[][] {
 const namesIn = (cell = ''): string[] =>
   [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 
-/** `field`, or `field?` if a message may lack it; the given fields left out. */
+/** Returns `field`, or `field?` if a message may lack it, except the given fields. */
 function fieldsOf(
   shape: Record<string, { safeParse: (value: unknown) => { success: boolean } }>,
   without: readonly string[],
@@ -102,7 +102,8 @@ describe('PROTOCOL.md', () => {
       .map((file) => readFileSync(new URL(file, folder), 'utf8'))
       .join('\n');
     const rows = tableOf('Transitions', 'Transition');
-    // A script of the store, which replies by numbers.
+    // The store implements `append` as a script that replies by numbers, so no function has that
+    // name.
     const changes = rows
       .map(([name]) => camelCased(namesIn(name)[0] ?? ''))
       .filter((name) => name !== 'append');
@@ -121,7 +122,9 @@ describe('PROTOCOL.md', () => {
   });
 });
 
-/** Of outcomes, marks, waits and what a rewind goes back to; events and inputs have files of their own. */
+/**
+ * Kinds of outcomes, marks, waits and rewind targets; events and inputs have files of their own.
+ */
 const OTHER_KINDS = new Set([
   'c',
   'calls',

@@ -3,7 +3,7 @@ import { createFairSlots } from '../../protocol/fair-slots.js';
 const never = new AbortController().signal;
 const LONG_MS = 60_000;
 
-/** Who has a place, in the order in which they got it. */
+/** Creates slots and lists the users who got one, in order. */
 function users(total: number, perUser: number) {
   const slots = createFairSlots({ total, perUser });
   const served: string[] = [];
@@ -28,7 +28,7 @@ describe('places for tools', () => {
     await come('bob');
     expect(served).toEqual(['ann', 'ann', 'bob']);
     for (let n = 0; n < 5; n += 1) await leave('ann');
-    // As many as have a place wait for one; the others were sent away.
+    // As many callers may wait as hold a slot; the slots refuse the others.
     expect(served).toEqual(['ann', 'ann', 'bob', 'ann', 'ann']);
   });
 

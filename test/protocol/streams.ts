@@ -1,18 +1,18 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
 
-/** Text of one agent, as a chunk. */
+/** Creates a text chunk of one agent. */
 export function text(delta: string, agentId = 's1'): StreamChunk {
   return { type: 'text_delta', delta, agentId, agentType: 'lab', timestamp: 1, step: 1 };
 }
 
-/** A stream of given items that counts what is read and tells whether it was closed. */
+/** A stream of given items that counts reads and reports its closing. */
 export class Source<T> implements AsyncIterable<T> {
   reads = 0;
   closed = 0;
   readonly #items: readonly T[];
   readonly #failure: Error | undefined;
 
-  /** Throws `failure` after the last item, if there is one. */
+  /** Creates the stream; it throws `failure` after the last item, if given. */
   constructor(items: readonly T[], failure?: Error) {
     this.#items = items;
     this.#failure = failure;
@@ -39,7 +39,7 @@ export class Source<T> implements AsyncIterable<T> {
   }
 }
 
-/** A live stream: gives what is pushed, waits in between; closing it ends a waiting read. */
+/** A live stream that yields pushed items and waits in between; closing it ends a waiting read. */
 export class LiveSource<T> implements AsyncIterable<T> {
   closed = 0;
   readonly #queue: T[] = [];
@@ -76,7 +76,7 @@ export class LiveSource<T> implements AsyncIterable<T> {
   }
 }
 
-/** Lets everything that is ready happen. */
+/** Runs all ready callbacks. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

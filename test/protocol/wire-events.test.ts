@@ -40,7 +40,7 @@ function parseSse(text: string, cutAt: number): EventSourceMessage[] {
   return events;
 }
 
-/** What JSON makes of a value: -0 and lone surrogates have no other form. */
+/** Returns the value after JSON, which has no other form for -0 and lone surrogates. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('wire text', () => {

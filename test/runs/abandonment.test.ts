@@ -3,7 +3,6 @@ import { createScriptedModel, defineAgent, defineTool } from '../../agents/index
 import { toUserMessages } from '../../ai-sdk/index.js';
 import { useRuns } from '../support/run-harness.js';
 
-/** Ids of executed calls. */
 const executed: string[] = [];
 const tool = (name: string, more: object) =>
   defineTool({

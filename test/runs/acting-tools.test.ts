@@ -37,7 +37,7 @@ const pay = defineTool({
     return 'paid';
   },
 });
-/** Pays, whatever is said to it; the model names another requester. */
+/** Always calls `pay`; the model's input names another requester. */
 const model = createRuleModel(({ results }) =>
   results.length === 0
     ? { calls: [{ tool: 'pay', args: { to: 'shop', requester: 'eve' } }] }
@@ -104,7 +104,7 @@ function approve(sessionId: string, { spec }: OpenCall, responder: Responder) {
   );
 }
 
-/** A turn of Ann's that an operator has repeated, and that asks now. */
+/** Plays Ann's turn until an operator's retry of it asks. */
 async function askTwice(agent: string): Promise<{ sessionId: string; call: OpenCall }> {
   const sessionId = runs.newSessionId();
   await runs.executor.execute({
@@ -122,7 +122,7 @@ async function askTwice(agent: string): Promise<{ sessionId: string; call: OpenC
 
 it('a tool acts for the author of the message and who approved, whoever repeated the turn', async () => {
   const asked = await Promise.all(agents.map(({ name }) => askTwice(name)));
-  // What is waited for is known to no process.
+  // No process remembers the pending calls now.
   await worker.stop();
   await runs.startWorker();
   for (const { sessionId, call } of asked) {

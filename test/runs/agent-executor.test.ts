@@ -17,14 +17,14 @@ import { until } from '../support/until.js';
 
 const { agent } = createTestAgent();
 const lab = createLabAgent({ countCharge: () => Promise.resolve(1) });
-/** The lab agent, whose questions can be answered for a minute. */
+/** The lab agent with a deadline of one minute on its questions. */
 const asking = {
   ...lab,
   tools: lab.tools.map((tool) => (tool.name === 'ask' ? { ...tool, deadlineMs: 60_000 } : tool)),
 };
 const { runs, stores } = useRuns([agent, asking]);
 let executor: AgentExecutor;
-/** The same sessions, seen from another process. */
+/** An executor of another process on the same sessions. */
 let elsewhere: AgentExecutor;
 beforeAll(async () => {
   const agents = new AgentRegistry([agent, asking]);
@@ -181,7 +181,7 @@ describe('a result', () => {
           ? { status: 'interrupted', text: 'And', reason: 'enough' }
           : { status: 'failed', text: 'And', error: { code: 'framework_cancelled' } },
       );
-      // The run has ended: stopping it again stops nothing.
+      // The run has ended: another stop finds nothing.
       expect(await handle.interrupt()).toMatchObject({ kind: 'nothing' });
     }
   });
@@ -314,7 +314,7 @@ describe('what a program does with a run that rests', () => {
     expect(await handle.result()).toMatchObject({ status: 'interrupted' });
     const next = await executor.resume({ sessionId, by: 'bob' });
     expect(next.runId).not.toBe(handle.runId);
-    // It is active: resumed again, it is the same.
+    // The run is active, so another resume returns the same run.
     for (const each of [next, handle]) expect((await each.resume()).runId).toBe(next.runId);
     await next.interrupt();
     await next.result();

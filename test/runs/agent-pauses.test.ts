@@ -9,7 +9,7 @@ import type { RunWorkflows } from '../../runs/run-workflows.js';
 
 const logger = { warn: () => undefined };
 
-/** Runs on stores in memory, and a Temporal that notes what was started. */
+/** Composes runs on stores in memory and a Temporal that notes started workflows. */
 function compose() {
   const { store, streamManager } = createMemoryStores();
   const started: string[] = [];
@@ -27,7 +27,7 @@ function compose() {
   const pauses = store.pauses.of('test');
   const { startRun } = runs;
   let holders = 0;
-  // Each look is another process's, after the lease of the one before.
+  // Every look comes from another process, after the previous lease.
   const release = (startWithinMs?: number): Promise<void> => {
     holders += 1;
     const due = { ...store.due, lease: () => Promise.resolve(true) };
@@ -71,7 +71,7 @@ it('a pause holds a run that is to begin later only if its workflow is not start
   await runs.sweepSession(waiting.sessionId);
   expect(started).toEqual([waiting.sessionId]);
   expect(await pauses.held()).toEqual([]);
-  // Its process died before it started the workflow.
+  // The process died before it started the workflow.
   const left = { sessionId: newSessionId(), messages: [userMessage('u2')] };
   await store.runs.begin({ ...later, ...left, nonce: 'n', now: Date.now() - 10_000 });
   await runs.sweepSession(left.sessionId);
@@ -85,7 +85,7 @@ it('no run of a paused agent is started or given up, and all start in their orde
   const ids: string[] = [];
   let before = 0;
   while (ids.length < 25) {
-    // Two of one millisecond have no order.
+    // Runs of the same millisecond have no order.
     if (Date.now() > before) ids.push(await begin());
     before = Date.now();
   }
@@ -101,7 +101,7 @@ it('no run of a paused agent is started or given up, and all start in their orde
   await agents.resume(REQUEST);
   temporal.isAway = true;
   await release();
-  // It is neither started out of its turn nor given up.
+  // The sweep neither starts the run out of turn nor gives it up.
   expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
   temporal.isAway = false;
   await release();
@@ -126,7 +126,7 @@ it('a run whose process died before it held it is held by the sweeper', async ()
   await agents.pause(REQUEST);
   expect(await runs.sweepSession(sessionId)).toEqual({ kind: 'active', againMs: 60_000 });
   expect(started).toEqual([]);
-  // Nor does a workflow that has begun it start it as its child.
+  // A parent workflow that began the run does not start it as a child, either.
   const { runId } = await heldOf(sessionId);
   expect(await runs.startOf(sessionId, runId)).toBeUndefined();
   await agents.resume(REQUEST);
@@ -144,7 +144,7 @@ it('a released run whose start fails keeps being held, and is tried again behind
   await release();
   temporal.fault = undefined;
   expect(started).toEqual([]);
-  // It has been held for longer than a start may take.
+  // The pause has held the run for longer than a start may take.
   expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
   await pauses.postpone(await heldOf(first), Date.now());
   await release();

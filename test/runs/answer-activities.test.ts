@@ -94,16 +94,16 @@ describe('the activities of answers', () => {
       runId,
       at: { next: { do: 'model', step: 2 } },
     });
-    // A workflow that has missed the end of the batch is told the same.
+    // A workflow that missed the end of the batch gets the same reply.
     expect(await next()).toMatchObject({ do: 'model', step: 2 });
     expect(await next({ runId: 'other' })).toMatchObject({ do: 'done', status: 'superseded' });
-    // A record that is behind what its run has seen was restored from a copy.
+    // A record that is behind its run's knowledge was restored from an older copy.
     for (const ahead of [{ version: 1e6 }, { sequence: 1e6 }]) {
       const { runId: another } = await session.newRun().catch(() => ({ runId }));
       const lost = await next({ runId: another, known: { ...known, ...ahead } });
       expect(lost).toMatchObject({ do: 'done', error: { code: 'state_lost' } });
     }
-    // Nothing was lost of a conversation that was erased.
+    // An erased conversation counts as superseded, not as lost.
     const { runId: erased } = await session.newRun('u9');
     await stores.store.sessions.erase(session.id);
     const gone = await next({ runId: erased, known: { version: 1e6, sequence: 1e6 } });

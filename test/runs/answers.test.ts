@@ -154,7 +154,7 @@ describe('answers to calls with a deadline', () => {
       byMs: 60_000,
     });
     expect(extended).toMatchObject({ kind: 'extended', deadline: (record.deadline ?? 0) + 60_000 });
-    // The timer of the run fires as set, and finds nothing due.
+    // The run's timer fires at the old deadline and finds nothing due.
     const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
     await until('the timer has fired', async () => {
       const { events = [] } = await handle.fetchHistory();

@@ -4,11 +4,10 @@ import { fakeModel, parts } from '../support/fake-model.js';
 
 export interface Asker {
   agent: AgentDefinition;
-  /** Inputs of executed calls. */
   executed: unknown[];
 }
 
-/** Asks for what the message names, in its first step; then it repeats the last result. */
+/** Calls the tools that the message names in its first step, then repeats the last result. */
 const model = fakeModel((_, { prompt }) => {
   const at = prompt.findLastIndex(
     ({ role, providerOptions }) => role === 'user' && providerOptions === undefined,
@@ -25,7 +24,7 @@ const model = fakeModel((_, { prompt }) => {
   ];
 });
 
-/** `locate`, `hurry` (300 ms) and `ask` (5 s) are the page's, `charge` needs approval. */
+/** The page answers `locate`, `hurry` (300 ms) and `ask` (5 s); people approve `charge`. */
 export function createAsker(): Asker {
   const executed: unknown[] = [];
   const agent = defineAgent({

@@ -24,7 +24,7 @@ function send(
   return runs.executor.execute({ ...input, messages, policy });
 }
 
-/** A run that is held at a gate, whose name is the first thing returned. */
+/** Begins a run that a gate holds; returns the gate's name first. */
 async function held(verb: 'speak' | 'call'): Promise<[gate: string, id: string, run: RunRecord]> {
   const gate = randomBytes(4).toString('hex');
   const id = runs.newSessionId();
@@ -33,7 +33,7 @@ async function held(verb: 'speak' | 'call'): Promise<[gate: string, id: string, 
   return [gate, id, run];
 }
 
-/** The transcript with its speakers, tool results as such. */
+/** Returns the transcript with its speakers, tool results marked. */
 async function transcriptOf(sessionId: string): Promise<string[]> {
   return (await stores.store.sessions.rows(sessionId, 0)).map((row) => {
     if (row.role === 'tool') return 'tool';
@@ -42,7 +42,7 @@ async function transcriptOf(sessionId: string): Promise<string[]> {
   });
 }
 
-/** No run is active and nothing waits. */
+/** Waits until no run is active and no message waits. */
 async function untilRests(sessionId: string): Promise<void> {
   await until(
     'the session rests',
@@ -172,7 +172,7 @@ describe('a queue that no process begins', () => {
   it('the sweep begins a queued run whose worker died between two runs', async () => {
     const [, id, run] = await held('call');
     await send(id, 'q', 'forgotten', 'queue');
-    // The store alone: no process begins the message that is next.
+    // The test stops through the store alone, so no process begins the next message.
     expect(await stores.store.runs.stop(id, { mode: 'interrupt' })).toEqual({
       kind: 'ended',
       runId: run.runId,

@@ -55,7 +55,7 @@ const begin = (request: Partial<CalledRunRequest> = {}) =>
 const runIds = async (): Promise<string[]> =>
   (await stores.store.runs.list(session.id)).map(({ runId }) => runId);
 const record = () => stores.store.sessions.read(session.id);
-/** A run that asks a person. */
+/** Begins a run that asks a person; returns its id. */
 async function asks(): Promise<string> {
   const { runId } = await session.asked(newCall('c1', 'approval'));
   return runId;

@@ -146,7 +146,7 @@ describe('decideSweep', () => {
     expect(decideSweep(recordOf('starting'), 'unknown', START_WITHIN_MS)).toBe('start');
     expect(decideSweep(recordOf('starting'), 'unknown', late)).toBe('give_up');
     expect(decideSweep(recordOf('starting'), 'running', late)).toBe('nothing');
-    // Of a store that is older than Temporal's: the run had been active.
+    // Temporal lost a workflow that had been active.
     expect(decideSweep(recordOf('waiting_tool'), 'unknown', late)).toBe('start');
   });
 
@@ -166,7 +166,7 @@ describe('decideSweep', () => {
   it('decideSweep wakes a silent run that is active while nothing is in progress for it', () => {
     for (const status of ['starting', 'running', 'waiting_children'] as const) {
       expect(decideSweep(recordOf(status), 'resting', 2_001)).toBe('wake');
-      // An answer may be on its way.
+      // An answer may be on its way to the workflow.
       expect(decideSweep(recordOf(status), 'resting', 2_000)).toBe('nothing');
       expect(decideSweep(recordOf(status), 'running', 60_000)).toBe('nothing');
     }
@@ -189,7 +189,7 @@ const lookOf = (isAtWork: boolean, ...children: string[]): WorkflowLook => ({
   children,
 });
 
-/** In how many seconds a sweep comes back, or how it found the session. */
+/** Returns the seconds until the next sweep, or the session's state. */
 async function againAfter(
   silentMs: number,
   extra: Partial<SessionRecord> = {},
@@ -245,7 +245,7 @@ describe('a sweep of a run that is silent', () => {
 });
 
 describe('a sweep of a run that waits for sub-agents', () => {
-  /** Which runs are woken; `looks`: how many requests to Temporal the sweep may send. */
+  /** Returns the woken runs; `looks` limits the sweep's requests to Temporal. */
   async function wokenOf(runs: Record<string, WorkflowLook>, looks = Infinity): Promise<string[]> {
     const record = recordOf('waiting_children', { updatedAt: Date.now() - 60_000 });
     const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
@@ -315,7 +315,7 @@ it('a run that Temporal lost is started again, and it and its sub-agents are wok
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 
-/** A sweep over sessions that are found so each time, and a clock. */
+/** Opens a sweep over sessions in this state, with a clock. */
 function open(found: SweptSession) {
   let time = 1_000_000;
   const { store } = createMemoryStores({ now: () => time });
@@ -332,7 +332,7 @@ function open(found: SweptSession) {
       finishErasures: () => Promise.resolve(true),
     },
   });
-  /** What is looked at after so long. */
+  /** Advances the clock and returns the sessions that the sweep looked at. */
   const after = async (ms: number): Promise<string[]> => {
     time += ms;
     await sweep();
@@ -368,7 +368,7 @@ it.each<[string, SweptSession, waits: number[]]>([
   await due.note('s1', 0);
   expect(await after(SECOND)).toEqual(['s1']);
   for (const ms of waits) {
-    // Spread over a tenth of the hour.
+    // The sweep spreads its looks over a tenth of the hour.
     const early = ms === HOUR ? 0.15 * HOUR : 2 * SECOND;
     expect(await after(ms - early)).toEqual([]);
     expect(await after(early)).toEqual(['s1']);

@@ -17,14 +17,14 @@ const { agent: held, open, reached } = createGatedAgent();
 const { runs, stores } = useRuns([createLabAgent({ countCharge: async () => 1 }), talks, held]);
 
 const stored = (sessionId: string): Promise<string[]> => stores.redis.keys(`*{${sessionId}}*`);
-/** Its workflow is deleted, with its history. */
+/** Time for Temporal to delete a workflow with its history, ms. */
 const DELETED_MS = 60_000;
 
 const isOver = ({ runId }: Pick<RunRecord, 'runId'>): Promise<boolean> =>
   until(
     'the workflow is deleted',
     async () => (await runs.workflows.state(runId)) === 'unknown',
-    // Temporal deletes in the background: here within seconds, see TEST_TEMPORAL_CONFIG.
+    // Temporal deletes in the background: within seconds under TEST_TEMPORAL_CONFIG.
     DELETED_MS,
   );
 
@@ -34,7 +34,7 @@ const script = (...entries: object[]): string => JSON.stringify({ script: entrie
 describe('a session that is erased', () => {
   it('while its run waits for people ends the workflow, and nothing of it comes back', async () => {
     const id = runs.newSessionId();
-    // An agent with a state: what its calls changed has nowhere to go.
+    // The agent's tool changes state, which has no record to go to after the erasure.
     const run = await runs.begin(id, 'lab', script({ calls: [charge('c1')] }));
     await runs.untilStatus(id, 'waiting_approval');
     await runs.executor.deleteSession(id, 'ann');
@@ -72,7 +72,7 @@ describe('a session that is erased', () => {
       ),
     );
     await runs.executor.deleteSession(id);
-    // The model says nothing more, and ends by its signal only.
+    // The model says nothing more and ends only by its abort signal.
     await isOver(run);
     expect(await stored(id)).toEqual([]);
   });
@@ -85,10 +85,10 @@ describe('a session that is erased', () => {
     const workflows = { ...idle.workflows, wake: refuse, erase: refuse };
     const executor = createIdleRuns(stores, { workflows });
     expect(await executor.deleteSession(id)).toMatchObject({ complete: false, workflows: 0 });
-    // What is left to do in Temporal is noted, and nothing else.
+    // Redis keeps only the note of the work left in Temporal.
     expect(await stored(id)).toEqual([keys.gone(id)]);
     expect(await idle.workflows.state(run.runId)).toBe('running');
-    // A sweep does it: the engine is back.
+    // A sweep does that work once Temporal is back.
     await idle.startWorker();
     await idle.sweep(id);
     await isOver(run);

@@ -31,7 +31,7 @@ async function* ask(name: string) {
   yield* parts.finish('tool-calls');
 }
 
-/** Asks a person to approve a charge, once the test lets it. */
+/** Defines an agent that asks for approval of a charge once the test lets it. */
 const asking = (name: string, activities?: 'leg', maxSteps = 50) =>
   defineAgent({
     name,
@@ -61,7 +61,7 @@ const delegating = defineAgent({
     ),
   },
 });
-// The last one ends once its question is answered.
+// The agent `last` ends once its question is answered.
 const AGENTS = [asking('step'), asking('leg', 'leg'), delegating, asking('last', undefined, 1)];
 
 let servers: RedisServer[];
@@ -79,13 +79,13 @@ afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
 });
 
-/** A replica of the server in use. */
+/** Starts a replica of the current server. */
 async function startReplica(): Promise<{ leave: () => Promise<void>; promote: () => void }> {
   const master = servers.find(({ port }) => port === wire.target());
   const server = servers.find((each) => each !== master);
   const replica = new Redis(server?.url ?? '');
   await replica.call('REPLICAOF', '127.0.0.1', String(master?.port));
-  /** What was written so far is there. */
+  /** Waits until the replica has all writes so far. */
   const sync = (): Promise<unknown> =>
     until('the replica has it', async () => {
       const id = String(Math.random());
@@ -138,7 +138,7 @@ it.each(['that has claimed its step', 'that no worker has seen'])(
         `the run of ${agent} is over`,
         (found) => isTerminal(found.status) && found,
       );
-      // The replica knows what an agent has delegated, so that only the sub-agent has lost something.
+      // The replica has the delegation, so only the sub-agent has lost state.
       if (hasClaimed && agent === 'delegating') {
         expect(record.status).toBe('completed');
         expect(await stores.store.sessions.rows(sessionId, 2, 3)).toMatchObject([

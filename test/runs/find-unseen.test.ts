@@ -137,7 +137,7 @@ it('while Temporal does not answer it is asked again', async () => {
     retries: 1,
   });
   await find(lost);
-  // Two looks, then the grace of an attempt, its retry, and the same once more.
+  // The sweep needs two looks, an attempt's grace, its retry, and the same once more.
   await after(4);
   expect(retried).toEqual([]);
   await after(2);

@@ -30,7 +30,7 @@ const agents = new AgentRegistry([
   }),
 ]);
 
-/** A conversation of ann in which a call waits, or will. */
+/** Starts Ann's conversation, in which a call waits or will wait. */
 async function start(approvers: Approvers | undefined) {
   const { store, ...rest } = createMemoryStores();
   const session = drive({ store, ...rest }, newSessionId());
@@ -46,7 +46,7 @@ async function start(approvers: Approvers | undefined) {
     wakeRun: () => Promise.resolve(),
     logger: { warn: () => undefined },
   });
-  /** The names of a call as it waits now. */
+  /** Returns the approval id and input hash of a call as it waits now. */
   const namesOf = async (toolCallId = 'c1') => {
     const { openCalls = [] } = (await store.sessions.withCalls(session.id)) ?? {};
     const { approvalId, inputHash } = toPendingCalls(openCalls)[toolCallId] ?? {};
@@ -60,7 +60,7 @@ async function start(approvers: Approvers | undefined) {
       return detail === undefined ? code : [code, detail];
     }
   };
-  /** Answers what waits now, unless the names of something else are given. */
+  /** Answers the waiting call, unless `given` names another. */
   const answer = async (
     given: { toolCallId?: string; [field: string]: unknown },
     options?: AnswerOptions,
@@ -83,7 +83,7 @@ it('a program names the person who answers, with the roles that it has verified'
   const needed = ['not_allowed', { roles: ['approver'] }];
   expect(await answer({ approved: true })).toEqual(needed);
   expect(await answer({ approved: true, by: 'bob' })).toEqual(needed);
-  // No role would do for the one who has asked.
+  // No role lets the requester approve.
   expect(await answer({ approved: true, by: 'ann' })).toBe('not_allowed');
   const ann = { userId: 'ann', roles: ['approver' as const] };
   expect(await answer({ approved: true, by: 'bob' }, { responder: ann })).toBe('not_allowed');
@@ -92,7 +92,7 @@ it('a program names the person who answers, with the roles that it has verified'
   expect(await answer({ approved: true, by: 'bob' }, { responder: bob })).toBe('stored');
 });
 
-/** A colleague begins ann's run again, and it asks. */
+/** Retries Ann's run as a colleague, until it asks. */
 async function askAgain({ store, session }: Awaited<ReturnType<typeof start>>): Promise<void> {
   await session.stop();
   const resumed = await store.runs.resume({
@@ -157,7 +157,7 @@ it("a tool's function is asked about the input that would be executed", async ()
 
 it.each([
   [{ separate: true }, 'not_allowed'],
-  // Neither the host's own rule nor the tool's schema has seen it.
+  // Neither the host's rule nor the tool's schema has checked this answer.
   [undefined, 'not_pending'],
 ])(
   'an answer that overtakes the question is not taken without a check: %j',
@@ -167,7 +167,7 @@ it.each([
     let isAsked = false;
     store.calls.read = async (...args) => {
       const before = await read(...args);
-      // The step is committed between the read and the answer.
+      // The step commits between the read and the answer.
       if (!isAsked) await ask();
       isAsked = true;
       return before;
@@ -193,7 +193,7 @@ it("an answer that comes after the timeout passes the host's rule as well", asyn
 const BOB = { userId: 'bob', roles: ['approver' as const] };
 const CAROL = { ...BOB, userId: 'carol' };
 
-/** The refusal that says what waits now. */
+/** The refusal that shows the waiting call. */
 const waits = (now: object): unknown => [
   'not_pending',
   { waiting: expect.objectContaining({ toolCallId: 'c1', ...now }) as unknown },
@@ -210,7 +210,7 @@ it('an approval of what was shown before an erasure is not one of what waits und
   const now = { ...(await namesOf()), input: { amount: 777_777 } };
   const bob = { responder: BOB };
   const none = { approvalId: undefined, inputHash: undefined };
-  // As shown before, by the call alone, and with each of the two names of another call.
+  // The names are outdated, absent, or mixed with one of another call.
   for (const names of [
     shown,
     none,
@@ -226,7 +226,7 @@ it('an approval of what was shown before an erasure is not one of what waits und
       waits(now),
     );
   }
-  // Who may not decide does not learn what waits.
+  // A person who may not decide does not learn which call waits.
   expect(await answer({ approved: true, ...shown }, { responder: { userId: 'eve' } })).toEqual([
     'not_allowed',
     { roles: ['approver'] },
@@ -279,7 +279,8 @@ it('who changes the input has asked: the change waits for another person, the as
   expect(toPendingQuestions(found?.openCalls ?? [])).toMatchObject([
     { input: { amount: 9 }, edited: { by: 'bob', from: { amount: 5 } } },
   ]);
-  // Nothing is decided, and what the model asked for cannot be approved any more: not by a stock client either.
+  // The call stays open, and nobody can approve the model's own input any more, not even by a stock
+  // client.
   expect(await state()).toBe('waiting');
   const ofModel = { approved: true, ...before };
   expect(await answer(ofModel, { responder: CAROL })).toEqual(waits(after));
@@ -313,7 +314,7 @@ it('a change can be changed again, put back, withdrawn by both who asked, and lo
   await ask();
   const change = (amount: number, more: object = {}) =>
     ({ approved: true, input: { amount }, ...more }) as const;
-  // What is asked already is no change.
+  // The current input is no change.
   const first = await namesOf();
   expect(await answer(change(9, { by: 'bob' }), { responder: BOB })).toBe('edited');
   expect(await answer(change(8, { by: 'carol', ...first }), { responder: CAROL })).toEqual(
@@ -321,7 +322,7 @@ it('a change can be changed again, put back, withdrawn by both who asked, and lo
   );
   expect(await answer(change(7, { by: 'carol' }), { responder: CAROL })).toBe('edited');
   expect(await answer(change(5, { by: 'bob' }), { responder: BOB })).toBe('edited');
-  // Two changes of what both were shown: the first one counts.
+  // Two people change the same input: the first change counts.
   const { read } = store.calls;
   let isRaced = false;
   store.calls.read = async (...args) => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
   stores = await openTestStores();
 });
 
-/** A run that no worker is there for. */
+/** Begins a run on a queue without workers. */
 async function beginAlone(): Promise<[runs: RunHarness, sessionId: string]> {
   const runs = await createRunHarness(stores, [agent]);
   const sessionId = toStoredSessionId(runs.newSessionId(), 'acme');
@@ -20,7 +20,7 @@ async function beginAlone(): Promise<[runs: RunHarness, sessionId: string]> {
   return [runs, sessionId];
 }
 
-/** The run has written nothing for longer than the limit. */
+/** Backdates the run's last write beyond the limit. */
 async function letStall(sessionId: string): Promise<void> {
   await plantSilence(stores.redis, sessionId, Date.now() - LIMITS.stalledMs - 1);
 }

@@ -29,7 +29,7 @@ const post = (sessionId: string) =>
     messages: [userMessage('u1', 'hello')],
   });
 
-/** The longer an engine was away, the longer its clients wait before they try again. */
+/** Clients back off for longer the longer an engine was away. */
 const RECONNECT_MS = 60_000;
 
 describe('starting a run', () => {

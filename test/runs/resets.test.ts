@@ -8,7 +8,7 @@ import { fakeModel, parts } from '../support/fake-model.js';
 import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
-/** Workflows are reset to before an answer that the record has used since. */
+/** Operators reset workflows to before an answer that the record has used. */
 
 const executed: string[] = [];
 const inputSchema = z.object({});
@@ -33,7 +33,7 @@ const tools = [
   }),
 ];
 
-/** Its first step asks by the tool that the message names, its second one for a charge. */
+/** Calls the message's tool in its first step and a charge in its second. */
 const asking = (name: string, activities?: 'leg') =>
   defineAgent({
     name,
@@ -76,7 +76,7 @@ const delegating = defineAgent({
   },
 });
 const AGENTS = [asking('step'), asking('leg', 'leg')];
-/** Waits for a page in vain, then for a sub-agent that asks twice, then asks itself. */
+/** Misses a page's deadline, waits for a sub-agent that asks twice, then asks itself. */
 const deep = (name: string, activities?: 'leg') =>
   defineAgent({
     ...{ name, systemPrompt: '', activities },
@@ -109,7 +109,7 @@ async function untilAsked({ sessionId }: RunRecord, toolCallId: string): Promise
   });
 }
 
-/** Ids of the events to which the run's workflow can be reset. */
+/** Returns the ids of the events to which the run's workflow can be reset. */
 async function tasksOf({ runId }: RunRecord): Promise<NonNullable<ResetTo>[]> {
   const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
   return (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: completed, eventId }) =>
@@ -121,14 +121,16 @@ type ResetTo = Parameters<
   typeof runs.client.workflowService.resetWorkflowExecution
 >[0]['workflowTaskFinishEventId'];
 
-/** By default to the end of the task after which the run waited for its first answer; without signals unless wanted. */
+/**
+ * Resets to the task after which the run waited for its first answer, unless `to` names another.
+ */
 async function reset(
   { runId }: RunRecord,
   withSignals: boolean,
   to?: ResetTo,
   execution?: string,
 ): Promise<void> {
-  // The first task schedules the first step; its outcome is known to the second.
+  // The first task schedules the first step; the second knows its outcome.
   const workflowTaskFinishEventId = to ?? (await tasksOf({ runId } as RunRecord))[1];
   const { workflowService } = runs.client;
   await workflowService.resetWorkflowExecution({
@@ -137,7 +139,7 @@ async function reset(
     reason: 'by a test',
     requestId: randomUUID(),
     ...(workflowTaskFinishEventId != null && { workflowTaskFinishEventId }),
-    // Temporal's numbers: all, or nothing.
+    // Temporal's enum: 3 reapplies all signals, 2 none.
     resetReapplyType: withSignals ? 3 : 2,
   });
 }
@@ -146,7 +148,7 @@ async function untilItRests({ runId }: RunRecord): Promise<void> {
   await until('the new execution waits', async () => !(await runs.workflows.look(runId)).isAtWork);
 }
 
-/** How the first question is answered; whether a reset loses the answer; whether the sweep is needed then. */
+/** Ways of the first answer. A reset without signals loses it, so the run needs a sweep. */
 const WAYS = {
   deadline: { tool: 'hurry', withSignals: true, isSwept: false },
   update: { tool: 'charge', withSignals: true, isSwept: false },
@@ -219,7 +221,9 @@ it('a look is harmless at any time', async () => {
   expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-1`, `${id}-2`]);
 });
 
-/** Plays the run up to its own question, with a deadline that has passed and a sub-agent that was answered twice. */
+/**
+ * Plays the run up to its own question, past a missed deadline and two answers to its sub-agent.
+ */
 async function play(agent: string): Promise<{ id: string; run: RunRecord }> {
   const id = runs.newSessionId();
   const run = await runs.begin(id, agent, id);
@@ -232,7 +236,7 @@ async function play(agent: string): Promise<{ id: string; run: RunRecord }> {
   return { id, run };
 }
 
-/** A workflow that is not told of a sub-agent's end is found where its run is over. */
+/** Wakes a workflow that missed its sub-agent's end until the run is over. */
 async function resultOf(run: RunRecord): Promise<unknown> {
   const looks = setInterval(() => {
     void runs.workflows.wake(run.runId, { ended: true }).catch(() => undefined);
@@ -258,15 +262,15 @@ it.each(DEEP.map(({ name }) => [name]))(
       .getHandle(workflowIdOf(run.runId))
       .describe();
     expect(executedOf(id)).toEqual([`${id}-below-1`, `${id}-below-2`, `${id}-p`]);
-    // Each shape to every other task: what a task decides is the same in both, and tasks follow each other.
+    // The shapes take alternate tasks: a task decides the same in both.
     const odd = agent.endsWith('leg') ? 1 : 0;
-    // Once it is over.
+    // These resets come after the run's end.
     for (const to of all.filter((_, at) => at % 2 === odd)) {
       await reset(run, false, to, execution);
       expect([to, await resultOf(run)]).toEqual([to, untouched]);
     }
     expect(executedOf(id)).toHaveLength(3);
-    // While it asks its own question; then it is answered, or stopped.
+    // These resets come while the run asks; then a person answers or stops it.
     await Promise.all(
       waiting.map(async (_, at) => {
         if (at % 2 !== odd) return;

@@ -10,12 +10,12 @@ import { until } from '../support/until.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 
-/** What the model was given, by session. */
+/** Prompts of the model, by session. */
 const asked = new Map<string, LanguageModelV4Prompt[]>();
 
 /**
- * Says a word and hangs as often as the message wishes; then asks for approval if it wishes, then
- * is done.
+ * Says a word and hangs as often as the message wishes, then asks for approval if wished, then
+ * ends.
  */
 const model = fakeModel((_, { prompt, abortSignal, providerOptions }) => {
   const { sessionId = '' } = (providerOptions?.['helix'] ?? {}) as { sessionId?: string };
@@ -62,7 +62,7 @@ const agent = defineAgent({
 
 const { runs, stores } = useRuns([agent]);
 
-/** Waits until the model has sent its nth word, stops it, and waits for the end. */
+/** Stops the run at the model's nth word and waits for its end. */
 async function interruptAtWord(sessionId: string, n: number): Promise<void> {
   await until(`word ${String(n)} is sent`, async () =>
     JSON.stringify(await stores.streamManager.getAllChunks(sessionId)).includes(
@@ -73,7 +73,7 @@ async function interruptAtWord(sessionId: string, n: number): Promise<void> {
   await runs.untilStatus(sessionId, 'interrupted');
 }
 
-/** Ids of conversations as the store knows them. */
+/** Returns a new conversation id as the store knows it. */
 const newId = (): string => toStoredSessionId(runs.newSessionId(), 'acme');
 
 async function attach(storedId: string): Promise<string> {
@@ -108,7 +108,7 @@ describe('resume', () => {
     expect(await runs.executor.canResume(id)).toMatchObject({ canResume: true });
     const resumed = await runs.executor.resume({ sessionId: id, by: 'ann' });
     if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
-    // A client that attaches now passes over the end of the first run, and stops at that of the second.
+    // A client that attaches now skips the first run's end and stops at the second's.
     const stream = await attach(id);
     expect(textsOf(stream)).toEqual(['Word 1', ' and so on.']);
     expect(parseFrames(stream).filter(({ part }) => part['type'] === 'finish')).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('resume', () => {
         { type: 'step-start' },
         { type: 'text', text: ' and so on.', state: 'done' },
       ],
-      // It was cut, and is not any more.
+      // The marker is cleared, because the message is complete now.
       metadata: { helixInterrupted: null },
     });
     expect(await runs.executor.canResume(id)).toMatchObject({
@@ -180,7 +180,7 @@ describe('resume', () => {
     const id = newId();
     await runs.begin(id, agent.name, 'approve');
     await runs.untilStatus(id, 'waiting_approval');
-    // Nothing to do yet: a person is asked.
+    // The run waits for a person, so resuming does nothing.
     expect(await runs.executor.resume({ sessionId: id })).toMatchObject({ kind: 'active' });
     await runs.executor.stop(id, { mode: 'interrupt' });
     await runs.executor.resume({ sessionId: id });

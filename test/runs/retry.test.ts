@@ -5,12 +5,11 @@ import { fakeModel, parts } from '../support/fake-model.js';
 import { useRuns } from '../support/run-harness.js';
 import { drive, newCall, userMessage } from '../support/session-driver.js';
 
-/** What the model was given, by session. */
+/** Prompts of the model, by session. */
 const asked = new Map<string, LanguageModelV4Prompt[]>();
-/** Executions of the tool. */
 const executed: string[] = [];
 
-/** Counts twice, then says how often it was asked; a provider that gives its calls the same ids always. */
+/** Calls `count` twice, then says its number of prompts; the provider reuses call ids. */
 const model = fakeModel((_, { prompt, providerOptions }) => {
   const { sessionId = '' } = (providerOptions?.['helix'] ?? {}) as { sessionId?: string };
   const prompts = [...(asked.get(sessionId) ?? []), prompt];
@@ -137,7 +136,7 @@ describe('retry', () => {
   it('a turn that asks is not repeated while messages wait: its end would begin theirs', async () => {
     const session = drive(stores);
     await session.asked(newCall('c1', 'approval'));
-    // As workflows send them: the question stays.
+    // Workflows send messages in this way, and the question stays.
     const waits = { policy: 'queue', keepsQuestions: true } as const;
     await session.begin({ messages: [userMessage('u2')], ...waits });
     const retry = runs.executor.retry({ sessionId: session.id });

@@ -15,7 +15,7 @@ import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-/** Two builds on one Redis and one task queue: each knows something that the other does not. */
+/** Two builds share one Redis and one task queue; each knows a tool that the other lacks. */
 let stores: TestStores;
 let older: RunHarness;
 let newer: RunHarness;
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
 
-/** A worker has tried an activity of the run, and left it. */
+/** Waits until a worker has tried an activity of the run and left it to others. */
 function untilLeft({ runId }: RunRecord): Promise<unknown> {
   return until('a worker has left it to others', async () => {
     const { raw } = await older.client.workflow.getHandle(workflowIdOf(runId)).describe();
@@ -51,7 +51,7 @@ async function begin(build: RunHarness, agent: string, text?: string) {
   return { id, run: await build.begin(id, agent, text ?? charge(`${id}-c`)) };
 }
 
-/** Each entry once: nothing was repeated, and nothing misreported. */
+/** Reads all entries; a repetition or a false report would add one. */
 async function rowsOf(sessionId: string): Promise<string[]> {
   return (await stores.store.sessions.rows(sessionId, 0)).map((row) => JSON.stringify(row));
 }
@@ -77,7 +77,7 @@ describe('an older worker', () => {
     await newer.untilStatus(id, 'waiting_approval');
     await first.stop();
     const worker = await older.startWorker();
-    // Approved through the older API, which does not know the tool either.
+    // The older API approves the call without knowing the tool.
     expect(await older.decide(run, `${id}-c`, true)).toBe('stored');
     await untilLeft(run);
     expect(both.executed).toEqual([]);

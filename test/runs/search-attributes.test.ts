@@ -12,7 +12,7 @@ import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
 const KEYWORD = 2 as number;
-/** Names are generic: another application has registered one of them, as another type. */
+/** Another application has registered one of the generic names with another type. */
 const namespace = `types-${randomBytes(4).toString('hex')}`;
 const { agent } = createTestAgent();
 
@@ -95,7 +95,7 @@ describe('a search attribute of another type', () => {
         workflows.start(inputOf(sessionId, runId), { details: '' }).then(
           () => true,
           (error: unknown) => {
-            // It is new, and not known everywhere yet.
+            // Not all of Temporal knows the new namespace yet.
             if ((error as Error).message.includes('not found')) return false;
             throw error;
           },

@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
 });
 
-/** The state that the run's workflow gives operators. */
+/** Reads the state that the run's workflow gives operators. */
 async function stateOf(runId: string): Promise<AgentState> {
   return runs.client.workflow.getHandle(workflowIdOf(runId)).query<AgentState>('agentState');
 }

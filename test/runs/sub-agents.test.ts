@@ -7,14 +7,14 @@ import { charge, delegate } from '../support/lab-calls.js';
 import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
-/** Keys of charges. */
+/** Idempotency keys of the charges. */
 const charged: string[] = [];
 const { runs, stores } = useRuns([
   createLabAgent({ countCharge: async (key) => charged.push(key) }),
 ]);
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
-/** The sub-agent's call, once people are asked about it. */
+/** Waits until people are asked about the sub-agent's call. */
 async function untilAsked(sessionId: string, toolCallId: string): Promise<OpenCall> {
   return until(`${toolCallId} is asked`, async () => {
     const record = await stores.store.sessions.read(sessionId);
@@ -29,7 +29,7 @@ async function resultOf(sessionId: string, toolCallId: string): Promise<unknown>
   return rows.find((row) => row.role === 'tool' && row.toolCallId === toolCallId);
 }
 
-/** What the workflow of a run was started with. */
+/** Reads the input of a run's workflow. */
 async function inputOf(runId: string): Promise<Partial<RunInput>> {
   const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
   const { input } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
@@ -49,7 +49,7 @@ describe('a sub-agent', () => {
       script({ calls: [delegate('d1', { calls: [charge('c1')] })] }),
     );
     const { spec } = await untilAsked(sessionId, 'c1');
-    // It runs as its parent does.
+    // The sub-agent runs with its parent's settings.
     const { searchAttributes, model, sessionUrl, hasLeases } = await inputOf(run.runId);
     const same = { searchAttributes, model, sessionUrl, hasLeases, sealsFailures: true };
     expect(await inputOf(spec.runId)).toMatchObject(same);
@@ -72,7 +72,7 @@ describe('a sub-agent', () => {
       script({ calls: [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' })] }),
     );
     const { spec } = await untilAsked(sessionId, 'c1');
-    // The wake-up is lost, and given again by a sweep.
+    // The wake-up is lost; a sweep repeats it.
     const now = Date.now();
     const stored = await stores.store.calls.settle({
       source: 'approval',
@@ -120,7 +120,7 @@ describe('a sub-agent', () => {
   }, 60_000);
 });
 
-/** The charge that people are asked about now. */
+/** Waits for the charge that people are asked about. */
 async function untilCharge(sessionId: string): Promise<OpenCall> {
   return until('a question is asked', async () => {
     const view = await stores.store.sessions.view(sessionId);
@@ -164,7 +164,7 @@ describe('a turn with sub-agents that is done again', () => {
     const started = chunks.flatMap((chunk) =>
       chunk.type === 'subagent_start' ? [chunk.subSessionId] : [],
     );
-    // The reply of the first run's sub-agent is gone with its turn.
+    // The retry has dropped the first sub-agent's reply with its turn.
     expect(started).toHaveLength(1);
   });
 

@@ -25,7 +25,7 @@ async function whereListed(sessionId: string): Promise<DueList | undefined> {
   return undefined;
 }
 
-/** As time does. */
+/** Makes the session's routine sweep due, as time would. */
 async function makeDue(sessionId: string): Promise<void> {
   await stores.redis.zadd(listsOf(sessionId).routine, 'XX', 0, sessionId);
 }
@@ -35,12 +35,12 @@ const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge'
 function openFindClosed(): () => Promise<void> {
   const { workflows, due } = runs;
   const { sessions } = stores.store;
-  // The lease is a matter of pace.
+  // The lease only paces the looks, so every look gets it here.
   const store = { sessions, due: { ...due, leaseClosed: () => Promise.resolve(true) } };
   return createFindClosed({ store, workflows, holder: 'test', logger: { warn: () => undefined } });
 }
 
-/** Temporal lists it late, and a busy one answers late. */
+/** Waits: Temporal lists closed workflows late, and later if busy. */
 function untilFoundAndClosed({ runId }: RunRecord): Promise<unknown> {
   return until('it is closed', async () => {
     await openFindClosed()();
@@ -67,7 +67,7 @@ describe('a workflow that outlives its run', () => {
       expect(next?.runId).not.toBe(run.runId);
       await untilFoundAndClosed(run);
       expect(await runs.result(run)).toMatchObject({ status: 'superseded' });
-      // The run that took its place is left alone.
+      // The sweep leaves the successor run alone.
       expect((await stores.store.sessions.read(id))?.status).not.toBe('interrupted');
       await executor.stop(id, { mode: 'abort' });
     },
@@ -101,7 +101,7 @@ describe('the search for what nobody looks at', () => {
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
   });
 
-  /** Looks through the workflows that an engine says it has. */
+  /** Creates a look through the workflows that an engine lists. */
   function findAmong(
     workflows: Partial<Parameters<typeof createFindClosed>[0]['workflows']>,
   ): () => Promise<void> {
@@ -203,7 +203,7 @@ describe('the sweep', () => {
       'it speaks',
       async () => textIn(await stores.streamManager.read(id, 0, 9)) === 'And',
     );
-    // The stop is stored, and its writer hears nothing of it.
+    // Redis has the stop, but its writer hears nothing of it.
     await plant(stores.redis, id, (record) => {
       record.run.stop = { mode: 'abort' };
       record.updated = Date.now() - 3_000;
@@ -223,7 +223,7 @@ describe('the sweep', () => {
   });
 
   it('the sweep ends a run whose workflow was terminated before it did anything', async () => {
-    // No worker on this queue: the run stays at its start.
+    // This queue has no worker, so the run stays at its start.
     const idle = await createRunHarness(stores, [agent]);
     const id = idle.newSessionId();
     const run = await idle.begin(id, agent.name, 'hello');
@@ -311,7 +311,7 @@ describe('the sweep', () => {
   it('the sweep finds a run that begins long after it was noted', async () => {
     const session = drive(stores);
     await runs.sweep(session.id);
-    // The process that noted it was slow, began the run after the look, and died.
+    // The process that noted the run was slow: it began the run after the look, and died.
     await session.newRun();
     await plant(stores.redis, session.id, ({ run }) => {
       run.started = Date.now() - 10_000;

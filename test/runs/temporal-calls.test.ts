@@ -1,6 +1,6 @@
 import { untilCallsEnd, withinDeadline } from '../../runs/temporal-calls.js';
 
-/** A connection that adds nothing of its own. */
+/** Fakes a connection that only makes the call. */
 const connect = () => ({ withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() });
 const connection = connect();
 

@@ -9,17 +9,17 @@ import type { Held } from '../../activities/lease.js';
 import type { HeldWork } from '../../store/contract/leases.js';
 import { createLease, type BegunLease } from '../../extensions/leases/lease-worker.js';
 
-/** A worker's lease under which the test decides when attempts are registered. */
+/** A worker's lease whose attempts register when the test decides. */
 interface RegistrationGate {
   lease: BegunLease;
-  /** The attempts of a conversation, numbered from 1 in the order in which the worker gets them. */
+  /** Holds attempts of a conversation, numbered from 1 in the worker's order. */
   hold: (sessionId: string, which: readonly number[]) => HeldAttempts;
 }
 
 interface HeldAttempts {
-  /** Resolves when the worker has got this one. */
+  /** Resolves when the worker has the attempt. */
   reached: (nth: number) => Promise<void>;
-  /** Lets it be registered; resolves when its work is over. */
+  /** Lets the attempt register; resolves when its work is over. */
   release: (nth: number) => Promise<void>;
 }
 
@@ -31,7 +31,7 @@ function gateRegistration({ store, unansweredMs }: TestStores): RegistrationGate
   const flags = createFlags();
   const sessions = new Map<string, { which: readonly number[]; count: number }>();
 
-  /** The name of its gate; undefined for an attempt that is registered at once. */
+  /** Returns the attempt's gate; undefined if it registers at once. */
   function gateOf({ workflowId }: HeldWork): string | undefined {
     const [id, session] = [...sessions].find(([each]) => workflowId.includes(each)) ?? [];
     if (session === undefined) return undefined;
@@ -92,7 +92,7 @@ beforeAll(async () => {
   await runs.startWorker({ lease: gate.lease });
 });
 
-/** How the attempts at the run's activities ended that Temporal began again. */
+/** Returns the failures of the run's attempts that Temporal retried. */
 async function failuresOf(runId: string): Promise<string[]> {
   const history = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
   return (history.events ?? []).flatMap(({ activityTaskStartedEventAttributes: started }) => {
@@ -101,7 +101,7 @@ async function failuresOf(runId: string): Promise<string[]> {
   });
 }
 
-/** Begins a run whose next attempts are registered only once the test says so. */
+/** Begins a run whose next attempts register only once the test says so. */
 async function beginHeld(name: string, text: string, which: number[]) {
   const id = runs.newSessionId();
   const attempts = gate.hold(id, which);
@@ -121,7 +121,7 @@ describe('an attempt that Temporal gave to a worker, which never registered it',
     await runs.sweep(id);
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(await failuresOf(run.runId)).toEqual(['AttemptUnseen']);
-    // It finds that there is nothing left to do.
+    // The late attempt finds nothing left to do.
     await attempts.release(nth);
   });
 });

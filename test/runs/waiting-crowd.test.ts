@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 
 const CROWD = 2_000;
 const HOUR_MS = 3_600_000;
-/** What is lost is to be found within 15 s; this machine may be busy with other tests. */
+/** The sweeper has to find lost work within 15 s; other tests may keep the machine busy. */
 const FOUND_MS = 15_000;
 
 let server: RedisServer;
@@ -23,7 +23,7 @@ const stops: (() => Promise<void>)[] = [];
 
 const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
 
-/** Conversations that wait, as one does: their records are copies of its record. */
+/** Creates waiting conversations as copies of one conversation's record. */
 async function openCrowd(): Promise<void> {
   const id = newSessionId();
   await runs.begin(id, agent.name, charge(`${id}-c`));
@@ -42,7 +42,7 @@ async function openCrowd(): Promise<void> {
   }
 }
 
-/** As a worker does it. */
+/** Sweeps as a worker does. */
 function startSweeping(holder: string): void {
   const { executor, workflows, due } = runs;
   const store = { ...stores.store, due };
@@ -86,7 +86,7 @@ describe('beside thousands of conversations that wait', () => {
     await runs.untilStatus(closed, 'waiting_approval');
     const begun = drive(stores);
 
-    // Each by a process that dies between the record and Temporal.
+    // Each change comes from a process that dies between the record and Temporal.
     await runs.due.note(asked, 3_000);
     await drive(stores, asked).decide(run.runId, `${asked}-c`, true);
     await runs.due.note(begun.id, 3_000);

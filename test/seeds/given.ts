@@ -19,7 +19,7 @@ import type { Response as ExpressResponse } from 'express';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 
-// What samples leave out, by the names that they use: each finds it as a global.
+// Globals that the samples use without defining them, by their names.
 
 /** @public Samples import it in place of a provider's. */
 export const openai = (_name: string): AgentModel =>
@@ -44,14 +44,14 @@ const deps = {
 } as const;
 const handler = createFrontendHandler({ executor, stateStore, streamManager, agent: MyAgent });
 
-/** A conversation of one turn, which has ended. */
+/** The ended conversation of one turn. */
 const sessionId = 'given';
 const handle = await executor.execute(MyAgent, 'Hello', { sessionId });
 await handle.result();
 const state = await stateStore.load(sessionId);
 if (state === null) throw new Error('There is no conversation.');
 
-/** Without a session. */
+/** A stream without a session. */
 const streamId = 'of-its-own';
 const writer = await streamManager.createWriter(streamId, 'a1', 'desk', { name: 'given' });
 const chunks = await streamManager.getAllChunks(sessionId);
@@ -65,7 +65,7 @@ async function* readStored(): AsyncGenerator<StoredChunk> {
   let sequence = 0;
   for await (const chunk of read()) yield { chunk, sequence: (sequence += 1) };
 }
-/** Can be read by each sample. */
+/** Every sample can read this stream from its beginning. */
 const stream: AsyncIterable<StreamChunk> = { [Symbol.asyncIterator]: read };
 
 const helixMessages: HelixMessage[] = [
@@ -74,7 +74,7 @@ const helixMessages: HelixMessage[] = [
   { role: 'tool', toolCallId: 'tc1', content: '{"found":1}' },
 ];
 
-/** Not at hand in a process without a page, a Redis or a server: their types alone. */
+/** Stand-in for values that need a page, Redis or a server: only their types matter. */
 const elsewhere = undefined as unknown;
 
 export const given = {
@@ -154,7 +154,7 @@ export const given = {
   Spinner: elsewhere as () => null,
 };
 
-/** Names that a sample takes from the samples before it, without an import of its own, by entry. */
+/** Names that a sample takes from earlier samples without an import, by entry. */
 export const CONTINUED: Record<string, readonly string[]> = {
   'helix-temporal': ['defineAgent', 'defineTool'],
   'helix-temporal/ai-sdk': [

@@ -23,7 +23,7 @@ beforeAll(async () => {
     }),
   );
   Object.assign(globalThis, given, Object.fromEntries(taken.flat()));
-  // Some import others.
+  // Samples import each other, so all files must exist first.
   await Promise.all(samples.map(write));
 });
 afterAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The package's sources, so that the classes are those that are given; a model that costs nothing. */
+/** Samples import the package's sources, so that classes match `given`, and a free model. */
 const sources = entrySources();
 function sourceOf(entry: string): string {
   if (entry === '@ai-sdk/openai') return join(import.meta.dirname, 'given.ts');
@@ -55,11 +55,11 @@ async function load(name: string): Promise<Record<string, unknown>> {
 
 async function drain(run: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of run) {
-    // Only that it ends.
+    // Only the end matters.
   }
 }
 
-/** A value that may be null is there. */
+/** Returns true if the only faults concern null, since the values exist at run time. */
 const isWhole = ({ name }: Sample): boolean =>
   (DIFFERENT[name]?.faults ?? []).every((fault) => fault === 'TS18047');
 const here = samples.filter((each) => isWhole(each) && !ELSEWHERE.test(each.code));
@@ -79,7 +79,7 @@ if (!areThere) {
     const { default: run } = await load(sample.name);
     if (typeof run !== 'function') return;
     const running = drain((run as () => AsyncIterable<unknown>)());
-    // A reader of an open stream waits for its end.
+    // A reader of an open stream would wait for its end.
     if (sample.code.includes('Reader(streamId'))
       await given.streamManager.endStream(given.streamId);
     await running;

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// The code samples of the documents whose names this package honours. They are not part of this project: they
-// are read where they lie beside a checkout.
+// Reads the code samples of the documents whose names this package honours. They lie beside a
+// checkout and are no part of this project.
 
 const FOLDER = join(process.cwd(), '../shared/seeds');
 
@@ -10,12 +10,12 @@ const FOLDER = join(process.cwd(), '../shared/seeds');
 export const areThere = existsSync(FOLDER);
 
 export interface Sample {
-  /** Number of the document, and line of the sample's first line. */
+  /** Number of the document and line number of the sample's start. */
   name: string;
   code: string;
 }
 
-/** Places of samples in a document without marks: first and last line. */
+/** First and last lines of samples in documents without marks. */
 const UNMARKED: Record<string, (readonly [number, number])[]> = {
   '004': [
     [11, 34],
@@ -58,7 +58,7 @@ const PROSE = /^(?:[A-Z\d].*|[a-z_]\w*(?: [\w(].*)?|\s+\d\. .*)$/;
 /** Prose right below the code. */
 const CAPTION = /^(?:[A-Z][A-Za-z]+|@\w+ .*)$/;
 
-/** A sample begins below its mark, and ends where prose begins. */
+/** Finds the samples: each begins below its mark and ends where prose begins. */
 function placesOf(lines: readonly string[]): [number, number][] {
   const places: [number, number][] = [];
   for (const [at, line] of lines.entries()) {
@@ -81,8 +81,8 @@ const ON_PURPOSE = 'shows a mistake';
 const CONTRADICTED = 'another of the documents has one status more';
 
 /**
- * Samples that do not compile as they are: the faults, and why. What this package does in another way is a row of
- * docs/from-helix.md, whose first cell stands here.
+ * Samples that do not compile unchanged, with faults and reason. If this package differs, `row` is
+ * the first cell of a row in docs/from-helix.md.
  */
 export const DIFFERENT: Record<string, { faults: readonly string[]; why?: string; row?: string }> =
   {
@@ -113,7 +113,7 @@ const PACKAGES: readonly (readonly [string, string])[] = [
   ['@helix-agents/', 'helix-temporal/'],
 ];
 
-/** Names that a sample takes from other samples, by the file that it imports. */
+/** Files of the samples that others import, by the imported path. */
 const OF_SAMPLES: Record<string, string> = {
   '@/lib/handler': './000-1029.js',
   './lib/handler.js': './000-1029.js',
@@ -123,14 +123,16 @@ const OF_SAMPLES: Record<string, string> = {
 
 const IMPORT = /^import (?:type )?[^;]*? from '([^']+)';\n?/gm;
 
-/** A program: its imports mapped to this package, what is left out in it empty, statements in a function. */
+/**
+ * Makes a program: maps imports to this package, fills omissions, wraps statements in a function.
+ */
 export function toProgram({ name, code }: Sample): string {
   const imports: string[] = [];
   const rest = code
     .replace(IMPORT, (text: string, from: string) => {
       const known = PACKAGES.find(([prefix]) => from.startsWith(prefix));
       const to = OF_SAMPLES[from] ?? (known ? from.replace(known[0], known[1]) : from);
-      // Agents name models of the AI SDK.
+      // Agents take the AI SDK's models directly.
       if (from !== '@helix-agents/llm-vercel') imports.push(text.replace(from, to));
       return '';
     })
@@ -138,7 +140,7 @@ export function toProgram({ name, code }: Sample): string {
     .replaceAll(/\[\.\.\.\]/g, '[]')
     .replaceAll(/\{ ?\.\.\. ?\}/g, '{}')
     .replaceAll(/, \.\.\. \}/g, ' }')
-    // A list is a statement of its own.
+    // A line that begins with a list is a statement of its own.
     .replaceAll(/^\[/gm, ';[')
     .trim();
   const bare = rest.replaceAll(/^\s*\/\/.*\n?/gm, '').trim();
@@ -149,7 +151,7 @@ export function toProgram({ name, code }: Sample): string {
     : `${imports.join('')}\nexport default async function* sample(): AsyncGenerator<any, any> {\n${body}\n}\n`;
 }
 
-/** What the protocol's document declares: what this package has under the name can be read as that. */
+/** Checks that the package's type can be read as the type that the document declares. */
 function readable(name: string, code: string): string {
   if (!name.startsWith('002-')) return '';
   return [...code.matchAll(/^(?:export )?interface (\w+)/gm)]

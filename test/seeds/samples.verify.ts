@@ -4,12 +4,12 @@ import { compile } from '../docs/factories.js';
 import { CONTINUED, given, TYPES } from './given.js';
 import { areThere, DIFFERENT, readSamples, toProgram } from './samples.js';
 
-// Compiles every sample of the documents in strict TypeScript, its packages mapped as docs/from-helix.md says.
+// Compiles every sample in strict TypeScript, with packages mapped as in docs/from-helix.md.
 
-/** Types that are left out, as in JavaScript. */
+/** Faults of omitted types, as in JavaScript. */
 const ALLOWED = new Set(['TS7006', 'TS7031']);
 
-/** Declares as globals what samples leave out. */
+/** Declares the samples' omissions as globals. */
 function toGlobals(): string {
   const each = (
     entries: Record<string, readonly string[]>,
@@ -22,7 +22,7 @@ function toGlobals(): string {
     ...Object.keys(given).map((name) => `var ${name}: (typeof given)['${name}'];`),
     ...each(CONTINUED, (name, entry) => `const ${name}: typeof import('${entry}').${name};`),
     ...each(TYPES, (name, entry) => `type ${name} = import('${entry}').${name};`),
-    // Another state is an argument of buildSnapshot as well.
+    // Samples pass their own state to `buildSnapshot`, too.
     'type MyState = Record<string, unknown>;',
     "type ToolInvocationState = 'input-available' | 'output-available';",
     '}',

@@ -7,7 +7,7 @@ describe('what a test expects of a value', () => {
     [{}, { a: undefined }, true],
     [[1, 2], [1], false],
     [[{ a: 1, b: 2 }], [{ a: 1 }], true],
-    // A list is no object that has a few keys.
+    // A list does not match an object with few keys.
     [[1], {}, false],
     ['text', {}, false],
     ['text', /^te/, true],

@@ -6,7 +6,7 @@ import { defineAgent, defineTool, fromAgent, type AgentDefinition } from '../../
 import { createTestRuntime, type ScriptStep, type TestRuntime } from '../../testing/index.js';
 import { load, openNotes, RUNNERS, scriptOf, type Runner } from '../examples/ai-sdk-examples.js';
 
-// The kit on the server that skips time, and on it the agents of the examples of the AI SDK, in both shapes.
+// Tests the kit on the time-skipping server, and there the AI SDK's example agents, in both shapes.
 
 const DEADLINE_MS = 3 * 24 * 3_600_000;
 

@@ -3,7 +3,7 @@ import { Attachments } from '../../web/src/attachments.js';
 import { PageStore } from '../../web/src/page-store.js';
 import { eventually } from './eventually.js';
 
-/** The files of a message that is being written. */
+/** Files attach to a message that a person is writing. */
 
 const limits = { maxBytes: 3_000_000, types: ['image/*', 'text/plain'] };
 const file = (bytes: number, type: string, name = 'a b.png'): File =>

@@ -1,6 +1,6 @@
 import { loadWaiting } from '../../web/src/inbox.js';
 
-/** Three pages; what is on the first one asked again while the second one was read. */
+/** Three pages; `b` moved to the second one while the inbox was reading. */
 const PAGES: Record<string, { ids: string[]; next?: string }> = {
   '': { ids: ['a', 'b'], next: 'two' },
   two: { ids: ['b', 'c'], next: 'three' },

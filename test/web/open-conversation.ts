@@ -7,7 +7,7 @@ import { renderHook, untilShown } from '../support/render-hook.js';
 import { eventually } from './eventually.js';
 import type { WireServer } from './wire-server.js';
 
-/** A conversation that is shown, on a laid-out server. It does not wait between its tries. */
+/** Opens a shown conversation on a scripted server, without waits between its tries. */
 export async function openConversation(
   server: WireServer,
   snapshot?: Snapshot,
@@ -26,7 +26,7 @@ export async function openConversation(
   return conversation;
 }
 
-/** Nothing is being received and nothing is being recovered. */
+/** Waits until the conversation neither receives nor recovers. */
 export async function atRest(conversation: Conversation): Promise<void> {
   const busy = ['submitted', 'streaming'];
   await eventually(
@@ -38,7 +38,7 @@ export function shown({ chat }: Conversation): string[] {
   return chat.messages.map((message) => `${message.role}: ${textOf(message)}`);
 }
 
-/** What a server that took the first message has on record, before it answers. */
+/** Returns the messages that a server has after it took the first one. */
 export function taken(server: WireServer): UIMessage[] {
   return server.named('POST')[0]?.body.messages ?? [];
 }

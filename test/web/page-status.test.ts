@@ -100,7 +100,7 @@ describe('pageStatus', () => {
   ] as const)('a run that cannot write yet says why: %s', (expected, page) => {
     expect(pageStatus('streaming', { ...calm, ...page }, toMessage())).toBe(expected);
     expect(pageStatus('ready', { ...calm, ...page, following: true }, undefined)).toBe(expected);
-    // Nothing of it is left once the run has ended.
+    // The status is plain again once the run has ended.
     expect(pageStatus('ready', { ...calm, ...page }, undefined)).toBe('ready');
   });
 });

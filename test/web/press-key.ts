@@ -1,6 +1,6 @@
 import { openDocument } from '../support/open-document.js';
 
-/** Presses a key in the control of a test id. Says whether the page has handled it. */
+/** Presses a key in the control of a test id; returns true if the page handled it. */
 export function pressKey(
   testId: string,
   key: string,

@@ -10,7 +10,7 @@ let page: OpenPage;
 beforeEach(async () => {
   page = openPage();
   const message = createElement(QueuedMessage, { id: 'm', text: 'one two', files: [], mode: '' });
-  // It asks its conversation for nothing until it is saved.
+  // The message uses its conversation only when saved.
   const value = { controls: {} } as never;
   page.show(createElement(CurrentConversation.Provider, { value }, message));
   (find('edit-queued') as HTMLElement).click();
@@ -27,7 +27,7 @@ const draft = (): HTMLTextAreaElement | null => find('queued-draft') as HTMLText
 it('Escape that ends the composition of a character keeps the change of a message', async () => {
   page.type('queued-draft', 'one 二');
   pressKey('queued-draft', 'Escape', { isComposing: true });
-  // It is still there, and takes what is typed next.
+  // The editor is still open and takes further input.
   page.type('queued-draft', 'one 二三');
   await eventually(() => draft()?.value === 'one 二三');
   pressKey('queued-draft', 'Escape');

@@ -64,7 +64,7 @@ function queued(id: string, text: string) {
   return [{ id, mode: 'queue' as const, messages: [user(id, text)], queuedAt: 0 }];
 }
 
-/** What the server says of an active conversation. */
+/** Returns the server's event of an active conversation. */
 function standing(sequence: number, queue: ReturnType<typeof queued>): SessionEvent {
   return {
     sessionId: 's1',

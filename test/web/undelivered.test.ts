@@ -29,7 +29,7 @@ describe('a message that may not have arrived', () => {
 
     const [first, second, third] = server.named('POST').map(({ body }: SeenRequest) => body);
     expect([second?.messages, third?.messages]).toEqual([first?.messages, first?.messages]);
-    // The id of a user message in `messageId` would ask for an edit.
+    // A user message's id in `messageId` would ask for an edit.
     expect(third?.messageId).toBeUndefined();
     expect(shown(conversation)).toEqual(['user: Hello', 'assistant: Hi']);
     expect(conversation.page.get().notice).toBeUndefined();
@@ -69,12 +69,13 @@ describe('a message that may not have arrived', () => {
       .on('GET snapshot', reply(snapshot('active', [HELLO])))
       .on('GET stream', reply(new Wire().send(...spoken('msg-1', 'Hi')).end()));
     const conversation = await openConversation(server, snapshot('ended', []));
-    // As of the render before: React may show the message later than the server refuses it.
+    // The conversation keeps the previous render: React may show the message after the server
+    // refuses it.
     const before = conversation.chat;
     Object.defineProperty(conversation, 'chat', {
       get: () => before,
       set: () => {
-        // What the page renders next is not shown yet.
+        // The next render never arrives.
       },
     });
     conversation.send('Mine');

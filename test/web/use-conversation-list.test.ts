@@ -14,7 +14,7 @@ describe('the list of conversations', () => {
   it('leaves out a page of a search that came after the next search', async () => {
     let answerLate: (response: Response) => void = () => undefined;
     const late = new Promise<Response>((resolve) => (answerLate = resolve));
-    // Whatever the signal says: an answer may be on its way already.
+    // This fetch ignores the signal: a reply may be on its way already.
     globalThis.fetch = ((url: string) => {
       const query = new URL(url, 'http://page.test').searchParams;
       if (query.get('cursor') === 'tea-2') return late;
@@ -30,7 +30,7 @@ describe('the list of conversations', () => {
     await until('cup is listed', () => shown() === 'c1');
     answerLate(page('t2', 'tea-3'));
     await late;
-    // What has arrived is in the next render.
+    // The next render holds everything that has arrived.
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     const before = hook.current;
     hook.render({ search: 'cup' });

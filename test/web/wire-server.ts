@@ -2,7 +2,7 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import type { SessionEvent } from '../../protocol/http.js';
 import type { Fetch, Snapshot } from '../../web/src/api-client.js';
 
-/** An event stream in the hands of a test. */
+/** An event stream that a test controls. */
 export class Wire {
   readonly response: Response;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -30,7 +30,7 @@ export class Wire {
     return this;
   }
 
-  /** The way a browser reports a connection that broke in the middle. */
+  /** Breaks the connection in the middle, as a browser reports it. */
   cut(): this {
     this.#controller?.error(new TypeError('network error'));
     return this;
@@ -52,7 +52,7 @@ export interface SeenRequest {
 type Name = 'POST' | 'POST stop' | 'GET stream' | 'GET snapshot' | 'GET queue' | 'GET events';
 type Reply = (request: SeenRequest) => Response | Promise<Response>;
 
-/** Answers each kind of request with the replies that were laid out for it, in order. */
+/** Answers each kind of request with its scripted replies, in order. */
 export class WireServer {
   readonly seen: SeenRequest[] = [];
   readonly #replies = new Map<string, Reply[]>();
@@ -103,7 +103,7 @@ export function reply(value: Snapshot | Wire): Reply {
   return () => (value instanceof Wire ? value.response : Response.json(value));
 }
 
-/** The whole of a short reply, or its beginning. */
+/** Returns the chunks of a short reply, or only its beginning. */
 export function spoken(id: string, text: string, finished = true): UIMessageChunk[] {
   const begun: UIMessageChunk[] = [
     { type: 'start', messageId: id },

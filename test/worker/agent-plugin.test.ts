@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 import { leases } from '../../extensions/leases/index.js';
 import { createAgentPlugin } from '../../extensions/worker.js';
 
-/** Sweeps look after every session that they find: a Redis of its own. */
+/** The test needs its own Redis, because sweeps touch every session that they find. */
 let redis: RedisServer;
 let stores: TestStores;
 let connection: NativeConnection;
@@ -119,7 +119,7 @@ describe('the plugin', () => {
       await lost.begin({ agent: agent.name });
       await runs.untilStatus(lost.id, 'completed');
     });
-    // No worker holds a lease any more: the next caller gets it once the last one has expired.
+    // No worker holds a lease any more, so the next caller gets it after the expiry.
     await until('the lease is free', () => runs.due.lease(0, 'test', 60_000));
     expect(await runs.due.lease(0, 'another', 1)).toBe(false);
   });
@@ -149,7 +149,7 @@ it('the plugin begins no lease for a worker that could not be created', async ()
   expect(await stores.store.leases?.of('default').holders()).toEqual([]);
 });
 
-/** What workers logged at level info. */
+/** Workers' log lines of level info. */
 const lines: object[] = [];
 
 const IN_AN_HOUR = Date.now() + 60 * 60_000;
@@ -226,9 +226,9 @@ describe('versioning', () => {
       const { input } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
       return defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {});
     };
-    // It still begins then.
+    // The run keeps its start time.
     expect(await inputOf(later)).toMatchObject({ startAt: IN_AN_HOUR });
-    // What it has used is shown while it waits.
+    // Operators see the waiting run's usage.
     const spent = { tokens: expect.any(Number) as unknown };
     expect(await inputOf(waiting)).toMatchObject({ from: { step: 1, spent } });
     await runs.executor.stop(later.sessionId, { mode: 'abort' });

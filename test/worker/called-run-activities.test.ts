@@ -7,7 +7,7 @@ import { createCalledRunActivities } from '../../worker/called-run-activities.js
 
 const agent = defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } });
 
-/** How a try fails whose run is refused so; undefined: by a run that is active. */
+/** Returns a try's error if the run refuses so; without `refusal`, the run is busy. */
 async function refused(
   whenBusy: CalledRunRequest['whenBusy'],
   { refusal, attempt = 1 }: { refusal?: HelixError; attempt?: number } = {},

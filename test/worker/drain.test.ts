@@ -18,13 +18,13 @@ const leg = createGatedAgent('leg', 'gated-leg');
 
 beforeAll(async () => {
   stores = await openTestStores();
-  // Also has the workers below log nothing but errors.
+  // The harness also limits the logs of the workers below to errors.
   runs = await createRunHarness(stores, [agent, leg.agent]);
   connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
 });
 afterAll(() => connection.close());
 
-/** A user's own worker with the agents plugin, on the task queue of the newest harness. */
+/** Starts a user's own worker with the agents plugin on the newest harness's task queue. */
 async function startOwnWorker(settings: Partial<WorkerOptions> = {}) {
   const worker = await Worker.create({
     connection,

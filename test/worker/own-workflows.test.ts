@@ -29,7 +29,7 @@ afterAll(() => connection.close());
 const createPlugin = (): ReturnType<typeof createAgentPlugin> =>
   createAgentPlugin({ agents: [agent], stores, sweep: false });
 
-/** An agent runs, and so do the worker's own workflows, the one without a name included. */
+/** Expects that an agent runs, and the worker's own workflows, including the default export. */
 async function expectAll(worker: Worker): Promise<void> {
   await worker.runUntil(async () => {
     const run = await runs.begin(runs.newSessionId(), agent.name, 'hello');

@@ -6,7 +6,7 @@ const { shout } = proxyActivities<{ shout: (word: string) => Promise<string> }>(
   startToCloseTimeout: '10s',
 });
 
-/** A workflow that has nothing to do with agents. */
+/** A workflow without agents. */
 export function greet(name: string): Promise<string> {
   return shout(`hello ${name}`);
 }

@@ -68,7 +68,7 @@ it.each([
         }),
       },
     });
-    // The first looks at it fail as code does, with a text of its author.
+    // The first two look-ups fail like code with a message of its author.
     let faults = 2;
     const faulty = new AgentRegistry();
     faulty.registerFactory('sad', (): AgentDefinition => {
@@ -96,7 +96,7 @@ it.each([
       stores,
       agents: faulty,
       sweep: false,
-      // A person's own, which fails with a text of its own.
+      // A user's own interceptor, which fails with its own message.
       interceptors: {
         activity: [
           () => ({
@@ -140,7 +140,7 @@ it.each([
   },
 );
 
-/** Everything that the server keeps of a workflow: its texts, and its bytes as text. */
+/** Returns all text of a workflow's stored data: strings, and bytes as text. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (value instanceof Uint8Array) return [Buffer.from(value).toString('latin1')];

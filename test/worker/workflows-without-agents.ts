@@ -1,4 +1,4 @@
-/** What a worker has that knows nothing of agents. */
+/** A workflow of a worker that knows no agents. */
 export function greet(name: string): Promise<string> {
   return Promise.resolve(`hello ${name}`);
 }

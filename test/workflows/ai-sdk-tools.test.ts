@@ -10,7 +10,7 @@ import { useRuns } from '../support/run-harness.js';
 const keys: string[] = [];
 const asked: LanguageModelV4CallOptions[] = [];
 
-/** Takes a picture, refunds above a limit only with a person's consent, and asks the browser. */
+/** Tools that take a picture, refund (above a limit with consent) and ask the browser. */
 const tools = {
   picture: tool({
     description: 'Takes a picture.',
@@ -39,7 +39,7 @@ const tools = {
   }),
 };
 
-/** Calls what the user's message lists, then says `done`. */
+/** Calls the tools that the message lists, then says `done`. */
 const model = fakeModel((_, options) => {
   asked.push(options);
   const at = options.prompt.findLastIndex(({ role }) => role === 'user');

@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
-/** Measured when this test was written, plus a fifth. A worker loads this for every workflow it keeps. */
+/**
+ * The size when this test was written, plus a fifth. A worker loads the bundle for every workflow
+ * that it keeps.
+ */
 const BUDGET_BYTES = 740_000;
 
 let code = '';
@@ -11,11 +14,11 @@ beforeAll(async () => {
     workflowsPath: fileURLToPath(new URL('../../extensions/workflows.ts', import.meta.url)),
     logger: new DefaultLogger('ERROR'),
   });
-  // Without the source map, which has the names of all files.
+  // The source map holds the names of all files, so the test removes it.
   code = bundle.code.replace(/\/\/# sourceMappingURL=.*$/s, '');
 }, 120_000);
 
-/** Packages whose modules are in the bundle. */
+/** Returns the packages with modules in the bundle. */
 function packagesIn(bundled: string): string[] {
   const paths = bundled.matchAll(/node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//g);
   return [...new Set([...paths].flatMap(([, name]) => name ?? []))].sort();

@@ -15,7 +15,7 @@ import {
 export { report } from '../../examples/own-workflow/workflows.js';
 export { agentRun } from '../../extensions/workflows.js';
 
-/** One run, and its result. */
+/** Runs an agent and returns the result. */
 export function ask(
   agent: string,
   message: string,
@@ -24,14 +24,14 @@ export function ask(
   return runAgent(agent, message, options);
 }
 
-/** Two runs of one conversation, one after the other. */
+/** Runs a conversation's two turns, one after the other. */
 export async function askTwice(agent: string, options: RunAgentOptions): Promise<string[]> {
   const first = await runAgent(agent, 'one', options);
   const second = await runAgent(agent, 'two', options);
   return [first.text, second.text];
 }
 
-/** Stops its run when it is signalled. */
+/** Runs an agent and stops the run at a signal. */
 export async function askUntilEnough(
   agent: string,
   message: string,
@@ -42,7 +42,7 @@ export async function askUntilEnough(
   return run.result();
 }
 
-/** Cancels one of its scopes, and tells how its run has ended. */
+/** Cancels the run's scope and returns the run's end. */
 export async function askInScope(
   agent: string,
   message: string,
@@ -64,7 +64,7 @@ export async function askInScope(
   return asked;
 }
 
-/** A run that a cancel does not reach, and one that begins after it. */
+/** Shields one run from a cancel and begins another after it. */
 export async function askShielded(
   agent: string,
   message: string,

@@ -6,12 +6,14 @@ import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-/** Beyond two of the new executions that the tests' server suggests every 13 steps or so. */
+/** Enough for two continue-as-new: the tests' server suggests one every 13 steps or so. */
 const STEPS = 30;
 
 const HELD = 'held';
 
-/** Calls its tool in every step but the last, and says how often it was asked. */
+/**
+ * Creates an agent that calls its tool in every step but the last, then says its number of prompts.
+ */
 function createLongAgent(): AgentDefinition {
   const model = fakeModel((_, { prompt }) => {
     const step = prompt.filter(({ role }) => role === 'assistant').length + 1;
@@ -38,7 +40,7 @@ function createLongAgent(): AgentDefinition {
 describe('a run too long for one history', () => {
   let stores: TestStores;
   let runs: RunHarness;
-  /** Holds up what an operator asks of the call `HELD`. */
+  /** Delays operators' requests about the call `HELD`. */
   let held: (() => Promise<void>) | undefined;
   beforeAll(async () => {
     const opened = await openTestStores();
@@ -64,7 +66,7 @@ describe('a run too long for one history', () => {
 
       const last = await runs.client.workflow.getHandle(workflowId).describe();
       expect(last.runId).not.toBe(first.runId);
-      // What operators find it by goes along.
+      // The new execution keeps the search attributes.
       expect(last.typedSearchAttributes.getAll()).toEqual(
         expect.arrayContaining(
           [

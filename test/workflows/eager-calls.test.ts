@@ -34,7 +34,7 @@ async function perform(...calls: string[]): Promise<RunRecord> {
   return run;
 }
 
-/** The task queues of a run's calls, in the order in which they were scheduled. */
+/** Returns the task queues of a run's calls, in the order of scheduling. */
 async function queuesOf({ runId }: RunRecord): Promise<string[]> {
   const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>

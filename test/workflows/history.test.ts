@@ -4,7 +4,7 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { useRuns } from '../support/run-harness.js';
 
-/** In everything that people, the model and tools say. */
+/** A word in everything that people, the model and tools say. */
 const SECRET = 'xyzzy';
 const SHAPES = ['single', 'leg'] as const;
 

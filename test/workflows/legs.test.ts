@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 
 const OTHER_QUEUE = `other-${randomBytes(6).toString('hex')}`;
 const inputSchema = z.object({});
-/** Calls that were begun, by id, and what lets those of `hold` end. */
+/** Begun calls by id, with the function that ends a `hold`. */
 const held = new Map<string, () => void>();
 const tools = [
   defineTool({ name: 'echo', description: 'Echoes.', inputSchema, execute: () => 'ok' }),
@@ -123,7 +123,7 @@ async function toolCallsOf(run: RunRecord) {
   );
 }
 
-/** As a judge does whose sight is wrong: the worker lives. */
+/** Takes an attempt over, like a judge that wrongly declares a live worker dead. */
 async function loseAttempt({ runId }: RunRecord, number: number): Promise<void> {
   const leases = stores.store.leases?.of('default');
   for (const holder of (await leases?.holders()) ?? []) {
@@ -203,7 +203,7 @@ describe('a run in legs', () => {
     const release = await until('the tool is executed', () => held.get(id));
     const next = runs.startWorker();
     const stopped = worker.stop();
-    // The state of a worker that was asked to stop is known at once.
+    // A worker that was asked to stop reports that state at once.
     release();
     await stopped;
     worker = await next;
@@ -253,10 +253,10 @@ describe.each(['usual', 'legged'])(
         });
       }
       expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
-      // The executions of the lost attempts end too late to count.
+      // The lost attempts' executions end too late to count.
       held.get(id)?.();
       const most = (await toolCallsOf(run)).map(({ retryPolicy }) => retryPolicy?.maximumAttempts);
-      // The last one settles the call.
+      // The last attempt settles the call.
       expect(most).toEqual([2, 1, 0]);
       expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
         { errorCode: 'tool_execution_failed' },

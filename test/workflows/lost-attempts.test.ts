@@ -18,7 +18,7 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
     { isLeased: true, replaces: { token: 10, number: 1, progress: { steps: 1 } } },
     { isLeased: true, replaces: { token: 20, number: 2, progress: { steps: 2 } } },
   ]);
-  // A frozen worker may get the next attempt: heartbeats notice that soon.
+  // A frozen worker may get the next attempt; its heartbeat timeout reveals that soon.
   expect(timeouts).toEqual(['90s', undefined, undefined]);
 });
 

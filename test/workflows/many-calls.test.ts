@@ -6,7 +6,7 @@ import { useRuns } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
-/** Executions of the tool at this moment. */
+/** Number of executions of the tool in progress. */
 let working = 0;
 
 const hold = defineTool({
@@ -47,7 +47,7 @@ async function ask(who: string, of: string, count: number, call: object): Promis
   return begun.run;
 }
 
-/** Time from the message to the first word of the reply, ms. */
+/** Measures the time from the message to the reply's first word, ms. */
 async function firstToken(who: string): Promise<number> {
   const from = performance.now();
   const { sessionId } = await ask(who, 'many', 0, {});
@@ -59,7 +59,7 @@ async function firstToken(who: string): Promise<number> {
   return performance.now() - from;
 }
 
-/** Activities of a run that were scheduled and not completed, at most at any time. */
+/** Returns the largest number of a run's activities open at a time. */
 async function mostScheduled({ runId }: RunRecord): Promise<number> {
   const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
   let open = 0;

@@ -49,7 +49,6 @@ describe('the details of a run', () => {
 
 describe('a run in the Temporal UI', () => {
   const { agent } = createTestAgent();
-  // A model call of 5 tokens costs half a cent.
   const pricing = { inputPerMTok: 1_000, outputPerMTok: 1_000 };
   const { runs } = useRuns([{ ...agent, llmConfig: { ...agent.llmConfig, pricing } }]);
 
@@ -65,7 +64,7 @@ describe('a run in the Temporal UI', () => {
       );
       return metadata.currentDetails ?? '';
     };
-    // The store knows of the pause before the workflow does.
+    // The store knows of the wait before the workflow does.
     await until('the workflow waits', async () => (await details()).includes('waiting for'));
     expect(await details()).toContain('Used so far: 5 tokens, $0.0050');
     expect(await handle.query<AgentState>('agentState')).toMatchObject({

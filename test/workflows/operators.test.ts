@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const executed: unknown[] = [];
 
-/** Asks for the call that the message names, then says `done`. */
+/** Creates an agent that makes the message's call, then says `done`. */
 function createAskingAgent(): AgentDefinition {
   const model = fakeModel((_, { prompt }) => {
     const at = prompt.findLastIndex(({ role }) => role === 'user');

@@ -16,10 +16,10 @@ import { stopping } from './recording/stopping.js';
 import { subAgents } from './recording/sub-agents.js';
 import { turns } from './recording/turns.js';
 
-// Plays runs that take every path of the workflow, replays the history of each at once, and keeps those of
-// KEPT: until the first release again whenever the workflow's commands change, afterwards under further names.
+// Plays runs on every path of the workflow, replays each history, and stores those of KEPT: until
+// the first release again whenever the workflow's commands change, later under further names.
 
-/** The server suggests to continue as new after a few steps. */
+/** Events after which the server suggests to continue as new. */
 const SUGGESTED_AT = 30;
 
 async function openStage(address?: string, shape?: RunShape, notify?: RunNotices): Promise<Stage> {
@@ -88,7 +88,7 @@ describe('a run with receivers', () => {
   }, 60_000);
 });
 
-/** Type and id of the workflows that an execution has started. */
+/** Returns type and id of the workflows that an execution has started. */
 function startedIn({ events }: History): (string | null | undefined)[][] {
   return (events ?? []).flatMap(({ startChildWorkflowExecutionInitiatedEventAttributes: child }) =>
     child == null ? [] : [[child.workflowType?.name, child.workflowId]],

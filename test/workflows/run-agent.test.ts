@@ -20,7 +20,7 @@ import { openTestStores, type TestStores } from '../support/test-stores.js';
 import type { HistoryEvent } from '../support/history-of.js';
 import { until } from '../support/until.js';
 
-/** The events of a workflow from the first with these attributes on, once it is there. */
+/** Waits for an event with these attributes and returns the events from there on. */
 function untilEvent(
   handle: WorkflowHandle,
   attributes: keyof HistoryEvent,
@@ -28,7 +28,7 @@ function untilEvent(
   return until(attributes, () => eventsSince(handle, attributes));
 }
 
-/** The same, once the workflow has handled that event. */
+/** Waits like `untilEvent`, and until the workflow has handled the event. */
 function untilTaskAfter(
   handle: WorkflowHandle,
   attributes: keyof HistoryEvent,
@@ -94,7 +94,7 @@ const start = (type: string, ...args: unknown[]) =>
 const call = async (type: string, ...args: unknown[]): Promise<unknown> =>
   (await start(type, ...args)).result();
 
-/** The type of the refusal that fails the workflow. */
+/** Returns the error type that fails the workflow. */
 async function refusal(...args: unknown[]): Promise<unknown> {
   const error = await call('ask', ...args).then(
     () => undefined,
@@ -106,7 +106,7 @@ async function refusal(...args: unknown[]): Promise<unknown> {
   return error;
 }
 
-/** Messages whose `begin` is recorded, and whose reply is lost when the test says so. */
+/** Controls by message id: `begun` reports a recorded `begin`, `lost` loses its reply. */
 const replies = new Map<string, { begun: () => void; lost: Promise<void> }>();
 
 function holdReply(messageId: string): { begun: Promise<void>; fail: () => void } {
@@ -138,7 +138,7 @@ function losingReplies({ store, ...rest }: TestStores): TestStores {
   };
 }
 
-/** A conversation of a user who has no other. */
+/** Returns a new conversation of a new user. */
 const conversation = (): { sessionId: string; userId: string } => ({
   sessionId: runs.newSessionId(),
   userId: someone(),

@@ -41,7 +41,7 @@ async function perform(agent: string, ...script: object[]) {
   return { run, sessionId };
 }
 
-/** How the run of a script ends, by its workflow and by its record. */
+/** Plays a script and returns the run's end, by its workflow and by its record. */
 async function ending(agent: string, ...script: object[]): Promise<[unknown, SessionRecord?]> {
   const { run, sessionId } = await perform(agent, ...script);
   return [await harness.result(run), await stores.store.sessions.read(sessionId)];

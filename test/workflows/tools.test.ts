@@ -106,7 +106,7 @@ describe.each(SHAPES)('a tool that ends the run%s', (_, agent) => {
     expect(rows).toMatchObject([
       { output: 21 },
       { toolCallId: 'sibling' },
-      // The output of the run, for its message.
+      // The message carries the run's output.
       { display: true, parts: [], output: { answer: 42 } },
     ]);
   });

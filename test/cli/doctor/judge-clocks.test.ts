@@ -1,6 +1,6 @@
 import { judgeClocks } from '../../../cli/doctor/judge-clocks.js';
 
-/** A clock that is so many ms ahead of this machine, read within 100 ms. */
+/** Returns a reading of a clock that is `ms` ahead of this machine, taken within 100 ms. */
 const ahead = (ms: number) => ({ at: 1_000_050 + ms, askedAt: 1_000_000, repliedAt: 1_000_100 });
 
 describe('what doctor says of clocks', () => {

@@ -44,9 +44,7 @@ export interface AskedSession {
   look: () => Promise<Shown>;
 }
 
-/**
- * The tool runs `c0`; `c1` and `c2` wait for an approval, `l1` for the page. Then the model quotes.
- */
+/** `c0` runs at once; `c1` and `c2` need an approval, `l1` the page. Then the model quotes. */
 const SCRIPT = [
   {
     say: 'May I? ',

@@ -4,7 +4,8 @@ import { useProduct } from '../../support/product.js';
 import { openAskedSession, readCharges, signIn, type Person } from './asked-session.js';
 
 /**
- * Clients may claim anything: the worker executes, and the model hears, only what the server knows.
+ * Whatever a client claims, only the server's own record decides what runs and what the model
+ * hears.
  */
 
 type Part = Record<string, unknown>;

@@ -64,15 +64,11 @@ const NASTY: readonly unknown[] = [
 
 const nasty = fc.constantFrom(...NASTY);
 
-/**
- * Values for properties that programs expect to be narrower than the schema says, by the name of
- * the property or its schema.
- */
+/** Values for properties that code restricts beyond the schema, by property or schema name. */
 type Hints = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
 /**
- * Generates values that fit a schema; one in three then has one place changed, perhaps to an
- * invalid value.
+ * Generates values that fit a schema; one in three has one place changed, perhaps to a bad value.
  */
 function valuesOf(schema: JsonSchema, root: object, hints: Hints): fc.Arbitrary<unknown> {
   const fitting = fittingValues(schema, root, hints);
@@ -143,10 +139,7 @@ function resolve(reference: string, root: object): JsonSchema {
     .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], root) as JsonSchema;
 }
 
-/**
- * Generates small numbers of a range, or the smallest of a range that has only large ones, such as
- * timestamps.
- */
+/** Generates small numbers of a range, or the minimum of a range of large ones (timestamps). */
 function integersOf({ minimum = -10, maximum = 1_000 }: JsonSchema) {
   const min = Math.max(minimum, -1_000);
   return fc.integer({ min, max: Math.max(min, Math.min(maximum, 10_000)) });

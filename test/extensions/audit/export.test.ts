@@ -6,7 +6,7 @@ import type { Audit } from '../../../store/contract/audit.js';
 
 const entry = { id: 'e', at: 1, actor: 'rule', via: 'auto', action: 'expire', target: {} } as const;
 
-/** Exports a trail to a client that takes what `write` takes. */
+/** Exports the trail to a client that reads through `write`. */
 function exportTo(page: Audit['page'], write: (done: () => void) => void) {
   const route = AUDIT_ROUTES.find(({ id }) => id === 'exportAudit');
   const client = new Writable({
@@ -41,7 +41,7 @@ it('an export reads no further than its client takes it', async () => {
   };
   let isStuck: () => void = () => undefined;
   const stuck = new Promise<void>((resolve) => (isStuck = resolve));
-  // It takes the first line and then no more.
+  // The client takes the first line and then no more.
   const { client, ended } = exportTo(page, isStuck);
   await stuck;
   for (let turn = 0; turn < 1_000; turn += 1) await new Promise(setImmediate);

@@ -15,7 +15,7 @@ const key = (id: string): PayloadKey => ({ id, key: randomBytes(32) });
 
 const toPayload = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
 
-/** The bytes of a payload, its metadata included. */
+/** Returns a payload's bytes, its metadata included. */
 const bytesOf = ({ data, metadata = {} }: Payload): string =>
   Buffer.concat([...Object.values(metadata ?? {}), data ?? new Uint8Array()]).toString('latin1');
 

@@ -32,7 +32,7 @@ const look = defineTool({
 const reply = says(LONG);
 const hasNotes = ({ prompt }: { prompt: unknown }) => JSON.stringify(prompt).includes('notes');
 
-/** An agent whose steps each add about 60 tokens, of which 300 fit. */
+/** Serves an agent whose steps each add about 60 tokens; the limit is 300. */
 async function serve(
   script: Script = sayInTurn(),
   config: Partial<CompactionSettings> = {},
@@ -49,7 +49,7 @@ async function serve(
   return { asked, model, agent, ...createHarness(await openTestStores(), agent) };
 }
 
-/** A turn of this many steps that call a tool, and a last one. */
+/** Returns a turn of `count` steps that call a tool, and a last step without calls. */
 const steps = (count: number): Script =>
   sayInTurn(
     ...Array.from({ length: count }, (_, n) => asks(call(`c${String(n)}`, 'look', {}))),
@@ -71,7 +71,7 @@ describe('a long turn', () => {
     ]);
     const last = JSON.stringify(model.doStreamCalls.at(-1)?.prompt);
     expect(last).toContain(`notes ${String(asked.length)}`);
-    // Call and result together, in each prompt.
+    // Every prompt keeps a call together with its result.
     for (const { prompt } of model.doStreamCalls) {
       const json = JSON.stringify(prompt);
       const ids = (type: string) =>
@@ -117,7 +117,7 @@ describe('a long turn', () => {
       lost = given.step(run, step);
     }
     expect(given.asked).toHaveLength(1);
-    // Another worker, which remembers nothing.
+    // The second worker starts with an empty memory.
     const other = createHarness(given.stores, given.agent, given.session);
     expect(await other.step(run, step, 2)).toMatchObject({ status: 'completed' });
     expect(given.asked).toHaveLength(1);
@@ -161,7 +161,7 @@ describe('a long turn', () => {
 });
 
 describe('a conversation with a summary', () => {
-  /** Five turns, the last of which needed a summary. */
+  /** Plays five turns, the last of which needs a summary. */
   async function converse() {
     const given = await serve(() => reply);
     while (given.asked.length === 0) await given.play(await given.begin());
@@ -194,7 +194,7 @@ describe('a conversation with a summary', () => {
 });
 
 describe("a summary of the agent's own code", () => {
-  /** Two turns; in the second, the agent has a summary kept. */
+  /** Plays two turns; in the second, the agent keeps a summary. */
   async function keep(make: unknown, timeoutMs: unknown = 1_000) {
     let kept: unknown;
     const prepareStep: PrepareStep = async ({ messages, compaction: record }) => {

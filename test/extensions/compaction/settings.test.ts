@@ -59,7 +59,7 @@ const late = (id: string): ModelMessage => ({
 });
 const count = (messages: readonly ModelMessage[]): number => messages.length;
 
-/** Ids of calls and results on both sides of a place. */
+/** Returns the ids of calls and results on both sides of a cut. */
 function split(messages: readonly ModelMessage[], at: number): string[] {
   const ids = (side: readonly ModelMessage[]) =>
     new Set(
@@ -101,7 +101,7 @@ describe('the place of a cut', () => {
       results('c2'),
     ];
     expect(chooseCut(waiting, 0, 1, count)).toBe(3);
-    // It never gets one now.
+    // The waiting call never gets a result now.
     expect(chooseCut([...waiting, user('b'), late('x')], 0, 1, count)).toBe(7);
   });
 
@@ -143,7 +143,7 @@ describe('what is summarised', () => {
   });
 });
 
-/** Long turns; each takes about 30 tokens. */
+/** Returns long turns, each of about 30 tokens. */
 const long = (turns: number): ModelMessage[] =>
   Array.from({ length: turns }, (_, n) => [
     user(`question ${String(n)} ${'q'.repeat(40)}`),
@@ -151,7 +151,7 @@ const long = (turns: number): ModelMessage[] =>
     results(`c${String(n)}`),
   ]).flat();
 
-/** Asks once, with a record that keeps what is made. */
+/** Prepares one model call with a record that keeps the summary. */
 async function prepare(
   config: CompactionSettings,
   messages: ModelMessage[],
@@ -216,7 +216,7 @@ describe('compaction', () => {
     const messages = long(40);
     await prepare({ maxTokens: 400, summarize }, messages, { messages: 9, summary: 'older' });
     expect(asked).toEqual([{ first: messages[9], previous: 'older' }]);
-    // With what is kept already it fits.
+    // With the summary kept earlier, the prompt fits.
     const fitting = { messages: 111, summary: 'older' };
     const { prepared, made } = await prepare({ maxTokens: 400, summarize }, messages, fitting);
     expect(prepared?.messages).toHaveLength(10);

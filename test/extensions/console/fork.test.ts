@@ -8,13 +8,13 @@ import { changing, drive, newCall, type SessionDriver } from '../../support/sess
 import { startApi, type ApiServer } from '../../api/api-server.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
 
-/** Forks of a run of Ann's, who may have two active runs. */
+/** Forks a run of Ann, who may have two active runs. */
 let stores: MemoryStores;
 let api: ApiServer;
 let executor: ReturnType<typeof createIdleRuns>;
 let session: SessionDriver;
 let runId: string;
-/** The copy is made, and nothing resumes it. */
+/** True makes the copy's resumption fail. */
 let isAway: boolean;
 
 beforeEach(async () => {
@@ -59,7 +59,7 @@ async function fork(step: number, sessionId = 'copy'): Promise<[number, string |
 const copied = (sessionId = 'copy') =>
   stores.store.sessions.read(toStoredSessionId(sessionId, 'acme'));
 
-/** A step with a call that is done, and one more. */
+/** Adds a step with a finished call `c1` and a call `c2` of this kind. */
 async function doneBeside(kind: 'approval' | 'client' | 'server'): Promise<void> {
   await session.ask(runId, 1, [newCall('c1', 'server'), newCall('c2', kind)]);
   await session.start(runId, 1, 'c1');

@@ -7,7 +7,7 @@ import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
 import { toOperatorRun } from '../../../extensions/console/run.js';
 
-/** Two turns: in the first a call is approved, in the second one waits. */
+/** Plays two turns: the first has an approved call, the second a waiting one. */
 async function twoTurns() {
   const stores = createMemoryStores();
   const session = drive(stores, newSessionId());
@@ -98,7 +98,7 @@ describe('listRuns', () => {
 
 it('a run whose record is of another tenant is not shown', async () => {
   const { store, ...rest } = createMemoryStores();
-  // As Temporal lists it if its workflow was started without search attributes.
+  // Temporal lists a run in this form if its workflow started without search attributes.
   const listed = async (tenant?: string) => {
     const session = drive({ store, ...rest }, newSessionId());
     const begun = await session.newRun({ owner: 'ann', ...(tenant !== undefined && { tenant }) });
@@ -112,7 +112,7 @@ it('a run whose record is of another tenant is not shown', async () => {
     { runId: ofTenant.runId },
   ]);
   expect(await toOperatorRun(deps, {}, ofNone)).toMatchObject([{ runId: ofNone.runId }]);
-  // Its record has expired.
+  // The run's record has expired.
   const gone = { ...ofNone, runId: 'gone:1-x' };
   expect(await toOperatorRun(deps, {}, gone)).toMatchObject([gone]);
 });

@@ -3,7 +3,7 @@ import type { MemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { startOnMemory, type ApiServer } from '../../api/api-server.js';
 
-/** A run of Ann's, which a colleague looks at from close by. */
+/** A colleague inspects the steps of Ann's run. */
 let stores: MemoryStores;
 let api: ApiServer;
 let run: string;

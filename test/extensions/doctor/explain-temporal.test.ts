@@ -9,7 +9,7 @@ import {
 import { CERTIFICATES } from '../../support/secured-temporal.js';
 import { Connection } from '@temporalio/client';
 
-/** Servers of gRPC over TLS that demand certificates. */
+/** gRPC servers over TLS that demand client certificates. */
 const servers: Http2SecureServer[] = [];
 afterAll(() => {
   for (const server of servers) server.close();
@@ -19,15 +19,14 @@ const read = (name: string): Buffer =>
   readFileSync(new URL(`../../support/certificates/${name}`, import.meta.url));
 
 interface Replies {
-  /** Status of every call. */
+  /** gRPC status of every call. */
   all?: number;
-  /** Of a look at the server. */
+  /** gRPC status of calls about the server. */
   system?: number;
-  /** Of those about the namespace. */
+  /** gRPC status of calls about the namespace. */
   namespace?: number;
 }
 
-/** Replies with these statuses. */
 async function serve({ all = 0, system = all, namespace = all }: Replies): Promise<string> {
   const made = createSecureServer({
     key: read('server.key'),
@@ -146,7 +145,7 @@ it.concurrent(
         /"acme", but not describe it: the reason\..*DescribeNamespace/,
       ),
     });
-    // The SDK's workers describe it themselves.
+    // The SDK's workers describe the namespace themselves.
     await expect(explainTemporal({ ...settings, isWorker: true })).resolves.toMatchObject({
       fault: expect.stringContaining('may not use the namespace "acme"'),
     });

@@ -10,7 +10,7 @@ import { createMemoryStores, type MemoryStores } from '../../../store/memory/ind
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 
-/** Files of conversations, over HTTP, with the runs of this process behind the API. */
+/** Serves conversations' files over HTTP, with an in-process executor behind the API. */
 let stores: MemoryStores;
 let executor: InProcessExecutor;
 let api: ApiServer;
@@ -74,7 +74,7 @@ const toPart = ({ type, url, mediaType, filename }: UploadedFile): object => ({
   filename,
 });
 
-/** The text of a reply, and what the model was given, if it quotes that. */
+/** Reads a reply's text, which quotes the model's prompt if the message asks for it. */
 async function replyOf(response: Response): Promise<string> {
   const deltas = (await response.text()).matchAll(/^data: (\{.*\})$/gm);
   return Array.from(deltas, ([, json = '']) => JSON.parse(json) as { delta?: string })
@@ -150,7 +150,7 @@ describe('a file', () => {
     const removed = await fetch(api.url + file.url, { method: 'DELETE' });
     expect(removed.status).toBe(204);
     expect((await api.get(file.url)).status).toBe(404);
-    // The message was accepted: sent again, it is no new one.
+    // The API accepted the message, so a repeated post adds no message.
     expect((await send([quote, toPart(file)])).status).toBe(200);
     const reply = await replyOf(await send([quote], 'u2'));
     expect(reply).toContain('[The file \\"dot.png\\" is not there any more.]');

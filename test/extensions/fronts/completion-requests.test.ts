@@ -38,7 +38,7 @@ describe('messages of a completion', () => {
     expect(quoteOf(user('older'), user(long))).not.toMatch(/start|older/);
     const split = quoteOf(user('older'), user('y'.repeat(most - 2)));
     expect(split).toContain('"er"');
-    // A pair of surrogates is not halved.
+    // The cut does not halve a surrogate pair.
     const pairs = quoteOf(user('\u{1f600}'), user('y'.repeat(most - 1)));
     expect(pairs.isWellFormed()).toBe(true);
   });
@@ -48,7 +48,7 @@ it.each([
   ['stop', 'stop'],
   ['length', 'length'],
   ['content-filter', 'content_filter'],
-  // It waits for others only.
+  // The reply waits for people, never for the client.
   ['tool-calls', 'stop'],
 ] as const)('a reply that ends with %s ends as %s', (reason, finish) => {
   const used = { pending: [], usage: { inputTokens: 1, outputTokens: 2 } };

@@ -101,7 +101,7 @@ describe('the conversation of a completion', () => {
     expect(other.sessionId).not.toBe(first.sessionId);
     expect(other.messagePrefix).not.toBe(first.messagePrefix);
     expect(read([hi]).sessionId).not.toBe(read([hi]).sessionId);
-    // Another model is another content, in the same conversation.
+    // Another model means other content in the same conversation.
     const caller = { userId: 'ann', tenantId: 't1' };
     const model = { model: 'support', messages: [hi] };
     const asked = readConversation(model, { caller, session: undefined, key: 'k' });
@@ -125,7 +125,7 @@ describe('the conversation of a completion', () => {
     expect(read([answer('c1')], { session: 's2' }).answers).toEqual(new Map([['c1', '1']]));
     expect(() => read([answer('c1')])).toThrow('tool_call_id');
     expect(() => read([hi], { session: 'a b' })).toThrow('session id');
-    // Answers before the last reply are those of earlier requests.
+    // Answers before the last reply belong to earlier requests.
     const replied: CompletionMessage = { role: 'assistant', content: 'x' };
     expect(read([answer('s1:c1'), replied, hi]).isNew).toBe(true);
     expect(readEarlierSession({ messages: [answer('s1:c1'), replied, hi] })).toBe('s1');

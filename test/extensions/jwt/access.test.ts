@@ -36,7 +36,7 @@ describe('a server without accounts', () => {
     ['chat.localhost', 200],
     ['api:3000', 200],
     ['chat.example.com', 200],
-    // DNS rebinding: a page whose own name points here is of this origin for the browser.
+    // DNS rebinding: the browser takes a page whose name points here for this origin.
     ['rebound.evil.test:3000', 401],
     ['localhost.evil.test', 401],
     ['127.0.0.1.evil.test', 401],
@@ -190,7 +190,7 @@ describe('failures and readiness', () => {
     api = await startApi(createGreeter(), { checks: { redis } });
     const { get } = api;
     const asked = Array.from({ length: 50 }, () => get('/readyz'));
-    // Sent after them on other connections: once these have replied, the first have arrived.
+    // These requests follow on other connections; once they have replied, the first have arrived.
     await Promise.all(asked.map(() => get('/healthz')));
     open();
     expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));

@@ -127,7 +127,7 @@ describe('tokens with a public key', () => {
     const es = { alg: 'ES256' };
     expect(await ask(server, bearer(await sign({}, first.privateKey, es)))).toEqual(SIGNED_IN);
     expect(await ask(server, bearer(await sign({}, second.privateKey, es)))).toEqual(REFUSED);
-    // The oldest trick: the public key, which everybody has, taken for a secret.
+    // The oldest trick: the attacker signs with the public key as an HMAC secret.
     const forged = await sign({}, new TextEncoder().encode(pem));
     expect(await ask(server, bearer(forged))).toEqual(REFUSED);
   });

@@ -77,7 +77,7 @@ describe('tokens of an issuer with a key set', () => {
     expect(await response.text()).not.toMatch(/jwk|127\.0\.0\.1/i);
     issuing.keys = [{ kid: 'one', key: first.publicKey }];
     expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
-    // The issuer is gone; a malformed token is refused all the same.
+    // The authenticator refuses a malformed token even without the issuer.
     await issuing.close();
     const other = await start({ jwksUrl: issuing.url });
     expect(await ask(other, bearer(token))).toEqual([503, 'unavailable']);

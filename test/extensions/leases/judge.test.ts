@@ -15,7 +15,7 @@ const workOf = (id: string, isPatient?: true): HeldWork => ({
   ...(isPatient && { isPatient }),
 });
 
-/** Leases whose clock the test holds; judges that have been steady since the beginning. */
+/** Opens leases on the test's clock, and judges that have been steady from the beginning. */
 function openWorld() {
   const clock = { now: 1_000 };
   const data = createMemoryData({ now: () => clock.now });
@@ -40,7 +40,7 @@ function openWorld() {
     });
     return () => look(takeOver);
   };
-  /** A worker that dies with this work, in sight of these judges. */
+  /** Lets a worker die with this work while these judges look. */
   const die = async (
     holder: string,
     work: HeldWork[],

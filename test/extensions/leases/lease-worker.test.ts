@@ -48,10 +48,10 @@ it('a process that gets the name of one that died does not renew the lease of th
 it('a former process that left its lease behind has died, and counts once', async () => {
   const { deps, leases } = open();
   const work = { taskToken: 'a', workflowId: 'run:a', runId: 'a', token: 1, number: 1 };
-  // The last one is another process, which lives.
+  // `f2` belongs to another process, which lives.
   for (const each of ['f', 'f.1', 'f2']) await leases.renew(each, 60_000);
   await leases.hold('f.1', { id: 'a', ...work });
-  // It was judged while it lived, and continued under another name.
+  // A judge took `f` while its process lived, so the process continued as `f.1`.
   await leases.judge('f', 1);
   const begun = beginLease({ ...deps, replaces: 'f' });
   const counted: RunEvent['kind'][] = [];

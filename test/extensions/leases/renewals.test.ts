@@ -7,14 +7,14 @@ import {
 } from '../../../extensions/leases/renewals.js';
 import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';
 
-/** A worker whose clock and engine the test holds. */
+/** Opens a worker on the test's clock and engine. */
 function openWorker() {
   const world = {
     now: 0,
     ticks: 0,
     unansweredMs: 0,
     isRunning: true,
-    /** The time that Redis takes for an answer; undefined: it is away. */
+    /** Reply time of Redis, ms; undefined if Redis is away. */
     delayMs: 1 as number | undefined,
     judged: new Set<string>(),
     renewed: [] as string[],
@@ -47,7 +47,7 @@ function openWorker() {
       },
     },
   });
-  /** Turns at the usual pace; without ticks the main thread stands still. */
+  /** Advances by turns of the usual length; without ticks the main thread stands still. */
   const turns = async (count: number, ticks = 1): Promise<void> => {
     for (let n = 0; n < count; n += 1) {
       world.now += LEASE_TIMES.renewMs;
@@ -177,7 +177,7 @@ it('the pulse names the tool that began since the last tick, or is alone, and no
   const endSecond = pulse.executing(callOf('second'));
   expect(suspect()).toBe('second');
   jest.advanceTimersByTime(1_000);
-  // Either of them may hold it up by now.
+  // Either call may block the thread by now.
   expect(suspect()).toBeUndefined();
   endFirst();
   expect(suspect()).toBe('second');

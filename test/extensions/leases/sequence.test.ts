@@ -7,7 +7,7 @@ const report = (sentAt: number, steadySince = sentAt) => ({
   stops: [],
 });
 
-/** Reports of two sources, of which the second begins to report at a time. */
+/** Joins the reports of two sources; the second begins to report at `secondAt`. */
 function join(secondAt: number) {
   let now = 0;
   const since: number[] = [];
@@ -23,7 +23,7 @@ function join(secondAt: number) {
   now = secondAt;
   second(report(now));
   second(report(now + 400, now));
-  // It has a gap of its own.
+  // The second source has a gap of its own.
   second(report(now + 5_000));
   return { since, secondAt };
 }

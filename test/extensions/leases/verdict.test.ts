@@ -4,7 +4,7 @@ const heldFor = (leftMs: number) => ({ leftMs, isEnded: false });
 const HELD = heldFor(1_500);
 const LAPSED = { leftMs: 0, isEnded: false };
 
-/** What is known after these looks. */
+/** Returns the sighting after these looks. */
 function after(...looks: [at: number, state: typeof HELD][]): Sighting {
   let sighting: Sighting | undefined;
   for (const [at, state] of looks) sighting = see(sighting, state, at);
@@ -70,7 +70,7 @@ describe('a lease that is renewed again', () => {
   });
 
   it('counts as lapsed only since a look, if the one before was too long ago', () => {
-    // Its worker has renewed it in between, and stood still for a moment before the second look.
+    // The worker renewed in between, then stood still for a moment before the second look.
     const late = after([1_000, HELD], [21_000, LAPSED]);
     expect(judgeLease(late, 0, 21_000)).toEqual({ takes: 'none', againMs: LEASE_TIMES.graceMs });
     expect(judgeLease(see(late, HELD, 21_100), 0, 21_100).takes).toBe('none');

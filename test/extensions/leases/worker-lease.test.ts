@@ -13,7 +13,7 @@ const workOf = (id: string): HeldWork => ({
   number: 1,
 });
 
-/** A store in another thread that does not answer. */
+/** Module of a store that never answers. */
 const SILENT = `data:text/javascript,${encodeURIComponent(
   'const renew = () => new Promise(() => {});' +
     'export const openLeases = () => ({ leases: { of: () => ({ renew }) }, close() {} });',
@@ -63,7 +63,7 @@ it('sees from its beginning on how others do, if its renewals follow without a g
   const first = await until('it has begun', () => lease.steadySince());
   expect((await leases.look('w')).leftMs).toBeGreaterThan(LEASE_TIMES.leaseMs);
   lease.start();
-  // Renewals of a worker that runs are short.
+  // A running worker renews for short periods.
   await until('it runs', async () => (await leases.look('w')).leftMs <= LEASE_TIMES.leaseMs);
   expect(lease.steadySince()).toBe(first);
 });
@@ -98,7 +98,7 @@ it('a worker that was judged keeps what was not taken, and lets go of the rest',
     ['kept', undefined],
     ['patient', true],
   ]);
-  // What begins now is registered under the new name.
+  // New work is registered under the new name.
   await lease.hold(workOf('next')).registered;
   expect(await leases.work('w.1')).toHaveLength(3);
   expect([lease.isOwn('w'), lease.isOwn('w.1'), lease.isOwn('w1')]).toEqual([true, true, false]);
@@ -160,7 +160,7 @@ it('a stop of a conversation that this worker does not execute changes nothing, 
   const { leases, lease } = open();
   const heard: string[] = [];
   const ignore = lease.onStop('other', (runId) => heard.push(runId));
-  // Events of an emitter with these names throw, or call its own listeners.
+  // An emitter's events with these names throw or call its own listeners.
   for (const sessionId of ['error', 'newListener', '__proto__']) {
     await leases.noteStop({ sessionId, runId: `${sessionId}:1` });
   }
@@ -187,7 +187,7 @@ it('another thread renews the lease', async () => {
 it('the main thread renews the lease if another thread cannot', async () => {
   const broken = { module: 'data:text/javascript,throw new Error("no such file")', data: {} };
   const { leases, lease } = open(broken);
-  // Renewals of a worker that runs are short; those of its start are long.
+  // A running worker renews for short periods, a starting one for long ones.
   await until('it is steady', () => lease.steadySince() !== undefined);
   await until('it runs', async () => (await leases.look('w')).leftMs <= LEASE_TIMES.leaseMs);
   expect((await leases.look('w')).leftMs).toBeGreaterThan(0);

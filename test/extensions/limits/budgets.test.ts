@@ -53,7 +53,7 @@ const say = (runs: Runs, sessionId = newSessionId(), id = 'u1', owner = ann.owne
     messages: [userMessage(id, 'hello')],
   });
 
-/** This user has a run that cost this. */
+/** Stores a run of this cost for the user. */
 async function spend(usd: number, owner = ann.owner): Promise<void> {
   const session = drive({ store: stores.store, stream: stores.streamManager } as never);
   const begun = await session.newRun({ ...ann, owner });
@@ -107,7 +107,7 @@ describe('budgets', () => {
     await spend(1.01);
     const error = await say(runs).catch((reason: unknown) => reason as { detail?: object });
     expect(error).toMatchObject(refused(detail));
-    // And no more: a tenant's budget is not for each of its users to know.
+    // The detail holds no more: users may not learn their tenant's budget.
     expect(Object.keys('detail' in error ? (error.detail ?? {}) : {})).toEqual(Object.keys(detail));
   });
 

@@ -5,7 +5,7 @@ import { startApi, type ApiServer } from '../../api/api-server.js';
 
 let api: ApiServer;
 
-/** An API over stores in which two users of acme, and one of another tenant, have ended runs. */
+/** Starts an API over ended runs of two users of acme and one of another tenant. */
 async function startFor(caller: Partial<Identity>): Promise<ApiServer> {
   const { store, streamManager } = createMemoryStores();
   for (const [owner, tenant, model] of [

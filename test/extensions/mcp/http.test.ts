@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()));
 });
 
-/** Calls a tool of the server named `s`. */
+/** Returns a function that calls a tool of the server `s`. */
 async function callerOf(server: McpServer, host = createToolHost(quiet)) {
   open.push(host);
   const source = mcpServers({ s: server });

@@ -52,7 +52,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The reference server by HTTP, once it listens. */
+/** Starts the reference server and waits until it listens on HTTP. */
 async function serveEverything(): Promise<string> {
   const port = String(await freePort());
   const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {

@@ -11,7 +11,9 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()));
 });
 
-/** A run that calls tools of a server, step by step; what became of the first call, and how the run ended. */
+/**
+ * Runs an agent that calls these tools step by step; returns the first outcome and the run's end.
+ */
 async function call(tools: string[], http?: Awaited<ReturnType<typeof byHttp>>) {
   const stores = await openTestStores();
   const { server, notes } = http ?? (await byStdio('strange'));
@@ -78,7 +80,7 @@ describe('a server of tools that says more than it was asked', () => {
   it('and asks without end, and reads nothing, is answered up to a number', async () => {
     const { outcome, notes } = await call(['pings', 'look']);
     expect(outcome).toMatchObject({ status: 'completed' });
-    // The next call finds the connection as it was, or a new one: the program notes it in both cases.
+    // The program notes the count whether the next call reuses the connection or opens another.
     let line: string | undefined;
     await until('the program notes how many answers it got', async () => {
       line = (await notes()).find((each) => each.startsWith('answers '));

@@ -23,7 +23,7 @@ async function startRun(servers: McpServers, model = calling('s_look')) {
   const stores = await openTestStores();
   const harness = createHarness(stores, { model, more });
   const run = await harness.begin();
-  /** A worker that knows nothing of the first. */
+  /** Creates a worker that shares no memory with the first. */
   const another = () => createHarness(stores, { model, more }, harness.session);
   const row = async () => (await stores.store.calls.read(harness.session.id, 'c1'))?.row;
   return { ...harness, harness, model, stores, run, another, row };

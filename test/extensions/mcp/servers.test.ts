@@ -13,7 +13,7 @@ const log = (fields: object, message: string): void => {
 };
 const open: { close: () => Promise<void> }[] = [];
 
-/** An OAuthClientProvider that has no token. */
+/** An OAuthClientProvider without a token. */
 const signingIn = {
   redirectUrl: 'http://localhost/callback',
   clientMetadata: { redirect_uris: ['http://localhost/callback'] },
@@ -36,7 +36,7 @@ function openHost() {
   return host;
 }
 
-/** What an agent with this server named `s` has. */
+/** Returns the tools of an agent with this server as `s`. */
 async function toolsOf(server: McpServer, host = openHost(), own = new Set<string>()) {
   const source = mcpServers({ s: server });
   const pinned = (await source.list(own, host, never)) as PinnedTool[];
@@ -270,7 +270,7 @@ describe('servers of tools', () => {
     expect(other.seen).toEqual([]);
     await expect(toolsOf({ ...http.server, allowedHosts: [host] })).rejects.toThrow();
     expect(other.seen).not.toEqual([]);
-    // The author's headers are for the server of tools.
+    // Only the tool server gets the author's headers.
     expect(http.seen[0]?.headers['x-key']).toBe('secret');
     expect(other.seen.map(({ headers }) => headers['x-key'] ?? 'none')).not.toContain('secret');
   });

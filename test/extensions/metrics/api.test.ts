@@ -10,7 +10,7 @@ import { readUser, say, startApi, type ApiServer } from '../../api/api-server.js
 
 let api: ApiServer;
 
-/** The value of a sample, by its name with labels; undefined if it does not exist. */
+/** Reads a sample by its name with labels; undefined if absent. */
 async function read(server: ApiServer, sample: string): Promise<number | undefined> {
   const text = await (await server.get('/metrics')).text();
   const line = text.split('\n').find((each) => each.startsWith(`${sample} `));

@@ -4,7 +4,7 @@ import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createCoreMeter } from '../../../extensions/metrics/core-meter.js';
 import { withDots } from '../../../extensions/metrics/with-dots.js';
 
-/** A meter that keeps what is recorded, as `name value {tags}`. */
+/** Creates a meter that keeps each recorded value as `name value {tags}`. */
 function createFakeMeter(): { meter: MetricMeter; samples: string[] } {
   const samples: string[] = [];
   const keep =

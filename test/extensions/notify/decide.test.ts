@@ -7,7 +7,7 @@ import { drive, newCall, userMessage, type SessionDriver } from '../../support/s
 import { until } from '../../support/until.js';
 import { startOnMemory } from '../../api/api-server.js';
 
-/** What links of notices lead to: a page, and the form on it. */
+/** Notices' links lead to a page with a form. */
 const KEY = 'k'.repeat(32);
 
 let api: Awaited<ReturnType<typeof startOnMemory>>;
@@ -33,7 +33,7 @@ beforeEach(async () => {
   const messages = [hidden, userMessage('u1')];
   const begun = await session.newRun({ owner: 'ann', tenant: 'acme', messages });
   const { runId } = begun;
-  // A call with approvers is decided only as it was shown.
+  // A decision on a call with approvers must name the call as shown.
   const guarded = newCall('c1', 'approval', { approvers: { roles: ['approver'] } });
   await session.ask(runId, 1, [guarded, newCall('c2', 'client')]);
   claims = {
@@ -77,7 +77,7 @@ it('a link shows the question as often as one likes, and its form decides once',
     const shown = await follow('show', 'text/html');
     expect(shown).toMatchObject({ status: 200, headers: { ...PRIVATE, 'x-robots-tag': 'none' } });
     expect(shown.text).toContain('You decide as <b>bob</b>');
-    // What the model saw beside it.
+    // The page shows what else the model saw.
     expect(shown.text).toContain('The model saw 1 message that the conversation does not show');
     expect(shown.text).toContain('pay &lt;b&gt;mallory&lt;/b&gt;');
   }
@@ -169,7 +169,7 @@ it('a link is not believed about a person of whom the host says otherwise by now
   mayStillDecide = () => Promise.reject(new Error('away'));
   expect((await follow('decide', 'text/html')).status).toBe(500);
   expect(await decisionOf()).toBeUndefined();
-  // One that hangs is not waited for.
+  // The server does not wait for a check that hangs.
   const isAsked = new Promise<void>((resolve) => {
     mayStillDecide = () => {
       resolve();

@@ -16,7 +16,7 @@ const ask = (tenant: string, owner: string, at: number, kind = 'approval.request
   at,
 });
 
-/** Time that passes when nothing happens any more. */
+/** Creates a clock that advances when nothing else happens. */
 function createClock() {
   let time = 1_000_000;
   const timers = new Set<{ at: number; work: () => void }>();
@@ -27,7 +27,7 @@ function createClock() {
   };
   const run = async (untilMs = Infinity): Promise<void> => {
     for (;;) {
-      // What is under way goes on before time does.
+      // Pending work goes on before time does.
       for (let n = 0; n < 20; n += 1) await Promise.resolve();
       let next: { at: number; work: () => void } | undefined;
       for (const timer of timers) if (timer.at < (next?.at ?? Infinity)) next = timer;
@@ -40,7 +40,7 @@ function createClock() {
   return { now: () => time, after, run, passed: () => time - 1_000_000 };
 }
 
-/** What a receiver gets, and when, if each attempt takes 300 ms. What is sent back comes again. */
+/** Returns what a receiver gets and when, at 300 ms an attempt; what it sends back comes again. */
 async function play(
   asked: readonly Asked[],
   limits: LaneLimits,

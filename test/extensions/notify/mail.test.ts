@@ -7,12 +7,12 @@ import { toNotifySettings } from '../../../extensions/notify/settings.js';
 
 let server: Server;
 let url: string;
-/** What the server was sent, line by line. */
+/** Lines that the server received. */
 let lines: string[];
-/** How it answers some command: its first letters, and the reply. */
+/** A command's first letters, and the server's reply to it. */
 let refusal: readonly [string, string] | undefined;
 
-/** A mail server: as much of SMTP as one message needs. */
+/** Starts a mail server with as much SMTP as one message needs. */
 beforeEach(async () => {
   [lines, refusal] = [[], undefined];
   server = createServer((socket) => {

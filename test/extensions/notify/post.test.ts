@@ -100,7 +100,7 @@ it('attempts to one receiver keep their pace', async () => {
   });
   const send = (): Promise<void> => lane(undefined, { tenant: '', kind: 'test' });
   await Promise.all([send(), send(), send()]);
-  // Nothing is under way by then.
+  // No request is active by then.
   await send();
   expect((began[3] ?? 0) - (began[0] ?? 0)).toBeGreaterThanOrEqual(85);
 });

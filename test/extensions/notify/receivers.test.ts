@@ -68,7 +68,7 @@ describe('receivers', () => {
     ['acme', 'acme', true],
     ['acme', 'other', false],
     ['acme', undefined, false],
-    // Without a tenant of the receiver, the name is that of a person who has none.
+    // A receiver without a tenant names a person without one.
     [undefined, undefined, true],
     [undefined, 'acme', false],
     [null, undefined, true],

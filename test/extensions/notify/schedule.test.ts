@@ -30,7 +30,7 @@ describe('the schedule of a wait', () => {
     expect(lookAtSchedule(schedule, 0, HOUR)).toMatchObject({ againMs: 45 * MINUTE });
     const last = lookAtSchedule(schedule, HOUR, 105 * MINUTE);
     expect(last.due).toEqual([{ stage: 'reminder', atMs: 105 * MINUTE }]);
-    // The run settles the call at its deadline; that is looked at right after it.
+    // The run settles the call at its deadline; the schedule looks right after it.
     expect(last.againMs).toBe(15 * MINUTE + 5_000);
     expect(lookAtSchedule(schedule, 105 * MINUTE, 3 * HOUR).due).toEqual([]);
   });

@@ -53,7 +53,7 @@ it('agents and tools are named by their titles, and where there are none by thei
   expect(titleOfTool(agents, 'help-desk', 'send_mail')).toBe('Send mail');
   // A sub-agent asks in the name of the conversation's agent.
   expect(titleOfTool(agents, 'help-desk', 'pay')).toBe('Pay an invoice');
-  // The tool of an agent that has nothing to do with it does something else.
+  // A tool of the same name at an unrelated agent does not count.
   for (const name of ['help-desk', 'made', 'goneAway']) {
     expect(titleOfTool(agents, name, 'book')).toBe('Book');
   }

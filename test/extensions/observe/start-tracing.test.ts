@@ -30,7 +30,7 @@ afterEach(async () => {
   delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'];
 });
 
-/** As API and worker start it. */
+/** Starts tracing as API and worker do. */
 async function start(url: string, settings: Record<string, string> = {}): Promise<Tracing> {
   // The exporter reads OpenTelemetry's own variables.
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = url;
@@ -97,7 +97,7 @@ it('a collector that is away is one line, and one when it is back', async () => 
   await untilSaid('it is missed', () => lines.length > 0);
   let asked = 0;
   const back = createServer((_, response) => {
-    // Some fail still.
+    // The first two requests fail.
     asked += 1;
     response.writeHead(asked < 3 ? 500 : 200).end();
   }).listen(port, '127.0.0.1');
@@ -113,7 +113,7 @@ it('a collector that is away is one line, and one when it is back', async () => 
     },
     { level: 'info', text: 'The collector at http://there:4318/ takes spans again.' },
   ]);
-  // The tests before this one have started traces in this process, too.
+  // Earlier tests have started traces in this process, too.
   expect(others.filter((line) => !line.includes('will overwrite'))).toEqual([]);
 });
 

@@ -11,8 +11,8 @@ import { fakeModel, parts } from '../../support/fake-model.js';
 import { createFlags } from '../../support/gated-agent.js';
 import { until } from '../../support/until.js';
 
-// A device that brings nothing new gets the conversation as it is stored, and the turn that is under way
-// once, whenever that continues.
+// A device without news gets the stored conversation and, once, the active turn, whenever that turn
+// continues.
 
 const reached = createFlags();
 const opened = createFlags();
@@ -47,7 +47,7 @@ const teller = defineAgent({
 
 const stores = createMemoryStores();
 const executor = createInProcessExecutor({ agents: [teller], stores });
-/** What happens once between the read of a conversation and what is decided by it. */
+/** Runs once between a read of the conversation and the decision based on it. */
 let meanwhile: (() => Promise<void>) | undefined;
 const { sessions } = stores.store;
 const view: typeof sessions.view = async (sessionId) => {
@@ -81,7 +81,7 @@ afterAll(async () => {
 const connect = (threadId: string, agent?: HttpAgent): HttpAgent =>
   connectAgUi(url, threadId, agent?.messages, 'teller');
 
-/** Releases the model once the client has what it has written so far. */
+/** Opens the gate once the client has the model's text so far. */
 async function openFor(agent: HttpAgent, gate: string): Promise<void> {
   await until('the client has the beginning', () => Promise.resolve(spoken(agent) === 'Once upon'));
   opened.raise(gate);

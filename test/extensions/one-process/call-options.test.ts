@@ -13,7 +13,7 @@ const tools = {
     execute: ({ euros }) => ({ paid: euros }),
   }),
 };
-/** It must not be given what it has made itself. */
+/** A schema that must not parse its own output: `level` would gain another `!`. */
 const callOptionsSchema = z.object({
   tone: z.enum(['short', 'warm']).default('short'),
   level: z.string().transform((given) => `${given}!`),

@@ -19,7 +19,7 @@ import {
 } from '../../../extensions/one-process/index.js';
 import { openTestStores, type TestStores } from '../../support/test-stores.js';
 
-/** The product in this process: its API over the executor that needs no Temporal. */
+/** The product in this process: its API over the in-process executor. */
 interface LocalProduct {
   url: string;
   redis: TestStores['redis'];
@@ -27,7 +27,7 @@ interface LocalProduct {
   stop: () => Promise<void>;
 }
 
-/** The lab agent behind a real API, on the Redis that all test files share. */
+/** Starts the lab agent behind a real API, on the Redis that all test files share. */
 async function startLocalProduct(): Promise<LocalProduct> {
   const stores = await openTestStores();
   const { redis } = stores;
@@ -58,7 +58,7 @@ async function startLocalProduct(): Promise<LocalProduct> {
   };
 }
 
-// Scenarios of the client matrix that differ by who carries out runs, against an API without Temporal.
+// Scenarios of the client matrix that depend on the executor, against an API without Temporal.
 const NAMES = new Set([
   'server tools',
   'a failed run',

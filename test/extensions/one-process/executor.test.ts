@@ -20,14 +20,13 @@ const STORES = [
 ] as const;
 
 let names = 0;
-/** A name that no other test uses. */
 function newName(): string {
   names += 1;
   return `test-${String(process.pid)}-${String(Date.now())}-${String(names)}`;
 }
 
 function open(options: Parameters<typeof createInProcessExecutor>[0]): InProcessExecutor {
-  // Tests share their users.
+  // A unique name keeps tests apart, since they share their users.
   const executor = createInProcessExecutor({ name: newName(), ...options });
   atEndOfFile(() => executor.close());
   return executor;
@@ -37,7 +36,7 @@ const calls = (...wanted: [tool: string, id: string][]): string =>
   JSON.stringify({ calls: wanted.map(([tool, id]) => ({ tool, id })) });
 const hang = JSON.stringify({ hang: true });
 
-/** What a person on the other end would see. */
+/** Returns the ids of the calls that a person would see. */
 function pendingOf(result: AgentResult): string[] {
   return 'pending' in result ? result.pending.map(({ toolCallId }) => toolCallId) : [];
 }

@@ -5,7 +5,7 @@ import { createInProcessExecutor } from '../../../extensions/one-process/index.j
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, type Script } from '../../support/fake-model.js';
 
-/** An agent with several models, each of which may fail. */
+/** An agent tries several models, each of which may fail. */
 
 function refusal(statusCode: number): APICallError {
   const request = { url: 'https://models.example', requestBodyValues: {} };

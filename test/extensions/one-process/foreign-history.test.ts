@@ -5,7 +5,7 @@ import { LIMITS } from '../../../protocol/limits.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
 
-// Messages that a program has stored elsewhere, before those that a record has.
+// A program passes messages of its own store before those of the record.
 
 const { call, finish } = parts;
 const tools = {
@@ -50,7 +50,7 @@ describe('a history that is not known', () => {
     await stream.consumeStream();
     expect(model.doStreamCalls[0]?.prompt).toEqual(theirs.doStreamCalls[0]?.prompt);
     expect(theirs.doStreamCalls[0]?.prompt).toHaveLength(4);
-    // It is the record's now.
+    // The record owns the history now.
     const again = await agent.generate({ messages: [...stored, user('three')], sessionId });
     expect(again.sessionId).toBe(sessionId);
     expect(model.doStreamCalls[1]?.prompt).toHaveLength(6);
@@ -90,7 +90,7 @@ describe('a history that is not known', () => {
     const refused = agent.generate({ messages, sessionId });
     await expect(refused).rejects.toMatchObject({ code: 'message_too_large' });
     expect(await stores.store.sessions.read(sessionId)).toBeUndefined();
-    // What was there before is left.
+    // The record keeps its earlier messages.
     await agent.generate({ messages: [...stored, user('two')], sessionId });
     const again = agent.generate({ messages, sessionId });
     await expect(again).rejects.toMatchObject({ code: 'message_too_large' });

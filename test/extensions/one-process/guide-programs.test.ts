@@ -5,8 +5,8 @@ import { z } from 'zod';
 import * as ours from '../../../extensions/one-process/index.js';
 import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
 
-// Programs of the AI SDK's guides on agents, with its class and with the one of this runtime. What they see must be
-// the same.
+// The AI SDK's guide programs on agents must see the same with the SDK's class and with this
+// runtime's.
 
 type Part = LanguageModelV4StreamPart;
 type Sdk = typeof theirs;
@@ -37,7 +37,7 @@ const pay = tool({
 });
 const tools = { search, done };
 
-/** What a program reads of a call: nothing that depends on time, ids of runs or the pieces of a text. */
+/** Reads a call's result without times, run ids and the split of texts. */
 async function factsOf(result: Awaited<ReturnType<theirs.ToolLoopAgent['stream']>>) {
   const seen: string[] = [];
   for await (const part of result.stream) {
@@ -72,11 +72,11 @@ async function factsOf(result: Awaited<ReturnType<theirs.ToolLoopAgent['stream']
   };
 }
 
-/** The settings of an agent, what its model does in turn, and what the program asks. */
+/** An agent's settings, its model's replies and the program's question. */
 interface Program {
   settings?: object;
   replies: Part[][];
-  /** More than one question, or something else than its first one. */
+  /** Replaces the single question by other steps. */
   play?: (agent: theirs.ToolLoopAgent, sdk: Sdk) => Promise<unknown>;
 }
 

@@ -16,7 +16,7 @@ const INPUT: RunInput = {
   hasOutput: false,
 };
 
-/** Runs that the record knows as begun. */
+/** Creates local runs for records that have begun. */
 function runsOf(
   modelStep: () => Promise<unknown>,
   { clock = systemClock, ...parts }: { clock?: Clock } & Partial<RunParts> = {},

@@ -5,7 +5,7 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Packages that a file loads, directly or not, with the file that does; types are left out. */
+/** Returns the packages that a file loads, directly or not, by the importing file; skips types. */
 function packagesOf(entry: string): Map<string, string> {
   const packages = new Map<string, string>();
   const open = [join(root, entry)];

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import * as ours from '../../../extensions/one-process/index.js';
 import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
 
-// The parts of a stream, beside those that the AI SDK's own agent gives for the same replies.
+// Compares a stream's parts with those of the AI SDK's own agent for the same replies.
 
 const { text, call, finish } = parts;
 type Parts = readonly { type: string }[];
@@ -60,12 +60,12 @@ async function readAll(stream: AsyncIterable<{ type: string }>): Promise<Parts> 
   return read;
 }
 
-/** What counts: deltas come in pieces of any length, and ids of blocks are anybody's. */
+/** Normalizes parts: joins deltas of any length and drops block ids. */
 function shapeOf(given: Parts): unknown[] {
   const shape: Record<string, unknown>[] = [];
   for (const part of given as (Record<string, unknown> & { type: string })[]) {
     const { type, toolName, input, output, preliminary, finishReason, invalid } = part;
-    // Their number depends on their pace; the last of them is the result here.
+    // Their number depends on their pace; here the last one is the result.
     if (preliminary === true && shape.at(-1)?.['preliminary'] === true) continue;
     const last = shape.at(-1);
     const isDelta = type.endsWith('-delta');
@@ -102,7 +102,7 @@ describe('the parts of a stream', () => {
           heard.push(`${String(steps.length)} steps`);
         },
       });
-      // The model's replies of the AI SDK flow only to those who read.
+      // The AI SDK's models send replies only to a reader.
       await readAll(result.stream);
       const [staticToolCalls, dynamicToolCalls, files] = [
         await result.staticToolCalls,
@@ -113,7 +113,7 @@ describe('the parts of a stream', () => {
       return {
         heard,
         text: await result.text,
-        // What the model wrote, then what came of it.
+        // The content holds the model's output, then its tools' results.
         content: (await result.content).map((part) => [
           part.type,
           'toolCallId' in part ? part.toolCallId : '',
@@ -212,7 +212,7 @@ describe('the parts of a stream', () => {
     const how = { approved: true };
     const expected = await answered(aiSdk, how);
     expect(await answered(ours, how)).toEqual(expected);
-    // Those of the first call, read when the second one is over, are the same.
+    // The first call's parts stay the same if read after the second call.
     expect(await answered(ours, { ...how, isLate: true })).toEqual(expected);
   });
 

@@ -15,7 +15,7 @@ import { toUserMessage } from '../../../store/record/user-message.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, type Script } from '../../support/fake-model.js';
 
-// What a provider refuses once must not be refused for ever.
+// One refusal by a provider must not block the conversation for ever.
 
 const { text, call, finish } = parts;
 const says = (words: string): LanguageModelV4StreamPart[] => [...text(words), ...finish()];
@@ -33,7 +33,7 @@ function modelOf(script: Script, name = { provider: 'mock', modelId: 'mock' }) {
 
 const read = tool({ inputSchema: z.object({}), execute: () => 'a line '.repeat(14_000) });
 
-/** A conversation with an agent, message by message. */
+/** Opens a conversation with an agent, message by message. */
 function open(
   model: LlmSettings['model'],
   more: { tools?: { read: typeof read }; prepareStep?: PrepareStep } = {},
@@ -83,7 +83,7 @@ describe('a conversation whose provider has refused a prompt', () => {
     });
     expect(await say('more')).toMatchObject({ status: 'completed', text: 'answer 2' });
     expect(told(model)).toContain('good');
-    // Whoever looks at the conversation sees the question, and a reply without words.
+    // A reader of the conversation sees the question and a reply without text.
     const shown = await loadAllUIMessages(stores.store, 's1');
     expect(shown.map(({ role }) => role)).toEqual([
       'user',
@@ -184,7 +184,7 @@ describe('a prompt that is too long', () => {
 });
 
 describe('a model that stands in for one of another provider', () => {
-  // Copies are known again, too.
+  // The executor recognizes copies, too.
   const copying: PrepareStep = ({ messages }) => ({ messages: structuredClone(messages) });
   it.each([
     ['', {}],

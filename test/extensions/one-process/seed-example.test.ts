@@ -57,7 +57,7 @@ describe('the complete example of the Helix documents', () => {
     expect(snapshot?.status).toBe('ended');
     expect(snapshot?.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(JSON.stringify(snapshot?.messages)).toContain('{"response":"Hi!"}');
-    // Nothing is active any more.
+    // No run is active any more.
     expect((await dispatchChat({ sessionId, messages: [] })).status).toBe(204);
   });
 
@@ -113,7 +113,7 @@ it('a page that posts the result of a call that was given up is told so, and the
   await (await post([user('u1')])).text();
   const asked = await buildSnapshot(finder, { sessionId });
   const [, reply] = structuredClone(asked?.messages ?? []) as UIMessage[];
-  // Another device writes on.
+  // Another device sends the next message.
   await (await post([user('u2')])).text();
   const parts = reply?.parts.map((part) =>
     'toolCallId' in part ? { ...part, state: 'output-available', output: 'Rome' } : part,
@@ -147,7 +147,7 @@ describe('the handler that was there before handleChatStream', () => {
     expect(hasMore).toBe(true);
     const nothing = await handler.handleRequest({ method: 'GET', streamId: sessionId });
     expect([nothing.status, nothing.body]).toEqual([204, null]);
-    // From where a reader's connection broke.
+    // The rest starts where the reader's connection broke.
     const rest = await handler.handleRequest({ method: 'GET', streamId: sessionId, resumeAt: '1' });
     expect(rest.status).toBe(200);
     await rest.body?.cancel();

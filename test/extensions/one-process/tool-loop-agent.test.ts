@@ -19,7 +19,7 @@ import { drive, newCall } from '../../support/session-driver.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
 
-// What programs of the AI SDK do beside the examples, and what is refused.
+// AI SDK programs beyond the examples, and refused uses.
 
 const { text, call, finish } = parts;
 const tools = {
@@ -96,7 +96,7 @@ describe('a ToolLoopAgent of this runtime', () => {
     const messages = [user('Pay.'), ...structuredClone(responseMessages)];
     messages.push(approve(approvalIn(content)));
     expect(await second.agent.generate({ messages })).toMatchObject({ text: 'Paid.' });
-    // Sent again from what was stored, it has been answered.
+    // The record has the answer already if the program sends its stored messages again.
     const again = second.agent.generate({ messages: structuredClone(messages) });
     await expect(again).rejects.toMatchObject({
       code: 'already_completed',
@@ -123,7 +123,7 @@ describe('a ToolLoopAgent of this runtime', () => {
       { role: 'assistant', content: [{ text: 'Two.' }] },
       { role: 'user', content: [{ text: 'three' }] },
     ]);
-    // Each time it is a conversation of its own, unless the program names the one that it continues.
+    // Each call begins a new conversation unless the program names one to continue.
     const again = await agent.generate({ messages });
     expect(again.sessionId).not.toBe(sessionId);
     const named = await agent.generate({ messages: [...messages, user('four')], sessionId });

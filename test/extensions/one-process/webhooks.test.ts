@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const runtime of runtimes.splice(0)) await runtime.close();
 });
 
-/** A conversation whose model calls the tool once; what is sent to its webhook is accepted as the test says. */
+/** Begins a conversation whose model calls the tool once; `extra` sets what its webhook accepts. */
 async function begin(extra: Partial<Hooked> = {}, urls: string[] = []) {
   const tool = defineTool({
     name: 'transfer',

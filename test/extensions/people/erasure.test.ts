@@ -47,7 +47,7 @@ async function erase(): Promise<{ status: number; complete?: boolean; conversati
 it('is not complete while histories of an earlier request are left', async () => {
   isAway = true;
   expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 1 });
-  // No conversation is listed any more.
+  // No conversation remains in the list.
   expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 0 });
   expect(await stores.store.erasures.pending(ANN)).toEqual([session.id]);
   isAway = false;
@@ -142,7 +142,7 @@ describe('what takes two operators', () => {
     for (const again of [1, 2])
       expect([again, ...(await ask('mallory', 'DELETE', chief))]).toEqual([again, ...ALONE]);
     expect(await ask('chief', 'GET', '/chat/own/snapshot')).toContain(200);
-    // Another one's request for another person does not count.
+    // A second operator's request for a different person does not count.
     expect(await ask('olga', 'DELETE', '/operator/users/dora')).toEqual(ALONE);
     expect((await trail()).requests).toMatchObject([
       { action: 'forget', subject: 'chief', by: 'mallory' },
@@ -156,7 +156,7 @@ describe('what takes two operators', () => {
     expect(
       entries.filter(({ action }) => action === 'forget').map(({ outcome }) => outcome),
     ).toEqual(['done', 'done', 'requested', 'requested']);
-    // One who did nothing to others is erased at once.
+    // One operator suffices to erase a person who never acted on others.
     expect(await ask('mallory', 'DELETE', '/operator/users/ann')).toContain(200);
   });
 });

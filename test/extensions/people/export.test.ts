@@ -6,7 +6,6 @@ import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { drive, userMessage } from '../../support/session-driver.js';
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
 
-/** What Ann takes along. */
 let api: ApiServer;
 
 const MB = 1024 * 1024;

@@ -11,7 +11,7 @@ import type { StreamChunk } from '../../../protocol/chunk.js';
 import { RESERVED_EVENT_NAMES } from '../../../protocol/wire-names.js';
 import { LIMITS } from '../../../protocol/limits.js';
 
-/** An agent server that has turned against the one that delegates to it. */
+/** A remote agent server that attacks the run that delegates to it. */
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -39,12 +39,12 @@ function chunk(fields: object): string {
   return event({ type: 'chunk', chunk: { ...base, ...fields } });
 }
 
-/** Writes as fast as it is read, until there is no reader. */
+/** Writes as fast as the reader reads, until it leaves. */
 function pour(response: ServerResponse, texts: Iterable<string>): void {
   pipeline(Readable.from(texts), response).catch(() => undefined);
 }
 
-/** A call from a sub-agent, to a server that says this over its stream; what was forwarded, and asked of it. */
+/** Delegates to a server with this stream; returns the forwarded chunks and the requests. */
 async function call(speak: RequestListener, sessionId = 's.1-child') {
   const asked: string[] = [];
   const url = await listen((request, response) => {
@@ -76,7 +76,7 @@ async function call(speak: RequestListener, sessionId = 's.1-child') {
   return { outcome, forwarded, asked };
 }
 
-/** What it says, and an orderly end. */
+/** Sends the events and ends the stream properly. */
 const says =
   (...events: string[]): RequestListener =>
   (_, response) => {
@@ -116,7 +116,7 @@ describe('what a remote agent server sends', () => {
       pour(response, endless());
     });
     expect(outcome).toMatchObject({ error: { lost: 'refused:event_too_large' } });
-    // What it had written when the connection ended lies in buffers on the way.
+    // Buffers on the way hold what the server wrote before the connection ended.
     expect(written).toBeLessThan(5 * LIMITS.remoteEventChars);
     expect(asked).toEqual(['POST /start', 'GET /sse', 'POST /abort']);
   });

@@ -33,7 +33,7 @@ const act = async (tenant: string | undefined, name: string): Promise<void> => {
   return Promise.resolve();
 };
 
-/** The schedule `daily` of the tenant `acme`, whatever is done with it. */
+/** Fakes that always reply with the schedule `daily` of the tenant `acme`. */
 export const FAKE_SCHEDULES: Schedules = {
   create: async ({ message: _, isPaused = false, ...input }) =>
     Promise.resolve({ ...input, isPaused, createdAt: 1, next: [] }),
@@ -47,7 +47,7 @@ export const FAKE_SCHEDULES: Schedules = {
   deleteOf: async () => Promise.resolve([]),
 };
 
-/** All extensions of the package, with these schedules. */
+/** Returns all extensions of the package, with these schedules. */
 export function withSchedules(fake = FAKE_SCHEDULES): Extension[] {
   const others = allExtensions().filter(({ name }) => name !== 'schedules');
   return [...others, schedules(() => fake)];

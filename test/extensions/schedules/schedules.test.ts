@@ -47,7 +47,7 @@ afterEach(async () => {
 
 const some = (what: string): string => `${what}-${randomUUID().slice(0, 8)}`;
 
-/** Once a year, so that only a trigger fires it. */
+/** Creates a yearly schedule, so that only a trigger fires it. */
 async function create(input: Partial<ScheduleInput> = {}): Promise<ScheduleInput> {
   const schedule = {
     name: some('s'),
@@ -67,7 +67,7 @@ async function create(input: Partial<ScheduleInput> = {}): Promise<ScheduleInput
   return schedule;
 }
 
-/** The newest firings, once so many have come so far. */
+/** Waits for this many firings and returns the newest. */
 function firings(
   { tenant, name }: Pick<ScheduleInput, 'tenant' | 'name'>,
   ...statuses: Firing['status'][]
@@ -78,7 +78,7 @@ function firings(
   });
 }
 
-/** The conversation of a firing, as it is stored. */
+/** Reads a firing's conversation from the store. */
 const stored = ({ owner, tenant }: ScheduleInput, sessionId = '') =>
   findSession(stores.store, sessionId, { userId: owner, tenantId: tenant });
 
@@ -97,7 +97,7 @@ describe('a firing', () => {
       runBy: 'carl',
       askers: ['olga', 'carl'].map((userId) => ({ userId, tenantId: schedule.tenant })),
     });
-    // At the same moment, none of the names is lost.
+    // Concurrent triggers lose none of the names.
     const others = ['dora', 'emil', 'olga', schedule.owner];
     await Promise.all(others.map((by) => trigger(schedule, by)));
     const id = scheduleIdOf(runs.taskQueue, toStoredSessionId('', schedule.tenant), schedule.name);
@@ -114,7 +114,7 @@ describe('a firing', () => {
     const { sessionId = '', runId = '', workflowId = '' } = firing ?? {};
     const { record } = await stored(schedule, sessionId);
     const { owner, tenant } = schedule;
-    // The message is of who created it, so that person cannot approve alone what the run asks.
+    // The schedule's creator wrote the message and cannot alone approve what the run asks.
     expect(record).toMatchObject({ owner, tenant, runId, status: 'completed', runBy: 'olga' });
     const { raw } = await runs.client.workflow.getHandle(workflowIdOf(runId)).describe();
     const priority = { priorityKey: 4, fairnessKey: tenant };

@@ -19,7 +19,7 @@ import {
 import { openTestStores, type TestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
-// A package of the SDK's.
+// The worker package of the SDK depends on this package.
 const { operation, OperationError, service, serviceHandler } = createRequire(
   createRequire(import.meta.url).resolve('@temporalio/worker'),
 )('nexus-rpc') as typeof Nexus;
@@ -82,7 +82,7 @@ const tools = [
     operation: 'rate',
   }),
 ];
-/** Calls the tool that the message names, and says what it returned. */
+/** Calls the tool that the message names, then says its result. */
 const model = createRuleModel(({ userText, results }) =>
   results.length === 0
     ? { calls: [{ tool: userText, args: { orderId: 'o1' } }] }
@@ -127,7 +127,7 @@ beforeAll(async () => {
       Fail: note('fail', () => {
         throw new Error('out of stock', { cause: new Error('10.0.0.7 closed') });
       }),
-      // Until the worker goes.
+      // The activity hangs until its worker stops.
       Hang: note('hang', () => Context.current().cancelled),
     },
     nexusServices: [

@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
 const USAGE = { inputTokens: 7, outputTokens: 3 };
 const PAUSED = 'waiting_approval';
 
-/** Several processes on one store, each with its traces. */
+/** Sets up several processes on one store, each with its own traces. */
 function setUp() {
   const bare = createMemoryStores();
   const spans: FinishedSpan[] = [];
@@ -35,13 +35,13 @@ function setUp() {
       logger: { warn: () => undefined },
     });
     const own = drive({ ...bare, store }, session.id);
-    /** As an activity of the run does it. */
+    /** Works as an activity of the run would. */
     const act = <T>(runId: string, work: (own: SessionDriver) => Promise<T>): Promise<T> =>
       traces.within({ sessionId: session.id, runId, agent: AGENT }, () => work(own));
     return { session: own, act };
   };
   const legs = (): FinishedSpan[] => spans.filter(({ title }) => title === `invoke_agent ${AGENT}`);
-  /** What is written after a transition has been written when what comes after it has. */
+  /** Waits until the spans that follow a transition are written. */
   const settle = async (): Promise<void> => {
     for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
   };
@@ -82,7 +82,7 @@ describe('spans of legs', () => {
   it('an attempt that finds its step stored writes what the one before could not', async () => {
     const { bare, legs, open } = setUp();
     const { runId } = await bare.newRun();
-    // The process died when the record had the step.
+    // The process died once the record had the step.
     await ask(bare, runId);
     await open().act(runId, (own) => own.claim(own.writer(runId, 1, 5)));
     await until('the leg is written', () => legs().length === 1);
@@ -107,7 +107,7 @@ describe('spans of legs', () => {
     await worker.act(runId, (own) => ask(own, runId));
     await until('the leg is written', () => legs().length === 1);
     await api.session.stop({ mode: 'interrupt' });
-    // Its workflow ends it again.
+    // The workflow ends the run again.
     await open().act(runId, (own) => own.end(runId, 'interrupted'));
     await settle();
     expect(legs()).toHaveLength(1);

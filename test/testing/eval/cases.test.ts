@@ -223,7 +223,7 @@ describe('eval run', () => {
     );
     const path = join(folder, 'case.json');
     await writeFile(path, JSON.stringify(recorded));
-    // It would be drift, and no one would learn why.
+    // A misspelt name would pass for drift, and nobody would learn why.
     const misspelt = runCases({ path, agents, live: ['lok'], env: { MODEL: 'scripted' } });
     await expect(misspelt).rejects.toThrow(/--live names lok/);
   });

@@ -28,7 +28,7 @@ const deskOf = (script: readonly ScriptStep[]) =>
     llmConfig: { model: createScriptedModel(script) },
   });
 
-/** Records what people do, and plays it to the same agent. */
+/** Records people's acts and replays them to the same agent. */
 async function replay(script: readonly ScriptStep[], act: (asked: TestRun) => Promise<TestRun>) {
   const agents = [deskOf(script)];
   const runtime = await createTestRuntime({ agents });

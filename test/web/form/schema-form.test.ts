@@ -5,7 +5,7 @@ import { toShape } from '../../../web/src/form/to-shape.js';
 import { openPage, type OpenPage } from '../../support/render-page.js';
 import { pressKey } from '../press-key.js';
 
-// Forms as people see them: what is approved is what is shown.
+// A person approves exactly the values that the form shows.
 
 let page: OpenPage;
 let edited: EditedInput;

@@ -27,7 +27,7 @@ const locate = (name: string, deadlineMs?: number) =>
     deadlineMs,
   });
 
-/** A tool that waits for a person; without a deadline it waits indefinitely. */
+/** Defines a tool that waits for a person, without a deadline unless given, ms. */
 const asking = (name: string, deadlineMs?: number) =>
   defineTool({
     name,
@@ -40,11 +40,11 @@ const asking = (name: string, deadlineMs?: number) =>
 
 export interface RecordedAgents {
   all: AgentDefinition[];
-  /** Its gates let scenarios act while a model speaks or a tool runs. */
+  /** An agent whose gates let scenarios act while its model speaks or a tool runs. */
   gated: GatedAgent;
 }
 
-/** Agents that do what the scripts of the scenarios say: `agent`, `reporter` and `gated`. */
+/** Creates the agents `agent`, `reporter` and `gated`, which play scenarios' scripts. */
 export function createRecordedAgents(activities?: RunShape): RecordedAgents {
   const gated = createGatedAgent(activities);
   const helper = defineAgent({

@@ -3,7 +3,7 @@ import type { History, Scenario, Stage } from './stage.js';
 
 const calls = (tool: string): object => ({ calls: [{ tool, id: 'c1' }] });
 
-/** Begins a run that asks people by this tool, and lets their answers end it. */
+/** Begins a run that asks people with this tool, and ends it by their answers. */
 async function asked(
   stage: Stage,
   tool: string,
@@ -40,7 +40,7 @@ export const asking: Record<string, Scenario> = {
   'deadline-is-extended': (stage) =>
     asked(stage, 'payInTime', async (run) => {
       await stage.update(run, 'extendDeadline', { toolCallId: 'c1', byMs: 600_000 });
-      // The timer fires when it would have, and another one is set.
+      // The timer fires at the old deadline, and the workflow sets another.
       await stage.untilEvents(run, 'timerStartedEventAttributes', 2);
       await stage.runs.decide(run, 'c1', true);
     }),

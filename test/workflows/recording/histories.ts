@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where the kept histories are, one file each. */
+/** Folder of the kept histories, one file each. */
 export const historiesFolder = fileURLToPath(new URL('../histories/', import.meta.url));
 
-/** Those that `npm test` replays: each kind of workflow, and what a run's commands can be made of. */
+/** Histories that `npm test` replays: every kind of workflow and every command of a run. */
 export const KEPT: readonly string[] = [
   'text-alone',
   'parallel-tools',

@@ -1,7 +1,7 @@
 import { workflowIdOf } from '../../../protocol/ids.js';
 import type { History, Stage } from './stage.js';
 
-/** Both executions of a run that continues as new, on a server that suggests it early. */
+/** Records both executions of a run that continues as new, on a server that suggests it early. */
 export async function recordLong(stage: Stage): Promise<Record<string, History>> {
   const calls = [{ tool: 'note' }];
   const run = await stage.play([{ calls }, { calls }, { calls }, { calls }, { calls }]);

@@ -4,12 +4,12 @@ import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 const codePath = fileURLToPath(new URL('../../../dist/workflows/bundle.js', import.meta.url));
 const logger = new DefaultLogger('ERROR');
 
-/** Replays a history on the workflow code of today; throws if that decides otherwise. */
+/** Replays a history on today's workflow code; throws if the code decides otherwise. */
 export async function replay(json: string): Promise<void> {
   try {
     Runtime.install({ logger });
   } catch {
-    // Installed before.
+    // An earlier replay installed the runtime.
   }
   await Worker.runReplayHistory({ workflowBundle: { codePath } }, JSON.parse(json));
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { History } from './stage.js';
 
-/** What no replay looks at. */
+/** Fields that no replay reads. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'taskId',
   'requestId',
@@ -11,10 +11,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'sourceVersionStamp',
 ]);
 
-/** A recording must not reveal who made it and where. */
+/** Replacements that keep author and place of a recording private. */
 const REPLACED: Record<string, string> = { identity: 'recorder', stackTrace: '' };
 
-/** A history as text, one event a line, that says nothing of the machine it was recorded on. */
+/** Writes a history as text, one event a line, without traces of the recording machine. */
 export function scrub(history: History): string {
   const { events } = JSON.parse(historyToJSON(history), (key, value: unknown) => {
     if (LEFT_OUT.has(key)) return undefined;
@@ -25,7 +25,7 @@ export function scrub(history: History): string {
   return `{"events":[\n${lines.join(',\n')}\n]}\n`;
 }
 
-/** Traces of a machine in a history: who recorded it, its name, absolute paths. */
+/** Finds a machine's traces in a history: the author, the host name, absolute paths. */
 export function tracesIn(json: string): string[] {
   const traces: string[] = [];
   JSON.parse(json, (key, value: unknown) => {

@@ -14,24 +14,24 @@ export type History = Awaited<
 
 type Attributes = keyof NonNullable<History['events']>[number];
 
-/** Something that happens to a run, and the history that it leaves. */
+/** Plays an event in a run's life and returns the run's history. */
 export type Scenario = (stage: Stage) => Promise<History>;
 
-/** What scenarios are played on: real engines, a worker, and agents that do as scripts say. */
+/** The stage of scenarios: real engines, a worker, and scripted agents. */
 export interface Stage {
   runs: RunHarness;
   stores: TestStores;
   gated: GatedAgent;
   /** Begins a run of `agent` (or another) with a script, one entry per model call. */
   play: (script: object[], agent?: string) => Promise<RunRecord>;
-  /** Begins a run that a gate holds; its name comes first. */
+  /** Begins a run that a gate holds; returns the gate's name first. */
   hold: (verb: 'speak' | 'call') => Promise<[gate: string, run: RunRecord]>;
   /** Resolves when the workflow waits for people. */
   untilWaits: (run: RunRecord) => Promise<unknown>;
   /** Resolves when the history has this many events with these attributes. */
   untilEvents: (run: RunRecord, attributes: Attributes, count: number) => Promise<unknown>;
   update: (run: RunRecord, name: string, given: object) => Promise<unknown>;
-  /** The history of a run once its workflow has ended, of one of its executions if given. */
+  /** Returns a run's history once its workflow has ended; `execution` selects one of several. */
   history: (runId: string, execution?: string) => Promise<History>;
 }
 
@@ -65,7 +65,7 @@ export function setStage(runs: RunHarness, stores: TestStores, gated: GatedAgent
     update: ({ runId }, name, given) =>
       handleOf(runId).executeUpdate<unknown, [object]>(name, { args: [given] }),
     history: async (runId, execution) => {
-      // A workflow is started beside what the executor does; it may not be there yet.
+      // The executor starts workflows in the background, so this one may not exist yet.
       await runs.executor.idle();
       const handle = handleOf(runId, execution);
       await handle.result().catch(() => undefined);

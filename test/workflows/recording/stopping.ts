@@ -15,7 +15,7 @@ async function whileItWaits(
   return stage.history(run.runId);
 }
 
-/** Runs that do not come to their own end. */
+/** Runs that something stops before their own end. */
 export const stopping: Record<string, Scenario> = {
   'stop-while-the-model-speaks': async (stage) => {
     const [, run] = await stage.hold('speak');

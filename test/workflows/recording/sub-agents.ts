@@ -9,7 +9,7 @@ function delegates(script: object[], ...besides: object[]): object[] {
   return [{ calls: [{ tool: 'delegate', id: 'd1', args: { script } }, ...besides] }];
 }
 
-/** A run whose sub-agent asks for an approval; resolves with the sub-agent's run id as well. */
+/** Begins a run whose sub-agent asks for approval; returns the sub-agent's run id as well. */
 async function untilAsked(stage: Stage): Promise<[run: RunRecord, child: string]> {
   const run = await stage.play(delegates([pay]));
   const call = await until('the sub-agent asks', async () => {
@@ -37,7 +37,7 @@ async function stopped(stage: Stage, whose: 'parent' | 'child'): Promise<History
   return both[whose];
 }
 
-/** Runs that have others work for them. */
+/** Runs that delegate to sub-agents. */
 export const subAgents: Record<string, Scenario> = {
   'sub-agent': async (stage) => {
     const { runId } = await stage.play(delegates([{ say: 'done' }], { tool: 'note', id: 'n1' }));

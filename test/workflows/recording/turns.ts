@@ -17,7 +17,7 @@ function send(
   return runs.executor.execute({ ...input, messages: [userMessage('next', 'next')], policy });
 }
 
-/** A run that was interrupted while its model spoke. */
+/** Begins a run and interrupts it while its model speaks. */
 async function interrupted(stage: Stage): Promise<[gate: string, run: RunRecord]> {
   const [gate, run] = await stage.hold('speak');
   await stage.runs.executor.stop(run.sessionId, { mode: 'interrupt' });
@@ -25,7 +25,7 @@ async function interrupted(stage: Stage): Promise<[gate: string, run: RunRecord]
   return [gate, run];
 }
 
-/** Runs that come to their end, how they came about, and what comes after them. */
+/** Runs that complete, with their origins and successors. */
 export const turns: Record<string, Scenario> = {
   'text-alone': async (stage) => {
     const { runId } = await stage.play([{ say: 'hello' }]);
@@ -87,7 +87,7 @@ export const turns: Record<string, Scenario> = {
     await stage.runs.decide(run, 'c1', true);
     return stage.history(run.runId);
   },
-  // Temporal was restored from an older copy: the record is all that is left of the run.
+  // Temporal was restored from an older copy: only the record still has the run.
   'begun-again-while-it-waits': async (stage) => {
     const run = await stage.play([{ calls: [{ tool: 'pay', id: 'c1' }] }]);
     await stage.untilWaits(run);

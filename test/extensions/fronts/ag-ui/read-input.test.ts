@@ -21,7 +21,7 @@ describe('what a client of AG-UI adds', () => {
       expect(newestOf(u1, a1, u2, message('x', role))).toEqual(['u2']);
     }
     expect(newestOf(u1, a1)).toEqual([]);
-    // A reply that broke off while the model was thinking.
+    // This reply broke off while the model was thinking.
     expect(newestOf(u1, message('r1', 'reasoning'))).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ function approval(toolCallId: string, rest: Partial<OpenCall> = {}): OpenCall {
   return { spec: { ...spec, runId, step }, state: 'waiting', askedAt: 1, ...rest };
 }
 
-/** What is announced of a record that the test changes. */
+/** Announces the notices of a record that the test changes. */
 function announcing(remindAfterMs?: number[]) {
   const notices: Notice[] = [];
   const record = { runId: LOOK.runId, tenant: 'acme' } as SessionCalls['record'];
@@ -129,7 +129,7 @@ it('each question has its own clock, and one that is asked later is notified at 
   state.calls = [approval('a'), approval('b', { held: true })];
   const first = await announce.wait(LOOK);
   expect(taken()).toEqual(['approval.requested a acme']);
-  // Not asked yet: looked at less and less often.
+  // The wait looks less and less often for a call that nobody was asked yet.
   const second = await announce.wait({ ...LOOK, ...first });
   expect([first?.againMs, second?.againMs]).toEqual([1_000, 2_000]);
   expect(taken()).toEqual([]);
