@@ -1,5 +1,6 @@
-// `MUTATE=<group> npm run mutate`: changes a file in every way that Stryker knows, one at a time, and runs the tests that
-// concern it: what survives is a line that no test would miss. Minutes to an hour for each group; its report names them.
+// `MUTATE=<group> npm run mutate`: changes a file in every way that Stryker knows, one at a time,
+// and runs the tests that concern it: what survives is a line that no test would miss. Minutes to
+// an hour for each group; its report names them.
 // TEST_REDIS_URL and TEST_TEMPORAL_ADDRESS, where servers run already, save starting them for each change.
 // Transitions are not among the groups, since they are compiled to Lua, which Stryker's switches do not survive.
 

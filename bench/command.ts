@@ -14,7 +14,10 @@ export function createSay(keep: (line: string) => void = () => undefined): Say {
   };
 }
 
-/** Reads a variable that scripts/bench.mjs sets. @throws Error if the program was started without it */
+/**
+ * Reads a variable that scripts/bench.mjs sets.
+ * @throws Error if the program was started without it
+ */
 export function readVariable(name: string): string {
   const value = process.env[name];
   if (value === undefined) throw new Error(`${name} is not set: start this by its npm script.`);

@@ -52,7 +52,10 @@ export function unlisted(cause?: unknown): HelixError {
 /** A request waits at most this long for Temporal; the SDK's own deadline fires late. */
 const DEADLINE_MS = 1_500;
 
-/** Races a call to Temporal against the deadline. @throws HelixError `unavailable` when it is over */
+/**
+ * Races a call to Temporal against the deadline.
+ * @throws HelixError `unavailable` when it is over
+ */
 export async function withinDeadline<T>(
   connection: Pick<Connection, 'withDeadline'>,
   call: () => Promise<T>,

@@ -136,9 +136,9 @@ export type SettleReply =
   | { kind: 'not_due'; dueInMs?: number };
 
 /**
- * Stores the one result of a call, or a person's decision about it. The first one wins. Answers of people are addressed
- * to the conversation, whichever of its agents asked. The answer that completes a batch also makes run and stream active
- * again.
+ * Stores the one result of a call, or a person's decision about it. The first one wins. Answers of
+ * people are addressed to the conversation, whichever of its agents asked. The answer that
+ * completes a batch also makes run and stream active again.
  *
  * In this order: a late answer to a call of an earlier step · an approval that timed out · the call is settled · it
  * exists · its run is the newest and active · people were already asked · the source may settle it: fence for a tool,

@@ -111,8 +111,8 @@ export type NotStarted = Only<
  * and its budget of attempts is not used up. A tool that can verify is asked first: the attempt owns the call then, and
  * requests permission once more with the answer. Otherwise the call is settled as `tool_outcome_unknown`.
  *
- * In this order: the call is settled · the run is the newest and active · stop · fence · kind and state of the call · an
- * approved call was released · idempotence and budget.
+ * In this order: the call is settled · the run is the newest and active · stop · fence · kind and
+ * state of the call · an approved call was released · idempotence and budget.
  */
 export function startCall(session: Session, input: Stored<StartCall>): Permission | NotStarted {
   const { writer: by, toolCallId: id, now, budget = LIMITS.attempts } = input;

@@ -20,7 +20,10 @@ export function accept(session: Session, messages: readonly Pick<Message, 'id' |
   for (const { id, hash } of messages) session.messages.set(id, { hash });
 }
 
-/** Adds user messages to the transcript. @returns index of the first row, and the new number of visible messages */
+/**
+ * Adds user messages to the transcript.
+ * @returns index of the first row, and the new number of visible messages
+ */
 export function storeMessages(
   session: Session,
   messages: readonly Message[],

@@ -18,7 +18,10 @@ export interface Resumed {
   others?: Wake[];
 }
 
-/** Makes the stream active again. @returns true if it was paused; it is not while sibling agents run */
+/**
+ * Makes the stream active again.
+ * @returns true if it was paused; it is not while sibling agents run
+ */
 function makeActive(session: Session, now: number): boolean {
   const { conversation } = session.tree;
   const { existing: record } = conversation;

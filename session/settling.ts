@@ -52,7 +52,10 @@ export function settleRow(session: Session, call: Call, row: string): void {
   setBusy(session, call, false);
 }
 
-/** Marks a call as able, or not able, to progress without a person. @returns false if nothing changed */
+/**
+ * Marks a call as able, or not able, to progress without a person.
+ * @returns false if nothing changed
+ */
 export function setBusy(session: Session, call: Call, isBusy: boolean): boolean {
   if ((call.isBusy === true) === isBusy) return false;
   session.existing.run.busyCalls += isBusy ? 1 : -1;

@@ -5,7 +5,10 @@ import { type Session } from './tree.js';
 /** Number of turns whose states are kept; a session cannot be rewound further. */
 const TURNS_KEPT = 20;
 
-/** Replaces the agent's own state. A version that a checkpoint refers to is kept. @param state as JSON */
+/**
+ * Replaces the agent's own state. A version that a checkpoint refers to is kept.
+ * @param state as JSON
+ */
 export function putState(session: Session, state: string): number {
   const { existing: record } = session;
   const { version } = record.state;
@@ -45,7 +48,10 @@ export function noteStateOfTurn(session: Session): void {
   );
 }
 
-/** Stages the changes of a call, until its step is promoted. @returns false if there is no session */
+/**
+ * Stages the changes of a call, until its step is promoted.
+ * @returns false if there is no session
+ */
 export function stage(
   session: Session,
   { step, call, changes }: { step: string; call: string; changes: string },

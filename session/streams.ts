@@ -56,7 +56,10 @@ export function closeWriter(
   return { kind: 'closed' };
 }
 
-/** Pauses, resumes or ends a stream that belongs to no run. The first end counts. @param finalOutput as JSON */
+/**
+ * Pauses, resumes or ends a stream that belongs to no run. The first end counts.
+ * @param finalOutput as JSON
+ */
 export function mark(
   session: Session,
   {

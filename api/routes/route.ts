@@ -19,7 +19,10 @@ export interface Route extends Declaration {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** Parses the request, checks access to its session, and replies. @throws HelixError, a refusal */
+  /**
+   * Parses the request, checks access to its session, and replies.
+   * @throws HelixError, a refusal
+   */
   answer: (deps: RouteDeps, request: Request, response: Response) => Promise<void>;
 }
 

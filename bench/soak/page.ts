@@ -77,7 +77,10 @@ export type Shown = FrontendSnapshot<Record<string, unknown>, ShownMessage>;
 
 /** Requests that are retried at another server while servers come and go. */
 export interface Requests {
-  /** Resolves to a response other than 5xx. @throws Error after a minute without one, or when the signal fires */
+  /**
+   * Resolves to a response other than 5xx.
+   * @throws Error after a minute without one, or when the signal fires
+   */
   send: (path: string, init?: RequestInit) => Promise<Response>;
   snapshot: (sessionId: string) => Promise<Shown>;
 }

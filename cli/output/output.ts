@@ -36,7 +36,10 @@ export interface Shown {
 }
 
 export interface Output {
-  /** Prints a list; `jsonl` prints each line as it is read. @throws CliFailure for an unknown field */
+  /**
+   * Prints a list; `jsonl` prints each line as it is read.
+   * @throws CliFailure for an unknown field
+   */
   list: <T extends object>(kind: Kind<T>, items: AsyncIterable<T> | Iterable<T>) => Promise<void>;
   /**
    * Prints one item: its columns below each other; a table is followed by `below`.

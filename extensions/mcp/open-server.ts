@@ -201,7 +201,10 @@ function boundUnread(transport: Transport, name: string): void {
   };
 }
 
-/** Rejects as soon as the signal aborts, even if the work ignores it. @throws the signal's reason */
+/**
+ * Rejects as soon as the signal aborts, even if the work ignores it.
+ * @throws the signal's reason
+ */
 export function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {

@@ -22,7 +22,10 @@ const Claims = z.object({
 /** Claims of a link: one person may decide one call until the link expires. */
 export type LinkClaims = Omit<z.infer<typeof Claims>, 'exp'>;
 
-/** Returns a link to the page that decides a call. @param now time of sending, ms since the epoch */
+/**
+ * Returns a link to the page that decides a call.
+ * @param now time of sending, ms since the epoch
+ */
 export async function toDecideUrl(
   publicUrl: string,
   key: string,

@@ -162,7 +162,10 @@ export function createSchedules({
     }
   }
 
-  /** Returns the schedule if it is identical, undefined if the name is free. @throws HelixError `schedule_exists` */
+  /**
+   * Returns the schedule if it is identical, undefined if the name is free.
+   * @throws HelixError `schedule_exists`
+   */
   async function sameOf(input: ScheduleInput, digest: string): Promise<ScheduleState | undefined> {
     const found = await read(input.tenant, input.name);
     if (found === undefined) return undefined;

@@ -21,7 +21,10 @@ const WHY = {
   EEXIST: 'a file of that name is there',
 };
 
-/** Resolves to the work's result; reports an unusable file or folder as a sentence. @throws UserError */
+/**
+ * Resolves to the work's result; reports an unusable file or folder as a sentence.
+ * @throws UserError
+ */
 async function withFileFaults(work) {
   try {
     return await work();

@@ -52,7 +52,10 @@ export interface Calls {
    * `_<n>` appended. The same `call` gets the same id again.
    */
   takeId: (input: TakeCallId) => Promise<TakeCallIdReply>;
-  /** Calls of the newest step that people or clients answer, by id. @throws HelixError `not_found` */
+  /**
+   * Calls of the newest step that people or clients answer, by id.
+   * @throws HelixError `not_found`
+   */
   pending: (sessionId: string) => Promise<Record<string, PendingCall>>;
   /** The reason for which a run is paused; null if it is not. @throws HelixError `not_found` */
   suspension: (sessionId: string) => Promise<SuspensionContext | null>;

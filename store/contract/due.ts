@@ -1,7 +1,7 @@
 /**
  * Due: the list of sessions whose run may need the sweeper. A session is noted before its change is
- * stored, so that no run is missed. A session is on one of two lists: `urgent` while it is active or was noted, `routine` once it was found
- * waiting or idle. Files may put it on both.
+ * stored, so that no run is missed. A session is on one of two lists: `urgent` while it is active
+ * or was noted, `routine` once it was found waiting or idle. Files may put it on both.
  */
 export interface Due {
   /** The lists of a fleet, that is, the workers of one namespace and task queue. */

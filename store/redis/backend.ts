@@ -200,7 +200,10 @@ export function createBackend({
   };
 }
 
-/** Parses a stored whole number; 0 if absent. @throws SyntaxError if another program wrote something else */
+/**
+ * Parses a stored whole number; 0 if absent.
+ * @throws SyntaxError if another program wrote something else
+ */
 function toNumber(text: string | null | undefined): number {
   const number = Number(text ?? 0);
   if (!Number.isSafeInteger(number)) throw new SyntaxError('this is no number');

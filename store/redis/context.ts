@@ -98,7 +98,10 @@ export interface RedisContext {
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
-/** Creates changes and looks of conversations. @param evaluateLarge on the connection for large reads */
+/**
+ * Creates changes and looks of conversations.
+ * @param evaluateLarge on the connection for large reads
+ */
 export function createConversations(
   { evaluate, evaluateLarge = evaluate }: { evaluate: Evaluate; evaluateLarge?: Evaluate },
   { prefix }: Pick<KeySpace, 'prefix'>,

@@ -5,7 +5,10 @@ import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 export type Check = readonly [reply: string, command: 'HGET' | 'ZSCORE', key: string, name: string];
 export type Write = readonly [command: string, key: string, ...args: (string | number)[]];
 
-/** Writes to keys of one slot: all of them, or none if a check fails. @returns whether they were written */
+/**
+ * Writes to keys of one slot: all of them, or none if a check fails.
+ * @returns whether they were written
+ */
 export type WriteIf = (
   checks: readonly Check[],
   writes: readonly Write[],

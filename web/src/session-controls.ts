@@ -28,7 +28,10 @@ export class SessionControls {
     this.#refresh = refresh;
   }
 
-  /** Sends a message during a reply. @returns false if refused; the message is then back in the composer */
+  /**
+   * Sends a message during a reply.
+   * @returns false if refused; the message is then back in the composer
+   */
   async say(text: string, files: readonly FileUIPart[] = []): Promise<boolean> {
     const message = {
       id: generateId(),

@@ -60,7 +60,10 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
   };
 }
 
-/** Entries after a sequence up to and including another one, at most `limit`. @throws HelixError `corrupt_record` */
+/**
+ * Entries after a sequence up to and including another one, at most `limit`.
+ * @throws HelixError `corrupt_record`
+ */
 export type ReadRange = (
   streamId: string,
   fromSequence: number,
