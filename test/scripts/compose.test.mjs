@@ -63,7 +63,6 @@ it('every file that starts an engine is known here, and held to the rules below'
       // Names of programs and images to look for.
       'scripts/containers/images.mjs',
       'scripts/engines/redis.mjs',
-      'scripts/engines/temporal.mjs',
       // Below, as a program.
       'scripts/engines/temporal-server.mjs',
     ].sort(),
