@@ -126,7 +126,7 @@ it('approvals that a filter finds are decided as they were shown; unseen ones wi
     asked(3, { kind: 'client' }),
     asked(4, { approvers: ['boss'] }),
     asked(5, { mayDecide: false, mayWithdraw: true }),
-    // The sub-agents' parent runs: the filter finds the first, but not the second.
+    // A sub-agent's call: the filter finds its root run in `s1`, but not the one in `s2`.
     asked(6, { approvalId: 's1.1:1-b::c6' }),
   ];
   const others = pending.map((each) => ({ ...each, approvalId: `s2:1-a::${each.toolCallId}` }));

@@ -124,8 +124,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
       // The API accepts messages even if Temporal is silent.
       () => until('it is taken', () => client.requests[0]?.status === 200),
     );
-    // The bytes are the signal's name as a protobuf field: the API's sweep also sends the session's
-    // name.
+    // The bytes are the signal's name as a protobuf field; the API's sweep names the session, too.
     await dieBeforeTemporal('\u001a\u0004look', async () => {
       await asked.client.chat.addToolApprovalResponse({ id: asked.id, approved: true });
     });

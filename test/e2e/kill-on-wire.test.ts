@@ -168,8 +168,7 @@ it('of calls side by side whose worker dies, those that were settled leave their
 const SILENT_MS = 120_000;
 
 it('a stop whose message is lost on its way reaches a silent model with the next renewal', async () => {
-  // After a first step the worker has subscribed to the channel and does not poll for stops as
-  // well.
+  // After a first step the channel is subscribed, so the worker does not look for stops.
   const calls = [{ tool: 'echo', id: 'e1', args: { value: 1 } }];
   const script = [
     { say: 'Now I think.', calls },

@@ -251,10 +251,7 @@ const EVERY: KillPoint[] = (['redis', 'temporal'] as const).flatMap((wire) =>
     Array.from({ length: LAST }, (_, index) => ({ wire, nth: index + 1, when })),
   ),
 );
-/**
- * First claim and text, a tool's result, an effect, a sub-agent's begin and end, polls,
- * completions.
- */
+/** First claim and text, a result, an effect, a sub-agent's begin and end, polls, completions. */
 const CHOSEN: KillPoint[] = [
   { wire: 'redis', nth: 4, when: 'before' },
   { wire: 'redis', nth: 19, when: 'after' },

@@ -139,8 +139,7 @@ describe('kill -9 of the worker', () => {
   it('a reply whose worker is killed has the text of the second attempt only', async () => {
     const { url } = product;
     const { common, newer } = viewers;
-    // The server asks a client with support to drop the attempt; it breaks the stream of any other,
-    // which reconnects.
+    // The server asks capable clients to drop the attempt; it disconnects others, which return.
     expect(await newer.done).toBe('ended');
     expect(newer.parts.map(({ type }) => type)).toContain('reset-step');
     expect(newer.text()).toBe(`Step one.${SECOND}`);

@@ -148,8 +148,7 @@ describe('the client of OpenAI: calls', () => {
       status: 404,
       code: 'not_found',
     });
-    // In a conversation with its own id the server has the history: none of the copy reaches the
-    // model.
+    // A named conversation has its history on the server: none of the copy reaches the model.
     await complete(
       connectOpenAI(product.url, sessionId),
       [{ role: 'user', content: 'hello' }],

@@ -217,8 +217,7 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
     const history = await readHistory(workflowId);
     expect(history).toContain('binary/encrypted');
     expect(history).not.toContain(CANARY);
-    // A field's name in plain text would reveal an unencrypted payload; search attributes hold
-    // plain values.
+    // A plain field name would reveal an unencrypted payload; search attributes stay plain.
     expect(history).not.toContain('toolCallId');
     const shown = JSON.parse(await command('show', '-o', 'json')) as unknown;
     const decoded = textsOf(shown).map((text) => Buffer.from(text, 'base64').toString());

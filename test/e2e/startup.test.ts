@@ -36,8 +36,7 @@ function expectSentence({ code, output, ms }: Ending, words: string[]): void {
   expect(code).toBe(1);
   for (const word of words) expect(output).toContain(word);
   expect(output).not.toMatch(/^\s+at /m);
-  // The process waits ten seconds and takes five to find the reason; other tests keep the machine
-  // busy.
+  // The process waits 10 s and takes 5 s to find the reason; other tests slow the machine.
   expect(ms).toBeLessThan(55_000);
 }
 

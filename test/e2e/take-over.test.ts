@@ -257,8 +257,7 @@ describe('a worker that works alone', () => {
       `hx:lease:{default:${alone?.id ?? ''}.*}:held`,
     );
     await alone?.kill9();
-    // The lease does not lapse in time, and a started call waits longer still: only the
-    // supervisor's word counts.
+    // Lease and started call outlast the test: only the supervisor's word counts.
     await shared.product.redis.set(held, '1', 'PX', 600_000);
     await shared.fleet.start({ ENDED_LEASE_ID: alone?.id ?? '' });
     await shared.untilTakenOver(sessionId);

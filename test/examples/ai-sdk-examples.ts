@@ -106,10 +106,7 @@ function outcomesIn(prompt: readonly { role: string; content: unknown }[]): stri
     .sort();
 }
 
-/**
- * jest's `structuredClone` returns another realm's objects, which AI SDK 6 finds unequal to the
- * input.
- */
+/** jest's own clone makes another realm's objects, which AI SDK 6 finds unequal to the input. */
 const cloneHere = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** Maps all model ids to the example's script. AI SDK 6 takes models of the previous version. */

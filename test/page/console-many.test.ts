@@ -6,7 +6,7 @@ import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** The console with much to do: questions, acts and runs by the thousand. */
+/** The console handles thousands of questions, acts and runs. */
 const product = useOwnUser('operator');
 
 const CHARGE = [ask('charge', { amount: 5 }), { say: 'well' }];
@@ -48,7 +48,7 @@ it('several questions are denied together, with a reason, and one that was answe
   await console.at('plan').getByText('This is about 3 calls.').waitFor();
   await expectNoBarriers(console);
   await console.click('confirm');
-  // Its reason is missing: nothing was sent.
+  // The page sent nothing, because the reason is missing.
   expect(await console.at('many').count()).toBe(0);
   expect((await answer(answered)).status).toBe(202);
   await console.at('reason').fill('not this month');
@@ -105,7 +105,7 @@ it('nothing is decided together whose questions cannot be shown, and one alert s
   const { page } = console;
   await page.route('**/waiting-list-*.js', (route) => route.abort());
   await console.open('/console/waiting');
-  // It stands in place of the list once what waits is known.
+  // The alert replaces the list once the pending calls are known.
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('alert').count()).toBe(1);
   expect(await page.locator('ul > [role=alert]').count()).toBe(0);

@@ -8,7 +8,7 @@ import { newSessionId, startProduct, type Product } from '../support/product.js'
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** Where the links of notices lead people, in Chromium: a channel's, and one of a person by name. */
+/** Notices' links in Chromium: a channel's, and one to a named person. */
 let channel: NoticeReceiver;
 let ann: NoticeReceiver;
 let product: Product;
@@ -54,7 +54,7 @@ interface SlackMessage {
 const REFUND = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
 const CHARGE = JSON.stringify({ script: [ask('charge', { amount: 5 }), { say: 'well' }] });
 
-/** Asks as a customer, and resolves to the id of the conversation. A second notice of one customer waits for a minute. */
+/** Asks as a customer; returns the conversation's id. A customer's second notice waits a minute. */
 async function begin(customer: string, agent: 'support' | 'lab', content: string): Promise<string> {
   const sessionId = newSessionId();
   const signedIn = await createSignIn(() => product.url)(customer, 'acme');
@@ -65,7 +65,7 @@ async function begin(customer: string, agent: 'support' | 'lab', content: string
   return sessionId;
 }
 
-/** The address behind the button of the channel's message, without the host. */
+/** Returns the address of the button in the channel's message, without the host. */
 async function channelLink(sessionId: string): Promise<string> {
   const links = (): string[] =>
     channel.taken

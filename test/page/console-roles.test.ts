@@ -7,9 +7,9 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** The console for people with and without roles, signed in by a proxy before the server. */
+/** The console for people with and without roles, behind a proxy that signs them in. */
 const product = useProduct('accounts');
-/** Other files leave questions with the same product. */
+/** Other files leave questions in the same product, so this file has its own tenant. */
 const TENANT = newSessionId();
 const signIn = createSignIn(() => product.url);
 const open: (() => Promise<void>)[] = [];

@@ -6,7 +6,7 @@ import { newSessionId } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** The console in Chromium, in a tenant of its own whose one user may do everything. */
+/** The console in Chromium, in its own tenant, whose one user has all rights. */
 const product = useOwnUser('operator');
 
 const CHARGE = [{ say: 'I would charge it.', ...ask('charge', { amount: 5 }) }, { say: 'well' }];
@@ -14,7 +14,7 @@ const CHARGE = [{ say: 'I would charge it.', ...ask('charge', { amount: 5 }) }, 
 const readRun = (runId: string): Promise<OperatorRunDetail> =>
   readOperator(product, `runs/${encodeURIComponent(runId)}`);
 
-/** Begins a run and leaves it: a connection that is closed stops nothing. */
+/** Begins a run and disconnects, which stops nothing. */
 async function beginLab(script: object[]): Promise<string> {
   const message = { id: 'u1', role: 'user', content: JSON.stringify({ script }) };
   const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
@@ -29,7 +29,7 @@ async function beginLab(script: object[]): Promise<string> {
 const untilStatus = (console: ConsolePage, text: string): Promise<void> =>
   console.at('run-status').getByText(text, { exact: true }).waitFor();
 
-/** What has the focus when this is reached by the keyboard alone. */
+/** Presses Tab until this test id has the focus, and returns the focused one. */
 async function tabTo({ page }: ConsolePage, testId: string): Promise<unknown> {
   const focused = (): Promise<unknown> =>
     page.evaluate(() => document.activeElement?.getAttribute('data-testid'));
@@ -123,7 +123,7 @@ it('an active run is stopped with a reason, forked and repeated', async () => {
 
 it('runs are filtered and stopped together; the address keeps the filter', async () => {
   const runs = await Promise.all([1, 2, 3].map(() => runLab(product, CHARGE)));
-  // Temporal's list follows its workflows late.
+  // Temporal lists workflows late.
   await until('exactly these are listed', async () => {
     const path = 'runs?status=waiting_approval&agent=lab&limit=100';
     const found = (await readOperator<OperatorRuns>(product, path)).runs.map(({ runId }) => runId);

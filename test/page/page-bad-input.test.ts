@@ -7,7 +7,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-// What people, servers and models get wrong: each time there are plain words and a way on.
+// People, servers and models make mistakes: the page shows plain words and a way on.
 
 const product = useProduct('accounts');
 const proxies: Awaited<ReturnType<typeof startSigningProxy>>[] = [];
@@ -16,7 +16,7 @@ let eve = '';
 let late = '';
 
 beforeAll(async () => {
-  // Other files share the product: nothing else may wait for this person.
+  // Other files share the product, so this person needs an inbox without other questions.
   const own = await signToken(newSessionId(), undefined);
   const tokens = [own, await signToken('eve', undefined), 'Bearer x'];
   for (const token of tokens) proxies.push(await startSigningProxy(() => product.url, token));
@@ -26,7 +26,7 @@ afterAll(async () => {
   await Promise.all(proxies.map(({ close }) => close()));
 });
 
-/** The page as a phone shows it has no barriers, and nothing overflows. */
+/** Expects that the page has no barriers and no overflow at a phone's size. */
 async function expectSound({ page }: ChatPage): Promise<void> {
   await page.setViewportSize({ width: 320, height: 800 });
   expect([...(await findBarriers(page)), ...(await findOverflow(page))]).toEqual([]);
@@ -74,7 +74,7 @@ it('a conversation of another person shows nothing of it, refuses messages, and 
   await chat.page.getByRole('button', { name: 'New chat' }).locator('visible=true').first().click();
   await chat.untilStatus('ready');
   expect(await chat.at('nothing-here').count()).toBe(0);
-  // Nor after a reload: the page knows that it made this one up.
+  // A reload does not bring the notice back: the page made up this conversation's id.
   await chat.page.reload();
   await chat.untilStatus('ready');
   expect(await chat.at('nothing-here').count()).toBe(0);

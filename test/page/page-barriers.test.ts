@@ -5,7 +5,7 @@ import { openPage, type ChatPage } from '../support/page-driver.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-/** The chat page for people who do not see it, or see little of it at once. */
+/** The chat page for people who see little or nothing of it. */
 const product = useProduct();
 
 const problemsOf = ({ page }: ChatPage): Promise<string[]> => findProblems(page);
@@ -16,7 +16,7 @@ it('a new chat, an approval whose input a person changes and what was decided ha
   expect(await problemsOf(chat)).toEqual([]);
   await chat.say(`I want a refund of $20 for order ${EXAMPLE_ORDER_ID}.`);
   await chat.untilStatus('waiting');
-  // What its author calls the tool, and what the amount is in.
+  // The page shows the tool's title by its author and the amount's currency.
   await chat.page.getByText('Refund an order', { exact: true }).waitFor();
   await chat.page.getByText('$', { exact: true }).waitFor();
   expect(await problemsOf(chat)).toEqual([]);

@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 
 const LONG = 'Each reader of this page sees it grow, and sees all of it once. '.repeat(4).trim();
 const slowly = { say: LONG, deltas: 80, everyMs: 30 };
-/** Runs until it is stopped. */
+/** A reply that runs until someone stops it. */
 const held = { ...slowly, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
 const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
 

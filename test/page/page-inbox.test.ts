@@ -7,10 +7,10 @@ import { newSessionId } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** What waits in other conversations, answered without opening them. */
+/** The inbox answers other conversations' questions without opening them. */
 const product = useOwnUser('operator');
 
-/** A conversation that waits for a person. */
+/** Begins a conversation that waits for a person; returns its id. */
 async function waiting(agent: string, content: string): Promise<string> {
   const sessionId = newSessionId();
   const reply = await fetch(`${product.url}/api/chat/${sessionId}?agent=${agent}`, {
@@ -46,7 +46,7 @@ it('the inbox counts and answers questions of every kind, with changes and with 
   const entryOf = (id: string): Locator => chat.page.locator(`[data-session="${id}"]`);
   const untilGone = (id: string): Promise<unknown> =>
     until('it is listed no more', async () => (await entryOf(id).count()) === 0);
-  // A snapshot leaves out what is still being written.
+  // Snapshots leave out unfinished text.
   const untilStored = (id: string, text: string): Promise<unknown> =>
     until(`it has ${text}`, async () =>
       JSON.stringify((await loadSnapshot(product.url, id)).messages).includes(text),
@@ -59,7 +59,7 @@ it('the inbox counts and answers questions of every kind, with changes and with 
   expect(await about.getByTestId('inbox-deadline').textContent()).toMatch(/^until \d/);
   const waits = entryOf(charge).getByTestId('inbox-deadline').first();
   expect(await waits.textContent()).toContain('waits');
-  // Questions by one tool are no landmarks of one name, and the dialog is as wide as what it shows.
+  // Questions of one tool must not share a landmark's name, and the dialog must fit its content.
   expect(await findProblems(chat.page)).toEqual([]);
   await chat.page.setViewportSize({ width: 320, height: 640 });
   const beyond = await chat.page

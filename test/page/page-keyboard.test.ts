@@ -3,10 +3,10 @@ import { openPage, type ChatPage } from '../support/page-driver.js';
 import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-/** The page by keyboard alone, and for people whom motion disturbs. */
+/** The page for people who use only a keyboard or avoid motion. */
 const product = useProduct();
 
-/** The test id of what has the focus. */
+/** Returns the focused element's test id. */
 const focused = ({ page }: ChatPage): Promise<unknown> =>
   page.evaluate('document.activeElement?.getAttribute("data-testid")');
 const untilFocused = (chat: ChatPage, testId: string): Promise<unknown> =>
@@ -39,7 +39,7 @@ it('the list of conversations takes the focus, keeps it, and gives it back', asy
   await untilFocused(chat, 'side-new-chat');
   await chat.page.mouse.click(380, 600);
   await untilFocused(chat, 'list');
-  // A press beside the list does nothing to what is behind it.
+  // A press outside the list does not reach the page behind it.
   expect(await chat.status()).toBe('ready');
   await chat.leave();
 });

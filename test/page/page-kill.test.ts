@@ -13,11 +13,11 @@ const changesItsMind = {
   attempts: [{ say: FIRST, deltas: 600, everyMs: 60 }, {}],
 };
 const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
-/** A worker that died is noticed after five seconds of silence; machines of tests are busy. */
+/** Others notice a dead worker after five seconds of silence; the tests keep machines busy. */
 const SLOW = 40_000;
 
 const product = useProduct();
-/** Busy ones in windows of their own. */
+/** Opens pages; busy ones get their own windows. */
 async function openAll(count: number, text: string, isBusy: boolean): Promise<ChatPage[]> {
   const open = (): Promise<ChatPage> =>
     openPage(product.url, newSessionId(), 'lab', isBusy ? openWindow() : undefined);
@@ -40,7 +40,7 @@ async function expectCharged(chats: ChatPage[]): Promise<void> {
   }
 }
 
-// All pages meet the same kill: a process takes a while to start.
+// One kill hits all pages: a process takes a while to start.
 describe('the page when the worker is killed', () => {
   let speaking: ChatPage[];
   let asked: ChatPage[];

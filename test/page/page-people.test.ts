@@ -8,7 +8,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** What a customer, who is signed in and may not approve a refund, sees of questions and of other agents. */
+/** A signed-in customer who may not approve refunds sees questions and other agents. */
 const product = useProduct('accounts');
 const signIn = createSignIn(() => product.url);
 let proxy: Awaited<ReturnType<typeof startSigningProxy>>;
@@ -26,11 +26,11 @@ it('one who may not decide is told who may and what was decided, and may withdra
     expect(await chat.at('approval-card').count()).toBe(0);
   };
   await askForRefund();
-  // There is nothing for her in the console.
+  // The page shows her no way to the console.
   expect(await chat.at('to-console').count()).toBe(0);
   const card = (await chat.at('withheld-card').textContent()) ?? '';
   expect(card).toContain('A colleague with the role “approver” has to agree.');
-  // What it is about, and until when, without a click.
+  // The card shows its subject and deadline without a click.
   expect(card).toMatch(new RegExp(`${EXAMPLE_ORDER_ID}.*No deadline`));
   await chat.untilStatus('colleague');
   expect(await chat.at('regenerate').count()).toBe(0);

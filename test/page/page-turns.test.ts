@@ -4,9 +4,9 @@ import { openPage, type ChatPage } from '../support/page-driver.js';
 import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-/** Messages that come while a reply is being written, and turns that are taken up once more. */
+/** People send messages during a reply, and take turns up again. */
 const WORDS = 'This reply takes its time, so that there is some to say something else.';
-/** Runs until it is stopped. */
+/** A reply that runs until someone stops it. */
 const held = { say: WORDS, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
 
 const product = useProduct();
@@ -122,7 +122,7 @@ it('the page branches a conversation from a step of this one', async () => {
   const before = chat.page.url();
   await chat.click('branch');
   await until('both steps are listed', async () => (await chat.at('branch-from').count()) >= 2);
-  // What was written in them, and when.
+  // The list shows each step's text and time.
   const steps = await chat.at('branch-from').allTextContents();
   expect(steps).toEqual([
     expect.stringMatching(/^Second\..*Reply 2, step 1,.*\d{4}.*\d:\d\d/),

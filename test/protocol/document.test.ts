@@ -102,8 +102,7 @@ describe('PROTOCOL.md', () => {
       .map((file) => readFileSync(new URL(file, folder), 'utf8'))
       .join('\n');
     const rows = tableOf('Transitions', 'Transition');
-    // The store implements `append` as a script that replies by numbers, so no function has that
-    // name.
+    // `append` is a script of the store that replies by numbers, not a function.
     const changes = rows
       .map(([name]) => camelCased(namesIn(name)[0] ?? ''))
       .filter((name) => name !== 'append');
@@ -122,9 +121,7 @@ describe('PROTOCOL.md', () => {
   });
 });
 
-/**
- * Kinds of outcomes, marks, waits and rewind targets; events and inputs have files of their own.
- */
+/** Outcomes, marks, waits and rewind targets; events and inputs have files of their own. */
 const OTHER_KINDS = new Set([
   'c',
   'calls',

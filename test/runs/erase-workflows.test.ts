@@ -4,10 +4,7 @@ import { eraseWorkflows } from '../../runs/erase-workflows.js';
 
 const NOT_FOUND = 5;
 
-/**
- * Fakes a Temporal that knows these workflows and lists none of them yet, or all that a query
- * finds.
- */
+/** Fakes a Temporal with these workflows that lists none of them yet, or all that a query finds. */
 function temporal(
   known: readonly string[],
   listed: readonly string[] = [],

@@ -121,9 +121,7 @@ type ResetTo = Parameters<
   typeof runs.client.workflowService.resetWorkflowExecution
 >[0]['workflowTaskFinishEventId'];
 
-/**
- * Resets to the task after which the run waited for its first answer, unless `to` names another.
- */
+/** Resets to the end of the task after which the run first waited, unless `to` names another. */
 async function reset(
   { runId }: RunRecord,
   withSignals: boolean,
@@ -221,9 +219,7 @@ it('a look is harmless at any time', async () => {
   expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-1`, `${id}-2`]);
 });
 
-/**
- * Plays the run up to its own question, past a missed deadline and two answers to its sub-agent.
- */
+/** Plays the run to its own question, past a missed deadline and two answers to its sub-agent. */
 async function play(agent: string): Promise<{ id: string; run: RunRecord }> {
   const id = runs.newSessionId();
   const run = await runs.begin(id, agent, id);

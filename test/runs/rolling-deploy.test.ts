@@ -15,7 +15,7 @@ import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-/** Two builds share one Redis and one task queue; each knows a tool that the other lacks. */
+/** Two builds share one Redis and one task queue; each has agents or tools the other lacks. */
 let stores: TestStores;
 let older: RunHarness;
 let newer: RunHarness;

@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Samples import the package's sources, so that classes match `given`, and a free model. */
+/** Samples import the package's sources, whose classes `given` uses, and a free model. */
 const sources = entrySources();
 function sourceOf(entry: string): string {
   if (entry === '@ai-sdk/openai') return join(import.meta.dirname, 'given.ts');

@@ -81,8 +81,8 @@ const ON_PURPOSE = 'shows a mistake';
 const CONTRADICTED = 'another of the documents has one status more';
 
 /**
- * Samples that do not compile unchanged, with faults and reason. If this package differs, `row` is
- * the first cell of a row in docs/from-helix.md.
+ * Samples that do not compile unchanged: the faults, and the reason or the first cell of a row in
+ * docs/from-helix.md.
  */
 export const DIFFERENT: Record<string, { faults: readonly string[]; why?: string; row?: string }> =
   {
@@ -113,7 +113,7 @@ const PACKAGES: readonly (readonly [string, string])[] = [
   ['@helix-agents/', 'helix-temporal/'],
 ];
 
-/** Files of the samples that others import, by the imported path. */
+/** Replacement files for imports that no package serves, by the imported path. */
 const OF_SAMPLES: Record<string, string> = {
   '@/lib/handler': './000-1029.js',
   './lib/handler.js': './000-1029.js',
@@ -123,9 +123,7 @@ const OF_SAMPLES: Record<string, string> = {
 
 const IMPORT = /^import (?:type )?[^;]*? from '([^']+)';\n?/gm;
 
-/**
- * Makes a program: maps imports to this package, fills omissions, wraps statements in a function.
- */
+/** Maps imports to this package, fills omissions and wraps statements in a function. */
 export function toProgram({ name, code }: Sample): string {
   const imports: string[] = [];
   const rest = code
@@ -151,7 +149,7 @@ export function toProgram({ name, code }: Sample): string {
     : `${imports.join('')}\nexport default async function* sample(): AsyncGenerator<any, any> {\n${body}\n}\n`;
 }
 
-/** Checks that the package's type can be read as the type that the document declares. */
+/** Returns checks that the package's types can be read as the document's. */
 function readable(name: string, code: string): string {
   if (!name.startsWith('002-')) return '';
   return [...code.matchAll(/^(?:export )?interface (\w+)/gm)]

@@ -7,7 +7,7 @@ import { renderHook, untilShown } from '../support/render-hook.js';
 import { eventually } from './eventually.js';
 import type { WireServer } from './wire-server.js';
 
-/** Opens a shown conversation on a scripted server, without waits between its tries. */
+/** Opens a conversation as a page shows it, on a scripted server, with instant retries. */
 export async function openConversation(
   server: WireServer,
   snapshot?: Snapshot,
@@ -38,7 +38,7 @@ export function shown({ chat }: Conversation): string[] {
   return chat.messages.map((message) => `${message.role}: ${textOf(message)}`);
 }
 
-/** Returns the messages that a server has after it took the first one. */
+/** Returns the first POST's messages, as a server that took it stores them. */
 export function taken(server: WireServer): UIMessage[] {
   return server.named('POST')[0]?.body.messages ?? [];
 }

@@ -69,8 +69,7 @@ describe('a message that may not have arrived', () => {
       .on('GET snapshot', reply(snapshot('active', [HELLO])))
       .on('GET stream', reply(new Wire().send(...spoken('msg-1', 'Hi')).end()));
     const conversation = await openConversation(server, snapshot('ended', []));
-    // The conversation keeps the previous render: React may show the message after the server
-    // refuses it.
+    // The server may refuse the message before React renders it.
     const before = conversation.chat;
     Object.defineProperty(conversation, 'chat', {
       get: () => before,

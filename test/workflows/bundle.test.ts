@@ -1,10 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
-/**
- * The size when this test was written, plus a fifth. A worker loads the bundle for every workflow
- * that it keeps.
- */
+/** A fifth above the size at first. A worker loads the bundle for every workflow that it keeps. */
 const BUDGET_BYTES = 740_000;
 
 let code = '';

@@ -11,9 +11,7 @@ const STEPS = 30;
 
 const HELD = 'held';
 
-/**
- * Creates an agent that calls its tool in every step but the last, then says its number of prompts.
- */
+/** Creates an agent that calls its tool in all steps but the last and counts its prompts. */
 function createLongAgent(): AgentDefinition {
   const model = fakeModel((_, { prompt }) => {
     const step = prompt.filter(({ role }) => role === 'assistant').length + 1;

@@ -16,8 +16,8 @@ import { stopping } from './recording/stopping.js';
 import { subAgents } from './recording/sub-agents.js';
 import { turns } from './recording/turns.js';
 
-// Plays runs on every path of the workflow, replays each history, and stores those of KEPT: until
-// the first release again whenever the workflow's commands change, later under further names.
+// Plays runs on every path of the workflow, replays their histories and stores those of KEPT: until
+// the first release on every change of commands, later under further names.
 
 /** Events after which the server suggests to continue as new. */
 const SUGGESTED_AT = 30;

@@ -3,10 +3,7 @@ import { charge } from '../../support/lab-calls.js';
 import { useProduct } from '../../support/product.js';
 import { openAskedSession, readCharges, signIn, type Person } from './asked-session.js';
 
-/**
- * Whatever a client claims, only the server's own record decides what runs and what the model
- * hears.
- */
+/** Only the server's own record decides what runs and what the model hears. */
 
 type Part = Record<string, unknown>;
 

@@ -67,9 +67,7 @@ const nasty = fc.constantFrom(...NASTY);
 /** Values for properties that code restricts beyond the schema, by property or schema name. */
 type Hints = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/**
- * Generates values that fit a schema; one in three has one place changed, perhaps to a bad value.
- */
+/** Generates values that fit a schema, a third of them with one place changed, perhaps badly. */
 function valuesOf(schema: JsonSchema, root: object, hints: Hints): fc.Arbitrary<unknown> {
   const fitting = fittingValues(schema, root, hints);
   const changed = fc

@@ -11,9 +11,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()));
 });
 
-/**
- * Runs an agent that calls these tools step by step; returns the first outcome and the run's end.
- */
+/** Runs an agent that calls these tools in steps; returns the first outcome and the run's end. */
 async function call(tools: string[], http?: Awaited<ReturnType<typeof byHttp>>) {
   const stores = await openTestStores();
   const { server, notes } = http ?? (await byStdio('strange'));
