@@ -6,13 +6,13 @@ import type { Client } from './clients.js';
 
 const PROGRAM = fileURLToPath(new URL('page/browser-process.mjs', import.meta.url));
 
-/** What a page shows, and what it has done so far. */
+/** A page's current display and its history. */
 export interface PageView {
   status: 'unmounted' | 'submitted' | 'streaming' | 'ready' | 'error';
   messages: UIMessage[];
   /** Texts of all errors. */
   errors: string[];
-  /** Types of the data parts that `onData` saw. */
+  /** Types of the data parts that `onData` received. */
   data: string[];
   requests: PageRequest[];
 }
@@ -21,25 +21,25 @@ export interface PageRequest {
   method: string;
   url: string;
   status: number | null;
-  /** Null while it is open; `cut` if the server closed it early, `dropped` if the test did. */
+  /**
+   * Null while the connection is open; `cut` if the server closed it early, `dropped` if the test
+   * did.
+   */
   end: null | 'ended' | 'cut' | 'dropped' | 'aborted' | 'refused';
-  /** The line stands still: there is more than the page was given. */
+  /** True if the wire is held: more has arrived than the page was given. */
   isHeld: boolean;
 }
 
 export interface LoggedRequest extends PageRequest {
   body?: { messages: UIMessage[] };
-  /** The response, word by word, also what the page was not given. */
+  /** The raw response, including bytes that the page was not given. */
   raw: string;
 }
 
-/**
- * What a page is made with: the stock hook and transport, with and without cookies, or this package's
- * hook on one of its own.
- */
+/** Hook and transport of a page: the stock ones, with and without cookies, or this package's. */
 export type Kit = 'stock' | 'no-cookies' | 'static-parts' | 'resumable' | 'agent-server';
 
-/** What a person does on a page: methods of the stock hook. */
+/** Actions of a person on a page, as methods of the stock hook. */
 export type PageAct =
   | 'sendMessage'
   | 'addToolApprovalResponse'
@@ -51,17 +51,20 @@ export type PageAct =
 
 export interface MountOptions {
   resume?: boolean;
-  /** What the page's own handlers give for client tools, by name; not of stock pages. */
+  /** Results of the page's own handlers for client tools, by name; stock pages have none. */
   answers?: Record<string, unknown>;
 }
 
 export interface BrowserPage {
   readonly sessionId: string;
-  /** The newest view that the page has reported. */
+  /** The newest view that the page reported. */
   readonly view: PageView;
   act: (name: PageAct, ...args: object[]) => Promise<void>;
   loadSnapshot: () => Promise<FrontendSnapshot<Record<string, unknown>, UIMessage>>;
-  /** With the messages of the snapshot, if it was loaded; then it resumes as well, by default. */
+  /**
+   * Mounts the page with the messages of its loaded snapshot, if any; with them it resumes by
+   * default.
+   */
   mount: (options?: MountOptions) => Promise<void>;
   limit: (limits: { parts?: number; twice?: boolean }) => Promise<void>;
   drop: () => Promise<void>;
@@ -71,11 +74,11 @@ export interface BrowserPage {
   readLog: () => Promise<LoggedRequest[]>;
 }
 
-/** A process with the real packages of one version, as a page has them. */
+/** A process with the real packages of one version. */
 export interface Browser {
   readonly client: Client;
   open: (page: { kit: Kit; url: string; sessionId: string; agent: string }) => Promise<BrowserPage>;
-  /** What this version's schema says against parts; nothing if all are fine. */
+  /** Validates parts by this version's schema; returns its complaints. */
   validate: (parts: object[]) => Promise<string[]>;
   close: () => Promise<void>;
 }
@@ -97,7 +100,7 @@ const NOTHING_YET: PageView = {
 
 export async function startBrowser(client: Client): Promise<Browser> {
   const child = fork(PROGRAM, [client.entry, client.aiReact], {
-    // React as it is shipped, not as it is developed with.
+    // Pages run React's production build, not its development build.
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -4,18 +4,18 @@ import { installClients } from '../../scripts/clients/client-versions.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** A pair of `ai` and `@ai-sdk/react` of one version. */
+/** A pair of `ai` and `@ai-sdk/react` versions. */
 export interface Client {
-  /** `ai 6.0.198`, for example. */
+  /** For example `ai 6.0.198`. */
   readonly name: string;
   readonly ai: string;
-  /** Module to import: `ai`, `aiReact`, `React` and `ReactDomClient` as a page of that version has them. */
+  /** Module that exports a page's `ai`, `aiReact`, `React` and `ReactDomClient` in that version. */
   readonly entry: string;
-  /** What stands for `@ai-sdk/react` where the entry is. */
+  /** Specifier that replaces `@ai-sdk/react` at the entry. */
   readonly aiReact: string;
 }
 
-/** `npm run matrix -- --all` plays every version, `npm test` the newest of each major. */
+/** `npm run matrix -- --all` tests every version, `npm test` only the newest of each major. */
 export const PLAYS_ALL = process.env['CLIENT_VERSIONS'] === 'all';
 
 /** Oldest first. */
@@ -26,7 +26,7 @@ export const clients: readonly Client[] = PLAYS_ALL
     })
   : [own('ai-v6', 'ai-sdk-react-v6', 'own-6.mjs'), own('ai', '@ai-sdk/react', 'own-7.mjs')];
 
-/** From the packages of this project, so that nothing is installed. */
+/** Returns a client from this project's packages, which need no installation. */
 function own(ai: string, aiReact: string, file: string): Client {
   const version = versionOf(ai);
   const entry = fileURLToPath(new URL(`page/${file}`, import.meta.url));

@@ -9,7 +9,7 @@ import { openStage, type Stage } from './stage.js';
 import type { Tab } from './tab.js';
 import { parseParts } from './wire-parts.js';
 
-// Real clients of many versions, whose person may not decide what their conversation waits for.
+// Real clients of many versions, whose user may not decide the pending call of the conversation.
 
 const STRICTEST = ['6.0.0', '7.0.0'];
 const KITS: Kit[] = ['stock', 'no-cookies', 'resumable', 'agent-server'];
@@ -24,7 +24,7 @@ beforeAll(async () => {
   for (const browser of await Promise.all(clients.map(startBrowser))) {
     browsers.set(browser.client.name, browser);
   }
-  // Most of it is waiting: all are played side by side.
+  // Cases mostly wait, so all run concurrently.
   for (const of of cases) outcomes.set(of.join(' '), run(...of));
   await Promise.allSettled(outcomes.values());
 }, 300_000);
@@ -37,7 +37,7 @@ const REFUND = { text: 'I want a refund for order 1042 please' };
 
 const refundOf = (tab: Tab) => tab.calls().find(({ toolName }) => toolName === 'refund');
 
-/** The page rests, shows the call, asks nothing, and has sent so much. */
+/** Expects a resting page that shows the call, asks nothing, and has sent this many posts. */
 async function expectAtRest({ tab, posts }: { tab: Tab; posts: number }): Promise<void> {
   await tab.untilShown('the refund', () => refundOf(tab)?.state === 'input-available');
   await tab.untilRests();
@@ -50,14 +50,14 @@ async function play(stage: Stage, kit: Kit, approved: boolean): Promise<void> {
   const tab = await stage.openNew();
   await tab.act('sendMessage', REFUND);
   await expectAtRest({ tab, posts: 1 });
-  // A page that is loaded while it waits shows the same, and sends nothing.
+  // A page that is loaded now shows the same and sends nothing.
   const second = await stage.load();
   await expectAtRest({ tab: second, posts: 0 });
 
   const colleague = await signIn('lea', undefined, 'approver');
   const toolCallId = refundOf(tab)?.toolCallId ?? '';
   const path = `operator/waiting/${stage.sessionId}/${toolCallId}`;
-  // By the call alone nothing is decided: it may be another one by now.
+  // The call's id alone decides nothing: the call may have changed meanwhile.
   const waiting = `operator/waiting?session=${stage.sessionId}`;
   const { sessions } = await json<OperatorWaiting>(colleague.get(waiting));
   const { approvalId, inputHash } = sessions[0]?.pending[0] ?? {};
@@ -69,17 +69,17 @@ async function play(stage: Stage, kit: Kit, approved: boolean): Promise<void> {
   const state = approved ? 'output-available' : 'output-denied';
   await later.untilShown('the outcome', () => refundOf(later)?.state === state);
   await stage.expectRight(later, { posts: 0 });
-  // Pages that were open have not sent anything since.
+  // Pages that were open have sent nothing since.
   expect(tab.posts()).toBe(1);
   expect(second.posts()).toBe(0);
-  // The person sends more, with the copy of before.
+  // The person sends another message with the old copy of the conversation.
   await tab.act('sendMessage', { text: 'thank you' });
   await tab.untilRests();
   expect(tab.view).toMatchObject({ status: 'ready', errors: [] });
   if (kit !== 'agent-server') expect(tab.posts()).toBe(2);
 }
 
-/** Each kit with both decisions, or with one after the other. */
+/** Each kit with both decisions, or with one of them in turn. */
 const cases = KITS.flatMap((kit, nth) =>
   [true, false]
     .filter((approved) => PLAYS_ALL || approved === (nth % 2 === 0))

@@ -12,17 +12,17 @@ import { replies } from './scenarios/replies.js';
 import { openStage } from './stage.js';
 import { parseParts } from './wire-parts.js';
 
-// Real clients against the real product. All versions play a scenario at the same time, each in a
-// conversation of its own. Most of it is waiting for words: so many scenarios are played side by side.
+// Real clients against the real product. All versions play a scenario at the same time, each in its
+// own conversation. Scenarios mostly wait for output, so several run concurrently.
 const LANES = 2;
 
 const STOCK = [...replies, ...approvals, ...reloads, ...connections, ...turns];
 const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
-/** Their schemas refuse every key that they do not know. */
+/** The schemas of these versions refuse every unknown key. */
 const STRICTEST = ['6.0.0', '7.0.0'];
 
 const product = useProduct();
-/** A browser of each version for each lane: a page that is looked at again wakes all pages of its browser. */
+/** One browser per version and lane: showing a page again wakes all pages of its browser. */
 let lanes: Browser[][];
 
 beforeAll(async () => {
@@ -33,7 +33,10 @@ afterAll(() => Promise.all(lanes.flat().map((browser) => browser.close())));
 
 const KITS = [...new Set(SCENARIOS.map(({ kit }) => kit))];
 
-/** Which clients play a scenario: all of them; pages that are made with something else, one after the other. */
+/**
+ * Returns the clients that play a scenario: all of them for stock pages, one in turn for other
+ * kits.
+ */
 function playersOf(index: number): readonly Client[] {
   const { kit } = SCENARIOS[index] ?? {};
   if (PLAYS_ALL || kit === undefined || kit === 'stock') return clients;
@@ -71,7 +74,7 @@ async function play(scenario: Scenario, browser: Browser, browsers: Browser[]): 
   const stage = openStage(browser, product, scenario.kit);
   try {
     await castOf(scenario, browser.client)(stage);
-    // The agent server's events become parts on the page.
+    // Events of the agent server become parts only on the page.
     const logs = (await stage.readLogs()).filter(({ url }) => !url.includes('/api/agent/'));
     const parts = logs.flatMap(({ raw }) => parseParts(raw));
     for (const part of parts) checkCommonKeys(part);

@@ -2,20 +2,20 @@ import type { Kit } from './browser.js';
 import type { Client } from './clients.js';
 import type { Stage } from './stage.js';
 
-/** Plays a conversation and expects what is right. */
+/** Plays a conversation and checks the outcome. */
 export type Play = (stage: Stage) => Promise<void>;
 
 export interface Scenario {
   name: string;
   kit: Kit;
   play: Play;
-  /** Versions that cannot be right whatever a server does; their play expects what they do instead. */
+  /** Versions that fail whatever the server does; their play expects the known failure. */
   exceptions: Exception[];
 }
 
 interface Exception {
   of: (client: Pick<Client, 'ai'>) => boolean;
-  /** Completes "as an exception: …". */
+  /** Completes the phrase "as an exception: …". */
   reason: string;
   play: Play;
 }
@@ -24,17 +24,17 @@ export function scenario(name: string, play: Play, exceptions: Exception[] = [])
   return { name, kit: 'stock', play, exceptions };
 }
 
-/** The same scenario with pages that are made with something else. */
+/** Returns the same scenario on pages of another kit. */
 export function madeWith(kit: Kit, { name, ...rest }: Scenario): Scenario {
   return { ...rest, kit, name: `${kit}: ${name}` };
 }
 
-/** How a version plays a scenario. */
+/** Returns the play for a client version. */
 export function castOf({ play, exceptions }: Scenario, client: Client): Play {
   return exceptions.find((exception) => exception.of(client))?.play ?? play;
 }
 
-/** The name of the test of a version. */
+/** Returns the test title for a version. */
 export function titleOf({ exceptions }: Scenario, client: { name: string; ai: string }): string {
   const exception = exceptions.find((candidate) => candidate.of(client));
   return exception === undefined

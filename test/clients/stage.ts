@@ -6,29 +6,31 @@ import { newSessionId, type Product } from '../support/product.js';
 import type { Browser, Kit, LoggedRequest, MountOptions } from './browser.js';
 import { toTab, type Tab } from './tab.js';
 
-/** What scenarios use of the product. */
+/** Parts of the product that scenarios use. */
 export type StagedProduct = Pick<Product, 'url' | 'redis'>;
 
-/** One conversation, played with one version. */
+/** One conversation with one client version. */
 export interface Stage {
   readonly browser: Browser;
   readonly sessionId: string;
   readonly product: StagedProduct;
-  /** A page of a conversation that is new; with `resume` it asks for a reply nevertheless. */
+  /**
+   * Opens a page on a new conversation; with `resume` it requests the active reply nevertheless.
+   */
   openNew: (options?: MountOptions) => Promise<Tab>;
-  /** A page that is being loaded: it has its snapshot, and will ask for the rest with `mount`. */
+  /** Begins to load a page: it has its snapshot, and `mount` requests the rest. */
   beginLoad: () => Promise<Tab>;
-  /** A page that is loaded (again): the snapshot, then the stream of the active turn. */
+  /** Loads a page (again): first the snapshot, then the stream of the active turn. */
   load: (options?: MountOptions) => Promise<Tab>;
   stored: () => Promise<Snapshot>;
   stop: () => Promise<void>;
-  /** POSTs to a route of the conversation; resolves with the status. */
+  /** Posts to a route of the conversation; resolves with the status. */
   post: (path: string, body?: object) => Promise<number>;
-  /** Real executions of `charge`, by call. */
+  /** Counts real executions of `charge` by call. */
   countCharges: () => Promise<Record<string, number>>;
   /**
-   * The tab rests, after so many POSTs and errors; it shows what is stored, in one message for each
-   * turn of each side.
+   * Expects the tab to rest after these POSTs and errors and to show what is stored, with one
+   * message per side and turn.
    */
   expectRight: (tab: Tab, expected: { posts: number; errors?: string[] }) => Promise<void>;
   /** All requests of all pages. */
@@ -36,7 +38,7 @@ export interface Stage {
   close: () => Promise<void>;
 }
 
-/** Calls that pages carry out. */
+/** Parts of calls that pages execute. */
 const OF_PAGES = new Set(['tool-locate', 'tool-ask']);
 
 const STATIC_PARTS = { [HEADERS.toolParts]: 'static' };
@@ -109,7 +111,7 @@ export function openStage(
         isStatic ? type.startsWith('dynamic-') : type.startsWith('tool-') && !OF_PAGES.has(type),
       );
       expect(wrong).toEqual([]);
-      // There, each answer is a request of its own.
+      // On the agent server's transport each answer is a request.
       if (kit !== 'agent-server') expect(tab.posts()).toBe(posts);
     },
     readLogs: async () => (await Promise.all(tabs.map((tab) => tab.readLog()))).flat(),
@@ -120,7 +122,7 @@ export function openStage(
   return stage;
 }
 
-/** Equal but for what clients keep for themselves. */
+/** Expects equality except for the clients' own fields. */
 export function expectSame(shown: readonly UIMessage[], stored: readonly UIMessage[]): void {
   expect(toComparable(shown)).toEqual(toComparable(stored));
 }

@@ -3,23 +3,25 @@ import { callsOf, textOf, toScript } from '../support/chat-client.js';
 import { until } from '../support/until.js';
 import type { BrowserPage, PageRequest } from './browser.js';
 
-/** Beside other files with servers Temporal may start an activity tens of seconds late. */
+/**
+ * If other files run servers at the same time, Temporal may start an activity tens of seconds late.
+ */
 const SHOWN_WITHIN_MS = 90_000;
 
 /** A page with a person in front of it. */
 export interface Tab extends BrowserPage {
   /** Sends a script for the lab agent. */
   say: (...script: object[]) => Promise<void>;
-  /** The text of the newest message if it is the agent's. */
+  /** Text of the newest message; empty if it is not the agent's. */
   reply: () => string;
   calls: () => ReturnType<typeof callsOf>;
   posts: () => number;
   untilShown: (what: string, ask: () => boolean | undefined) => Promise<void>;
-  /** Resolves with the approval's id, when the page shows the question and rests. */
+  /** Resolves with the approval's id once the page shows the question and rests. */
   untilAsked: (toolCallId: string) => Promise<string>;
-  /** Decides about a call when it is asked about. */
+  /** Waits for the question about a call and decides it. */
   decide: (toolCallId: string, approved: boolean) => Promise<void>;
-  /** Gives the result of a client tool when it is asked for. */
+  /** Waits for the request of a client tool and gives its result. */
   give: (toolCallId: string, tool: string, output: unknown) => Promise<void>;
 }
 
@@ -37,7 +39,7 @@ export function toTab(page: BrowserPage): Tab {
 
   const tab: Tab = {
     ...page,
-    // Spreading would take the view of this moment.
+    // Spreading would freeze the current view.
     get view() {
       return page.view;
     },

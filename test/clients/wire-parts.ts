@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { WirePart } from '../support/sse-reader.js';
 
-/** The parts of a response as far as it came. */
+/** Parses the parts of a possibly incomplete response. */
 export function parseParts(raw: string): WirePart[] {
   const parts: WirePart[] = [];
   const parser = createParser({
@@ -9,7 +9,7 @@ export function parseParts(raw: string): WirePart[] {
       if (data !== '[DONE]') parts.push(JSON.parse(data) as WirePart);
     },
   });
-  // Refusals are no streams.
+  // A refusal is JSON and no stream.
   if (!raw.startsWith('{')) parser.feed(raw);
   return parts;
 }

@@ -6,7 +6,7 @@ import { SECRET, TOKEN } from './table-states.js';
 import { SESSION } from './model/plan.js';
 import { storedIn, storeOf, type World } from './world.js';
 
-/** What can happen to a conversation; says what came of it. */
+/** An event in a conversation; returns its outcome. */
 export interface TableEvent {
   name: string;
   happen: (session: SessionDriver, world: World) => Promise<{ kind: string }>;
@@ -17,7 +17,7 @@ const runIdOf = (world: World): string =>
 const stepOf = (world: World): number =>
   (storedIn(world).conversation?.record.run.committed ?? 0) + 1;
 
-/** Beyond every deadline. */
+/** Moves the clock past every deadline. */
 function later({ clock }: World): number {
   clock.now += 120_000;
   return clock.now;
@@ -28,7 +28,7 @@ async function erase(world: World): Promise<{ kind: string }> {
   return { kind: 'erased' };
 }
 
-/** What the sweeper makes of what Temporal says. */
+/** Sweeps, given Temporal's view of the run. */
 async function sweep(
   world: World,
   workflow: 'running' | 'closed' | 'unknown',
@@ -59,7 +59,7 @@ const failed = (code: string): Ending => ({
   error: { code, message: 'lost', retryable: true },
 });
 
-/** Decisions that end the run. */
+/** Sweep decisions that end the run. */
 const ENDINGS: Partial<Record<SweepDecision, (record: SessionRecord) => Ending>> = {
   fail: () => failed('framework_run_lost'),
   give_up: () => failed('engine_unavailable'),

@@ -1,15 +1,18 @@
 import { newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { storeOf, type World } from './world.js';
 
-/** A state of a conversation, and the steps that lead to it. Calls are named `s`, `a` and `c` after their kinds. */
+/**
+ * A state of a conversation with the steps that lead to it. Calls are named `s`, `a` and `c` by
+ * their kinds.
+ */
 export interface TableState {
   name: string;
   reach: (session: SessionDriver, world: World) => Promise<unknown>;
 }
 
-/** Steps of model attempts; a zombie's is lower. */
+/** Token of model attempts; a zombie's is lower. */
 export const TOKEN = 5;
-/** What the address of the webhook holds. */
+/** Secret in the webhook's address. */
 export const SECRET = 'secret-of-s';
 
 async function begin(session: SessionDriver): Promise<string> {
@@ -34,7 +37,7 @@ async function ask(
   return runId;
 }
 
-/** The call `s` waits for its webhook, for a minute. */
+/** Makes the call `s` wait for its webhook, for a minute. */
 async function waitForHook(
   session: SessionDriver,
   world: World,

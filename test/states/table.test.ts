@@ -11,7 +11,7 @@ import { TABLE_EVENTS, type TableEvent } from './table-events.js';
 import { TABLE_STATES, type TableState } from './table-states.js';
 import { createWorld, driverOf, storedIn, storeOf, type World } from './world.js';
 
-/** What was sent counts for rules about writers alone. */
+/** Stands for the request, which only rules about writers read. */
 const SENT: Sent = { sessionId: SESSION, what: 'stop', input: {} };
 
 /** Status of the newest run, as an operator reads it. */
@@ -23,7 +23,7 @@ async function statusOf(world: World): Promise<string> {
   return resume !== undefined && !isTerminal(status) ? `${status}, answered` : status;
 }
 
-/** The outcome of an event in a state: the reply, and the status if it changes. */
+/** Returns the outcome of an event in a state: the reply, and the status if it changes. */
 async function cellOf(state: TableState, event: TableEvent): Promise<string> {
   const world = createWorld();
   const session = driverOf(world);
@@ -45,7 +45,7 @@ async function cellOf(state: TableState, event: TableEvent): Promise<string> {
   return after === before ? reply : `${reply} → ${after}`;
 }
 
-/** The table as markdown: a section for each state, a line for each event. */
+/** Returns the table as markdown, with a section per state and a line per event. */
 async function toTable(): Promise<string> {
   const sections: string[] = [];
   for (const state of TABLE_STATES) {
@@ -60,7 +60,7 @@ async function toTable(): Promise<string> {
   return sections.join('\n\n');
 }
 
-/** The site's page about states is made of it; UPDATE_STATES=1 writes it. */
+/** The site's page about states is made from this file; UPDATE_STATES=1 writes it. */
 const file = fileURLToPath(new URL('./outcomes.txt', import.meta.url));
 
 it('the recorded outcome of every event in every state is what the code does', async () => {

@@ -8,14 +8,14 @@ import { readStored, type Stored } from './model/invariants/stored.js';
 import { SESSION } from './model/plan.js';
 import { NOTHING, type Data } from './model/record/data.js';
 
-/** One session in a store of its own, with a clock that the test sets. */
+/** One session in its own store, with a clock that the test sets. */
 export interface World {
   data: MemoryData;
   clock: { now: number };
 }
 
 export function createWorld(): World {
-  // Ahead of the clock of the driver, some of whose calls take the machine's.
+  // The clock runs ahead of the driver's, since some of the driver's calls use the machine's.
   const clock = { now: Date.now() + 3_600_000 };
   return { clock, data: createMemoryData({ now: () => clock.now }) };
 }
@@ -24,12 +24,12 @@ export function storeOf({ data }: World): Store {
   return createStoresOn(data).store;
 }
 
-/** The session, driven change by change. */
+/** Returns a driver for the session. */
 export function driverOf({ data }: World): SessionDriver {
   return drive(createStoresOn(data), SESSION);
 }
 
-/** What is stored, as the invariants of the model read it. */
+/** Returns the stored data as the model's invariants read it. */
 export function storedIn({ data }: World): Stored {
   return readStored(dataOf(data.keyspace));
 }

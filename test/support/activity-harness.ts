@@ -33,7 +33,7 @@ import { fakeModel, type Script } from './fake-model.js';
 import { openTestStores, type TestStores } from './test-stores.js';
 
 export interface AgentUnderTest {
-  /** Of the agent that this worker knows; default: the one that the session asks for. */
+  /** Name of the agent that this worker knows; default: the one that the session asks for. */
   name?: string;
   model: LlmSettings['model'];
   tools?: readonly ToolDefinition[];
@@ -42,25 +42,25 @@ export interface AgentUnderTest {
   lease?: Lease;
   toolWork?: ExecuteToolWork;
   unansweredMs?: () => number;
-  /** For its sources of tools; default: one that is never closed. */
+  /** Host of its tool sources; default: one that is never closed. */
   toolHost?: ToolHost;
   /** Stores files that its model makes. */
   uploads?: MadeFiles;
-  /** Makes it by a factory, and is called with what that is given. */
+  /** Called with the scope that the agent's factory gets; if set, a factory creates the agent. */
   onScope?: (scope: AgentScope) => void;
-  /** Whatever else the agent is defined with. */
+  /** Other options of the agent. */
   more?: Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> & {
     llmConfig?: Partial<LlmSettings>;
   };
 }
 
-/** The name that the workflow knows, and how long ago it asked. */
+/** Name under which the workflow knows the tool, and the age of its request. */
 export interface CallMore {
   toolName?: string;
   ageMs?: number;
   isLeased?: true;
   replaces?: CallActivityRef['replaces'];
-  /** To cancel it; default: one of its own. */
+  /** For cancelling the attempt; default: a new one. */
   environment?: MockActivityEnvironment;
 }
 
@@ -72,7 +72,7 @@ export interface ActivityHarness {
   rows: (from: number, to?: number) => Promise<Row[]>;
   record: () => Promise<SessionRecord | undefined>;
   begin: (...content: UserPart[]) => Promise<RunRecord>;
-  /** Runs a model step as the given attempt, in an environment that may be given. */
+  /** Runs a model step as the given attempt. */
   step: (
     run: RunRecord,
     step: number,
@@ -87,7 +87,7 @@ export interface ActivityHarness {
     attempt?: number,
     more?: CallMore,
   ) => Promise<ToolCallOutcome['kind']>;
-  /** The same, with the whole outcome that the workflow gets. */
+  /** Like `step`, but returns the whole outcome that the workflow gets. */
   outcome: (
     run: RunRecord,
     step: number,
@@ -95,7 +95,7 @@ export interface ActivityHarness {
     attempt?: number,
     more?: CallMore,
   ) => Promise<ToolCallOutcome>;
-  /** Steps and server tools, until the run ends or waits: one after another, or by one leg in that shape. */
+  /** Runs steps and server tools until the run ends or waits, as activities or in one leg. */
   play: (run: RunRecord, fromStep?: number) => Promise<StepOutcome>;
 }
 
@@ -110,7 +110,7 @@ export function attemptOf(attempt: number, more: Partial<Info> = {}): MockActivi
   });
 }
 
-/** A harness over stores of its own, whose model streams what the script returns. */
+/** Opens a harness over its own stores, with a model that streams what the script returns. */
 export async function openHarness(
   script: Script,
   agent: Omit<AgentUnderTest, 'model'> = {},
@@ -119,7 +119,7 @@ export async function openHarness(
   return { ...createHarness(await openTestStores(), { model, ...agent }), model };
 }
 
-/** @param session of another harness, whose worker is of another build */
+/** @param session session of another harness whose worker has another build */
 export function createHarness(
   stores: TestStores,
   agent: AgentUnderTest,
@@ -154,7 +154,7 @@ export function createHarness(
     logger: { info: () => undefined, warn: () => undefined },
   };
   const activities = createActivities(deps);
-  // What the workflow learns from the record, tests are told by the parts.
+  // The workflow learns this from the record; the parts tell it to tests.
   const parts = createRunParts(deps);
   const modelStep = asActivity(
     deps,
@@ -177,7 +177,7 @@ export function createHarness(
     known: 0,
   });
 
-  /** The outcome as that of the newest step; the record says how the run stands. */
+  /** Plays one leg and returns its outcome as if it were the newest step's. */
   async function playLeg(run: RunRecord, step: number): Promise<StepOutcome> {
     const input: LegRef = {
       ...ref(run, step),
@@ -253,7 +253,10 @@ export function createHarness(
   return harness;
 }
 
-/** Attempts that a test leaves behind, as a lost worker does, fail when the stores are closed. */
+/**
+ * Marks an attempt that a test abandons, as a lost worker does; it fails when the stores are
+ * closed.
+ */
 function abandonable<T>(attempt: Promise<T>): Promise<T> {
   attempt.catch(() => undefined);
   return attempt;

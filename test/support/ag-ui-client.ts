@@ -8,7 +8,7 @@ import {
 import { EventSchemas } from '@ag-ui/core/schemas';
 import { newSessionId } from './product.js';
 
-/** The client of AG-UI as people have it. */
+/** Connects the stock AG-UI client. */
 export function connectAgUi(
   url: string,
   threadId = newSessionId(),
@@ -20,7 +20,7 @@ export function connectAgUi(
 
 let messages = 0;
 
-/** Adds a message of which the agent `lab` makes its replies. */
+/** Adds a message that scripts the replies of the agent `lab`. */
 export function say(agent: HttpAgent, ...steps: object[]): void {
   messages += 1;
   const content = JSON.stringify({ script: steps });
@@ -29,7 +29,7 @@ export function say(agent: HttpAgent, ...steps: object[]): void {
 
 type Run = Parameters<HttpAgent['runAgent']>[0];
 
-/** Runs the agent; every event is one of the protocol. */
+/** Runs the agent and checks that every event belongs to the protocol. */
 export async function run(agent: HttpAgent, parameters: Run = {}): Promise<BaseEvent[]> {
   const events: BaseEvent[] = [];
   await agent.runAgent(parameters, {
@@ -41,7 +41,7 @@ export async function run(agent: HttpAgent, parameters: Run = {}): Promise<BaseE
   return events;
 }
 
-/** Types of the events, repeated ones once. */
+/** Returns the types of the events, with repetitions collapsed. */
 export function typesOf(events: readonly BaseEvent[]): string[] {
   const types = events.map(({ type }): string => type);
   return types.filter((type, at) => type !== types[at - 1]);
@@ -53,7 +53,7 @@ export function outcomeOf(events: readonly BaseEvent[]): RunFinishedEvent['outco
   return end.outcome;
 }
 
-/** The client's messages after the first. */
+/** Returns the client's messages after the first. */
 export const shown = ({ messages: all }: HttpAgent): unknown[] =>
   all.slice(1).map((message) => {
     const { role, content } = message;
@@ -61,7 +61,7 @@ export const shown = ({ messages: all }: HttpAgent): unknown[] =>
     return [role, content, ...(calls ?? []).map((call) => call.function.name)];
   });
 
-/** The text that the client has of the reply. */
+/** Returns the reply's text as the client has it. */
 export function spoken({ messages: all }: HttpAgent): string {
   const last = all.at(-1);
   return last?.role === 'assistant' ? (last.content ?? '') : '';

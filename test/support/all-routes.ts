@@ -4,7 +4,7 @@ import { createOpenApi } from '../../extensions/openapi/index.js';
 
 const extensions = allExtensions();
 
-/** Of an API with all extensions of the package. */
+/** Routes of an API with all extensions of the package. */
 export const ROUTES = routesOf({ extensions });
 export const OPEN_API = createOpenApi(
   ROUTES,

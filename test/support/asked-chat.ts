@@ -4,11 +4,11 @@ import { newSessionId } from './product.js';
 export interface AskedChat {
   sessionId: string;
   client: ChatClient;
-  /** Of the approval. */
+  /** Id of the approval. */
   id: string;
 }
 
-/** A new chat whose agent performs a script, and has asked for an approval. */
+/** Opens a chat whose agent has performed a script and asked for an approval. */
 export function openAsked(url: string, ...script: object[]): Promise<AskedChat> {
   return openAskedBy('lab', url, ...script);
 }

@@ -1,7 +1,9 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What axe finds wrong with what a page shows now: the rule, and where. Empty for an accessible one. */
+/**
+ * Returns axe's findings on the page as it is now, as rule and place; empty for an accessible page.
+ */
 export async function findBarriers(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
@@ -11,7 +13,10 @@ export async function findBarriers(page: Page): Promise<string[]> {
   });
 }
 
-/** Which elements are wider than the page; a person would have to scroll sideways. */
+/**
+ * Returns the elements that are wider than the page, so that a person would have to scroll
+ * sideways.
+ */
 export async function findOverflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
@@ -28,7 +33,10 @@ const SCREENS = [
   { width: 1280, colorScheme: 'light' },
 ] as const;
 
-/** What is wrong on a phone and on a desk, dark and light: widths and colours do not depend on each other. */
+/**
+ * Checks a page on a phone and on a desk, dark and light; widths and colours do not depend on each
+ * other.
+ */
 export async function findProblems(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const { width, colorScheme } of SCREENS) {

@@ -45,13 +45,13 @@ export interface SentRequest {
 
 export interface ChatClient {
   readonly chat: ChatOf7<UIMessage>;
-  /** Everything that was sent for the chat, snapshots left out. */
+  /** Everything that the client sent for the chat, except snapshots. */
   readonly requests: SentRequest[];
   readonly errors: Error[];
   posts: () => number;
-  /** What a page stores and posts: keys whose value is undefined are left out. */
+  /** Messages as a page stores and posts them, without keys whose value is undefined. */
   messages: () => UIMessage[];
-  /** The text of the newest message if it is the agent's. */
+  /** Text of the newest message; empty if it is not the agent's. */
   reply: () => string;
 }
 
@@ -103,7 +103,7 @@ export function openChat(library: ClientLibrary, options: ClientOptions): ChatCl
   };
 }
 
-/** A page that is loaded (again): the snapshot, then the stream of the active turn. */
+/** Loads a page (again): first the snapshot, then the stream of the active turn. */
 export async function loadChat(
   library: ClientLibrary,
   options: ClientOptions,
@@ -127,12 +127,11 @@ export function textOf(message: UIMessage): string {
   return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** A call, dynamic or under the name of its tool. */
+/** Returns true for a tool call, dynamic or named by its tool. */
 export function isCall(part: { type: string }): part is ai7.DynamicToolUIPart {
   return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 }
 
-/** Calls of a message, in order. */
 export function callsOf(message: UIMessage | undefined): ai7.DynamicToolUIPart[] {
   return (message?.parts ?? []).filter(isCall);
 }
@@ -159,7 +158,7 @@ export async function untilRests(client: ChatClient, url: string): Promise<void>
   );
 }
 
-/** The open question of the newest message. */
+/** Waits for an open question in the newest message. */
 export function untilAsked(client: ChatClient, toolCallId?: string): Promise<string> {
   return until('the agent asks for approval', () => {
     if (client.chat.status !== 'ready') return undefined;
@@ -172,7 +171,7 @@ export function untilAsked(client: ChatClient, toolCallId?: string): Promise<str
   });
 }
 
-/** A message that tells the lab agent what to do, step by step. */
+/** Returns a message that tells the lab agent what to do, step by step. */
 export function toScript(...script: object[]): { text: string } {
   return { text: JSON.stringify({ script }) };
 }

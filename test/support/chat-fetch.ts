@@ -10,15 +10,15 @@ import { snapshotOf } from './snapshot-of.js';
 
 export interface ChatFetchOptions {
   headers?: Record<string, string>;
-  /** The caller; anonymous when absent. */
+  /** The caller; anonymous if absent. */
   caller?: { userId: string; tenantId?: string };
   /** What the viewer remembers of its newest snapshot; see HandleChatStreamParams. */
   sawActiveSince?: number | null;
-  /** Where the frames of each response are kept. */
+  /** Collects the frames of each response. */
   texts?: string[];
 }
 
-/** Answers a stock transport's requests with `handleChatStream`, and keeps the frames. */
+/** Creates a fetch that answers a stock transport with `handleChatStream` and keeps the frames. */
 export function createChatFetch(
   runtime: HandleChatStreamDeps,
   { headers: own = {}, texts = [], ...viewer }: ChatFetchOptions = {},
@@ -60,7 +60,7 @@ interface Body {
   messageId?: string;
 }
 
-/** The messages of a snapshot, as a page gets them. */
+/** Reads the messages of a snapshot, as a page gets them. */
 export async function readStored(runtime: SnapshotDeps, sessionId: string): Promise<UIMessage[]> {
   const snapshot = await snapshotOf(runtime, sessionId);
   if (snapshot === null) throw new Error('there is no snapshot');
@@ -75,11 +75,11 @@ async function readText(
   try {
     for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
   } catch {
-    // A cut stream: what came before the cut is what the test looks at.
+    // The stream was cut; the test looks at the frames before the cut.
   }
 }
 
-/** The parts of an SSE text, with their ids. */
+/** Parses the parts of an SSE text, with their ids. */
 export function parseFrames(text: string): { id: string | undefined; part: { type: string } }[] {
   return text
     .split('\n\n')

@@ -8,7 +8,7 @@ import { runCommandLine } from '../../cli/run.js';
 /** The built command line. */
 export const COMMAND_LINE = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** How a command ended, and what it wrote. */
+/** Exit code and output of a command. */
 export interface CommandResult {
   code: number | null;
   stdout: string;
@@ -19,13 +19,12 @@ export interface CommandOptions {
   env?: Record<string, string>;
   /** Default: this project. */
   folder?: string;
-  /** What it reads from stdin. */
+  /** Text for stdin. */
   input?: string;
 }
 
-/** A command that runs. */
 export interface RunningCommand {
-  /** What it wrote to stdout so far. */
+  /** Output on stdout so far. */
   stdout: () => string;
   kill: (signal: NodeJS.Signals) => void;
   ended: Promise<CommandResult>;
@@ -38,7 +37,7 @@ export function startCommand(
 ): RunningCommand {
   const child = spawn(process.execPath, [...process.execArgv, COMMAND_LINE, ...args], {
     cwd: folder,
-    // Only what a machine has anyway; the settings are the test's.
+    // The child gets only what every machine has; the test supplies the settings.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
   });
   let stdout = '';
@@ -59,7 +58,7 @@ export function startCommand(
   return { stdout: () => stdout, kill: (signal) => child.kill(signal), ended };
 }
 
-/** Runs a command to its end: in this process, unless it has a folder or settings of Node of its own. */
+/** Runs a command to its end, in this process unless it has its own folder or Node settings. */
 export async function runCommand(
   args: readonly string[],
   options: CommandOptions = {},
@@ -87,11 +86,11 @@ export async function runCommand(
 
 export interface CommandLine {
   helix: (args: string[], input?: string) => Promise<CommandResult>;
-  /** The result of a command that has to succeed, as JSON. */
+  /** Runs a command that must succeed and parses its result as JSON. */
   read: <T>(...args: string[]) => Promise<T>;
 }
 
-/** The command line of a product. */
+/** Returns the command line for a product. */
 export function useCommandLine(product: { readonly url: string }): CommandLine {
   const helix = (args: string[], input = ''): Promise<CommandResult> =>
     runCommand(args, { env: { HELIX_URL: product.url, NO_COLOR: '1' }, input });

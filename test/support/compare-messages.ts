@@ -2,9 +2,9 @@ import type { UIMessage } from 'ai';
 import { isCall, loadSnapshot, type ChatClient } from './chat-client.js';
 
 /**
- * What must be the same live, after a reload and in the store. Left out is what clients keep for
- * themselves: whether a block still streams, the raw text of arguments, what became of an answer,
- * and the closing step that stops them from posting again.
+ * Reduces messages to the fields that must agree live, after a reload and in the store. Clients
+ * keep the rest for themselves: streaming flags, raw argument text, the fate of an answer, and the
+ * closing step that stops them from posting again.
  */
 export function toComparable(messages: readonly UIMessage[]): unknown {
   return messages.map(({ id, role, parts }) => {
@@ -19,13 +19,13 @@ export function toComparable(messages: readonly UIMessage[]): unknown {
   });
 }
 
-/** What an answer has to name. */
+/** Returns the id that an answer has to name. */
 function toOpenQuestion(part: UIMessage['parts'][number]): [string, unknown][] {
   const isOpen = isCall(part) && part.state === 'approval-requested';
   return isOpen ? [['approvalId', part.approval.id]] : [];
 }
 
-/** The page shows what is stored, and one message for each turn of each side. */
+/** Expects the page to show what is stored, with one message per side and turn. */
 export async function expectStoredAsShown(
   client: ChatClient,
   url: string,

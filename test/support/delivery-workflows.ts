@@ -3,7 +3,7 @@ import { toDeliveryPrefix } from '../../runs/deliveries.js';
 import { deliveryWorkflowIdOf } from '../../protocol/ids.js';
 import { until } from './until.js';
 
-/** The deliveries about a conversation, the newest execution of each, as Temporal lists them. */
+/** Lists the deliveries about a conversation from Temporal, the newest execution of each. */
 export async function deliveriesAbout(
   { workflow }: Client,
   sessionId: string,
@@ -16,7 +16,7 @@ export async function deliveriesAbout(
   return [...found].map(([workflowId, status]) => ({ workflowId, status }));
 }
 
-/** Waits until the delivery of a conversation's notice to a receiver has failed; its workflow, and why it has. */
+/** Waits until a delivery to a receiver has failed; returns its workflow and the reason. */
 export async function untilNotTaken(
   client: Client,
   sessionId: string,

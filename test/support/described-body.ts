@@ -14,15 +14,16 @@ interface DescribedReply {
 }
 type JsonSchema = Extract<Parameters<typeof z.fromJSONSchema>[0], object>;
 
-// As clients read it: no schema of ours, and definitions where JSON Schema has them.
+// Parses the schema as clients do: without our schemas, and with definitions where JSON Schema has
+// them.
 const text = JSON.stringify(OPEN_API).replaceAll('#/components/schemas/', '#/$defs/');
 const document = JSON.parse(text) as Described;
 const made = new Map<string, z.ZodType>();
 
 /**
- * The schema that the served document has for a route's JSON reply of a status.
+ * Returns the schema that the served document gives for a route's JSON reply with a status.
  *
- * @throws Error if it describes no such reply
+ * @throws Error if the document describes no such reply
  */
 export function describedBody({ method, path, id }: Route, status: number): z.ZodType {
   const key = `${id} ${String(status)}`;

@@ -4,7 +4,7 @@ import type { ToolRow } from '../../protocol/rows.js';
 import type { CallKind } from '../../protocol/run.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 
-/** A chunk without the fields that every chunk has. */
+/** A chunk without the fields that all chunks share. */
 export type Bare<T = StreamChunk> = T extends StreamChunk
   ? Omit<T, 'agentId' | 'agentType' | 'timestamp' | 'step'>
   : never;
@@ -14,11 +14,11 @@ export interface FakeCall {
   name: string;
   kind?: CallKind;
   input?: unknown;
-  /** Settled from the start with this text. */
+  /** Error text; if set, the call is settled from the start. */
   invalid?: string;
 }
 
-/** The chunk by which a committed step shows a call. */
+/** Returns the chunk by which a committed step shows a call. */
 export function toOpening(runId: string, { id, name, kind, input = {}, invalid }: FakeCall): Bare {
   const call = { toolCallId: id, toolName: name };
   if (invalid !== undefined) {
@@ -36,7 +36,7 @@ export function toOpening(runId: string, { id, name, kind, input = {}, invalid }
   return { type: 'tool_start', ...call, arguments: input as Record<string, unknown>, ...mark };
 }
 
-/** The call as the session keeps it until the next step. */
+/** Returns the call as the session keeps it until the next step. */
 export function toOpenCall(
   runId: string,
   step: number,

@@ -38,32 +38,32 @@ export const parts = {
   finish: (unified: LanguageModelV4FinishReason['unified'] = 'stop', usage = USAGE): Part[] => [
     { type: 'finish', finishReason: { unified, raw: undefined }, usage },
   ],
-  /** A reply of these words. */
+  /** A reply that says this text. */
   says: (text: string): Part[] => [...parts.text(text), ...parts.finish()],
-  /** A reply that ends with its calls. */
+  /** A reply that ends with its tool calls. */
   asks: (...replies: Part[][]): Part[] => [...replies.flat(), ...parts.finish('tool-calls')],
 };
 
-/** What a model does when it is asked the nth time, from 0. */
+/** Returns the model's reply to its nth request, from 0. */
 export type Script = (
   n: number,
   options: LanguageModelV4CallOptions,
 ) => AsyncIterable<Part> | Iterable<Part> | Promise<never>;
 
-/** A real language-model object that streams what the script returns, and records its calls. */
+/** Creates a language model that streams what the script returns and records its calls. */
 export function fakeModel(script: Script): MockLanguageModelV4 {
   let asked = 0;
   return new MockLanguageModelV4({
     supportedUrls: { '*/*': [/.*/] },
     doStream: async (options) => {
       const reply = await script(asked++, options);
-      // Node's own class: the one of the browser's types has no `from` yet.
+      // The browser's type of this class has no `from` yet, so the code takes Node's.
       return { stream: ReadableStream.from(reply) as unknown as globalThis.ReadableStream<Part> };
     },
   });
 }
 
-/** Always the same replies, one after another. */
+/** Returns a script that gives these replies one after another. */
 export function sayInTurn(...replies: Part[][]): Script {
   return (n) => replies[n] ?? [...parts.text('done'), ...parts.finish()];
 }

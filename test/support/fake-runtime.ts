@@ -8,7 +8,7 @@ import type { BeginResult } from '../../store/contract/runs.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { FakeSession } from './fake-session.js';
 
-/** What an agent does in a turn; `answers` resolves when nothing waits for a person any more. */
+/** The agent's behaviour in a turn; `answers` resolves when no question is open any more. */
 export type Play = (
   session: FakeSession,
   text: string,
@@ -23,7 +23,7 @@ export interface FakeRuntime {
   agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
 }
 
-/** A runtime in memory behind the seams of the HTTP side, for tests of that side alone. */
+/** Creates an in-memory runtime behind the seams of the HTTP side, for tests of that side alone. */
 export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRuntime {
   const sessions = new Map<string, FakeSession>();
   const accepted = new Map<string, string>();
@@ -169,7 +169,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         latest: () => Promise.resolve(null),
         list: () => Promise.resolve({ checkpoints: [] }),
       },
-      // Nothing waits here: a busy session refuses.
+      // This runtime has no queue: a busy session refuses.
       queue: {
         begin: notPlayed,
         read: () => Promise.resolve([]),
@@ -205,7 +205,7 @@ const NO_FILES = {
   ...{ remove: notPlayed, forget: notPlayed, eraseUnclaimed: notPlayed },
 };
 
-/** What is tested on the real runtime only. */
+/** Rejects calls that only tests on the real runtime cover. */
 function notPlayed(): Promise<never> {
   return Promise.reject(new Error('the fake runtime does not play this'));
 }

@@ -8,8 +8,8 @@ import type { SessionRecord, SessionView } from '../../store/contract/sessions.j
 import { toOpenCall, toOpening, type Bare, type FakeCall } from './fake-call.js';
 
 /**
- * A session in memory that a test writes by hand, in the order in which the runtime writes. For
- * tests of the HTTP side only: nothing here decides what the real scripts decide.
+ * An in-memory session that a test writes by hand, in the runtime's order of writes. It is only for
+ * tests of the HTTP side: it makes none of the decisions of the real scripts.
  */
 export class FakeSession {
   readonly entries: LogEntry[] = [];
@@ -81,7 +81,7 @@ export class FakeSession {
     this.#step = 0;
   }
 
-  /** Begins a step; its first output says so. */
+  /** Begins a step; the step's first output announces it. */
   step(): void {
     this.takeIn();
     this.#step += 1;
@@ -89,7 +89,7 @@ export class FakeSession {
     this.write({ type: 'step_start', stepId: `s${String(this.#step)}` }, `m${String(this.#step)}`);
   }
 
-  /** Output of the model. */
+  /** Writes output of the model. */
   model(...chunks: Bare[]): void {
     for (const chunk of chunks) this.write(chunk, `m${String(this.#step)}`);
   }
@@ -147,7 +147,7 @@ export class FakeSession {
     );
   }
 
-  /** A person's decision; returns the sequence after it. */
+  /** Records a person's decision; returns the sequence after it. */
   decide(id: string, approved: boolean, reason?: string): number {
     const call = this.#call(id);
     const { toolName } = call.spec;
@@ -202,7 +202,7 @@ export class FakeSession {
     });
   }
 
-  /** A dead attempt: its entries go, viewers are notified. */
+  /** Discards a dead attempt: its entries go, and viewers are notified. */
   discard(): void {
     const writer = `m${String(this.#step)}`;
     const kept = this.entries.filter(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FilePlace, FileStore, StoredFile } from '../../store/contract/files.js';
 import type { Store } from '../../store/contract/store.js';
 
-/** A store of bytes such as a bucket, which can be away. */
+/** A file store like a bucket, which can be unavailable. */
 export interface TestBucket extends FileStore {
   names: () => string[];
   isAway: boolean;

@@ -2,11 +2,11 @@ import type { LogEntry } from '../../protocol/chunk.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 
 export interface Follower {
-  /** Everything that came so far. */
+  /** All entries so far. */
   readonly entries: LogEntry[];
   /** Resolves when the iteration has ended; rejects if it broke. */
   ended: Promise<void>;
-  /** Ends it; then as `ended`. */
+  /** Ends the iteration, then settles as `ended`. */
   stop: () => Promise<void>;
 }
 

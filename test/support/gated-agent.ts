@@ -6,16 +6,16 @@ import { fakeModel, parts } from './fake-model.js';
 
 export interface GatedAgent {
   agent: AgentDefinition;
-  /** Releases what waits under this name, now or when it arrives. */
+  /** Releases the gate's waiter, now or when it arrives. */
   open: (name: string) => void;
-  /** Resolves when something waits under this name. */
+  /** Resolves when a run waits at the gate. */
   reached: (name: string) => Promise<void>;
 }
 
 /**
- * An agent that tests hold and release. `speak <name>` makes its model stop in the middle of a
- * sentence until the gate of that name is opened, `call <name>` makes a tool call that waits there;
- * it repeats any other text.
+ * Creates an agent that tests hold and release. `speak <name>` makes its model stop in mid-sentence
+ * until that gate is opened, `call <name>` makes a tool call that waits there; it repeats any other
+ * text.
  */
 export function createGatedAgent(activities?: RunShape, name = 'gated'): GatedAgent {
   const opened = createFlags();
@@ -60,7 +60,7 @@ async function* speak(pass: () => Promise<void>): AsyncGenerator<LanguageModelV4
   yield* parts.finish();
 }
 
-/** Named events that happen once, before or after a test waits for them. */
+/** Creates named one-time events, which may happen before or after a test waits for them. */
 export function createFlags(): {
   raise: (name: string) => void;
   raised: (name: string) => Promise<void>;

@@ -1,12 +1,12 @@
-/** What the second model of `models` says to the worker that takes over. */
+/** Text of the second model of `models` for the worker that takes over. */
 export const SECOND = 'The second model says all of this, from its first word to its last.';
-/** Size of what the model of `painted` makes: no chunk can hold it. */
+/** Size of the picture that the model of `painted` makes; no chunk can hold it. */
 export const PICTURE_BYTES = 300 * 1024;
 
 /**
- * A file of agents, each in both shapes of a run, whose first process hangs in the middle of one part of
- * them: a call of a server's tool, a model that took over from another, that has made a file, or has notes to go by.
- * Models leave a line in their agent's file when they are reached. `flaky` has servers that die.
+ * Source of agents, each in both shapes of a run, whose first process hangs in one part: a call of
+ * a server's tool, a model that took over from another, made a file, or works from notes. Models
+ * write a line to their agent's file when they are reached. `flaky` has servers that die.
  */
 export const HANGING_AGENTS = `
 import { appendFileSync, readFileSync } from 'node:fs';

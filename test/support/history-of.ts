@@ -8,7 +8,7 @@ import { storedRecord } from './stored-record.js';
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 export interface Histories {
-  /** Events of the newest run of a conversation. */
+  /** Reads the events of a conversation's newest run. */
   of: (sessionId: string) => Promise<HistoryEvent[]>;
   close: () => Promise<void>;
 }

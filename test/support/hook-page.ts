@@ -13,22 +13,22 @@ import { until } from './until.js';
 
 type HelixHook = ReturnType<typeof createHelixChatHook>;
 
-/** The hook on both majors' `useChat`. */
+/** The hook on `useChat` of both majors. */
 export const HOOKS: readonly [name: string, useHelixChat: HelixHook][] = [
   ['useChat of 3', createHelixChatHook(useChatOf6 as unknown as typeof useChatOf7)],
   ['useChat of 4', createHelixChatHook(useChatOf7)],
 ];
 
-/** A page that shows one conversation by the hook, on the transport that comes back. */
+/** A page that shows one conversation through the hook, on the transport that reconnects. */
 export interface HookPage {
   readonly chat: UseHelixChatHelpers<UIMessage>;
-  /** Methods of what was sent for the chat, snapshots and leases left out. */
+  /** Methods of the chat's requests, without snapshots and leases. */
   readonly requests: string[];
   /** URLs of the lease requests. */
   readonly leases: string[];
-  /** As a page stores them: keys whose value is undefined are left out. */
+  /** Messages as a page stores them, without keys whose value is undefined. */
   messages: () => UIMessage[];
-  /** The text of the newest message if it is the agent's. */
+  /** Text of the newest message; empty if it is not the agent's. */
   reply: () => string;
   rests: () => Promise<void>;
   close: () => void;
@@ -103,7 +103,7 @@ export async function openHookPage(
   };
 }
 
-/** The page as it is loaded again: from the snapshot, following the active turn. */
+/** Loads the page again: from the snapshot, following the active turn. */
 export async function loadHookPage(
   useHelixChat: HelixHook,
   options: HookPageOptions,

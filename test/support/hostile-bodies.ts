@@ -2,31 +2,34 @@ import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import { OPEN_API } from './all-routes.js';
 import { ASKED, ASKED_BY_OPERATORS } from '../api/route-requests.js';
 
-/** A body made to cost its reader more than it costs its sender. */
+/** A request body that costs its reader more than its sender. */
 export interface HostileBody {
   name: string;
   method?: string;
-  /** From the root; `$` stands for a session id that no other test uses. Default: that of a chat. */
+  /**
+   * Absolute path; `$` stands for a session id that no other test uses. Default: the path of a
+   * chat.
+   */
   path?: string;
   headers?: Record<string, string>;
   body: () => Uint8Array<ArrayBuffer>;
-  /** The statuses that it may be answered with. */
+  /** The allowed statuses of the reply. */
   statuses?: readonly number[];
 }
 
 const MB = 1024 * 1024;
-/** Below the limit, with what stands around. */
+/** Largest filling that leaves room for the rest of the body. */
 const FULL = 16 * MB - 4_096;
 const REFUSED = [400, 413];
 
 const bytes = (...texts: string[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(texts.join('')));
 
-/** As many copies as fit into so many bytes. */
+/** Repeats a text as often as it fits into `size` bytes. */
 const fill = (text: string, size = FULL): string =>
   text.repeat(Math.floor(size / Buffer.byteLength(text)));
 
-/** A list of as many values as fit. */
+/** Returns a list of as many values as fit. */
 const list = (item: string, size = FULL): string => `[${fill(`${item},`, size)}${item}]`;
 
 const chat = (messages: string): Uint8Array<ArrayBuffer> => bytes(`{"messages":${messages}}`);
@@ -39,7 +42,7 @@ const numbered = (count: number, toItem: (n: number) => string): string =>
 const nested = (depth: number, inner = ''): string =>
   `${'['.repeat(depth)}${inner}${']'.repeat(depth)}`;
 
-/** Just below the number of values that are taken. */
+/** Just below the limit on the number of values. */
 const MANY = 99_900;
 const messages = (count: number, text: string, before = ''): Uint8Array<ArrayBuffer> =>
   chat(`[${before}${numbered(count, (n) => userText(`u${String(n)}`, text))}]`);
@@ -276,7 +279,9 @@ const elsewhere: HostileBody[] = [
   },
 ];
 
-/** A form whose parts, or headers of one part, are as many as fit into the 10 MB of an upload. */
+/**
+ * Returns a form with as many parts, or headers of one part, as fit into the 10 MB of an upload.
+ */
 const form = (head: string, repeated: string): HostileBody => ({
   name: `a form of ${head}`,
   path: '/api/chat/$/files',
@@ -381,7 +386,7 @@ const fronts: HostileBody[] = [
   },
 ];
 
-/** Values that stand in the place of each member of each body. */
+/** Values that replace each member of each body. */
 const VALUES: Record<string, () => string> = {
   numbers: () => list('1', 2 * MANY - 100),
   objects: () => list('{"id":1}', 9 * 49_000),
@@ -399,7 +404,7 @@ const PACKED: Record<string, (content: Uint8Array) => Uint8Array> = {
   identity: (content) => content,
 };
 
-/** Each member of each body that the API takes, by its own description, packed in turns. */
+/** Creates bodies from the API's description: each member of each body, packed in turns. */
 function createOfRoutes(): HostileBody[] {
   const { paths, components } = OPEN_API as unknown as OpenApi;
   const schemaOf = ({ $ref = '', ...schema }: Schema): Schema =>
@@ -456,7 +461,7 @@ interface OpenApi {
   components: { schemas: Record<string, Schema> };
 }
 
-/** Bodies of every kind that is known to cost much, each as large as the API accepts. */
+/** Bodies of every kind that is known to be expensive, each as large as the API accepts. */
 export const HOSTILE_BODIES: readonly HostileBody[] = [
   ...forms,
   ...lists,
@@ -467,5 +472,5 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
   ...fronts,
 ];
 
-/** Each member of each body of the API, in each shape: for `npm run bodies -- --all`. */
+/** Every member of every body of the API, in each shape, for `npm run bodies -- --all`. */
 export const BODIES_OF_ROUTES: readonly HostileBody[] = createOfRoutes();

@@ -1,5 +1,5 @@
-// A server of the Model Context Protocol that misbehaves in the way that its mode says, on standard
-// input and output; `answerOf` is the same for a server by HTTP.
+// A Model Context Protocol server on stdio that misbehaves as its mode says; `answerOf` serves the
+// same behaviour over HTTP.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -21,7 +21,7 @@ const TOOLS = [
   { name: 'refuse', inputSchema: object, annotations: readOnly },
 ];
 
-/** Tools whose results are the trouble, or what is sent beside them. */
+/** Tools whose results, or the messages sent along with them, are the trouble. */
 const STRANGE = ['deep', 'halves', 'infinite', 'twice', 'asks', 'pings', 'named', 'cut', 'look'];
 
 const LISTS = {
@@ -58,7 +58,7 @@ function nested(depth) {
 /** Answers one request: a result, an error, or undefined for silence. `leave` ends the server. */
 export function answerOf(mode, { leave, note }) {
   let lists = 0;
-  /** Keys of calls in which it has died. */
+  /** Keys of the calls in which it has died. */
   const deaths = new Set();
   return ({ method, params }) => {
     if (method === 'initialize') {
@@ -168,7 +168,7 @@ if (program?.endsWith('hostile-mcp.mjs')) {
           `${JSON.stringify({ jsonrpc: '2.0', id: long, method: 'sampling/no' })}\n`,
         );
     }
-    // Until the other side has read them all, nothing is read here.
+    // This side reads nothing until the other side has read all pings.
     if (pings.length > 0) await new Promise((read) => process.stdout.write('\n', read));
     if (pings.length > 0) await new Promise((later) => setTimeout(later, 500));
     process.stdout.write(`${written}\n`);

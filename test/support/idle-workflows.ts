@@ -6,7 +6,9 @@ import type { StreamManager } from '../../store/log/stream-manager.js';
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** An engine that takes every request and does nothing: each run looks as if it were working. */
+/**
+ * An engine that accepts every request and does nothing, so each run looks as if it were working.
+ */
 export const IDLE_WORKFLOWS: RunWorkflows = {
   fleet: 'test',
   namespace: 'test',
@@ -25,7 +27,7 @@ type IdleRuns = Partial<Omit<RunsDeps, 'agents' | 'workflows'>> & {
   workflows?: Partial<RunWorkflows>;
 };
 
-/** Runs over such an engine, but for what a test replaces of it. */
+/** Creates runs over this engine; a test may replace parts of it. */
 export function createIdleRuns(
   { store, streamManager }: { store: Store; streamManager: StreamManager },
   { agents = [], workflows, ...others }: IdleRuns = {},

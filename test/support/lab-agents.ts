@@ -1,4 +1,7 @@
-/** The lab agent in each shape of a run: of a step and its calls as activities, and of one activity for all. */
+/**
+ * The lab agent in each shape of a run: with activities for steps and calls, and with one for
+ * everything.
+ */
 export const LAB_AGENTS = ['lab', 'lab-leg'] as const;
 
 export type LabAgent = (typeof LAB_AGENTS)[number];

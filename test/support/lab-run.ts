@@ -1,7 +1,7 @@
 import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { newSessionId } from './product.js';
 
-/** Begins a run of the lab agent, and reads its reply to the end. Returns its id. */
+/** Begins a run of the lab agent and reads its reply to the end. Returns the run's id. */
 export async function runLab(
   { url }: { readonly url: string },
   script: object[],
@@ -19,15 +19,15 @@ export async function runLab(
   return response.headers.get('x-run-id') ?? '';
 }
 
-/** An entry of a script that calls a tool. */
+/** Returns a script entry that calls a tool. */
 export const ask = (tool: string, args: object = {}): object => ({
   calls: [{ tool, id: 'c1', args }],
 });
 
-/** The conversation of a run, as its people know it. */
+/** Returns the public id of a run's conversation. */
 export const sessionOf = (runId: string): string => toShownSessionId(sessionOfRun(runId));
 
-/** What an operator reads. */
+/** Reads a resource of the operator API. */
 export async function readOperator<T>({ url }: { readonly url: string }, path: string): Promise<T> {
   const response = await fetch(`${url}/api/operator/${path}`);
   if (!response.ok) throw new Error(`${path}: ${String(response.status)}`);

@@ -23,14 +23,14 @@ import type { Row } from '../../protocol/rows.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { AGENT, drive, userMessage, type SessionDriver } from './session-driver.js';
 
-/** A worker's process that dies: what it is about to do next never comes back. */
+/** A worker process that dies: its next operation never returns. */
 export interface Process {
   attempt: Attempt;
-  /** Resolves the attempt's signal, as a worker does whose time to shut down is over. */
+  /** Aborts the attempt's signal, as a worker does whose time to shut down is over. */
   cancel: () => void;
 }
 
-/** An attempt outside of Temporal; later ones have higher tokens. */
+/** Opens an attempt outside of Temporal; later ones have higher tokens. */
 export function openProcess(number = 1): Process {
   const leaving = new AbortController();
   const token = (1_700_000_000_000 + number * 1_000) * 1_000 + number;
@@ -45,12 +45,12 @@ export function openProcess(number = 1): Process {
 export interface LegHarness {
   session: SessionDriver;
   deps: ActivityDeps;
-  /** Names of the transitions that were asked for, in order. */
+  /** Names of the requested transitions, in order. */
   asked: string[];
   begin: () => Promise<RunRecord>;
   record: () => Promise<SessionRecord | undefined>;
   rows: (from: number, to?: number) => Promise<Row[]>;
-  /** One attempt at the run's first leg, or at the one that is given. */
+  /** Executes one attempt of the run's first leg, or of the given one. */
   leg: (run: RunRecord, process?: Process, more?: Partial<LegRef>) => Promise<LegOutcome>;
 }
 
@@ -61,7 +61,7 @@ interface AgentInLegs {
   toolSources?: readonly ToolSource[];
 }
 
-/** The loop of a leg over the memory store, with real steps and calls and without Temporal. */
+/** Creates the loop of a leg over the memory store, with real steps and calls, without Temporal. */
 export function createLegHarness(
   { model, tools = [], outputSchema, toolSources }: AgentInLegs,
   parts: Partial<LegParts> = {},
@@ -128,7 +128,7 @@ export function createLegHarness(
   };
 }
 
-/** The same methods, which also note that they were called. */
+/** Wraps methods so that their calls are recorded. */
 function noted<Of extends object>(asked: string[], of: Of, names: (keyof Of & string)[]): object {
   return Object.fromEntries(
     names.map((name) => {

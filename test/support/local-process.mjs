@@ -1,6 +1,6 @@
-// A process that carries out runs itself, over Redis. As FIRST it begins three of them, in which a tool or
-// the model never comes back, or a person is asked; otherwise it recovers what it finds, agrees to what
-// waits, and writes how each run ended. Each execution of a tool is a line in the file EFFECTS.
+// A process that executes runs itself, over Redis. As FIRST it begins three: a tool hangs, the
+// model hangs, a person is asked. Otherwise it recovers them, approves open questions, and writes
+// how each run ended. Each execution of a tool is a line in the file EFFECTS.
 import { appendFileSync } from 'node:fs';
 import { ReadableStream } from 'node:stream/web';
 import { MockLanguageModelV4 } from 'ai/test';

@@ -1,6 +1,6 @@
-// Loaded into a process before its own code (`node --import`): measures how long its event loop does
-// nothing else, by the time that the main thread spends on a processor. Other processes of a busy
-// machine do not count; threads of its own neither.
+// Loaded into a process before its own code (`node --import`). Measures how long the event loop is
+// blocked, in CPU time of the main thread, so that a busy machine and the process's own threads do
+// not count.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -8,7 +8,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 const EVERY_MS = 5;
 const STAT = `/proc/self/task/${String(process.pid)}/schedstat`;
 
-/** ms on a processor; of a system that does not say, of all threads. */
+/**
+ * Reads CPU time, ms: of the main thread, or of all threads where the system does not tell them
+ * apart.
+ */
 function readCpuMs() {
   try {
     return Number(readFileSync(STAT, 'utf8').split(' ')[0]) / 1e6;

@@ -23,11 +23,11 @@ const PROGRAM = fileURLToPath(new URL('hostile-mcp.mjs', import.meta.url));
 
 export interface NotedServer<Server> {
   server: Server;
-  /** What it was asked to do, in order. */
+  /** Requests that it got, in order. */
   notes: () => Promise<string[]>;
 }
 
-/** The hostile server as a program. */
+/** Starts the hostile server as a program. */
 export async function byStdio(
   mode = '',
   more: Partial<StdioMcpServer> = {},
@@ -46,7 +46,7 @@ type Respond = (
   answer: () => object | undefined,
 ) => void;
 
-/** The hostile server by HTTP; `respond` may answer in its place. */
+/** Starts the hostile server over HTTP; `respond` may answer in its place. */
 export async function byHttp(
   mode = '',
   more: Partial<HttpMcpServer> = {},

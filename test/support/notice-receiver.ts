@@ -12,22 +12,22 @@ export interface ReceivedNotice {
   headers: IncomingMessage['headers'];
 }
 
-/** A receiver of webhooks: a real server, whose answers the test decides. */
+/** A webhook receiver: a real server whose answers the test decides. */
 export interface NoticeReceiver {
   readonly url: string;
-  /** What it has taken, in order; attempts that it refused are not among them. */
+  /** Accepted notices, in order. */
   readonly taken: ReceivedNotice[];
-  /** All attempts, refused ones too. */
+  /** Number of all attempts, including refused ones. */
   attempts: number;
-  /** The most attempts that hung at once. */
+  /** Maximum of concurrently hanging attempts. */
   mostHanging: number;
-  /** The `webhook-id` of each attempt, in order. */
+  /** `webhook-id` of each attempt, in order. */
   readonly ids: string[];
-  /** Default: 204. Undefined: it never answers. */
+  /** Decides the reply. Default: 204. Undefined: never reply. */
   answer: (attempt: number) => { status: number; headers?: Record<string, string> } | undefined;
-  /** The first notice about a session of this type; the signature is verified. */
+  /** Waits for the first notice of this type about a session and verifies its signature. */
   untilTaken: (sessionId: string, type: string, withinMs?: number) => Promise<ReceivedNotice>;
-  /** Breaks off what it has not answered. */
+  /** Closes the connections of unanswered attempts. */
   hangUp: () => void;
   close: () => Promise<void>;
 }

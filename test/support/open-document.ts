@@ -11,10 +11,10 @@ const names = [
 ] as const;
 const node = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
 
-// React listens to what people type only if there is a document when it is loaded.
+// React listens to typing only if there is a document when it is loaded.
 openDocument();
 
-/** A document for React, in a process that has none. What Node has of the web stays Node's. */
+/** Gives React a document in a process that has none. Web APIs that Node has stay Node's. */
 export function openDocument(): Window {
   if ('document' in globalThis) return dom;
   for (const name of names) {
@@ -24,7 +24,7 @@ export function openDocument(): Window {
   const leave = dom.removeEventListener.bind(dom);
   Object.assign(globalThis, { addEventListener: listen, removeEventListener: leave });
   atEndOfFile(async () => {
-    // What React still has to do for pages that were closed.
+    // React may still have work for closed pages.
     for (let turn = 0; turn < 3; turn += 1) await new Promise((done) => setImmediate(done));
     for (const name of [...names, 'addEventListener', 'removeEventListener']) {
       Reflect.deleteProperty(globalThis, name);

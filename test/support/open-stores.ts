@@ -3,12 +3,14 @@ import { until } from './until.js';
 
 const opened: RedisStores[] = [];
 
-/** Closes what is open, for tests that end their servers before the file ends. */
+/** Closes open stores, for tests that stop their servers before the file ends. */
 export async function closeStores(): Promise<void> {
   await Promise.all(opened.splice(0).map((stores) => stores.close()));
 }
 
-/** Both stores on any Redis, answering; closed after the file's tests. */
+/**
+ * Opens both stores on any Redis and waits until they answer; they close after the file's tests.
+ */
 export async function openStores(
   url: string,
   process: 'api' | 'worker' = 'worker',

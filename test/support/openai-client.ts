@@ -1,7 +1,7 @@
 import OpenAI, { APIError } from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 
-/** The client of OpenAI as people have it; with a session it talks in that conversation. */
+/** Connects the stock OpenAI client, to a conversation if a session is given. */
 export function connectOpenAI(url: string, sessionId?: string): OpenAI {
   return new OpenAI({
     baseURL: `${url}/v1`,
@@ -11,12 +11,12 @@ export function connectOpenAI(url: string, sessionId?: string): OpenAI {
   });
 }
 
-/** A message of which the agent `lab` makes its replies. */
+/** Returns a message that scripts the replies of the agent `lab`. */
 export function toCompletionScript(...steps: object[]): ChatCompletionMessageParam {
   return { role: 'user', content: JSON.stringify({ script: steps }) };
 }
 
-/** How a request was refused. Throws if it was not. */
+/** Returns a request's refusal. Throws if it was accepted. */
 export async function refusalOf(
   asked: Promise<unknown>,
 ): Promise<Pick<APIError, 'status' | 'code'>> {
@@ -34,7 +34,7 @@ export interface Choice {
   message: OpenAI.ChatCompletionMessage;
 }
 
-/** The one choice of a completion by `lab`, streamed or whole. */
+/** Returns the only choice of a completion by `lab`, streamed or whole. */
 export async function complete(
   client: OpenAI,
   messages: ChatCompletionMessageParam[],

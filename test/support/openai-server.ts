@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A tool call as the wire streams it. */
+/** A tool call in the wire's streaming format. */
 export interface OpenAIToolCall {
   readonly id: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface OpenAIToolCall {
   readonly argumentDeltas: readonly string[];
 }
 
-/** What the server does with one request. */
+/** The server's reply to one request. */
 export type OpenAIReply =
   | {
       readonly text?: readonly string[];
@@ -20,7 +20,9 @@ export type OpenAIReply =
       readonly hangMs?: number;
       /** Time between two events, in ms. */
       readonly everyMs?: number;
-      /** Destroys the socket after this many deltas of text or arguments; what is on its way is lost. */
+      /**
+       * Destroys the socket after this many deltas of text or arguments; bytes in flight are lost.
+       */
       readonly cutAfter?: number;
       /** Sends this as an error event after the deltas, in place of an end. */
       readonly error?: OpenAIError;
@@ -35,7 +37,6 @@ export interface OpenAIError {
   readonly code?: string | null;
 }
 
-/** A request that the server has received. */
 export interface OpenAIRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -45,12 +46,12 @@ export interface OpenAIRequest {
     readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
     readonly tools?: readonly { readonly function: { readonly name: string } }[];
   } & Readonly<Record<string, unknown>>;
-  /** Resolves when the connection is over: true if the client left before the end. */
+  /** Resolves when the connection is closed: true if the client left before the end. */
   readonly aborted: Promise<boolean>;
 }
 
 export interface OpenAIServer {
-  /** Ends in `/v1`: the value of `OPENAI_BASE_URL`. */
+  /** Value for `OPENAI_BASE_URL`; ends in `/v1`. */
   readonly baseUrl: string;
   /** All requests so far, oldest first. */
   readonly requests: readonly OpenAIRequest[];
@@ -58,9 +59,10 @@ export interface OpenAIServer {
 }
 
 /**
- * An HTTP server that speaks the streaming wire of OpenAI's chat completions, on a free port.
+ * Creates an HTTP server on a free port that speaks the streaming format of OpenAI's chat
+ * completions.
  *
- * @param reply decides what each request gets; `index` counts the requests from 0
+ * @param reply decides the reply to each request; `index` counts the requests from 0
  */
 export async function createOpenAIServer(
   reply: (request: OpenAIRequest, index: number) => OpenAIReply,
@@ -72,7 +74,7 @@ export async function createOpenAIServer(
         requests.push(request);
         await sendReply(response, request, reply(request, requests.length - 1));
       })
-      // The client went away in the middle: its business, and `aborted` tells.
+      // The client may leave in the middle; `aborted` reports it.
       .catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');

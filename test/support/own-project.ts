@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The folder of a person who has installed the package. */
+/** A user's project folder with the package installed. */
 export interface OwnProject {
   readonly folder: string;
   write: (path: string, text: string) => void;

@@ -12,9 +12,9 @@ import { until } from './until.js';
 let shared: Promise<Browser> | undefined;
 let sharedWindow: Promise<BrowserContext> | undefined;
 
-/** A Chromium for all files of this process; windows that a file opens in it are closed with the file. */
+/** Shares one Chromium among all files of this process; each file's windows close with the file. */
 export async function shareBrowser(): Promise<Browser> {
-  // One that has crashed behind an earlier file is of no use to this one.
+  // The browser may have crashed during an earlier file.
   if ((await shared)?.isConnected() === false) shared = undefined;
   shared ??= launch().then((browser) => {
     atEndOfRun(() => browser.close());
@@ -29,7 +29,7 @@ export async function shareBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** With an empty profile; it connects only to the page's own server. */
+/** Launches Chromium with an empty profile; it connects only to the page's own server. */
 function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: requireProgram('CHROMIUM_PATH'),
@@ -45,27 +45,27 @@ function launch(): Promise<Browser> {
   });
 }
 
-/** A page of a test, as a person sees it. */
+/** A page as a person sees it. */
 export interface Tab {
   readonly page: Page;
   at: (testId: string) => Locator;
   click: (testId: string) => Promise<void>;
-  /** Closes it. Throws if something went wrong in the page's code. */
+  /** Closes the page. Throws if its code had errors. */
   leave: () => Promise<void>;
 }
 
-/** What moves is drawn again and again, whether or not somebody looks: without a wish for it nothing does. */
+/** Opens a window that asks for reduced motion: animations are redrawn even when nobody looks. */
 export async function openWindow(): Promise<BrowserContext> {
   const viewport = { width: 1280, height: 800 };
   return (await shareBrowser()).newContext({ viewport, reducedMotion: 'reduce' });
 }
 
-/** Pages of all files are in one window: to open a window costs more than to open three pages. */
+/** Opens the pages of all files in one window, since a window costs more than three pages. */
 async function shareWindow(): Promise<BrowserContext> {
   const browser = await shareBrowser();
   if ((await sharedWindow)?.browser() !== browser) sharedWindow = undefined;
   sharedWindow ??= openWindow().then(async (window) => {
-    // It closes with its last page.
+    // A window closes with its last page.
     await window.newPage();
     return window;
   });
@@ -73,8 +73,8 @@ async function shareWindow(): Promise<BrowserContext> {
 }
 
 /**
- * Shows an address in a page of its own. Pages of one window have six connections to a server, and a busy chat needs
- * two: those that are busy at the same time have windows of their own.
+ * Shows an address in a new page. Pages of one window share six connections to a server, and a busy
+ * chat needs two, so pages that are busy at the same time need their own windows.
  */
 export async function openTab(url: string, window = shareWindow()): Promise<Tab> {
   const page = await (await window).newPage();
@@ -88,7 +88,7 @@ export async function openTab(url: string, window = shareWindow()): Promise<Tab>
     at,
     click: (testId) => at(testId).click(),
     leave: async () => {
-      // A request that a test answers may be under way.
+      // A request that a test answers may still be open.
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       await page.close();
       if (faults.length > 0) throw new Error(`The page's code failed: ${faults.join('; ')}`);
@@ -117,11 +117,11 @@ export interface ChatPage extends Tab {
   say: (text: string) => Promise<void>;
   /** Texts of the agent's messages, in order. */
   replies: () => Promise<string[]>;
-  /** Status of the page, in one word. */
+  /** Status of the page in one word. */
   status: () => Promise<string | null>;
   tools: () => Promise<{ tool: string | undefined; state: string | undefined }[]>;
   untilStatus: (status: string, withinMs?: number) => Promise<void>;
-  /** Resolves when the newest reply has this text in it. */
+  /** Resolves when the newest reply contains this text. */
   untilReplyHas: (text: string, withinMs?: number) => Promise<void>;
 }
 
@@ -133,7 +133,7 @@ export async function openPage(
 ): Promise<ChatPage> {
   const tab = await openTab(`${url}/?session=${sessionId}&agent=${agent}`, window);
   const { at, page } = tab;
-  // What the page shows in one moment: it draws again between two questions.
+  // The page may redraw between two queries, so one query reads all replies.
   const replies = (): Promise<string[]> =>
     page.locator('[data-testid=message][data-role=assistant]').evaluateAll((messages) =>
       messages.map((message) => {

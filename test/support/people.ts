@@ -1,15 +1,15 @@
 import { SignJWT } from 'jose';
 
-/** The key of tokens in tests. */
+/** Key that signs tokens in tests. */
 export const SECRET = 'a secret of thirty-two bytes, at least';
 
-/** Requests of one user. */
+/** Sends requests as one user. */
 export interface Person {
   get: (path: string) => Promise<Response>;
   post: (path: string, body?: object) => Promise<Response>;
 }
 
-/** What a signed-in user sends as `Authorization`. */
+/** Signs a user's `Authorization` header. */
 export async function signToken(
   sub: string,
   tenant: string | undefined,
@@ -22,7 +22,7 @@ export async function signToken(
   return `Bearer ${token}`;
 }
 
-/** Signs users in at a product whose tokens have roles as Keycloak's have. */
+/** Returns a function that signs users in, with roles in Keycloak's token format. */
 export function createSignIn(getUrl: () => string) {
   return async (sub: string, tenant: string | undefined, ...roles: string[]): Promise<Person> => {
     const authorization = await signToken(sub, tenant, roles);
@@ -40,7 +40,7 @@ export async function json<T>(reply: Promise<Response>): Promise<T> {
   return (await (await reply).json()) as T;
 }
 
-/** Status and code of a refusal, or of another reply the status alone. */
+/** Returns the status and, for a refusal, its code. */
 export async function outcome(reply: Promise<Response>): Promise<[number, string?]> {
   const response = await reply;
   const text = await response.text();

@@ -4,27 +4,30 @@ import { until } from './until.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STOP_MS = 40_000;
-/** A process starts in a second, on a machine that has nothing else to do. */
+/** Time limit for a log line; on an idle machine a process starts in a second. */
 const SAYS_MS = 45_000;
 
-/** A real process of the product, with all of its log. */
+/** A real process of the product, with its whole log. */
 export interface ProductProcess {
   readonly pid: number;
   readonly exitCode: Promise<number | null>;
-  /** What it wrote to stdout and stderr so far. */
+  /** Output on stdout and stderr so far. */
   log: () => string;
-  /** Resolves with the log line that carries this message. */
+  /** Resolves with the log line that has this message. */
   says: (message: string) => Promise<Record<string, unknown>>;
   kill9: () => Promise<void>;
-  /** @throws Error if it has already ended on its own */
+  /** @throws Error if the process has already ended on its own */
   stop: () => Promise<void>;
 }
 
-/** Starts `node dist/<role>/main.js`, with the options of Node that this process has. It ends with this process. */
+/**
+ * Starts `node dist/<role>/main.js` with this process's Node options. The child ends with this
+ * process.
+ */
 export function startProcess(role: 'api' | 'worker', env: Record<string, string>): ProductProcess {
   const child = spawn(process.execPath, [...process.execArgv, `dist/${role}/main.js`], {
     cwd: ROOT,
-    // Only what a machine has anyway; the settings are the test's.
+    // The child gets only what every machine has; the test supplies the settings.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

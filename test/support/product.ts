@@ -9,55 +9,58 @@ import { until } from './until.js';
 export interface ProductOptions {
   /** Default: the Temporal that all test files share. */
   temporalAddress?: string;
-  /** For the API and the worker alike. */
+  /** Environment for both the API and the worker. */
   env?: Record<string, string>;
-  /** False: none is started with it; a test starts its own. */
+  /** False: the test starts its own worker. */
   worker?: false;
 }
 
 /** The product as people run it: real processes on real engines. */
 export interface Product {
-  /** Where the API listens; stays the same when it is started again. */
+  /** Address of the API; a restart keeps it. */
   readonly url: string;
   readonly taskQueue: string;
-  /** The process that serves it now. */
+  /** The current API process. */
   readonly apiPid: number;
-  /** Its own Redis, with the append-only file on. */
+  /** The product's own Redis, with the append-only file on. */
   readonly redisServer: RedisServer;
-  /** For looking at what is stored. */
+  /** For inspecting stored data. */
   readonly redis: Redis;
   /** Resolves when the API has logged this message. */
   apiSays: (message: string) => Promise<Record<string, unknown> | undefined>;
-  /** The same of the worker. */
+  /** Resolves when the worker has logged this message. */
   workerSays: (message: string) => Promise<Record<string, unknown> | undefined>;
-  /** What API and worker have logged since they were last started. */
+  /** Logs of API and worker since their last start. */
   log: () => string;
-  /** With other settings than the product's, when given. */
+  /** Starts the API, with other settings than the product's if given. */
   startApi: (env?: Record<string, string>) => Promise<void>;
   startWorker: (env?: Record<string, string>) => Promise<void>;
-  /** As a deploy does it; throws if it does not end. */
+  /** Stops the API as a deploy does. Throws if it does not end. */
   stopApi: () => Promise<void>;
   stopWorker: () => Promise<void>;
   kill9Api: () => Promise<void>;
   kill9Worker: () => Promise<void>;
   isReady: () => Promise<boolean>;
-  /** Starts what does not run, or runs with other settings than the product's. */
+  /** Starts processes that are down or run with other settings than the product's. */
   restore: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
-/** A session id that no other test uses. */
+/** Returns a session id that no other test uses. */
 export function newSessionId(): string {
   return `e2e-${randomBytes(6).toString('hex')}`;
 }
 
-/** A product that test files share: a file may kill its processes, and neither ends it nor counts what it holds. */
+/**
+ * A product that test files share: a file may kill its processes, but neither ends it nor counts
+ * its data.
+ */
 export type SharedProduct = Omit<Product, 'stop' | 'restore'>;
 
-/** Where the shared products say that Temporal's page is. */
+/** Address of Temporal's UI in the shared products' settings. */
 export const TEMPORAL_UI = 'http://temporal.test:8233';
 
-/** Many files are one user there. */
+/** Many files act as one user there, so limits are lifted. */
 const UNLIMITED = {
   MAX_REQUESTS_PER_MINUTE: '0',
   MAX_OPEN_STREAMS: '0',
@@ -70,7 +73,7 @@ const UNLIMITED = {
 const SHARED = {
   /** All callers are one anonymous user. */
   open: UNLIMITED,
-  /** Callers have tokens: see `people.ts`. */
+  /** Callers have tokens; see `people.ts`. */
   accounts: {
     ...UNLIMITED,
     JWT_SECRET: SECRET,
@@ -94,9 +97,9 @@ function shareProduct(kind: SharedKind): Promise<Product> {
 }
 
 /**
- * The product, up for all tests of a file. With options it is the file's own; else all files of this process
- * share one, each with conversations of its own; its rate limits and quotas are lifted. A process carries out one
- * file after the other, so that a file may also kill what it shares.
+ * Keeps a product up for all tests of a file. With options the file gets its own. Otherwise all
+ * files of this process share one without rate limits and quotas, each with its own conversations;
+ * a process runs its files one after another, so a file may kill the product's processes.
  */
 export function useProduct(kind?: SharedKind): SharedProduct;
 export function useProduct(options: ProductOptions): Product;
@@ -112,7 +115,7 @@ export function useProduct(options: SharedKind | ProductOptions = 'open'): Produ
 
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
   const taskQueue = `e2e-${randomBytes(6).toString('hex')}`;
-  // A Redis of its own: sweepers look after every session that they find there.
+  // Sweepers look after every session in their Redis, so each product has its own.
   const redisServer = await startRedis();
   const redis = new Redis(redisServer.url);
   redis.on('error', () => undefined);
@@ -145,7 +148,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     worker = startProcess('worker', {
       ...env,
       LEASE_ID: `worker-${String(leases)}`,
-      // As a supervisor says that sees a worker end; else others find out by the lease of the one that is gone.
+      // A supervisor tells a new worker which lease ended; without it, the lease has to expire
+      // first.
       ...(endedLease !== undefined && { ENDED_LEASE_ID: endedLease }),
       ...extra,
     });
@@ -170,7 +174,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   }
 
   async function stop(): Promise<void> {
-    // A run that is still at work would hold a worker for half a minute.
+    // A run that is still working would keep a worker alive for half a minute.
     const ends = await Promise.allSettled([api?.kill9(), worker?.kill9()]);
     redis.disconnect();
     await redisServer.close();
@@ -179,7 +183,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 
   try {
     await Promise.all([startApi(), options.worker === false ? undefined : startWorker()]);
-    // It is not before a worker has run.
+    // The product is ready only once a worker has run.
     if (options.worker !== false) await until('the product is ready', isReady);
   } catch (error) {
     await stop().catch(() => undefined);

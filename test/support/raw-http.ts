@@ -1,26 +1,25 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** What came back over a connection of bytes. */
+/** Reply as raw text. */
 export interface RawReply {
-  /** Of the first response; 0 if none came. */
+  /** Status of the first response; 0 if none came. */
   status: number;
   headers: string;
   body: string;
-  /** All that came. */
   text: string;
 }
 
-/** A connection to an HTTP server that sends whatever it is given. */
+/** A connection to an HTTP server that sends arbitrary bytes. */
 export interface RawConnection {
   socket: Socket;
-  /** In one piece, which counts as taken when it has gone as a whole. */
+  /** Sends the bytes in one piece, which counts as taken once all of it has gone out. */
   send: (bytes: string | Uint8Array) => void;
   /** Resolves when the server has hung up. */
   closed: Promise<void>;
-  /** Resolves with the first response, as soon as its body is whole by its length, or the server hangs up. */
+  /** Resolves with the first response once its body is complete or the server hangs up. */
   reply: Promise<RawReply>;
-  /** Bytes that the server has taken, or its machine for it. */
+  /** Number of bytes that the server, or its machine's kernel, has taken. */
   taken: () => number;
 }
 

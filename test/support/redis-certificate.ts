@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Paths of a certificate for 127.0.0.1, which is its own authority, and of its key. */
+/** Paths of a self-signed certificate for 127.0.0.1 and of its key. */
 export interface RedisCertificate {
   certificate: string;
   key: string;
@@ -30,12 +30,15 @@ export async function makeCertificate(folder: string): Promise<RedisCertificate>
   return { key, certificate };
 }
 
-/** Behind an address: the authority, and a certificate that it has signed with its key. */
+/** Returns the query of an address that names the authority, the certificate and its key. */
 export function filesIn({ certificate, key }: RedisCertificate): string {
   return `?ca=${certificate}&cert=${certificate}&key=${key}`;
 }
 
-/** Arguments by which a Redis, a node or a Sentinel speaks TLS on a port, with others too. */
+/**
+ * Returns the arguments with which a Redis server or Sentinel speaks TLS on a port, and to its
+ * peers.
+ */
 export function tlsArguments({ certificate, key }: RedisCertificate, port: number): string[] {
   return [
     '--tls-port',

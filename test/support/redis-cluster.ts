@@ -4,19 +4,19 @@ import { dataArguments, startRedisProcess, type RedisProcess } from './redis-pro
 import { slotOf, SLOTS } from './redis-slots.js';
 import { until } from './until.js';
 
-/** Three masters on loopback that share the slots, each a third. */
+/** Three masters on loopback that each own a third of the slots. */
 export interface RedisCluster {
-  /** For `createRedisStores`: names every node. */
+  /** Address for `createRedisStores` that names every node. */
   readonly url: string;
   readonly nodes: readonly [RedisProcess, RedisProcess, RedisProcess];
-  /** The node that had a key's slot at the start: 0, 1 or 2. */
+  /** Returns the node that owned a key's slot at the start: 0, 1 or 2. */
   ownerOf: (key: string) => number;
-  /** Another master, without slots, that the others know. */
+  /** Adds a master without slots to the cluster. */
   add: () => Promise<RedisProcess>;
   close: () => Promise<void>;
 }
 
-/** @param tls with it clients and nodes speak TLS only with each other, and show it to each other */
+/** @param tls if set, clients and nodes speak only TLS and show this certificate */
 export async function startCluster(tls?: RedisCertificate): Promise<RedisCluster> {
   const nodes = await Promise.all([startNode(tls), startNode(tls), startNode(tls)]);
   const share = Math.ceil(SLOTS / nodes.length);
@@ -55,7 +55,7 @@ export async function startCluster(tls?: RedisCertificate): Promise<RedisCluster
   };
 }
 
-/** One master that has all slots. Plain clients can use it. */
+/** Starts one master that owns all slots, so plain clients can use it. */
 export async function startOneNodeCluster(): Promise<RedisProcess> {
   const node = await startNode(undefined);
   await node.ask((redis) => redis.cluster('ADDSLOTSRANGE', 0, SLOTS - 1));
@@ -63,7 +63,7 @@ export async function startOneNodeCluster(): Promise<RedisProcess> {
   return node;
 }
 
-/** With the port by which others reach it. */
+/** A node with the ports by which its peers and clients reach it. */
 type Node = RedisProcess & { busPort: number; publicPort: number };
 
 function toUrl(nodes: readonly Node[], tls: RedisCertificate | undefined): string {
@@ -72,7 +72,7 @@ function toUrl(nodes: readonly Node[], tls: RedisCertificate | undefined): strin
 }
 
 async function startNode(tls: RedisCertificate | undefined): Promise<Node> {
-  // The default, the port plus 10,000, may be taken or out of range.
+  // The default bus port (port + 10,000) may be taken or out of range.
   const busPort = await anyFreePort();
   const tlsPort = tls && (await anyFreePort());
   const node = await startRedisProcess((where) => [

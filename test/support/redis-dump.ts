@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 
-/** A key of Redis as plain data, with what it takes to make it again. */
+/** A Redis key as plain data from which it can be recreated. */
 export interface DumpedKey {
   key: string;
-  /** Time to live, ms; absent where it has none. */
+  /** Time to live, ms; absent if the key does not expire. */
   ttl?: number;
   value:
     | { type: 'string'; text: string }
@@ -13,7 +13,7 @@ export interface DumpedKey {
     | { type: 'stream'; lastId: string; entries: [id: string, fields: string[]][] };
 }
 
-/** All keys that match, in the order of their names; what has no order is sorted. */
+/** Dumps all matching keys in the order of their names; unordered values are sorted. */
 export async function dumpKeys(redis: Redis, match: string): Promise<DumpedKey[]> {
   const keys = (await redis.keys(match)).sort();
   return Promise.all(

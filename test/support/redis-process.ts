@@ -8,14 +8,14 @@ import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { requireProgram } from './require-program.js';
 import { until } from './until.js';
 
-/** A Redis process of any kind (node of a cluster, replica, Sentinel) in a folder of its own. */
+/** A Redis process of any kind (cluster node, replica, Sentinel) in its own folder. */
 export interface RedisProcess {
   readonly port: number;
   readonly folder: string;
   kill9: () => Promise<void>;
-  /** Starts it again, after it has ended, on the same port and data. */
+  /** Restarts an ended process on the same port and data. */
   start: () => Promise<void>;
-  /** A plain client of it. */
+  /** Gives `work` a plain client. */
   ask: <T>(work: (redis: Redis) => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startRedisProcess(
       await redis.connect();
       return await work(redis);
     } finally {
-      // One that has ended would keep the tests for two seconds.
+      // Disconnecting a client that has ended would delay the tests by two seconds.
       if (redis.status !== 'end') redis.disconnect();
     }
   };
@@ -82,7 +82,7 @@ export async function startRedisProcess(
   };
 }
 
-/** What every Redis of a test that keeps data is started with. */
+/** Returns the arguments for every Redis that keeps data. */
 export function dataArguments({ port, folder }: { port: number; folder: string }): string[] {
   return [
     '--bind',
@@ -91,7 +91,8 @@ export function dataArguments({ port, folder }: { port: number; folder: string }
     String(port),
     '--dir',
     folder,
-    // `no`: what is answered is in the file, however slowly the disk syncs (as redis-server.ts).
+    // With `no`, replies do not wait for the disk; an answered command is in the file even if syncs
+    // are slow.
     '--appendonly',
     'yes',
     '--appendfsync',

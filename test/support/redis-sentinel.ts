@@ -5,7 +5,7 @@ import { filesIn, tlsArguments, type RedisCertificate } from './redis-certificat
 import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
 import { until } from './until.js';
 
-/** A master and its replica on loopback, watched by a Sentinel that fails over automatically. */
+/** A master and its replica on loopback, with a Sentinel that fails over automatically. */
 export interface SentinelPair {
   readonly url: string;
   readonly master: RedisProcess;
@@ -15,7 +15,7 @@ export interface SentinelPair {
 
 const NAME = 'main';
 
-/** @param tls with it clients, servers and the Sentinel speak TLS with each other */
+/** @param tls if set, clients, servers and the Sentinel speak TLS */
 export async function startSentinelPair(tls?: RedisCertificate): Promise<SentinelPair> {
   const [masterPort, replicaPort, sentinelPort] = await Promise.all(
     [1, 2, 3].map(async () => (tls ? anyFreePort() : undefined)),
@@ -99,7 +99,7 @@ async function startSentinel(
   return sentinel;
 }
 
-/** A Sentinel writes what it learns into its file, so it does not start without one. */
+/** Writes the Sentinel's file. Sentinel stores its state there and does not start without one. */
 function writeSentinelFile(folder: string): string {
   const file = join(folder, 'sentinel.conf');
   writeFileSync(file, '');

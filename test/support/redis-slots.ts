@@ -1,7 +1,7 @@
-/** Slots of a Redis Cluster, as its specification computes them. */
+/** Number of slots of a Redis Cluster. */
 export const SLOTS = 16_384;
 
-/** The slot of a key, by the hash tag rule. */
+/** Returns the slot of a key by the hash tag rule of the specification. */
 export function slotOf(key: string): number {
   return crc16(/^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key) % SLOTS;
 }

@@ -3,22 +3,22 @@ import type { Redis } from 'ioredis';
 import type { RedisCluster } from './redis-cluster.js';
 import { newNonce } from './session-driver.js';
 
-/** What a cluster asks for beside that. */
+/** Additional rights that a cluster needs. */
 const OF_CLUSTER = ['+cluster|slots', '+cluster|info', '+asking'];
 
 const DOCUMENT = new URL('../../docs/redis.md', import.meta.url);
 
 const PASSWORD = 'secret';
 
-/** A user of Redis with the rights that docs/redis.md lists, and no others. */
+/** A Redis user with exactly the rights that docs/redis.md lists. */
 export interface RedisUser {
-  /** Address of the server, as this user. */
+  /** Address of the server with this user's credentials. */
   url: string;
-  /** Changes the rights, in the words of ACL SETUSER. */
+  /** Changes the rights by rules of ACL SETUSER. */
   change: (...rules: string[]) => Promise<void>;
 }
 
-/** @param rules what it gets and lacks beside that, in the words of ACL SETUSER */
+/** @param rules additional rules of ACL SETUSER */
 export async function createRedisUser(
   redis: Redis,
   prefix: string,
@@ -33,7 +33,9 @@ export async function createRedisUser(
   return { url: `redis://${name}:${PASSWORD}@${host}:${String(port)}`, change };
 }
 
-/** The same on each node of a cluster; returns its address as this user. */
+/**
+ * Creates the user on each node of a cluster; returns the cluster's address with its credentials.
+ */
 export async function createClusterUser(
   { url, nodes }: Pick<RedisCluster, 'url' | 'nodes'>,
   prefix: string,

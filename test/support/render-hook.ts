@@ -3,13 +3,13 @@ import { createElement, StrictMode, useEffect } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
 export interface RenderedHook<P, R> {
-  /** What the hook returned in the newest render that was shown. */
+  /** Result of the hook in the newest committed render. */
   readonly current: R;
   render: (props: P) => void;
   unmount: () => void;
 }
 
-/** Renders a hook by real React, without `act`: what it does takes the time that it takes in a page. */
+/** Renders a hook by real React without `act`, so its work takes as long as in a page. */
 export function renderHook<P, R>(
   useHook: (props: P) => R,
   props: P,
@@ -44,7 +44,7 @@ export function renderHook<P, R>(
   };
 }
 
-/** Resolves when the hook is shown. */
+/** Resolves when React has committed the hook. */
 export async function untilShown<P, R>(hook: RenderedHook<P, R>): Promise<R> {
   for (;;) {
     try {

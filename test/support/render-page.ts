@@ -3,17 +3,17 @@ import type { ReactElement } from 'react';
 import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 
-/** A page of the process, without a browser: what is shown, and what a person types. */
+/** A page without a browser, for reading what it shows and typing into it. */
 export interface OpenPage {
   show: (element: ReactElement) => void;
   type: (testId: string, text: string) => void;
   valueOf: (testId: string) => string;
-  /** Why a browser would not send the form. */
+  /** Returns the reason why a browser would not submit the form. */
   faultOf: (testId: string) => string;
   close: () => void;
 }
 
-/** Renders elements by real React. What has happened is shown when a call returns. */
+/** Renders elements by real React. Each call returns after React has shown its effects. */
 export function openPage(): OpenPage {
   const dom = openDocument();
   const host = dom.document.createElement('div');
@@ -34,12 +34,12 @@ export function openPage(): OpenPage {
       flushSync(() => {
         root.render(element);
       });
-      // Effects, too.
+      // This runs React's effects too.
       flushSync(() => undefined);
     },
     type: (testId, text) => {
       const control = find(testId);
-      // By the prototype: React would not notice a change of what it has put on the element.
+      // React overrides the element's own setter and would not notice a change through it.
       let from = Object.getPrototypeOf(control) as object;
       while (!Object.hasOwn(from, 'value')) from = Object.getPrototypeOf(from) as object;
       Object.getOwnPropertyDescriptor(from, 'value')?.set?.call(control, text);

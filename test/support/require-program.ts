@@ -1,4 +1,4 @@
-/** The path of an engine or browser, which `npm test` has found before it started jest. */
+/** Returns the path of an engine or browser that `npm test` found before it started jest. */
 export function requireProgram(
   variable: 'REDIS_SERVER_PATH' | 'TEMPORAL_CLI_PATH' | 'CHROMIUM_PATH',
 ): string {

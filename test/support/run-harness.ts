@@ -30,7 +30,7 @@ export function sharedTemporalAddress(): string {
   return address;
 }
 
-/** Wants what no test lets happen, of either kind of question. */
+/** A receiver that wants only events that no test triggers, of either kind of question. */
 const QUIET: Receiver = {
   name: 'hook',
   kind: 'webhook',
@@ -48,13 +48,13 @@ export interface RunHarness {
   executor: Runs;
   workflows: RunWorkflows;
   taskQueue: string;
-  /** Starts a worker; without one nothing runs. */
+  /** Starts a worker; nothing runs without one. */
   startWorker: (options?: { lease?: BegunLease }) => Promise<{ stop: () => Promise<void> }>;
-  /** One sweep, with this session as a due one that has been silent if it is active. */
+  /** Sweeps once, with this session due and, if active, silent. */
   sweep: (sessionId: string) => Promise<void>;
   /**
-   * Sweeps until something is so, as seldom as the sweeper does: a signal in each task of a workflow could keep it
-   * from ending.
+   * Sweeps until a condition holds, at the sweeper's pace: a signal in each workflow task could
+   * keep the workflow from ending.
    */
   sweepUntil: <T>(
     sessionId: string,
@@ -62,22 +62,22 @@ export interface RunHarness {
     done: (record: SessionRecord) => T | undefined | false,
     withinMs?: number,
   ) => Promise<T>;
-  /** One sweep over what is due. */
+  /** Sweeps once over the sessions that are due. */
   sweepDue: () => Promise<void>;
-  /** The list of its fleet. */
+  /** The due list of its fleet. */
   due: Due;
   begin: (sessionId: string, agent: string, text: string, startAt?: number) => Promise<RunRecord>;
   newSessionId: () => string;
   decide: (run: RunRecord, toolCallId: string, approved: boolean) => Promise<string>;
   untilStatus: (sessionId: string, ...statuses: RunStatus[]) => Promise<SessionRecord>;
-  /** Result of the run's workflow, or the type of its failure. */
+  /** Returns the result of the run's workflow, or the type of its failure. */
   result: (run: RunRecord) => Promise<unknown>;
 }
 
-/** The workflows as a worker loads them: bundled by the build. */
+/** Path of the workflow bundle that the build makes and workers load. */
 export const bundlePath = fileURLToPath(new URL('../../dist/workflows/bundle.js', import.meta.url));
 
-/** A harness with a worker, and its stores, up for all tests of a file. */
+/** Keeps a harness with a worker, and its stores, up for all tests of a file. */
 export function useRuns(agents: AgentDefinition[]): { runs: RunHarness; stores: TestStores } {
   let stores: TestStores | undefined;
   let runs: RunHarness | undefined;
@@ -89,19 +89,22 @@ export function useRuns(agents: AgentDefinition[]): { runs: RunHarness; stores: 
   return { runs: lateBound(() => runs), stores: lateBound(() => stores) };
 }
 
-/** Executor, sweep and workers on a real Temporal; with a task queue of their own unless it is named. */
+/**
+ * Creates executor, sweep and workers on a real Temporal, with a new task queue unless one is
+ * named.
+ */
 export async function createRunHarness(
   stores: TestStores,
   agents: AgentDefinition[],
   address = sharedTemporalAddress(),
   taskQueue = `test-${randomBytes(6).toString('hex')}`,
-  /** What workflows start notices for; no receiver gets them. */
+  /** Notices that workflows start; no receiver gets them. */
   notify?: RunNotices,
 ): Promise<RunHarness> {
   try {
     Runtime.install({ logger: new DefaultLogger('ERROR') });
   } catch {
-    // Installed by an earlier test of this file.
+    // An earlier test of this file has installed the runtime.
   }
   const connection = Connection.lazy({ address });
   atEndOfFile(async () => {
@@ -128,7 +131,7 @@ export async function createRunHarness(
   });
 
   const due = store.due.of(workflows.fleet);
-  // The lease is a matter of pace.
+  // The lease only limits the pace of sweeps, so tests skip it.
   const sweepDue = createSweep({
     store: { ...store, due: { ...due, lease: () => Promise.resolve(true) } },
     runs: executor,
@@ -166,7 +169,7 @@ export async function createRunHarness(
   async function sweep(sessionId: string): Promise<void> {
     const record = await store.sessions.read(sessionId);
     if (record !== undefined && record.stream !== 'paused' && !isTerminal(record.status)) {
-      // What has just been begun or written is not looked up in Temporal.
+      // The sweep does not ask Temporal about a run that was just begun or written.
       const past = Date.now() - 10_000;
       await plant(stores.redis, sessionId, (planted) => {
         planted.updated = past;
@@ -212,7 +215,7 @@ export async function createRunHarness(
         startAt,
       });
       if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
-      // Tests look at the workflow, which is started beside what `execute` does.
+      // `execute` starts the workflow in the background, and tests look at the workflow.
       await executor.idle();
       return result.run;
     },

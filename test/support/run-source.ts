@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /**
- * What a piece of TypeScript exports, with the given modules as its imports; so the same text runs with
- * different ones.
+ * Evaluates TypeScript source and returns its exports. The given modules serve its imports, so the
+ * same text can run with different ones.
  */
 export function runSource(source: string, modules: Readonly<Record<string, unknown>>): unknown {
   const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 };
@@ -13,7 +13,7 @@ export function runSource(source: string, modules: Readonly<Record<string, unkno
     if (!Object.hasOwn(modules, name)) throw new Error(`"${name}" is not among the modules`);
     return modules[name];
   };
-  // Another realm would have plain objects of its own.
+  // In another realm, plain objects would have other prototypes.
   // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call -- The project's own text.
   new Function('require', 'exports', outputText)(load, exported);
   return exported;

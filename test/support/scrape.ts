@@ -3,9 +3,9 @@ export interface Scrape {
   text: string;
   /** Sums the samples of a name whose labels have these values; undefined without such samples. */
   sum: (name: string, labels?: Record<string, string>) => number | undefined;
-  /** Every series, without its value. */
+  /** All series, without their values. */
   series: string[];
-  /** Names of the metrics' samples: those of a histogram end in `_bucket`, `_sum` and `_count`. */
+  /** Names of all samples; a histogram's end in `_bucket`, `_sum` and `_count`. */
   names: Set<string>;
 }
 

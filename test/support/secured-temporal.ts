@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 const read = (name: string): Buffer =>
   readFileSync(new URL(`certificates/${name}`, import.meta.url));
 
-/** Paths of the certificates that the server and its clients use; valid for a hundred years. */
+/** Paths of the server's and the clients' certificates, which are valid for a hundred years. */
 export const CERTIFICATES = {
   authority: new URL('certificates/ca.pem', import.meta.url).pathname,
   client: new URL('certificates/client.pem', import.meta.url).pathname,
@@ -21,17 +21,17 @@ export const CERTIFICATES = {
 /** A Temporal behind TLS that demands client certificates and an API key, as Temporal Cloud can. */
 export interface SecuredTemporal {
   readonly port: number;
-  /** Calls that named a namespace in no header, which Temporal Cloud needs to find it. */
+  /** Calls whose headers named no namespace; Temporal Cloud needs one to route them. */
   readonly unrouted: ReadonlySet<string>;
-  /** From now on this key only; what runs is cut off at its next call. */
+  /** Accepts only this key from now on; running calls fail at their next request. */
   accept: (key: string) => void;
   close: () => Promise<void>;
 }
 
-/** Calls about the server, not about a namespace. */
+/** Calls that concern the server and no namespace. */
 const OF_SERVER = /\/(?:GetSystemInfo|GetClusterInfo|Check)$/;
 
-/** Serves a Temporal without TLS under TLS, to those who bring a certificate and the API key. */
+/** Serves a plain Temporal over TLS to clients with a certificate and the API key. */
 export async function startSecuredTemporal(
   target: string,
   firstKey: string,
@@ -46,7 +46,7 @@ export async function startSecuredTemporal(
     requestCert: true,
     rejectUnauthorized: true,
   });
-  // Of a client without a certificate.
+  // A client without a certificate causes this error.
   server.on('sessionError', () => undefined);
   server.on('session', (session) => {
     const behind = connect(`http://${target}`);
@@ -82,7 +82,7 @@ export async function startSecuredTemporal(
   };
 }
 
-/** What Temporal Cloud replies to a key that is wrong, or has expired. */
+/** Refuses a call as Temporal Cloud does for a wrong or expired key. */
 function refuse(stream: ServerHttp2Stream): void {
   const why = { 'grpc-status': '16', 'grpc-message': 'invalid or expired API key' };
   stream.respond(
@@ -105,7 +105,7 @@ function pass(
     passed.close();
   });
   passed.on('response', (reply, flags) => {
-    // Bit 1 of the flags: a reply that is trailers only.
+    // Bit 1 of the flags marks a reply of trailers only.
     const endStream = (flags & 1) !== 0;
     stream.respond(reply, { endStream, waitForTrailers: !endStream });
   });

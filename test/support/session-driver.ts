@@ -1,6 +1,6 @@
 import type { Changes, Store } from '../../store/contract/store.js';
 
-/** The driver of the stores' own suite, for tests of what stands on the stores. */
+/** The driver of the stores' own suite, for tests of the layers above the stores. */
 export {
   AGENT,
   assistantRow,
@@ -12,7 +12,7 @@ export {
 } from '../../store/conformance/fixtures.js';
 export { drive, type SessionDriver } from '../../store/conformance/session-driver.js';
 
-/** A store some of whose changes are others, for those who listen to them, too. */
+/** Replaces some changes of a store, for its listeners too. */
 export function changing(store: Store, instead: <C extends Changes>(changes: C) => C): Store {
   return { ...instead(store), listening: (listener) => instead(store.listening(listener)) };
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { signToken } from './people.js';
 import { newSessionId, useProduct } from './product.js';
 
-/** A server before another one that signs a user in: each request gets the header. */
+/** Starts a proxy that signs a user in by adding a header to each request. */
 export async function startSigningProxy(
   getTarget: () => string,
   authorization: string,
@@ -11,7 +11,8 @@ export async function startSigningProxy(
   const server = createServer((incoming, outgoing) => {
     const target = new URL(incoming.url ?? '/', getTarget());
     const headers = { ...incoming.headers, host: target.host, authorization };
-    // A connection of its own: one that is kept may be closed in the moment of its next request.
+    // A kept-alive connection could close just as its next request starts, so each request opens
+    // one.
     const options = { method: incoming.method, headers, agent: false };
     const passed = request(target, options, (reply) => {
       outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
@@ -37,7 +38,7 @@ export async function startSigningProxy(
   };
 }
 
-/** A shared product as a user of this file sees it, in a tenant of its own that has nothing yet. */
+/** Returns a shared product seen by a user of this file, in a new and empty tenant. */
 export function useOwnUser(...roles: string[]): { readonly url: string } {
   const product = useProduct('accounts');
   let proxy: Awaited<ReturnType<typeof startSigningProxy>> | undefined;

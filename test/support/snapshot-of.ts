@@ -1,6 +1,6 @@
 import { ANONYMOUS, buildSnapshot, type SnapshotDeps } from '../../ai-sdk/index.js';
 
-/** The snapshot of a session, by its stored id, as its owner gets it. */
+/** Returns the snapshot of a session, by its stored id, as its owner gets it. */
 export async function snapshotOf(
   deps: SnapshotDeps,
   storedId: string,

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as it came over the wire. */
+/** A span in OTLP/JSON. */
 export interface ReceivedSpan {
   name: string;
   service: string;
   traceId: string;
   spanId: string;
-  /** '' for the first one of a trace. */
+  /** Empty for the root span of a trace. */
   parentSpanId: string;
   kind: number;
   /** ms since the epoch. */
@@ -22,9 +22,9 @@ export interface ReceivedSpan {
 export interface SpanReceiver {
   readonly url: string;
   readonly spans: ReceivedSpan[];
-  /** All bodies of traces, as they came. */
+  /** All trace bodies, unparsed. */
   body: () => string;
-  /** Bodies of metrics, which are protobuf: texts in them can be read. */
+  /** Bodies of metrics. They are protobuf, in which texts are readable. */
   metrics: () => string;
   close: () => Promise<void>;
 }

@@ -3,12 +3,12 @@ import type { Writer } from '../../store/contract/log.js';
 import type { Store } from '../../store/contract/store.js';
 import { drive, type SessionDriver } from './session-driver.js';
 
-/** One session with a step that is being written, for tests of its log. */
+/** A session with a step in progress, for tests of its log. */
 export interface Speaker {
   session: SessionDriver;
   runId: string;
   writer: Writer;
-  /** Says each text in a write of its own, one after the other. */
+  /** Writes each text separately, in order. */
   say: (...texts: string[]) => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function openSpeaker(
   };
 }
 
-/** Different texts, so that what is lost, doubled or exchanged shows. */
+/** Returns distinct texts, so that lost, repeated and swapped ones show. */
 export function words(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, n) => `${String(from + n)} `);
 }

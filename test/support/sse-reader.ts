@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { until } from './until.js';
 
-/** A part of the UI message stream, as it came over the wire. */
+/** A part of the UI message stream. */
 export interface WirePart {
   type: string;
   [key: string]: unknown;
@@ -12,16 +12,16 @@ export interface SseReader {
   readonly status: number;
   readonly headers: Headers;
   readonly parts: WirePart[];
-  /** How the connection went: `ended` orderly, `broken off` with the events that say so, or `cut`. */
+  /** Outcome of the connection: ended properly, ended by a break-off event, or cut. */
   readonly done: Promise<'ended' | 'broken off' | 'cut'>;
   text: () => string;
-  /** All that came, as it came. */
+  /** The raw body so far. */
   body: () => string;
-  /** Resolves when a part of this type has come. */
+  /** Resolves when a part of this type has arrived. */
   gets: (type: string) => Promise<WirePart>;
 }
 
-/** Sends a request and reads its stream, as a client without an opinion. */
+/** Sends a request and reads its stream without interpreting it. */
 export async function readSse(url: string, init?: RequestInit): Promise<SseReader> {
   const response = await fetch(url, init);
   const parts: WirePart[] = [];
@@ -57,7 +57,7 @@ export async function readSse(url: string, init?: RequestInit): Promise<SseReade
   };
 }
 
-/** The text that a client shows: what was withdrawn by `reset-step` does not count. */
+/** Returns the text that a client shows, without parts that `reset-step` withdrew. */
 function toText(parts: readonly WirePart[]): string {
   let before = '';
   let step = '';
@@ -72,7 +72,7 @@ function toText(parts: readonly WirePart[]): string {
   return before + step;
 }
 
-/** Posts a user message the way stock clients do. */
+/** Posts a user message as stock clients do. */
 export function postMessage(
   url: string,
   sessionId: string,

@@ -19,7 +19,7 @@ export type ChatLibrary = Pick<
   | 'validateUIMessages'
 >;
 
-/** The AI SDK's client in both majors. Their shapes agree where these tests touch them. */
+/** Both majors of the AI SDK's client. Their shapes agree where these tests touch them. */
 export const MAJORS = [
   ['ai 6', ai6 as unknown as ChatLibrary],
   ['ai 7', ai7],
@@ -42,7 +42,7 @@ export interface StockChat {
     ),
   ) => void | PromiseLike<void>;
   stop: () => Promise<void>;
-  /** Requests so far, as `POST` or `GET`. */
+  /** Requests so far, each as `POST` or `GET`. */
   readonly requests: string[];
   /** Names of transient data parts that `onData` saw. */
   readonly seen: string[];
@@ -57,13 +57,13 @@ export interface StockChatOptions {
   transport?: (fetch: typeof globalThis.fetch) => ChatTransport<LibraryMessage>;
   /** Posts automatically when both stock predicates would. */
   isAutomatic?: boolean;
-  /** Instead of the stock predicates. */
+  /** Replaces the stock predicates. */
   sendAutomaticallyWhen?: ChatInit<LibraryMessage>['sendAutomaticallyWhen'];
-  /** More than these are taken for requests without end. Default: 8. */
+  /** Limit beyond which the client counts as looping. Default: 8. */
   mostRequests?: number;
 }
 
-/** The stock chat of one major with its stock transport, without React. */
+/** Creates one major's stock chat with its stock transport, without React. */
 export function createStockChat(library: ChatLibrary, options: StockChatOptions): StockChat {
   const requests: string[] = [];
   const seen: string[] = [];
@@ -107,7 +107,7 @@ export function createStockChat(library: ChatLibrary, options: StockChatOptions)
   });
   return {
     get messages() {
-      // As JSON, which is what a page stores and posts: keys whose value is undefined are left out.
+      // A page stores and posts messages as JSON, which drops keys whose value is undefined.
       return JSON.parse(JSON.stringify(chat.messages)) as UIMessage[];
     },
     get status() {
@@ -126,7 +126,7 @@ export function createStockChat(library: ChatLibrary, options: StockChatOptions)
   };
 }
 
-/** Resolves once the chat rests, also after its automatic requests. */
+/** Resolves once the chat and its automatic requests have come to rest. */
 export async function untilReady(chat: StockChat): Promise<void> {
   for (let rested = 0; rested < 5;) {
     await new Promise((resolve) => setImmediate(resolve));

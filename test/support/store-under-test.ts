@@ -6,12 +6,12 @@ import { createRedisUser } from './redis-user.js';
 import { newNonce } from './session-driver.js';
 import { until } from './until.js';
 
-/** Of this test file, so that what is indexed over all sessions is its own. */
+/** Unique to this test file, which therefore has indexes over all sessions of its own. */
 const prefix = `t${newNonce()}`;
 
 let user: Promise<string> | undefined;
 
-/** Both stores, answering, as one user who has the documented rights only; the caller closes them. */
+/** Opens both stores as one user with only the documented rights. The caller closes them. */
 export async function openAsUser({ ask }: RedisProcess): Promise<StoresUnderTest> {
   user ??= ask(async (redis) => (await createRedisUser(redis, prefix)).url);
   const stores = createRedisStores({ url: await user, whenAway: 'wait', prefix });

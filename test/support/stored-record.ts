@@ -4,7 +4,7 @@ import { newNonce } from './session-driver.js';
 
 type Reads = Pick<Redis, 'hget'>;
 
-/** The record of a conversation as it is stored, without a look at its snapshot; undefined before it exists. */
+/** Reads a conversation's stored record without its snapshot; undefined before it exists. */
 export async function storedRecord(
   redis: Reads,
   sessionId: string,
@@ -13,7 +13,7 @@ export async function storedRecord(
   return text === null ? undefined : (JSON.parse(text) as SessionRecord);
 }
 
-/** The same of a call of its newest step. */
+/** Reads a stored call of the newest step. */
 export async function storedCall(
   redis: Reads,
   sessionId: string,
@@ -23,13 +23,13 @@ export async function storedCall(
   return text === null ? undefined : (JSON.parse(text) as Call);
 }
 
-/** Writes a field unless it was changed meanwhile, as a new version. */
+/** Writes a field as a new version unless it has changed meanwhile. */
 const SWAP = `
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '{}') ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3], 'v', ARGV[4], unpack(ARGV, 5))
 return 1`;
 
-/** Changes a field, as JSON; what the product writes meanwhile stays. */
+/** Changes a JSON field and keeps the product's concurrent writes. */
 async function swap<Value>(
   redis: Redis,
   sessionId: string,
@@ -47,7 +47,7 @@ async function swap<Value>(
   }
 }
 
-/** Changes the record of a conversation behind its store's back, as time or another process does. */
+/** Changes the record of a conversation behind its store's back, as another process might. */
 export async function plant(
   redis: Redis,
   sessionId: string,
@@ -63,7 +63,7 @@ export async function plant(
   });
 }
 
-/** Nothing was written since then. */
+/** Plants a session that has been silent since then. */
 export function plantSilence(redis: Redis, sessionId: string, since: number): Promise<void> {
   return plant(redis, sessionId, (record) => {
     record.updated = since;

@@ -8,9 +8,9 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
  * provider's API says about a conversation.
  */
 
-/** What a provider has made, and therefore knows: ids of items, signatures of thoughts. */
+/** Items that a provider has produced and therefore knows: item ids and signatures of thoughts. */
 export interface Known {
-  /** Items of completed responses: the response's items in order, by each id. */
+  /** Items of completed responses: each id maps to its response's items, in order. */
   items: ReadonlyMap<string, readonly string[]>;
   signatures: ReadonlySet<string>;
 }
@@ -53,7 +53,7 @@ const isObject = (value: unknown): boolean =>
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const PICTURE = /^image\/(png|jpeg|gif|webp)$/;
 
-/** The first fault of a list. */
+/** Returns the first fault in a list. */
 function first<T>(items: readonly T[], judge: (item: T, at: number) => string | undefined) {
   for (const [at, item] of items.entries()) {
     const fault = judge(item, at);

@@ -1,26 +1,25 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A stretch of wire that a test can cut at a given word. */
+/** A connection that a test can cut at a given word. */
 export interface TcpProxy {
   readonly port: number;
-  /** The port to which new connections lead. */
+  /** Port that new connections lead to. */
   target: () => number;
   retarget: (port: number) => void;
   /**
-   * Holds back everything from the moment at which a client sends this text, for the nth time:
-   * `after` lets the text through and keeps the answer, `before` keeps the text itself. Resolves
-   * when it has come.
+   * Holds all bytes back once a client sends this text for the nth time: `after` passes the text
+   * and holds the answer, `before` holds the text itself. Resolves when the text has arrived.
    */
   holdAt: (text: string, when: 'before' | 'after', nth?: number) => Promise<void>;
-  /** Connections that are open stay so, but no byte passes them any more; new ones are let through. */
+  /** Blocks all bytes on open connections without closing them; new connections pass. */
   swallow: () => void;
-  /** From now on messages of Redis to subscribers of such a channel are lost on their way. */
+  /** From now on drops messages of Redis to subscribers of matching channels. */
   loseMessages: (channel: RegExp) => void;
-  /** How many were lost so far. */
+  /** Number of messages dropped so far. */
   lost: () => number;
-  /** How many connections were made so far. */
+  /** Number of connections so far. */
   connections: () => number;
-  /** Breaks every connection; what was held back is lost. New ones are let through. */
+  /** Breaks every connection and drops held bytes. New connections pass. */
   cut: () => void;
   close: () => Promise<void>;
 }
@@ -33,7 +32,7 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
     { text: string; when: 'before' | 'after'; left: number; sprung: () => void } | undefined;
   let isHolding = false;
 
-  /** Whether these bytes may pass. */
+  /** Returns true if these bytes may pass. */
   function passes(bytes: Buffer): boolean {
     if (isHolding) return false;
     if (trap === undefined || !bytes.includes(trap.text)) return true;

@@ -5,9 +5,9 @@ import { requireProgram } from './require-program.js';
 export type TemporalServer = PrivateTemporal;
 
 /**
- * A real Temporal dev server of the test's own, with a database file and the product's search
- * attributes. Without `dir` it lives in a folder that `close` removes; `stop`, `kill9` and
- * `restart` keep its data.
+ * Starts a Temporal dev server for this test, with a database file and the product's search
+ * attributes. Without `dir` it uses a folder that `close` removes; `stop`, `kill9` and `restart`
+ * keep its data.
  */
 export function startTemporal(
   options: { dir?: string; port?: number; namespace?: string } = {},

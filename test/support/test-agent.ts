@@ -5,7 +5,7 @@ import { defineAgent, defineTool, type AgentDefinition } from '../../agents/inde
 import type { RunShape } from '../../protocol/run.js';
 import { fakeModel, parts } from './fake-model.js';
 
-/** What the newest message asks the model to do. */
+/** Instructions to the model in the newest message. */
 interface Wish {
   calls?: { tool: string; id: string }[];
   hang?: boolean;
@@ -19,8 +19,8 @@ export interface TestAgent {
 }
 
 /**
- * An agent that a message directs: `{calls}` in its first step, then it says `done`;
- * `{hang}` streams without end, `{fail}` fails finally; it repeats any other text.
+ * Creates an agent that a message directs: `{calls}` makes calls in its first step and then says
+ * `done`; `{hang}` streams forever; `{fail}` fails for good; any other text is repeated.
  */
 export function createTestAgent(name = 'tester', activities?: RunShape): TestAgent {
   const executed: string[] = [];

@@ -11,13 +11,15 @@ export function sharedRedisUrl(): string {
 }
 
 export interface TestStores extends RedisStores {
-  /** A plain client, for looking at what is stored. */
+  /** A plain client for inspecting stored data. */
   redis: Redis;
-  /** The store under the name by which the bridge takes it. */
+  /** The store under the name that the bridge expects. */
   stateStore: RedisStores['store'];
 }
 
-/** Both stores on a real Redis, answering; closed after the file's tests. */
+/**
+ * Opens both stores on a real Redis and waits until they answer; they close after the file's tests.
+ */
 export async function openTestStores(
   process: 'api' | 'worker' = 'worker',
   url = sharedRedisUrl(),
@@ -38,7 +40,7 @@ export async function openTestStores(
   return { ...stores, stateStore: stores.store, redis };
 }
 
-/** Something that is there once a hook has made it; until then it has no members. */
+/** Returns a proxy for an object that a hook creates later; until then it has no members. */
 export function lateBound<T extends object>(read: () => T | undefined): T {
   const made = (): T => {
     const found = read();

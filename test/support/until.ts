@@ -1,2 +1,2 @@
-/** Waits for something that happens elsewhere; the same as the stores' own suite uses. */
+/** Waits for an external condition; shared with the stores' own suite. */
 export { eventually as until } from '../../store/conformance/assertions.js';

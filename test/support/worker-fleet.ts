@@ -6,22 +6,22 @@ import { until } from './until.js';
 
 export type FleetWorker = ProductProcess & { id: string };
 
-/** Several workers of a product. The names of their leases are never used again. */
+/** Several workers of a product. Names of their leases are never reused. */
 export interface WorkerFleet {
   start: (env?: Record<string, string>) => Promise<FleetWorker>;
-  /** Starts as many as are missing. Resolves with all that run. */
+  /** Starts missing workers up to this count. Resolves with all running ones. */
   upTo: (count: number) => Promise<FleetWorker[]>;
-  /** The worker under whose lease an attempt of this conversation is registered. */
+  /** Returns the worker whose lease holds an attempt of this conversation. */
   workerOf: (sessionId: string) => Promise<FleetWorker>;
-  /** What is registered for a conversation, by the names of the leases. */
+  /** Returns the registered work of a conversation with the names of the leases. */
   workOf: (sessionId: string) => Promise<[holder: string, work: HeldWork][]>;
-  /** Ends all of them, also stopped ones. */
+  /** Ends all workers, including paused ones. */
   stop: () => Promise<void>;
 }
 
 /**
- * @param product one without a worker of its own
- * @param settings of each worker
+ * @param product a product without a worker
+ * @param settings environment of each worker
  */
 export function createFleet(product: Product, settings: Record<string, string> = {}): WorkerFleet {
   const workers = new Map<string, FleetWorker>();

@@ -1,15 +1,15 @@
-// A browser with pages of one client version, driven over IPC: `node browser-process.mjs <entry> <react>`, where
-// the second stands for `@ai-sdk/react`.
+// A browser with pages of one client version, driven over IPC: `node browser-process.mjs <entry>
+// <react>`; the second argument replaces `@ai-sdk/react`.
 import { Window } from 'happy-dom';
 import { loadOwnPackages } from './own-packages.mjs';
 import { createPage } from './page.mjs';
 import { createCookieJar } from './wire.mjs';
 
-// React looks for these when it is loaded.
+// React looks for these globals when it is loaded.
 const window = new Window({ url: 'http://page.test/' });
 globalThis.window = window;
 globalThis.document = window.document;
-// Newer versions of Node have one that cannot be assigned.
+// In newer versions of Node, `navigator` cannot be assigned.
 Object.defineProperty(globalThis, 'navigator', { value: window.navigator, configurable: true });
 
 const [, , entry, aiReact] = process.argv;
@@ -21,13 +21,13 @@ const jars = new Map();
 
 const commands = {
   open: ({ page, sessionId, ...options }) => {
-    // Tabs of one browser share what it remembers; so do all pages of one conversation here.
+    // Tabs of one browser share cookies; here all pages of one conversation do.
     const jar = jars.get(sessionId) ?? createCookieJar(options.kit !== 'no-cookies');
     jars.set(sessionId, jar);
     const tell = (view) => process.send({ page, view });
     pages.set(page, createPage({ client, own, sessionId, jar, tell, ...options }));
   },
-  /** What is wrong with parts, in the words of this version's schema; nothing if all are fine. */
+  /** Returns the complaints of this version's schema about parts. */
   validate: async ({ parts }) => {
     const complaints = [];
     for (const part of parts) {
@@ -42,7 +42,7 @@ async function perform({ command, page, args }) {
   if (command in commands) return commands[command]({ page, ...args[0] });
   const open = pages.get(page);
   const result = await open[command](...args);
-  // What has happened is known before the command is done.
+  // The test gets the new view before the command's result.
   process.send({ page, view: open.look() });
   return result;
 }

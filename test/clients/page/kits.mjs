@@ -1,9 +1,9 @@
-// What a page is made with: the hook, and options for it.
+// The kits: each is a hook with its options.
 
-// A test breaks a connection and wants to see it back.
+// Tests break connections and wait for the reconnection, so retries come fast.
 const patience = { retryDelayMs: () => 50 };
 
-/** Sent with every request of the page, its snapshot included. */
+/** Headers of every request of the page, including its snapshot. */
 export const HEADERS_OF = {
   'static-parts': { 'x-helix-tool-parts': 'static' },
 };

@@ -1,4 +1,4 @@
-// The newest clients of 6 that the project has among its own packages.
+// The newest client of major 6 in this project's packages.
 export * as ai from 'ai-v6';
 export * as aiReact from 'ai-sdk-react-v6';
 export * as React from 'react';

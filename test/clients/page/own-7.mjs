@@ -1,4 +1,4 @@
-// The newest clients of 7 that the project has among its own packages.
+// The newest client of major 7 in this project's packages.
 export * as ai from 'ai';
 export * as aiReact from '@ai-sdk/react';
 export * as React from 'react';

@@ -1,4 +1,4 @@
-// This package's browser side, as an app of some client version has it: on the app's own peers.
+// This package's browser side on an app's own peer dependencies.
 import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 

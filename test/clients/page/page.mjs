@@ -1,14 +1,16 @@
-// One page of a web app, in React: the stock hook on the stock transport, or what this package brings.
+// One React page of a web app: with the stock hook on the stock transport, or with this package's.
 /* global document, window */
 import { HEADERS_OF, KITS } from './kits.mjs';
 import { createWire } from './wire.mjs';
 
 const ROUNDS_AT_REST = 3;
 const NOTICE_MS = 10;
-// Beside other files with servers Temporal may start an activity tens of seconds late.
+// If other files run servers at the same time, Temporal may start an activity tens of seconds late.
 const REST_WITHIN_MS = 90_000;
 
-/** A page that is being loaded: `mount` shows it, with the messages of a snapshot or none. */
+/**
+ * Creates a page in loading state; `mount` shows it, with or without the messages of a snapshot.
+ */
 export function createPage({ client, own, kit, url, sessionId, agent, jar, tell }) {
   const { React, ReactDomClient } = client;
   const errors = [];
@@ -18,7 +20,7 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
   let snapshot;
   let isTold = true;
 
-  // One notice for everything that happens within a moment: each has the whole view.
+  // Changes within a moment share one notice, since each notice has the whole view.
   const onChange = () => {
     if (!isTold) return;
     isTold = false;
@@ -56,7 +58,7 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
 
   return {
     look,
-    /** What was sent and received, word by word. */
+    /** Returns all requests with their raw responses. */
     readLog: () => wire.requests,
     limit: (limits) => void Object.assign(wire.limits, limits),
     drop: () => wire.drop(),
@@ -86,15 +88,15 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
       root.render(React.createElement(Page, { useChat, options }));
       return untilTrue(() => chat !== undefined && (!options.resume || wire.requests.length > 0));
     },
-    /** What a person does; none of these waits for the reply. */
+    /** Performs a person's action without waiting for the reply. */
     act(name, ...args) {
       void Promise.resolve(chat[name](...args)).catch(({ message }) => errors.push(message));
     },
-    /** Back in the foreground. */
+    /** Brings the page back to the foreground. */
     show: () => document.dispatchEvent(new window.Event('visibilitychange')),
     /**
-     * Resolves when nothing happens any more. A page sends automatically at the end of a
-     * response, so it must be at rest several times, with a round trip to the server between.
+     * Resolves when the page is idle. A page sends automatically at the end of a response, so it
+     * must be at rest several times, with a round trip to the server between.
      */
     async untilRests() {
       const giveUpAt = Date.now() + REST_WITHIN_MS;
@@ -106,7 +108,7 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
         if (Date.now() > giveUpAt) throw new Error(`no rest: ${JSON.stringify(look())}`);
       }
     },
-    /** As a browser leaves a page: what it was reading is cut. */
+    /** Leaves the page as a browser does, which cuts open responses. */
     close() {
       root?.unmount();
       wire.drop();
@@ -114,7 +116,7 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
   };
 }
 
-/** Handlers that give fixed answers. */
+/** Creates handlers that return fixed answers. */
 function toHandlers(answers) {
   return Object.fromEntries(Object.entries(answers).map(([tool, answer]) => [tool, () => answer]));
 }

@@ -1,11 +1,11 @@
-// The network as a page sees it: cookies, a log of what was sent and received, and breakdowns on demand.
+// The network as a page sees it: cookies, a log of all traffic, and failures on demand.
 /* global Headers, ReadableStream, Response, TextDecoder, TextEncoder */
 
-// No scenario needs as many: a page that reaches this limit would never stop.
+// A page that reaches this limit is looping; no scenario needs as many.
 const MOST_REQUESTS = 12;
 const EVENT_END = '\n\n';
 
-/** What all tabs of a browser share. */
+/** Creates the cookies that all tabs of a browser share. */
 export function createCookieJar(isAllowed = true) {
   const cookies = new Map();
   return {
@@ -25,9 +25,9 @@ export function createCookieJar(isAllowed = true) {
 }
 
 /**
- * `fetch` for one page. `limits` may be changed at any time: `parts` is how many parts of each
- * response the page gets before the line stands still, `twice` sends every POST once more, as a
- * proxy that tries again does, and gives the page the later answer.
+ * Creates `fetch` for one page. `limits` may change at any time: `parts` is the number of parts of
+ * each response before the wire is held. `twice` repeats every POST, as a retrying proxy does, and
+ * gives the page the later answer.
  */
 export function createWire({ jar, onChange }) {
   const requests = [];
@@ -95,20 +95,21 @@ export function createWire({ jar, onChange }) {
       }
       return send(url, init, entry);
     },
-    /** Breaks every connection, in the words in which a browser tells it. */
+    /** Breaks every connection with the errors that browsers report. */
     drop: () => {
       for (const line of lines) line.drop();
     },
   };
 }
 
-/** The body as it comes, to its end even without a reader. */
+/** Passes the body on as it arrives and reads it to its end even without a reader. */
 function readThrough(source, { entry, limits, cut, signal, close, leave, onChange }) {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let given = 0;
   return new ReadableStream({
-    // What stays open across pauses ends when the page has had enough of it; the rest is read for the log.
+    // If the page cancels a long-lived stream, it ends; other bodies are read to the end for the
+    // log.
     cancel: () => entry.url.includes('/agent/sse') && leave(),
     start: async (controller) => {
       let isCancelled = false;
@@ -129,12 +130,12 @@ function readThrough(source, { entry, limits, cut, signal, close, leave, onChang
           entry.isHeld = until < entry.raw.length;
           onChange();
         }
-        // A line that stands still does not end either.
+        // A held wire does not end either.
         if (entry.isHeld) await untilAborted([signal, cut]);
         close('ended');
         if (!isCancelled) controller.close();
       } catch (error) {
-        // Without a cut of ours it was the server's.
+        // Without a cut by the test, the server cut it.
         const isOurs = signal.aborted && !cut.aborted;
         close(isOurs ? 'aborted' : cut.aborted ? 'dropped' : 'cut');
         if (!isCancelled) controller.error(isOurs ? error : new TypeError('network error'));
@@ -143,7 +144,7 @@ function readThrough(source, { entry, limits, cut, signal, close, leave, onChang
   });
 }
 
-/** Where the text of the first parts ends; comments and parts that are not kept count as none. */
+/** Returns the end of the first parts' text; comments and transient parts do not count. */
 function endOfParts(raw, parts) {
   if (parts === Infinity) return raw.length;
   let at = 0;

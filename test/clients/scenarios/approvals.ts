@@ -56,7 +56,7 @@ export const approvals = [
     await tab.say({ calls: [charge('c1', 50)] }, { say: 'Less, then.' });
     const id = await tab.untilAsked('c1');
     await stage.post('pending/c1', { approved: true, input: { amount: 30 } });
-    // What the page says of it comes too late to be an answer, and is how it gets what followed.
+    // The page's decision comes too late to count, but the request brings it the rest of the reply.
     await tab.act('addToolApprovalResponse', { id, approved: true });
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.calls()).toMatchObject([{ output: { charged: 30 } }]);
@@ -119,7 +119,7 @@ export const approvals = [
     });
     await tab.decide('c2', true);
     await tab.decide('c1', true);
-    // It asks again, and the reply continues in the same message.
+    // The agent asks again, and the reply continues in the same message.
     await tab.untilAsked('c3');
     await tab.decide('c3', false);
     await stage.expectRight(tab, { posts: 3 });
@@ -141,7 +141,7 @@ export const approvals = [
         delegate('d1', { calls: [charge('c1')] }, { say: 'paid' }),
       ],
     });
-    // All that waits for a person stands in one step, so any of it may be answered last.
+    // All pending calls are in one step, so any of them may be answered last.
     await tab.decide('c1', true);
     await tab.decide('c2', true);
     await tab.untilRests();
@@ -174,7 +174,7 @@ export const approvals = [
     await tab.untilRests();
     expect([tab.view.errors, tab.posts()]).toEqual([[], 2]);
     const { messages } = await stage.stored();
-    // The question was left behind in a message that no response can change any more.
+    // The question stays in an earlier message that no response can change any more.
     expectSame(
       tab.view.messages.filter((_, index) => index !== 1),
       messages.filter((_, index) => index !== 1),
@@ -198,7 +198,7 @@ export const approvals = [
     expect(later.calls()).toMatchObject([
       { state: 'output-error', errorText: 'client_tool_deadline_exceeded' },
     ]);
-    // The answer of the first page comes too late, and the page shows how the run continued.
+    // The answer of the first page comes too late, so the page shows how the run continued.
     await tab.give('c1', 'ask', 'so');
     await stage.expectRight(tab, { posts: 2 });
   }),

@@ -18,7 +18,7 @@ const working = {
   calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }],
 };
 
-/** A page whose connection broke when it had some text. */
+/** Opens a page and breaks its connection after some text. */
 async function openDropped(stage: Stage): Promise<Tab> {
   const tab = await stage.openNew({ resume: true });
   await tab.untilRests();
@@ -31,7 +31,7 @@ async function openDropped(stage: Stage): Promise<Tab> {
   return tab;
 }
 
-/** The page may have had all the text before its connection broke. */
+/** Waits for a replay; the page may have had all text before its connection broke. */
 async function untilToldAgain(tab: Tab): Promise<void> {
   await tab.untilShown('the replay', () => {
     const { method, status } = tab.view.requests.at(-1) ?? {};
@@ -39,7 +39,7 @@ async function untilToldAgain(tab: Tab): Promise<void> {
   });
 }
 
-/** What a page shows that has added a replay to what it had; it is right when it is loaded again. */
+/** Expects a page that appended a replay to its text; a reload puts it right. */
 async function expectDoubled(stage: Stage, tab: Tab): Promise<void> {
   await untilToldAgain(tab);
   await stage.stop();
@@ -81,7 +81,7 @@ async function expectNothing(stage: Stage, tab: Tab): Promise<void> {
   await stage.expectRight(later, { posts: 0 });
 }
 
-/** A page that lost the connection in the middle of the step after the call. */
+/** Drops a page's connection in the middle of the step after the call. */
 async function dropInTheMiddle(
   stage: Stage,
   call: object,
@@ -99,7 +99,7 @@ async function dropInTheMiddle(
   return tab;
 }
 
-/** Sent again, it is refused and shows what it did; loaded again, it is right. */
+/** Expects a repeated request to be refused without changing the page; a reload puts it right. */
 async function expectRefused(stage: Stage, tab: Tab): Promise<void> {
   const before = tab.view.messages;
   await tab.act('sendMessage');
@@ -130,14 +130,14 @@ export const connections = [
     const tab = await openDropped(stage);
     const before = tab.view.messages;
     await stage.stop();
-    // No page may read now: the session remembers each page that was shown an active turn.
+    // The session remembers each page that saw an active turn, so no page may read now.
     const { sessionId, product } = stage;
     const read = () => storedRecord(product.redis, sessionId);
     await until('the end', async () => (await read())?.stream === 'ended');
     await tab.act('resumeStream');
     await tab.untilShown('the answer', () => tab.view.requests.at(-1)?.status === 204);
     await tab.untilRests();
-    // The request does not name what the page has, and it may have all: a turn at rest is not replayed.
+    // The request does not say how much the page has, so a turn at rest is not replayed.
     expectSame(tab.view.messages, before);
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
@@ -185,7 +185,7 @@ export const connections = [
     const tab = await dropInTheMiddle(stage, { tool: 'locate', id: 'c1', args: {} }, (open) =>
       open.give('c1', 'locate', 'here'),
     );
-    // The tail that it could be given begins before what it shows: it has to be loaded again.
+    // The available tail begins before the page's text, so the page must be loaded again.
     await expectRefused(stage, tab);
   }),
 
@@ -200,7 +200,7 @@ export const connections = [
     const fail = { status: 500, retryAfterMs: 50, afterDeltas: 8, times: 1 };
     await tab.say({ ...slowly, fail });
     await tab.untilShown('the error', () => tab.view.status === 'error');
-    // Every proxy passes an end on, and what comes before it says that it is none.
+    // Proxies pass an orderly end on, and the event before it says that the reply is incomplete.
     expect(tab.view.requests.at(-1)).toMatchObject({ method: 'POST', end: 'ended' });
     expect(tab.view.data).toEqual(
       expect.arrayContaining(['data-step-discarded', 'data-stream-resync']),

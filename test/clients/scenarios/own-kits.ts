@@ -3,7 +3,7 @@ import type { Kit } from '../browser.js';
 import { madeWith, scenario, type Scenario } from '../scenario.js';
 import type { Stage } from '../stage.js';
 
-/** What stock pages are put through, and pages on this package's hook and transports as well. */
+/** Scenarios that also run on pages with this package's hook and transports. */
 const SHARED = new Set([
   'text',
   'server tools',
@@ -90,7 +90,7 @@ function outputs(tab: Awaited<ReturnType<Stage['load']>>): unknown[] {
   return tab.calls().flatMap((call) => (call.state === 'output-available' ? [call.output] : []));
 }
 
-/** What depends on the form in which a page has its calls. */
+/** Scenarios that depend on the form of calls on a page. */
 const OF_CALLS = new Set([
   'server tools',
   'approve',
@@ -101,7 +101,7 @@ const OF_CALLS = new Set([
   'reload that comes back after the question',
 ]);
 
-/** Stock pages that ask for parts `tool-<name>`. */
+/** Returns scenarios for stock pages that ask for parts `tool-<name>`. */
 export function withStaticParts(stock: readonly Scenario[]): Scenario[] {
   const chosen = stock.filter(({ name }) => OF_CALLS.has(name));
   expect(chosen).toHaveLength(OF_CALLS.size);

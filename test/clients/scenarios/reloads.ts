@@ -12,13 +12,12 @@ const sleep = { tool: 'sleep', id: 's1', args: { ms: 60_000 } };
 const working = { say: LONG, deltas: 20, everyMs: 5, calls: [sleep] };
 const echo = { tool: 'echo', id: 'e1', args: { value: 1 } };
 
-/** After how many parts of what it is sent a page is loaded again. */
+/** Numbers of received parts after which a page is loaded again. */
 const BOUNDARIES = [1, 2, 3, 5, 7, 9, 12, 16, 20];
 
 /**
- * Loads the page again and again, each time after a little more of what it is sent, while a tool
- * keeps the turn active. Each page has shown a beginning of what the last one shows when the turn
- * was stopped.
+ * Reloads the page repeatedly, each time after a few more parts, while a tool keeps the turn
+ * active. Each page must have shown a prefix of the final page.
  */
 async function expectRightAtBoundaries(stage: Stage, first: Tab, text: string): Promise<void> {
   const shown: UIMessage[][] = [];
@@ -33,7 +32,7 @@ async function expectRightAtBoundaries(stage: Stage, first: Tab, text: string): 
   }
   await open.close();
   const last = await stage.load();
-  // While its input is incomplete, a stop ends the call as one that was never made.
+  // A stop while a call's input is incomplete removes the call.
   await last.untilShown('the running tool', () => {
     const call = last.calls().at(-1);
     return call?.toolCallId === 's1' && call.state === 'input-available';
@@ -44,7 +43,7 @@ async function expectRightAtBoundaries(stage: Stage, first: Tab, text: string): 
   for (const messages of shown) expectBeginning(messages, last.view.messages);
 }
 
-/** The newest message, if it is there yet, has the same parts as far as it goes. */
+/** Expects the newest message, if there is one yet, to be a prefix of the whole one. */
 function expectBeginning(shown: UIMessage[], whole: UIMessage[]): void {
   const [before, after] = [shown[1]?.parts ?? [], whole[1]?.parts ?? []];
   expect(shown.map(({ id }) => id)).toEqual(whole.slice(0, shown.length).map(({ id }) => id));
@@ -72,13 +71,13 @@ function untilStreamIs(stage: Stage, status: string): Promise<unknown> {
   return until(`the stream is ${status}`, async () => (await stage.stored()).status === status);
 }
 
-/** Without a look at the snapshot, which would count as the newest one. */
+/** Waits on the stored record, because reading a snapshot would count as the newest one. */
 function untilRecordIs({ product, sessionId }: Stage, stream: string): Promise<unknown> {
   const read = () => storedRecord(product.redis, sessionId);
   return until(`the stream is ${stream}`, async () => (await read())?.stream === stream);
 }
 
-/** @param untilStatus waits for a status of the stream, with a snapshot or without one */
+/** @param untilStatus waits for a status of the stream, by a snapshot or by the record */
 const backAfterTheEnd = (untilStatus: typeof untilRecordIs) =>
   scenario('reload that comes back after the end', async (stage) => {
     const first = await stage.openNew();
@@ -136,7 +135,7 @@ export const reloads = [
     await first.untilShown('the boundary', () => isAtBoundary(first));
     await expectRightAtBoundaries(stage, first, `May I?${LONG}`);
     expect(await stage.countCharges()).toEqual({ c1: 1 });
-    // What was answered is never put again.
+    // Answered questions are never replayed.
     const replays = (await stage.readLogs()).filter(({ method }) => method === 'GET');
     expect(replays.filter(({ raw }) => raw.includes('"tool-approval-request"'))).toEqual([]);
   }),
@@ -161,7 +160,7 @@ export const reloads = [
     await first.say({ calls: [charge('c1', 1), charge('c2', 2)] });
     await first.decide('c1', true);
     await first.close();
-    // The page kept the answer to itself until it had both.
+    // The first page kept its answer until it had both.
     const tab = await stage.load();
     await tab.decide('c2', false);
     await tab.decide('c1', true);
@@ -215,7 +214,7 @@ export const reloads = [
     expect(tab.view.requests).toMatchObject([{ method: 'GET', status: 200 }]);
     const { messages, run } = await stage.stored();
     expectSame(tab.view.messages, messages);
-    // A reader of the stored run sees the same reason.
+    // The stored run has the same reason.
     expect(run?.error).toMatchObject({ code: 'provider_unauthorized' });
     for (const { view } of [first, tab]) expect(view.errors).toEqual([run?.error?.message]);
     const later = await stage.load();

@@ -85,7 +85,7 @@ export const replies = [
     await tab.act('sendMessage', { parts });
     await stage.expectRight(tab, { posts: 1 });
     expect((await stage.stored()).messages[0]?.parts).toEqual(parts);
-    // They are for the page.
+    // Data parts are for the page and no part of the text.
     expect(tab.reply()).not.toContain('Bern');
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
@@ -147,7 +147,7 @@ export const replies = [
     await tab.untilShown('the reply', () => tab.reply() === 'All is well.');
     await tab.untilRests();
     expect(tab.posts()).toBe(2);
-    // The page got the beginning of a message, and so it is stored.
+    // The page got the beginning of a message, and the store has the same.
     expect(tab.view.messages[1]?.parts).toEqual([{ type: 'step-start' }]);
     const { messages } = await stage.stored();
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);

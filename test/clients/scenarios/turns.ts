@@ -32,7 +32,7 @@ export const turns = [
     await stage.stop();
     await tab.untilRests();
     expect([tab.view.status, tab.view.errors, tab.posts()]).toEqual(['ready', [], 1]);
-    // What came after it had hung up it does not know.
+    // The page does not know the text after its disconnection.
     const shown = tab.reply();
     const later = await stage.load();
     await later.untilRests();
@@ -48,7 +48,7 @@ export const turns = [
     await stage.expectRight(tab, { posts: 1 });
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
-    // The turn stays a message when others follow it.
+    // The turn stays one message after others follow.
     await later.say({ say: 'Here again.' });
     await later.untilShown('the reply', () => later.reply() === 'Here again.');
     await stage.expectRight(later, { posts: 1 });
@@ -94,7 +94,7 @@ export const turns = [
     await tab.say({ calls: [charge('c1')] });
     await tab.untilAsked('c1');
     await stage.stop();
-    // The page hears of it when it answers.
+    // The page learns of it when it answers.
     await tab.decide('c1', true);
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.calls()).toMatchObject([{ state: 'output-error' }]);
@@ -183,7 +183,7 @@ export const turns = [
     await second.untilRests();
     expect([first.posts(), second.posts()]).toEqual([2, 1]);
     expect([first.view.errors, second.view.errors]).toEqual([[], []]);
-    // Each page knows of what it has asked for itself.
+    // Each page knows only the turns that it requested.
     const { messages } = await stage.stored();
     expect(messages).toHaveLength(6);
     expectSame(first.view.messages, messages.slice(0, 4));

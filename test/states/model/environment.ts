@@ -1,6 +1,6 @@
 import type { RunName } from './plan.js';
 
-/** The clock stands still, but for one jump that is longer than any deadline. */
+/** The clock stands still except for one jump, which passes every deadline. */
 export type Clock = 0 | 1;
 
 const START = 1_700_000_000_000;
@@ -10,38 +10,39 @@ export function timeAt(clock: Clock): number {
   return START + clock * JUMP_MS;
 }
 
-/** All of a state that is not stored: who is about to do what. It is never changed, only replaced. */
+/** The part of a state that is not stored: the actors' next moves. It is immutable. */
 export interface Environment {
   clock: Clock;
   left: Budget;
   workflows: readonly Workflow[];
   actors: readonly Actor[];
-  /** Calls that are not settled yet: `x` and the id of one that was executed, `y` of one that was approved. */
+  /** Unsettled calls: `x` and the id of an executed one, `y` of an approved one. */
   marks: readonly string[];
 }
 
-/** How often each may still happen: this bounds the exploration. */
+/** Remaining count of each event, which bounds the exploration. */
 export interface Budget {
   messages: number;
   stops: number;
-  /** A process dies, a reply or a signal is lost, a workflow is terminated. */
+  /** Deaths of processes, losses of replies and signals, terminations of workflows. */
   faults: number;
-  /** The lease of a live attempt is declared lost. */
+  /** Live attempts whose lease is declared lost. */
   leases: number;
-  /** The clock passes all deadlines. */
+  /** Jumps of the clock past all deadlines. */
   jumps: number;
 }
 
 export interface Workflow {
   readonly run: RunName;
   readonly isOpen: boolean;
-  /** The record has told it that its run is over; it waits for what is in progress. */
+  /** True once the record has told it that its run is over; it then waits for work in progress. */
   readonly isOver: boolean;
 }
 
 /**
- * A process between two requests. It is an attempt of an activity, which carries out `model`, a call by
- * its id, `end`, or a `look` at the record; or it is the `api` or the `sweep`, which ends a run from outside.
+ * A process between two requests: either an attempt of an activity, which executes `model`, a call
+ * by its id, `end`, or a `look` at the record; or the `api` or the `sweep`, which end a run from
+ * outside.
  */
 export interface Actor {
   readonly run: RunName;
@@ -49,15 +50,15 @@ export interface Actor {
   readonly step: number;
   /** Number of the attempt. */
   readonly n: number;
-  /** What it does next. */
+  /** Its next move. */
   readonly at: Stage;
-  /** Its workflow does not wait for it. */
+  /** True if its workflow does not wait for it. */
   readonly isZombie: boolean;
-  /** The token with which it took a writer over. */
+  /** Token with which it took over a writer. */
   readonly token?: number;
-  /** Failures of the provider in its step. */
+  /** Number of provider failures in its step. */
   readonly failures?: number;
-  /** How often it has begun its reply, if more than once. */
+  /** Number of times that it began its reply; absent if once. */
   readonly batch?: number;
 }
 
@@ -65,7 +66,7 @@ export type Stage =
   | ('begin' | 'claim' | 'append' | 'commit' | 'commit cut' | 'discard')
   | ('start' | 'settle')
   | ('wait' | 'look')
-  /** It reads what its run does next. */
+  /** The actor reads its run's next work. */
   | 'read'
   | ('take over' | 'fold' | 'end');
 
@@ -101,7 +102,7 @@ export function spend(env: Environment, what: keyof Budget): Environment {
   return { ...env, left: { ...env.left, [what]: env.left[what] - 1 } };
 }
 
-/** Grows with each attempt; what takes a writer over has a token between two attempts'. */
+/** Returns a token that grows with each attempt; a takeover's token lies between two attempts'. */
 export function tokenOf({ n }: Actor): number {
   return n * 10;
 }
@@ -112,7 +113,7 @@ function firstStage({ run, what, step }: Actor): Stage {
   return what === 'd' ? 'look' : 'start';
 }
 
-/** The next attempt, beside this one or in its place. */
+/** Starts the next attempt, while this one runs or in its place. */
 export function nextAttempt(env: Environment, actor: Actor): Environment {
   const { run, what, step, n } = actor;
   const isWriter = what !== 'end' && what !== 'd';
@@ -120,16 +121,16 @@ export function nextAttempt(env: Environment, actor: Actor): Environment {
   return addActor(env, { ...next, at: firstStage(actor) });
 }
 
-/** The attempt has failed; the next one follows if a workflow waits for it. */
+/** Removes a failed attempt and starts the next one if a workflow waits for it. */
 export function retry(env: Environment, actor: Actor): Environment {
   const rest = withoutActor(env, actor);
   return actor.isZombie ? rest : nextAttempt(rest, actor);
 }
 
-/** Workflows and actors are never changed, and are part of many environments. */
+/** Workflows and actors are immutable and shared by many environments, so texts are cached. */
 const texts = new WeakMap<Workflow | Actor, string>();
 
-/** Two workflows with the same text decide the same from now on. */
+/** Returns a text that is equal for workflows with the same future. */
 export function workflowText(workflow: Workflow): string {
   let text = texts.get(workflow);
   if (text === undefined) {
@@ -140,7 +141,7 @@ export function workflowText(workflow: Workflow): string {
   return text;
 }
 
-/** As traces show it. */
+/** Returns the actor's text for traces. */
 export function actorText(actor: Actor): string {
   let text = texts.get(actor);
   if (text === undefined) {

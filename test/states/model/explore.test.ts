@@ -5,13 +5,13 @@ import { createRecords } from './record/records.js';
 import { BUDGETS, DEEP_BUDGETS } from './search/budgets.js';
 import { explore } from './search/explore.js';
 
-// The one long loop of all tests: here it pays to optimise what is executed (see scripts/test.mjs).
+// This is the only long loop of all tests, where optimised code pays off (see scripts/test.mjs).
 setFlagsFromString('--interrupt-budget=132000');
 
 const isDeep = process.env['EXPLORE'] === 'deep';
 
 describe('every order of actions', () => {
-  // The budgets have most records in common: what is known of one is not found out again.
+  // The budgets share most records, so their results are kept.
   const records = createRecords(play, checkAll);
   let states = 0;
 
@@ -20,7 +20,7 @@ describe('every order of actions', () => {
     (_, budget, atLeast) => {
       const explored = explore(records, budget);
       expect(explored.violation).toBeUndefined();
-      // Fewer states mean that the exploration covers less than it says.
+      // Fewer states would mean that the exploration no longer covers its budget.
       expect(explored.states).toBeGreaterThan(atLeast);
       states += explored.states;
     },

@@ -14,10 +14,10 @@ import { ask, KEEP } from './record/data.js';
 import { SUB } from './record/facts.js';
 import { CHANGES, type Decide, type Sent } from './record/play.js';
 
-/** A database of its own. */
+/** Database number that no other test uses. */
 const DATABASE = 7;
 const PATHS = 100;
-/** Paths that are played at the same time, each under a prefix of its own. */
+/** Number of paths played concurrently, each under its own prefix. */
 const TOGETHER = 50;
 const SEED = Number(process.env['MODEL_SEED'] ?? 1);
 
@@ -44,7 +44,7 @@ const PLACES = [
   'children',
 ] as const satisfies Place[];
 const MOST = 1_000_000;
-/** All that is stored. */
+/** Reads of all stored data. */
 const READS: readonly Read[] = [
   ...['', SUB].flatMap((part): Read[] => [
     ...PLACES.map((place) => ['fields', place, part] as const),
@@ -52,19 +52,19 @@ const READS: readonly Read[] = [
   ]),
   ['entries', 0, MOST, MOST],
 ];
-/** What may expire of it. */
+/** Names of data that may expire. */
 const NAMES = [
   ...['', SUB].flatMap((part) => [...PLACES, 'rows'].map((name) => `${part}:${name}`)),
   ':log',
 ];
 
-/** Replies to the reads in one form for all stores. */
+/** Brings replies into a form that is the same for all stores. */
 function toStored(replies: readonly unknown[]): unknown {
   return replies.map((reply, at) => {
     if (READS[at]?.[0] !== 'fields') return reply ?? [];
     const flat = (reply ?? []) as string[];
     const fields = flat.flatMap((name, n) => (n % 2 === 0 ? [[name, flat[n + 1]] as const] : []));
-    // The store has these of the log; the model has them beside the fields.
+    // The store keeps these counters of the log as fields; the model keeps them elsewhere.
     return Object.fromEntries(fields.filter(([name]) => !['v', 'seq', 'logBytes'].includes(name)));
   });
 }
@@ -77,7 +77,10 @@ interface Played {
   expiring: string[];
 }
 
-/** Plays requests on a store whose clock they set: that of Redis cannot be moved past deadlines. */
+/**
+ * Plays requests on a store and sets the clock of each, since the clock of Redis cannot jump past
+ * deadlines.
+ */
 async function playOn(
   evaluate: Evaluate,
   prefix: string,
@@ -119,7 +122,7 @@ async function playOn(
   return { replies, sequence, logBytes, stored: toStored(read), expiring };
 }
 
-/** Plays a path on Redis and in memory. @returns how many requests it has */
+/** Plays a path on Redis and in memory. Returns the number of its requests. */
 async function compare(seed: number): Promise<number> {
   const { trace, requests, data } = randomPath(seed);
   const { sequence, logBytes } = data;

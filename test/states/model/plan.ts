@@ -3,10 +3,10 @@ import type { StreamChunk } from '../../../protocol/chunk.js';
 import { formatApprovalId } from '../../../protocol/ids.js';
 
 /**
- * What the models reply. The first run has two steps of two calls each: an approval and a tool that is not
- * idempotent; then a sub-agent and a client's tool. The sub-agent asks for an approval as well, beside a
- * tool that is idempotent. The second run asks for a client's tool and an approval, the third
- * one replies with text.
+ * Replies of the models. The first run has two steps of two calls each: an approval and a tool that
+ * is not idempotent; then a sub-agent and a client's tool. The sub-agent calls an approval and an
+ * idempotent tool. The second run calls a client's tool and an approval; the third replies with
+ * text.
  */
 export type RunName = 'one' | 'sub' | 'two' | 'three';
 
@@ -14,22 +14,21 @@ export interface PlannedRun {
   sessionId: string;
   runId: string;
   agent: string;
-  /** Calls of each step; the last one has none, and ends the run. */
+  /** Calls of each step; the last step has none and ends the run. */
   steps: readonly (readonly PlannedCall[])[];
 }
 
 export interface PlannedCall {
   id: string;
   kind: NewCall['kind'];
-  /** How long people may take to answer. */
+  /** Time that people have to answer. */
   deadlineMs?: number;
   /** May be executed again after a worker was lost. */
   isIdempotent?: true;
-  /** The tool emits an event before its result. */
   hasEvents?: true;
-  /** People are asked when the conversation pauses, since a sub-agent may ask too. */
+  /** True if people are asked only when the conversation pauses, since a sub-agent may ask too. */
   isHeld?: true;
-  /** The run that carries it out. */
+  /** The sub-agent's run, if the call is one. */
   child?: RunName;
 }
 
@@ -37,7 +36,10 @@ export const SESSION = 's';
 export const AGENT = 'tester';
 export const OWNER = 'ann';
 
-/** Nonce of a run of the conversation, by its number: runs that were begun with one nonce are one run. */
+/**
+ * Returns the nonce of a conversation's run by its number; runs with the same nonce are the same
+ * run.
+ */
 export function nonceOf(number: number): string {
   return `n${String(number)}`;
 }
@@ -77,7 +79,7 @@ export const RUNS: Record<RunName, PlannedRun> = {
     sessionId: SESSION,
     runId: toRunId(2),
     agent: AGENT,
-    // Where it resumes the first run it begins at a later step, and replies with text.
+    // If it resumes the first run, it begins at a later step and replies with text.
     steps: [
       [
         { id: 'c', kind: 'client' },
@@ -117,7 +119,9 @@ export function allCalls(): FoundCall[] {
   return [...CALLS.values()];
 }
 
-/** A call as its step's commit opens it; what a sub-agent asks is kept back until the pause. */
+/**
+ * Returns the call as its step's commit opens it; a sub-agent's questions are held until the pause.
+ */
 export function toNewCall(call: FoundCall): NewCall {
   const { id, kind, deadlineMs, isIdempotent, isHeld, child } = call;
   const base: NewCall = { toolCallId: id, toolName: toolOf(id), kind, input: { of: id } };
@@ -130,7 +134,7 @@ export function toNewCall(call: FoundCall): NewCall {
   };
 }
 
-/** The chunk that asks people. */
+/** Returns the chunk that asks people. */
 function askFor({ id, kind, run, step }: FoundCall): StreamChunk {
   const { runId, agent: agentType } = RUNS[run];
   const base = { agentId: SESSION, agentType, step, timestamp: 0 };

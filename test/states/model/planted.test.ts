@@ -10,7 +10,7 @@ import { createRecords, type Check } from './record/records.js';
 import { ONE_MESSAGE } from './search/budgets.js';
 import { explore, type Violation } from './search/explore.js';
 
-/** What the explorer finds of a planted bug, by the rule that it breaks alone. */
+/** Explores a planted bug and checks only the rule that it breaks. */
 function findBug({ rule, play, budget }: PlantedBug): Violation | undefined {
   const check: Check = (played) => {
     if (rule.endsWith('a stale request is refused')) {

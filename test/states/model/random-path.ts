@@ -9,13 +9,13 @@ import { reduce } from './search/reduce.js';
 export interface Path {
   trace: string[];
   requests: { sent: Sent; now: number; reply: unknown }[];
-  /** What is stored in the end. */
+  /** The data at the end. */
   data: Data;
 }
 
 const MOST_ACTIONS = 60;
 
-/** A path through the model. It is the same whenever the seed is. */
+/** Returns a random path through the model, which depends only on the seed. */
 export function randomPath(seed: number): Path {
   const random = createRandom(seed);
   const left = { messages: 3, stops: 1, faults: 3, leases: 1, jumps: 1 };
@@ -42,14 +42,14 @@ export function randomPath(seed: number): Path {
   return path;
 }
 
-/** Mostly what moves the run on, so that paths become long enough to get somewhere. */
+/** Prefers actions that move the run on, so that paths get far. */
 function choose(actions: readonly Action[], random: () => number): Action | undefined {
   const fair = actions.filter(({ isFair }) => isFair);
   const from = fair.length > 0 && random() < 0.75 ? fair : actions;
   return from[Math.floor(random() * from.length)];
 }
 
-/** Numbers from 0 to 1 that the seed decides (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -15,26 +15,29 @@ import type { Facts } from './record/facts.js';
 import type { Reply } from './record/play.js';
 
 /**
- * Workflows, which do what their record says, as run/loop. They act as soon as they have read it; the
- * activities that they ask for are actors of their own, and read it when they are done.
+ * Workflows that follow their record, as run/loop does. They act as soon as they have read it.
+ * Their activities are separate actors, which read the record when they are done.
  */
 
 const CAP = { maxSteps: 9 };
 
-/** @param committed steps that an earlier run of the turn has committed; one that was started is not started again */
+/**
+ * @param committed steps that an earlier run of the turn has committed; a started run is not
+ * started again
+ */
 export function startWorkflow(env: Environment, run: RunName, committed = 0): Environment {
   if (workflowOf(env, run) !== undefined) return env;
   const workflows = [...env.workflows, { run, isOpen: true, isOver: false }];
   return follow({ ...env, workflows }, run, { do: 'model', step: committed + 1 });
 }
 
-/** Whoever is to read the record does so before anything else happens. */
+/** Lets every actor that is about to read the record do so before anything else happens. */
 export function readAll(env: Environment, facts: Facts): Environment {
   const reader = env.actors.find(({ at }) => at === 'read');
   return reader === undefined ? env : readAll(adopt(env, reader, facts), facts);
 }
 
-/** An activity has read the record, or a workflow has. */
+/** Follows the record after an activity or a workflow has read it. */
 function adopt(env: Environment, actor: Actor, { nextOf }: Facts): Environment {
   const { run } = actor;
   const rest = withoutActor(env, actor);
@@ -42,7 +45,7 @@ function adopt(env: Environment, actor: Actor, { nextOf }: Facts): Environment {
   if (workflow?.isOpen !== true) return rest;
   if (workflow.isOver) return closeIfIdle(rest, run);
   const next = withinCap(nextOf(run), CAP);
-  // A step that was not committed is ended by somebody else.
+  // Another actor ends a step that was not committed.
   const isLeft = actor.what === 'model' && next.do === 'model' && next.step === actor.step;
   return isLeft ? rest : follow(rest, run, next);
 }
@@ -72,13 +75,13 @@ function follow(env: Environment, run: RunName, next: Next): Environment {
   }
 }
 
-/** Once all that the run has begun before is over. */
+/** Begins an actor once all earlier work of the run is over. */
 function beginAlone(env: Environment, actor: Actor): Environment {
   const isAtWork = env.actors.some((other) => other.run === actor.run && isAwaited(other));
   return isAtWork ? env : addActor(env, actor);
 }
 
-/** Unless it is in progress. */
+/** Begins an actor unless it is in progress. */
 function begin(env: Environment, actor: Actor): Environment {
   const isAtWork = env.actors.some(
     ({ run, what, isZombie }) => run === actor.run && what === actor.what && !isZombie,
@@ -94,7 +97,7 @@ function schedule(env: Environment, id: string): Environment {
   return begun === env ? env : startWorkflow(begun, child);
 }
 
-/** The record has ended sub-agents with their run. */
+/** Wakes actors that wait for sub-agents, which the record ended with their run. */
 function askChildren(env: Environment, of: RunName): Environment {
   const waits = env.actors.filter(
     ({ run, at, isZombie }) => run === of && at === 'wait' && !isZombie,
@@ -110,17 +113,17 @@ function closeIfIdle(env: Environment, run: RunName): Environment {
   return isAtWork ? env : closeWorkflow(env, run);
 }
 
-/** True for activities that a workflow waits for. */
+/** Returns true for activities that a workflow waits for. */
 export function isAwaited({ isZombie, what }: Actor): boolean {
   return !isZombie && what !== 'api' && what !== 'sweep';
 }
 
-/** An activity has done its work. */
+/** Finishes an activity's work. */
 export function finishActor(env: Environment, actor: Actor): Environment {
   return isAwaited(actor) ? withActor(env, actor, { at: 'read' }) : withoutActor(env, actor);
 }
 
-/** The workflow has ended, or was terminated; activities that it had asked for run without it. */
+/** Closes a workflow that ended or was terminated; its activities go on without it. */
 export function closeWorkflow(env: Environment, run: RunName): Environment {
   let closed = withWorkflow(env, run, { isOpen: false, isOver: false });
   for (const actor of closed.actors) {
@@ -136,13 +139,13 @@ export function closeWorkflow(env: Environment, run: RunName): Environment {
   return parent === undefined ? closed : withActor(closed, parent, { at: 'look' });
 }
 
-/** The `look` signal. */
+/** Sends the `look` signal. */
 export function signalLook(env: Environment, run: RunName): Environment {
   if (workflowOf(env, run)?.isOpen !== true) return env;
   return begin(env, { run, what: 'look', step: 0, n: 1, at: 'read', isZombie: false });
 }
 
-/** Signals the run that was answered, and the others that a stored answer lets continue. */
+/** Signals the answered run and other runs that a stored answer lets continue. */
 export function wakeAll(env: Environment, run: RunName, reply: Reply): Environment {
   return wakeOthers(reply['resume'] === undefined ? env : signalLook(env, run), reply);
 }

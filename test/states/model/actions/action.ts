@@ -3,23 +3,23 @@ import type { Facts } from '../record/facts.js';
 import type { Reply } from '../record/play.js';
 import type { Request } from '../requests/request.js';
 
-/** Something that may happen next. */
+/** A possible next event. */
 export interface Action {
   name: string;
-  /** What is sent to the record, if anything is. */
+  /** The request to the record, if the action sends one. */
   request?: Request | undefined;
-  /** It happens sooner or later, whatever else does: workers work, people answer, the sweep runs. */
+  /** True if it happens eventually in any case: workers work, people answer, the sweep runs. */
   isFair: boolean;
-  /** The environment after it, or the rule that the reply breaks. */
+  /** Returns the following environment, or the rule that the reply breaks. */
   then: (reply: Reply, before: Facts) => Environment | string;
 }
 
-/** For actions that send nothing. */
+/** Reply for actions that send nothing. */
 export const NO_REPLY: Reply = { kind: 'nothing sent' };
 
 /**
- * The same request twice: once with all that follows from it, and, while faults are left, once with the
- * signal or the start lost that follows from it.
+ * Returns the request twice: with all of its consequences and, while the fault budget lasts, with
+ * its signal or start lost.
  */
 export function withLoss(
   { left }: Environment,

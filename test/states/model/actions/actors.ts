@@ -17,7 +17,7 @@ import type { Facts } from '../record/facts.js';
 import { closeWorkflow, isAwaited } from '../workflows.js';
 import type { Action } from './action.js';
 
-/** What each actor does next, and what may happen to it. */
+/** Returns each actor's next request and possible faults. */
 export function actorActions(env: Environment, facts: Facts): Action[] {
   return env.actors.flatMap((actor) => {
     if (actor.at === 'wait') return [];
@@ -60,8 +60,8 @@ function work(env: Environment, actor: Actor, facts: Facts): Pick<Action, 'reque
 }
 
 /**
- * The process of an actor dies before its request or after it, and the next attempt begins; or a reply
- * is lost, and the request is sent again.
+ * An actor's process dies before or after its request and the next attempt begins; or a reply is
+ * lost and the request is sent again.
  */
 function faults(env: Environment, actor: Actor, { name, request }: Action): Action[] {
   const paid = spend(env, 'faults');
@@ -79,12 +79,12 @@ function faults(env: Environment, actor: Actor, { name, request }: Action): Acti
   return actions;
 }
 
-/** Workers hold leases for activities that write with a token. */
+/** Returns true for activities that write with a token, which workers hold leases for. */
 function hasLease(actor: Actor): boolean {
   return isAwaited(actor) && actor.what !== 'end' && actor.what !== 'd';
 }
 
-/** A live attempt is declared lost: the next one begins beside it. */
+/** Declares a live attempt lost: the next one begins while it still runs. */
 function loseLease(env: Environment, actor: Actor): Action {
   const zombie = withActor(spend(env, 'leases'), actor, { isZombie: true });
   const then = (): Environment => nextAttempt(zombie, actor);

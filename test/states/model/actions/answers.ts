@@ -7,7 +7,7 @@ import type { Request } from '../requests/request.js';
 import { wakeAll } from '../workflows.js';
 import { withLoss, type Action } from './action.js';
 
-/** People and pages answer calls; what they do not answer in time expires. */
+/** Returns answers by people and pages, and the expiry of overdue calls. */
 export function answerActions(env: Environment, facts: Facts): Action[] {
   const { clock } = env;
   const actions: Action[] = [];

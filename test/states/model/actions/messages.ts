@@ -11,7 +11,7 @@ import { confirmStop } from './stops.js';
 
 const POLICIES: readonly Policy[] = ['reject', 'queue', 'steer', 'interrupt'];
 
-/** A person sends a message or resumes a run; what is queued begins. */
+/** Returns a person's next message or resumption of a run, and the start of queued messages. */
 export function messageActions(env: Environment, { record, accepted }: Facts): Action[] {
   const { clock, left } = env;
   const actions: Action[] = [];
@@ -20,7 +20,7 @@ export function messageActions(env: Environment, { record, accepted }: Facts): A
   if (left.messages === 0) return actions;
   const paid = spend(env, 'messages');
   const id = `u${String(accepted + 1)}`;
-  // No policy differs from another one in a session that is yet to be made.
+  // All policies act the same on a session that does not exist yet.
   for (const policy of record === undefined ? (['reject'] as const) : POLICIES) {
     const request = post(id, nonce, policy, clock);
     actions.push(

@@ -5,7 +5,7 @@ import { stop } from '../requests/people.js';
 import { signalLook } from '../workflows.js';
 import { withLoss, type Action } from './action.js';
 
-/** A person stops the run, so that it can be resumed or for good. */
+/** Returns a person's stops of the run: resumable, or for good. */
 export function stopActions(env: Environment, { record }: Facts): Action[] {
   if (env.left.stops === 0 || record === undefined) return [];
   const paid = spend(env, 'stops');
@@ -22,7 +22,7 @@ export function stopActions(env: Environment, { record }: Facts): Action[] {
   });
 }
 
-/** The model has to confirm the stop: the API ends the run if none does. */
+/** Expects the model to confirm the stop; the API ends the run if no model is working. */
 export function confirmStop(env: Environment, runId: string, isDelivered: boolean): Environment {
   const run = nameOfRun(runId);
   if (run === undefined) return env;

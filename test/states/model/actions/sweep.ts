@@ -6,12 +6,13 @@ import { signalLook, startWorkflow, wakeEach } from '../workflows.js';
 import type { Action } from './action.js';
 import { queueActions } from './messages.js';
 
-/** The sweep runs when the record has not changed for this long, whatever the clock says of the jump. */
+/** A record is swept after this long without a change; jumps of the clock do not count. */
 const SILENT_MS = 10_000;
 
 /**
- * The sweep begins, starts, wakes, stops or ends a run. That calls expire is an action of its own. How long
- * a run has waited for its start is not modelled: the sweep may give it up at any time, or never.
+ * The sweep begins, starts, wakes, stops or ends a run; expiry of calls is a separate action. The
+ * model leaves out how long a run waits for its start: the sweep may give it up at any time, or
+ * never.
  */
 export function sweepActions(env: Environment, { record }: Facts): Action[] {
   const run = nameOfRun(record?.runId ?? '');
@@ -43,7 +44,10 @@ export function sweepActions(env: Environment, { record }: Facts): Action[] {
   }
 }
 
-/** Ends the run from outside: as the API does for a stop, or as lost. One process at a time is enough. */
+/**
+ * Ends the run from outside, for a stop (API) or as lost (sweep). One such process at a time
+ * suffices.
+ */
 function close(env: Environment, run: RunName, what: 'api' | 'sweep'): Environment {
   if (env.actors.some((actor) => actor.what === what)) return env;
   return addActor(env, { run, what, step: 0, n: 1, at: 'take over', isZombie: false });

@@ -28,7 +28,7 @@ export function afterCall(
       return withActor(env, actor, { at: 'settle' });
     case 'append: fenced':
     case 'append: superseded':
-      // Its result is refused as well, and that reply says why.
+      // The record refuses the attempt's result too, and that reply gives the reason.
       return withActor(env, actor, { at: 'settle' });
     case 'start: fenced':
     case 'settle: fenced':

@@ -7,8 +7,8 @@ import type { Request } from '../requests/request.js';
 import { wakeOthers, finishActor } from '../workflows.js';
 
 /**
- * The activity that settles a call once the workflow of its sub-agent has closed. It ends the sub-agent's
- * run first if that did not end with its workflow.
+ * The activity that settles a call after its sub-agent's workflow has closed. It first ends the
+ * sub-agent's run if the workflow left it open.
  */
 export function childRequest(
   { clock }: Environment,

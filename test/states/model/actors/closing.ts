@@ -5,8 +5,8 @@ import { endRun, fold, takeOver } from '../requests/closing.js';
 import type { Request } from '../requests/request.js';
 
 /**
- * Ends a run from outside. A writer that does not answer is fenced off, and its text is committed in its
- * place; where no model step is open the run is ended as it is.
+ * Ends a run from outside. It fences an unresponsive writer and commits the writer's text; without
+ * an open model step it ends the run as it is.
  */
 export function closingRequest(clock: Environment['clock'], actor: Actor, facts: Facts): Request {
   const { run, what, step, token = 0 } = actor;
@@ -17,7 +17,7 @@ export function closingRequest(clock: Environment['clock'], actor: Actor, facts:
   return endRun(run, claimedStep, status, clock);
 }
 
-/** @param done the environment once the run has ended, or once another actor ends it */
+/** @param done the environment after the run's end, whoever ended it */
 export function afterClosing(
   env: Environment,
   actor: Actor,

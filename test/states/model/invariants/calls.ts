@@ -15,7 +15,7 @@ export const CALLS = [
       const twice = calls.find(({ id }) => takenIn.includes(id));
       if (twice !== undefined) return `${twice.id} is open and taken in`;
       const results = toolRows(agent).map(({ toolCallId }) => toolCallId);
-      // The model has not called what its tools wait for.
+      // Calls that a tool's own work made are not the model's.
       const called = new Set(agent.rows.flatMap(callsIn));
       const lost = takenIn.find((id) => called.has(id) && !results.includes(id));
       if (lost !== undefined) return `${lost} is taken in without a result`;
@@ -86,7 +86,7 @@ function findUnpaired(agent: StoredAgent): string | undefined {
   return missing && `${missing} is neither open nor settled`;
 }
 
-/** Calls of the model in a row. */
+/** Returns the model's calls in a row. */
 function callsIn(row: Row): string[] {
   if (row.role !== 'assistant' || row.display === true) return [];
   return row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));

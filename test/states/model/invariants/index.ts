@@ -9,11 +9,11 @@ import { readStored } from './stored.js';
 
 export const INVARIANTS = [...LOG, ...CALLS, ...RUNS_AND_MESSAGES, ...STATUS];
 
-/** The first rule that a request breaks, of all rules. */
+/** Returns the first rule, of all rules, that a request breaks. */
 export const checkAll: Check = (played) =>
   checkInvariants(played) ?? findDoneTwice(played) ?? findAccepted(played);
 
-/** @param only the one rule that is checked; all if absent */
+/** @param only checks only this rule; all if absent */
 export function checkInvariants(
   { before, after, sent }: Played,
   only?: string,
@@ -27,7 +27,7 @@ export function checkInvariants(
   return undefined;
 }
 
-/** A record refuses requests whose senders may change nothing. */
+/** Finds a stale request that the record accepted although it must change nothing. */
 export function findAccepted({ play, after, now, facts, isNew }: Played): string | undefined {
   if (!isNew) return undefined;
   for (const { promise, request, replies } of staleRequests(facts)) {
@@ -40,7 +40,7 @@ export function findAccepted({ play, after, now, facts, isNew }: Played): string
   return undefined;
 }
 
-/** Replies that a repeated request may get instead of its first one, by that. */
+/** Replies that a repeated request may get, by its first reply. */
 const SECOND_REPLIES: Readonly<Record<string, readonly string[]>> = {
   begun: ['begun', 'accepted'],
   queued: ['accepted'],
@@ -50,12 +50,15 @@ const SECOND_REPLIES: Readonly<Record<string, readonly string[]>> = {
   stored: ['stored', 'already_completed', 'expired'],
 };
 
-/** Sent again, they write the same again. */
+/** Requests that write the same again when repeated. */
 const REPEATABLE = new Set(['stop', 'takeOver']);
 
 export const REPEAT_RULE = 'P4, a request that is sent twice is done once';
 
-/** A sender whose connection broke sends again: nothing is done twice, and it gets the first result. */
+/**
+ * Repeats a request, as a sender does after a broken connection: nothing may happen twice, and the
+ * first result returns.
+ */
 export function findDoneTwice({ play, sent, now, reply, after }: Played): string | undefined {
   const { what } = sent;
   if (REPEATABLE.has(what)) return undefined;

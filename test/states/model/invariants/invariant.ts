@@ -3,9 +3,9 @@ import type { Stored } from './stored.js';
 
 /** What must hold after every request. */
 export interface Invariant {
-  /** The number of the promise and what holds, as violations name it. */
+  /** Number of the promise and its statement, for violations. */
   rule: string;
-  /** What does not hold; undefined if all is well. */
+  /** Returns a description of the violation; undefined if there is none. */
   find: (after: Stored, before: Stored, sent: Sent) => string | undefined;
 }
 

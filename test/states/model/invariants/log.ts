@@ -6,7 +6,7 @@ import type { Sent } from '../record/play.js';
 import { first, invariant } from './invariant.js';
 import { agentsOf, type Stored, type StoredAgent, type StoredEntry } from './stored.js';
 
-/** The log and the transcript hold the same. */
+/** Log and transcript agree. */
 export const LOG = [
   invariant(
     'P1',
@@ -61,7 +61,7 @@ export const LOG = [
       for (const id of callsOf(agent)) {
         const ends = after.entries.filter(({ message }) => isEnd(message, id));
         const row = settled.get(id);
-        // A client's result that came in time for the model takes the place of its timeout.
+        // A client's result that arrives before the model reads the timeout replaces the timeout.
         if (row?.errorCode === undefined && isTimeout(ends[0]?.message)) ends.shift();
         const isShown = row !== undefined && !isHidden(after, row, id);
         if (ends.length !== (isShown ? 1 : 0)) return `${id} has ${String(ends.length)} ends`;
@@ -79,7 +79,7 @@ export const LOG = [
   ),
 ];
 
-/** Of a client's call that no page has carried out in time. */
+/** Error code of a client's call that no page executed in time. */
 export const TIMEOUT = 'client_tool_timeout';
 
 const MAY_WITHDRAW = new Set(['claim', 'startCall', 'discard']);
@@ -90,7 +90,7 @@ function ownerOf(stored: Stored, writer: string): number | undefined {
     .find((token) => token !== undefined);
 }
 
-/** The writer that sends a request. */
+/** Returns the writer that sends a request. */
 function senderOf(sent: Sent): { name: string; token: number } | undefined {
   if (sent.what === 'append') return { name: sent.args[1] ?? '', token: Number(sent.args[2]) };
   return (sent.input as { writer?: { name: string; token: number } }).writer;
@@ -100,10 +100,10 @@ function runsOf({ sessionId }: StoredAgent): RunName[] {
   return (Object.keys(RUNS) as RunName[]).filter((run) => RUNS[run].sessionId === sessionId);
 }
 
-/** The runs of the conversation, in their order. */
+/** Runs of the conversation, oldest first. */
 const IN_ORDER: readonly RunName[] = ['one', 'two', 'three'];
 
-/** The deltas of the models of a run, by writer; runs that follow have writers of the same names. */
+/** Returns the deltas of a run's models by writer; writers of later runs have the same names. */
 function wordsOf({ entries }: Stored, run: RunName): Map<string, string[]> {
   const wanted = IN_ORDER.indexOf(run === 'sub' ? 'one' : run);
   const words = new Map<string, string[]>();
@@ -118,11 +118,14 @@ function wordsOf({ entries }: Stored, run: RunName): Map<string, string[]> {
   return words;
 }
 
-/** Each committed step has the words that its writer left, and only a step that is open has others. */
+/**
+ * Finds a committed step whose text differs from its writer's, or a closed step with uncommitted
+ * text.
+ */
 function findOtherText(after: Stored, agent: StoredAgent, run: RunName): string | undefined {
   const { sessionId } = RUNS[run];
   const wordsBy = wordsOf(after, run);
-  // A message that steers is answered in one step more; a second run continues behind any step.
+  // A steering message adds one step; a second run continues after any step.
   for (let step = 1; step <= RUNS.one.steps.length + 2; step += 1) {
     const writer = formatModelWriter(sessionId, step);
     const words = wordsBy.get(writer) ?? [];
@@ -130,8 +133,8 @@ function findOtherText(after: Stored, agent: StoredAgent, run: RunName): string 
     const stored = row === undefined ? '' : textIn(row as AssistantRow);
     if (words.length > 1) return `${writer} of ${run} has ${words.join('')}`;
     const isOpen = agent.owners.has(writer) && nameOfRun(agent.record.run.id) === run;
-    // A sub-agent's run that is ended from outside leaves its text in the log only: the
-    // words are no part of the conversation's message.
+    // If a sub-agent's run is ended from outside, its text stays only in the log and is no part of
+    // the conversation's message.
     if (row === undefined && (isOpen || (run === 'sub' && agent.isOver))) continue;
     if (words.join('') !== stored) {
       return `${writer} of ${run} has "${words.join('')}" in the log, stored is "${stored}"`;
@@ -149,7 +152,7 @@ function textIn({ parts }: AssistantRow): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** A settled call has the events of the attempt whose result is stored. */
+/** Finds a settled call whose events are not those of the attempt with the stored result. */
 function findOtherEvents(after: Stored, agent: StoredAgent): string | undefined {
   for (const row of [...toolRows(agent), ...settledRows(agent)]) {
     const { toolCallId: id, events = [] } = row;
@@ -192,7 +195,7 @@ function isTimeout(message: StoredEntry['message'] | undefined): boolean {
   return message?.type === 'tool_end' && message.errorCode === TIMEOUT;
 }
 
-/** The call was never shown: it was kept back until a pause that never came. */
+/** Returns true if the call was held back for a pause that never came, so nobody saw it. */
 function isHidden({ entries }: Stored, row: ToolRow | undefined, id: string): boolean {
   const isShown = entries.some(({ message }) => asks(message, id));
   return row?.errorCode !== undefined && callOf(id).isHeld === true && !isShown;

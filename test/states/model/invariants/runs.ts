@@ -2,7 +2,7 @@ import { runNumberOf } from '../../../../protocol/ids.js';
 import { first, invariant } from './invariant.js';
 import { agentsOf } from './stored.js';
 
-/** One run at a time, and each message once. */
+/** One run at a time, and every message exactly once. */
 export const RUNS_AND_MESSAGES = [
   invariant(
     'P4',

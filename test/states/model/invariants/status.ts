@@ -1,7 +1,7 @@
 import { first, invariant } from './invariant.js';
 import { agentsOf, type Stored, type StoredAgent } from './stored.js';
 
-/** Status, stream and what is busy agree, so that some actor always continues the run. */
+/** Status, stream and pending work agree, so that some actor always continues the run. */
 export const STATUS = [
   invariant('P3', 'a run that has ended leaves nothing to do', (after) =>
     first(agentsOf(after), ({ record, isOver, busy, kept }) => {
@@ -121,7 +121,7 @@ function isAgreed(status: string, stream: string): boolean {
     case 'running':
       return stream === 'active';
     default:
-      // An answer changes nothing yet while a sub-agent is busy.
+      // While a sub-agent is busy, an answer changes nothing yet.
       return stream === 'paused' || stream === 'active';
   }
 }
@@ -130,13 +130,15 @@ function liveAgents(stored: Stored): StoredAgent[] {
   return agentsOf(stored).filter(({ isOver }) => !isOver);
 }
 
-/** A sub-agent was ended while it waited: the parent, which has ended it, settles its call next. */
+/**
+ * Returns true if a waiting sub-agent was ended; its parent, which ended it, settles the call next.
+ */
 function hasLostSubAgent({ conversation, sub }: Stored): boolean {
   const call = conversation?.calls.find(({ child }) => child !== undefined);
   return sub?.isOver === true && call?.state === 'open';
 }
 
-/** The next step may be claimed. */
+/** Returns true if the next step may be claimed. */
 function canClaim({ calls }: StoredAgent): boolean {
   return calls.every(({ state }) => state === 'settled');
 }

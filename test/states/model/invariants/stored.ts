@@ -6,15 +6,15 @@ import type { Session } from '../../../../session/tree.js';
 import { fieldsOf, treeOf, type Data } from '../record/data.js';
 import { ownersIn, SUB } from '../record/facts.js';
 
-/** All that is stored, as invariants read it. */
+/** All stored data in the form that invariants read. */
 export interface Stored {
-  /** Of the newest entry, as the record has it. */
+  /** Sequence of the newest entry according to the record. */
   sequence: number;
   entries: readonly StoredEntry[];
-  /** Undefined before the first message. */
+  /** Absent before the first message. */
   conversation: StoredAgent | undefined;
   sub: StoredAgent | undefined;
-  /** What expires; the sub-agent's is not among it. */
+  /** Names with an expiry, except the sub-agent's. */
   expiring: readonly string[];
 }
 
@@ -27,19 +27,19 @@ export interface StoredEntry {
 export interface StoredAgent {
   sessionId: string;
   record: SessionRecord;
-  /** What appends look at. */
+  /** The liveness field that appends read. */
   live: string;
   rows: readonly Row[];
   calls: readonly StoredCall[];
-  /** Ids of calls that an earlier step has taken in. */
+  /** Ids of calls whose results an earlier step has read. */
   takenIn: readonly string[];
-  /** What can continue without people: ids of calls, and `model`. */
+  /** Work that continues without people: ids of calls, and `model`. */
   busy: readonly string[];
-  /** Tokens by name. */
+  /** Tokens by writer. */
   owners: ReadonlyMap<string, number>;
-  /** Names of what stands beside the record by the id of a call, a queued message or a note. */
+  /** Names of values stored per call, queued message or note, outside the record. */
   beside: readonly string[];
-  /** Names of all that is kept while a run is active. */
+  /** Names of values that are kept while a run is active. */
   kept: readonly string[];
   /** Ids of runs that have ended. */
   ended: readonly string[];
@@ -47,14 +47,14 @@ export interface StoredAgent {
   isOver: boolean;
 }
 
-/** A call with its texts. */
+/** A call with its stored texts. */
 export interface StoredCall extends Call {
   row: string | undefined;
   decision: string | undefined;
   ask: string | undefined;
 }
 
-/** Each is read once: the result of one request is the start of the next. */
+/** Caches data that was read: one request's result is the next one's start. */
 const read = new WeakMap<Data, Stored>();
 
 export function readStored(data: Data): Stored {
@@ -109,7 +109,7 @@ function readAgent(data: Data, session: Session): StoredAgent | undefined {
   };
 }
 
-/** Parsed once each, since the same few texts are stored in most records. */
+/** Caches parsed texts, since most records share the same few. */
 const parsed = new Map<string, unknown>();
 
 function parse(json: string): unknown {

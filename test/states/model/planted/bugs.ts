@@ -11,7 +11,7 @@ export interface PlantedBug {
   rule: string;
   bug: string;
   play: Play;
-  /** What it takes to find it, beside one message. */
+  /** Budget that the bug needs in addition to one message. */
   budget?: Partial<Budget>;
 }
 
@@ -278,13 +278,13 @@ const STATUS_BUGS: readonly PlantedBug[] = [
 
 export const PLANTED_BUGS = [...LOG_BUGS, ...CALL_BUGS, ...RUN_BUGS, ...STATUS_BUGS];
 
-/** Forgets that the approval is settled. */
+/** Reopens the settled approval. */
 function reopen({ calls }: Session): void {
   const call = calls.get('a');
   if (call?.state === 'settled') call.state = 'waiting';
 }
 
-/** Writes that add an entry of a type to the log. */
+/** Returns a matcher for writes that append an entry of a type to the log. */
 function adds(type: string): (write: Stored) => boolean {
   return (write) => write[0] === 'add' && write[3].includes(`"type":"${type}"`);
 }

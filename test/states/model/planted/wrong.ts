@@ -11,16 +11,16 @@ import {
   type Reply,
 } from '../record/play.js';
 
-/** Wrong decisions, made of the right ones. */
+/** Builders of wrong decisions out of the right ones. */
 
 type What = ChangeName | 'append';
 
-/** Leaves out some writes of a kind of requests, or of all. */
+/** Skips some writes, of one kind of request or of all. */
 export function without(isSkipped: (write: Stored) => boolean, what?: What): Play {
   return altering((write) => (isSkipped(write) ? [] : [write]), what);
 }
 
-/** Leaves some fields of a place out where they are set. */
+/** Drops some fields of a place where they are set. */
 export function withoutFields(
   place: string,
   isSkipped: (name: string) => boolean,
@@ -42,7 +42,7 @@ function altering(alter: (write: Stored) => Stored[], what?: What): Play {
   };
 }
 
-/** Decides something else in place of a change, or of all changes. */
+/** Replaces the decision of one change or of all. */
 export function instead<Name extends ChangeName>(
   what: Name | undefined,
   wrong: (session: Session, input: InputOf<Name>, right: (input: InputOf<Name>) => Reply) => Reply,
@@ -59,7 +59,7 @@ export function instead<Name extends ChangeName>(
 
 type Does<Name extends ChangeName> = (session: Session, input: InputOf<Name>) => void;
 
-/** Does something before a change. */
+/** Acts before a change is decided. */
 export function before<Name extends ChangeName>(what: Name, wrong: Does<Name>): Play {
   return instead(what, (session, input, right) => {
     wrong(session, input);
@@ -67,7 +67,7 @@ export function before<Name extends ChangeName>(what: Name, wrong: Does<Name>): 
   });
 }
 
-/** Does something after a change, or all, once it has been decided. */
+/** Acts after one change, or any, has been decided. */
 export function after<Name extends ChangeName>(what: Name | undefined, wrong: Does<Name>): Play {
   return instead(what, (session, input, right) => {
     const reply = right(input);
@@ -76,7 +76,7 @@ export function after<Name extends ChangeName>(what: Name | undefined, wrong: Do
   });
 }
 
-/** Appends with other arguments. */
+/** Replaces the arguments of appends. */
 export function appending(wrong: (args: readonly string[], data: Data) => readonly string[]): Play {
   return (data, sent, now) =>
     play(data, sent.what === 'append' ? { ...sent, args: wrong(sent.args, data) } : sent, now);

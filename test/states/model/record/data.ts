@@ -3,11 +3,11 @@ import { Tree } from '../../../../session/tree.js';
 import { SESSION } from '../plan.js';
 
 /**
- * All that is stored of the conversation and its sub-agent. It is never changed, only replaced, and what two of them
- * have in common they share.
+ * All stored data of the conversation and its sub-agent. It is immutable; versions share what they
+ * have in common.
  */
 export interface Data {
-  /** Of the newest entry. */
+  /** Sequence of the newest entry. */
   readonly sequence: number;
   readonly logBytes: number;
   /** Fields by `<part>:<place>`. */
@@ -15,13 +15,13 @@ export interface Data {
   /** Transcripts by part. */
   readonly rows: ReadonlyMap<string, readonly string[]>;
   readonly log: readonly Entry[];
-  /** What expires: places, `<part>:rows` and `:log`. */
+  /** Names with an expiry: places, `<part>:rows` and `:log`. */
   readonly expiring: ReadonlySet<string>;
 }
 
 export type Fields = ReadonlyMap<string, string>;
 
-/** A write of a change, or the sequence and size of the log that are stored with all of them. */
+/** A write of a change, or the log's sequence and size, which every change stores. */
 export type Stored = Write | readonly ['count', sequence: number, logBytes: number];
 
 export const NOTHING: Data = {
@@ -33,14 +33,14 @@ export const NOTHING: Data = {
   expiring: new Set<string>(),
 };
 
-/** The log expires after a day, sessions never. */
+/** Retention: the log expires after a day, sessions never. */
 export const KEEP = { streamMs: 86_400_000, sessionMs: 0, entries: 0 };
 
 export function fieldsOf({ places }: Data, part: string, place: string): Fields | undefined {
   return places.get(`${part}:${place}`);
 }
 
-/** @param now the clock of the store */
+/** @param now time by the store's clock */
 export function treeOf(data: Data, now = 0): Tree {
   const { sequence, logBytes } = data;
   const source: Source = { now, sequence, logBytes, keep: KEEP, ask: (read) => ask(data, read) };
@@ -73,7 +73,7 @@ export function ask(data: Data, read: Read): unknown {
 const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
 const SHARED = ['results', 'files'];
 
-/** What is stored after writes. */
+/** Returns the data after some writes. */
 export function apply(before: Data, writes: readonly Stored[]): Data {
   const places = new Map(before.places);
   const rows = new Map(before.rows);
@@ -147,7 +147,7 @@ export function apply(before: Data, writes: readonly Stored[]): Data {
         if (write[1] !== undefined && sequence + log.length > 0) expiring.add(':log');
         else expiring.delete(':log');
         break;
-      // Of these no change reads anything here.
+      // No change reads these in the model.
       case 'note':
       case 'page':
       case 'stop':

@@ -8,24 +8,24 @@ import { toRecord } from '../../../../store/redis/stored-session.js';
 import { RUNS, type RunName } from '../plan.js';
 import { fieldsOf, treeOf, type Data } from './data.js';
 
-/** What actors may have read of a record before they send a request to it. */
+/** Data that actors may have read from a record before they send a request. */
 export interface Facts {
-  /** Of the newest entry. */
+  /** Sequence of the newest entry. */
   sequence: number;
-  /** Undefined before the first message. */
+  /** Absent before the first message. */
   record: SessionRecord | undefined;
   sub: SessionRecord | undefined;
-  /** How many messages were accepted. */
+  /** Number of accepted messages. */
   accepted: number;
   /** Calls of the newest committed step of each agent. */
   calls: ReadonlyMap<string, Call>;
-  /** Clients' calls of earlier steps that had expired. */
+  /** Expired client calls of earlier steps. */
   lapsed: readonly string[];
-  /** Tokens of the writers that are open, by name. */
+  /** Tokens of open writers by name. */
   owners: ReadonlyMap<string, number>;
-  /** The text that a writer has appended and not committed. */
+  /** Returns a writer's uncommitted text. */
   textOf: (writer: string) => string;
-  /** What a run does next. */
+  /** Returns a run's next work. */
   nextOf: (run: RunName) => Next;
 }
 
@@ -49,26 +49,30 @@ export function factsOf(data: Data): Facts {
     textOf: (writer) => textsByWriter(data.log).get(writer) ?? '',
     nextOf: (run) => {
       const { sessionId, runId } = RUNS[run];
-      // A tree keeps all that it has read, and there are many records.
+      // A tree caches everything that it reads, and there are many records, so each read makes a
+      // new one.
       return nextOf(treeOf(data).session(childPartOf(sessionId)), runId);
     },
   };
 }
 
-/** True while a run may still change the record: before it begins, while it is active or waits. */
+/**
+ * Returns true while a run may change the record: before it begins, while it is active, while it
+ * waits.
+ */
 export function isLive({ record, sub }: Facts, run: RunName): boolean {
   if (record === undefined || isTerminal(record.status)) return false;
   if (run === 'sub') return sub === undefined || !isTerminal(sub.status);
   return record.runId === RUNS[run].runId;
 }
 
-/** The record of a run, if it is its session's newest run. */
+/** Returns a run's record if the run is its session's newest. */
 export function recordOf({ record, sub }: Facts, run: RunName): SessionRecord | undefined {
   const found = run === 'sub' ? sub : record;
   return found?.runId === RUNS[run].runId ? found : undefined;
 }
 
-/** Tokens of the writers of a session, by name. */
+/** Returns the tokens of a session's writers by name. */
 export function ownersIn(data: Data, part: string): [string, number][] {
   const writers = [...(fieldsOf(data, part, 'writers') ?? [])];
   return writers.flatMap(([name, token]): [string, number][] =>
@@ -78,7 +82,7 @@ export function ownersIn(data: Data, part: string): [string, number][] {
 
 const WORD = /"delta":"([^"]*)"|"eventName":"progress","data":(\d+)/;
 
-/** What each writer of the newest run has in the log: the deltas of models, the events of tools. */
+/** Returns each writer's log text in the newest run: deltas of models, events of tools. */
 export function textsByWriter(log: readonly Entry[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [, writer, message] of log) {

@@ -30,18 +30,18 @@ export const CHANGES = {
 export type ChangeName = keyof typeof CHANGES;
 export type InputOf<Name extends ChangeName> = Parameters<(typeof CHANGES)[Name]>[1];
 
-/** A change with its input, or an append with its arguments: plain values, so that any store can be given them. */
+/** A change with its input or an append with its arguments, as plain values that fit any store. */
 export type Sent = { sessionId: string } & (
   { what: ChangeName; input: object } | { what: 'append'; args: readonly string[] }
 );
 
-/** What is decided about a request, with all that is written; nothing if there are no writes. */
+/** The decision about a request, with all writes; absent if there are none. */
 export interface Outcome {
   reply: unknown;
   writes: readonly Stored[];
 }
 
-/** Decides about a request; tests put a wrong decision in its place. */
+/** Decides about a request; tests substitute wrong decisions. */
 export type Play = (data: Data, sent: Sent, now: number) => Outcome;
 
 export type Decide = (session: Session, input: object) => unknown;
@@ -51,7 +51,7 @@ export const play: Play = (data, sent, now) =>
     ? append(data, sent.sessionId, sent.args)
     : decideOn(data, sent, now, CHANGES[sent.what] as Decide);
 
-/** What was read for a request that wrote nothing serves the next one to the same record, too. */
+/** Caches the tree of a request that wrote nothing, for the next request to the same record. */
 let unchanged: { data: Data; now: number; tree: Tree } | undefined;
 
 export function decideOn(
@@ -70,7 +70,7 @@ export function decideOn(
   return { reply, writes: writes.length === 0 ? [] : [...writes, ['count', sequence, bytes]] };
 }
 
-/** The script APPEND of store/redis/backend. */
+/** Runs the script APPEND of store/redis/backend. */
 function append(data: Data, sessionId: string, args: readonly string[]): Outcome {
   const [run, writer = '', token, batch, now = '', known, notes = '', ...messages] = args;
   const part = childPartOf(sessionId);
@@ -113,7 +113,7 @@ export type Reply = { kind: string } & Record<string, unknown>;
 
 const APPENDED = ['', 'appended', 'fenced', 'superseded', 'closed', 'rewound', 'newer'];
 
-/** `append` replies by position. */
+/** Names the fields of a reply; `append` replies by position. */
 export function toReply(reply: unknown): Reply {
   if (!Array.isArray(reply)) return reply as Reply;
   const [code, , stopped] = reply as [number, number?, number?];

@@ -3,9 +3,9 @@ import type { Data, Fields } from './data.js';
 import { ownersIn, SUB, textsByWriter } from './facts.js';
 
 /**
- * The parts of what is stored that decide its future; two that differ in nothing else are one. Left out are clocks,
- * absolute sequences, and what changes write and never decide by (rows, log, ended runs). Invariants check those parts
- * after each change, before the record is merged with others.
+ * Returns the parts of the stored data that decide its future. Records with equal fingerprints are
+ * merged. Clocks, absolute sequences and write-only data (rows, log, ended runs) are left out;
+ * invariants check those after each change, before records are merged.
  */
 export function fingerprintOf(data: Data): string {
   let text = [...data.expiring].sort().join();
@@ -16,7 +16,7 @@ export function fingerprintOf(data: Data): string {
   return text + openTexts(data);
 }
 
-/** Most places of a record are those of the record before. */
+/** Caches projections, since a record shares most places with its predecessor. */
 const known = new WeakMap<Fields, string>();
 
 function textOf(at: string, fields: Fields): string {
@@ -33,10 +33,10 @@ function textOf(at: string, fields: Fields): string {
   return text;
 }
 
-/** Texts that count of a field. */
+/** Returns the parts of a field that count. */
 type Project = (name: string, text: string, fields: Fields) => string | readonly string[];
 
-/** Places that are left out have nothing that counts. */
+/** Projections by place; places without one do not count. */
 const PROJECTIONS: Partial<Record<string, Project>> = {
   record: (name, text) => {
     if (name === 'record') return projectRecord(JSON.parse(text) as SessionRecord);
@@ -56,7 +56,7 @@ const PROJECTIONS: Partial<Record<string, Project>> = {
     const { kind, told } = JSON.parse(text) as { kind?: string; told?: true };
     return `${name} ${[kind, told].join()}`;
   },
-  // What is there counts, not what it says.
+  // The names count, the contents do not.
   content: (name) => (UNREAD_CONTENT.has(name.slice(0, name.indexOf(':'))) ? [] : name),
   children: (name) => name,
 };
@@ -96,20 +96,20 @@ function projectRecord(record: SessionRecord): string {
     stream: stream === 'failed' ? 'ended' : stream,
     expires: Number(expires !== undefined),
     turn: [turn.n, turn.hasReplied],
-    // Of runs that have failed those can be resumed that may pass.
+    // A failed run counts as resumable or not.
     run: textWithout(RUN_UNREAD, { ...run, status: run.error?.retryable ?? run.status }),
     queue: queue.map(({ mode, messages }) => [mode, messages.map(({ id }) => id)]),
   });
 }
 
-/** Other parts of a settled call are never read again. */
+/** Projects a call; the other parts of a settled call are never read again. */
 function projectCall(call: Call): string {
   const { id, kind, state, isLate, isTold, child, isCalled } = call;
   const read = state === 'settled' ? { id, kind, state, isLate, isTold, child, isCalled } : call;
   return textWithout(['since'], { ...read, asked: call.asked !== undefined });
 }
 
-/** Fields in whatever order they were set. */
+/** Returns the fields in an order that does not depend on their insertion. */
 function textWithout(unread: readonly string[], value: object): string {
   return JSON.stringify(
     Object.entries(value)
@@ -118,7 +118,9 @@ function textWithout(unread: readonly string[], value: object): string {
   );
 }
 
-/** What each open writer has in the log: it may yet be withdrawn, and a wrong claim leaves some of it. */
+/**
+ * Returns the log text of open writers: it may be withdrawn, and a wrong claim leaves some of it.
+ */
 function openTexts(data: Data): string {
   const owners = [...ownersIn(data, ''), ...ownersIn(data, SUB)];
   if (owners.length === 0) return '';

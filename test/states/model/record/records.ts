@@ -7,41 +7,41 @@ import { factsOf, type Facts } from './facts.js';
 import { toReply, type Play, type Reply, type Sent } from './play.js';
 import { fingerprintOf } from './projection.js';
 
-/** What a request does to a record. */
+/** Effect of a request on a record. */
 export interface Effect {
-  /** The record after it. */
+  /** Number of the resulting record. */
   to: number;
   reply: Reply;
-  /** The rule that it breaks. */
+  /** The broken rule, if any. */
   violation: string | undefined;
 }
 
-/** One request that has written. */
+/** A request that wrote something. */
 export interface Played {
   play: Play;
   sent: Sent;
-  /** The clock of the store. */
+  /** Time by the store's clock. */
   now: number;
   reply: Reply;
   before: Data;
   after: Data;
-  /** Of `after`. */
+  /** Facts of `after`. */
   facts: Facts;
-  /** It has led to a record that was not there before. */
+  /** True if it reached a new record. */
   isNew: boolean;
 }
 
-/** Judges what a request has written; the text says which rule it breaks, and how. */
+/** Judges a request's writes; returns the broken rule with details, if any. */
 export type Check = (played: Played) => string | undefined;
 
 /**
- * The records that were reached, each once. Each request is played once on each record, however many
- * states have the record in common.
+ * All reached records without duplicates. Each request is played once per record, however many
+ * states share the record.
  */
 export interface Records {
   readonly first: number;
   readonly size: () => number;
-  /** How many requests were played. */
+  /** Number of requests played. */
   readonly played: () => number;
   facts: (record: number) => Facts;
   send: (record: number, request: Request, clock: Clock) => Effect;
@@ -50,7 +50,7 @@ export interface Records {
 interface KnownRecord {
   data: Data;
   facts: Facts;
-  /** Of the requests that were sent to it, by their numbers. */
+  /** Effects of the requests to the record, by their numbers. */
   effects: Map<number, Effect>;
 }
 

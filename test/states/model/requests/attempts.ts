@@ -12,14 +12,14 @@ import { timeAt, type Clock } from '../environment.js';
 import { callOf, RUNS, SESSION, toNewCall, toolOf, type FoundCall, type RunName } from '../plan.js';
 import { appendRequest, request, type Request } from './request.js';
 
-/** What attempts of activities send. */
+/** Requests of activity attempts. */
 
 export interface Attempt {
   run: RunName;
   step: number;
-  /** Grows with each attempt; what takes a writer over has a token between two attempts'. */
+  /** Grows with each attempt; a takeover's token lies between two attempts'. */
   token: number;
-  /** Number of its reply, if its provider has failed and it begins the reply again. */
+  /** Number of the reply, if the attempt began it again after the provider failed. */
   batch?: number;
 }
 
@@ -57,7 +57,7 @@ export function claim(attempt: Attempt, clock: Clock): Request {
   );
 }
 
-/** Each attempt has a text of its own. */
+/** Returns the attempt's text, which is unique. */
 export function textOf({ run, step, token, batch = 1 }: Attempt): string {
   return `${run}.${String(step)}.${String(token)}.${String(batch)} `;
 }
@@ -77,7 +77,7 @@ export function appendText(attempt: Attempt, clock: Clock): Request {
   );
 }
 
-/** An event of a tool, before its result. */
+/** Appends a tool's event before its result. */
 export function appendEvent(attempt: Attempt, id: string, clock: Clock): Request {
   const { run, step, token } = attempt;
   const writer = callWriter(attempt, id);
@@ -94,7 +94,7 @@ export function appendEvent(attempt: Attempt, id: string, clock: Clock): Request
   );
 }
 
-/** The arguments in the order of the script. */
+/** Returns the arguments in the script's order. */
 function toArgs(
   { runId, name, token }: Writer,
   batch: number,
@@ -106,7 +106,7 @@ function toArgs(
   return [...fixed, ...toCheckedJson([chunk])];
 }
 
-/** The provider has failed: the attempt's text is withdrawn. */
+/** Withdraws the attempt's text after the provider failed. */
 export function discard(attempt: Attempt, failure: number, clock: Clock): Request {
   const writer = modelWriter(attempt);
   const key = nameOf(`discard ${String(failure)}`, attempt, clock);
@@ -118,7 +118,7 @@ export function discard(attempt: Attempt, failure: number, clock: Clock): Reques
   }));
 }
 
-/** The outcome of a step whose model has finished its reply. */
+/** Returns the outcome of a step whose model finished its reply. */
 export function outcomeOf(run: RunName, step: number): StepOutcome {
   const calls = RUNS[run].steps[step - 1] ?? [];
   if (calls.length === 0) return { kind: 'ended', step, status: 'completed' };
@@ -139,7 +139,7 @@ export function commit(attempt: Attempt, clock: Clock): Request {
   );
 }
 
-/** Commits the text that the attempt had when it saw the stop. */
+/** Commits the text that the attempt had when it noticed the stop. */
 export function commitCut(attempt: Attempt, hasSaid: boolean, clock: Clock): Request {
   const key = nameOf(hasSaid ? 'commit cut' : 'commit nothing', attempt, clock);
   return request(key, 'commit', RUNS[attempt.run].sessionId, () =>
@@ -147,7 +147,7 @@ export function commitCut(attempt: Attempt, hasSaid: boolean, clock: Clock): Req
   );
 }
 
-/** The end of a step that was cut, with its text so far. */
+/** Returns the end of a step that was cut, with its text so far. */
 export function toCut(
   attempt: Attempt,
   reply: string,

@@ -15,7 +15,7 @@ export function takeOver(run: RunName, step: number): Request {
   }));
 }
 
-/** Commits what the log has of a step that was taken over. */
+/** Commits the log's text of a step that was taken over. */
 export function fold(
   run: RunName,
   step: number,
@@ -49,7 +49,7 @@ export function endRun(run: RunName, step: number, status: TerminalStatus, clock
   );
 }
 
-/** Settles the call that a sub-agent carries out, once its run has ended. */
+/** Settles a sub-agent's call once the sub-agent's run has ended. */
 export function settleChild(id: string, isDone: boolean, clock: Clock): Request {
   const { run, step, child } = callOf(id);
   const { sessionId, runId, agent: agentType } = RUNS[run];

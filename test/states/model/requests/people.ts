@@ -6,9 +6,9 @@ import { timeAt, type Clock } from '../environment.js';
 import { AGENT, callOf, OWNER, RUNS, SESSION, toNewCall } from '../plan.js';
 import { request, type Request } from './request.js';
 
-/** Requests that people make, and those of the timers and queues that stand in for them. */
+/** Requests by people, and by the timers and queues that act in their place. */
 
-/** What happens to a message that comes while a run is active. */
+/** Treatment of a message that arrives while a run is active. */
 export type Policy = 'reject' | 'queue' | 'steer' | 'interrupt';
 
 export function post(message: string, nonce: string, policy: Policy, clock: Clock): Request {
@@ -27,7 +27,7 @@ export function answer(id: string, approved: boolean, clock: Clock): Request {
   });
 }
 
-/** The result of a call that a page has carried out. */
+/** Returns the result of a call that a page executed. */
 export function result(id: string, clock: Clock): Request {
   return settle('result of', id, clock, ({ agent, call }) => {
     const given = { kind: 'client-tool-result', ...of(id), result: 'seen' } as const;
@@ -74,7 +74,7 @@ export function stop(mode: StopMode, clock: Clock): Request {
   }));
 }
 
-/** Continues a run that was interrupted, or failed in a way that may pass. */
+/** Resumes a run that was interrupted or failed with a retryable error. */
 export function resume(nonce: string, clock: Clock): Request {
   return request(`resume ${nonce} @${String(clock)}`, 'resumeRun', SESSION, () => ({
     nonce,
@@ -83,7 +83,7 @@ export function resume(nonce: string, clock: Clock): Request {
   }));
 }
 
-/** Begins a run with the oldest message of the queue. */
+/** Begins a run with the oldest queued message. */
 export function beginQueued(nonce: string, clock: Clock): Request {
   return request(`begin queued ${nonce} @${String(clock)}`, 'beginQueued', SESSION, () => ({
     nonce,

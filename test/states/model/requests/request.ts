@@ -2,12 +2,15 @@ import type { Facts } from '../record/facts.js';
 import type { ChangeName, InputOf, Sent } from '../record/play.js';
 
 export interface Request {
-  /** Two requests with the same key do the same to the same record. */
+  /** Requests with the same key have the same effect on the same record. */
   key: string;
   toSent: (facts: Facts) => Sent;
 }
 
-/** A request that is the same for all records but for the sequence that is known: no store is restored here. */
+/**
+ * Creates a request that depends on the record only by the known sequence: no store is restored
+ * here.
+ */
 export function request<Name extends ChangeName>(
   key: string,
   what: Name,
@@ -24,7 +27,7 @@ export function request<Name extends ChangeName>(
   };
 }
 
-/** A request that depends on what its sender has read of the record. */
+/** Creates a request that depends on what its sender has read of the record. */
 export function requestBy<Name extends ChangeName>(
   key: string,
   what: Name,
@@ -34,7 +37,7 @@ export function requestBy<Name extends ChangeName>(
   return { key, toSent: (facts) => ({ what, sessionId, input: frozen(build(facts)) }) };
 }
 
-/** `append` takes its arguments by position; the sixth is the sequence that is known. */
+/** Creates an append. Its arguments are positional; the sixth is the known sequence. */
 export function appendRequest(key: string, sessionId: string, build: () => string[]): Request {
   const toArgs = once(key, build);
   return {
@@ -47,7 +50,7 @@ export function appendRequest(key: string, sessionId: string, build: () => strin
   };
 }
 
-/** The same few requests are sent in all states. */
+/** Caches built requests, since all states send the same few. */
 const built = new Map<string, unknown>();
 
 function once<Built>(key: string, build: () => Built): () => Built {
@@ -57,7 +60,7 @@ function once<Built>(key: string, build: () => Built): () => Built {
   };
 }
 
-/** A change that changes its input fails. */
+/** Freezes an input, so that a change that modifies it throws. */
 function frozen<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null)
     Object.values(Object.freeze(value)).forEach(frozen);

@@ -13,20 +13,20 @@ import { endRun, settleChild, takeOver } from './closing.js';
 import { answer, expire, post } from './people.js';
 import type { Request } from './request.js';
 
-/** A request that must change nothing, and the replies that it may get. */
+/** A request that must change nothing, with its allowed replies. */
 export interface StaleRequest {
   promise: 'P1' | 'P4' | 'P5';
   request: Request;
   replies: readonly string[];
 }
 
-/** A token below that of every attempt, and one above. */
+/** Tokens below and above those of all attempts. */
 const LOW = 1;
 const HIGH = 999;
 
 /**
- * Requests of writers that are fenced off, for work that is done, of runs that have ended, for calls that
- * no person has approved; and a message that was accepted before.
+ * Returns requests that must change nothing: those of fenced writers, for finished work, of ended
+ * runs, for calls that nobody approved, and a message that was already accepted.
  */
 export function staleRequests(facts: Facts): StaleRequest[] {
   if (facts.record === undefined) return [];
@@ -44,7 +44,10 @@ export function staleRequests(facts: Facts): StaleRequest[] {
   return stale;
 }
 
-/** For the newest committed step, whatever the token; and for one that another attempt has claimed. */
+/**
+ * Returns requests for the newest committed step, with any token, and for one that another attempt
+ * claimed.
+ */
 function forSteps(facts: Facts, run: RunName): StaleRequest[] {
   const { committedStep = 0, claimedStep = 0 } = recordOf(facts, run) ?? {};
   const stale: StaleRequest[] = [];

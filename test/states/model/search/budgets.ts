@@ -4,7 +4,7 @@ export const ONE_MESSAGE: Budget = { messages: 1, stops: 0, faults: 0, leases: 0
 
 type NamedBudget = readonly [what: string, budget: Budget, atLeast: number];
 
-/** What `npm test` explores, one budget after the other, and at least how many states each has. */
+/** Budgets that `npm test` explores in turn, with the minimum number of states of each. */
 export const BUDGETS: readonly NamedBudget[] = [
   ['two faults and a jump', { ...ONE_MESSAGE, faults: 2, jumps: 1 }, 17_000],
   ['three messages and a stop', { ...ONE_MESSAGE, messages: 3, stops: 1 }, 31_000],
@@ -14,7 +14,7 @@ export const BUDGETS: readonly NamedBudget[] = [
   ['a stop, a lease and a jump', { ...ONE_MESSAGE, stops: 1, leases: 1, jumps: 1 }, 8_000],
 ];
 
-/** What `npm run explore -- --deep` explores as well. */
+/** Additional budgets of `npm run explore -- --deep`. */
 export const DEEP_BUDGETS: readonly NamedBudget[] = [
   ['one of each', { ...ONE_MESSAGE, stops: 1, faults: 1, leases: 1, jumps: 1 }, 200_000],
   [

@@ -1,13 +1,13 @@
 import { actorText, workflowText, type Environment } from '../environment.js';
 
-/** An environment, and its number: two with the same number have the same future. */
+/** A numbered environment. Environments with the same number have the same future. */
 export interface Numbered {
   number: number;
-  /** The first one that got the number. */
+  /** The first environment with this number. */
   env: Environment;
 }
 
-/** A part of an environment takes one character. */
+/** Limit on distinct parts, since each is encoded as one character. */
 const MOST_PARTS = 1 << 16;
 
 export function createEnvironments(): (env: Environment) => Numbered {
@@ -26,7 +26,7 @@ export function createEnvironments(): (env: Environment) => Numbered {
     const codes = [clock, left.faults, left.leases, left.stops, left.messages, left.jumps];
     codes.push(codeOf(marks.join()), workflows.length);
     for (const workflow of workflows) codes.push(codeOf(workflowText(workflow)));
-    // In whatever order the actors came.
+    // The order of the actors does not count.
     codes.push(
       ...actors.map((actor) => codeOf(actorText(actor))).sort((one, other) => one - other),
     );
@@ -46,7 +46,7 @@ export function createEnvironments(): (env: Environment) => Numbered {
   };
 }
 
-/** Texts by number, each once. */
+/** Numbers distinct texts. */
 export interface Texts {
   number: (text: string) => number;
   text: (number: number) => string;

@@ -6,7 +6,7 @@ import type { Records } from '../record/records.js';
 import { createEnvironments } from './environments.js';
 import { reduce } from './reduce.js';
 
-/** A record and its environment, with the last action of a shortest trace to it. */
+/** A record with its environment and the last action of a shortest trace to it. */
 interface State {
   record: number;
   env: Environment;
@@ -15,27 +15,26 @@ interface State {
 }
 
 export interface Exploration {
-  /** The states that were reached, each once. */
+  /** Number of distinct states reached. */
   states: number;
-  /** The first rule that is broken. */
   violation?: Violation | undefined;
 }
 
 export interface Violation {
   rule: string;
-  /** The shortest: no other sequence of fewer actions breaks a rule. */
+  /** The shortest trace: no shorter sequence of actions breaks a rule. */
   trace: string[];
 }
 
-/** More environments than these cannot be told apart. */
+/** Limit on environments, beyond which their numbers would collide. */
 const MOST = 2 ** 26;
 
-/** Explores every order of actions that the budget allows, breadth first. */
+/** Explores every order of actions within the budget, breadth first. */
 export function explore(records: Records, budget: Budget): Exploration {
   const numbered = createEnvironments();
   const states: State[] = [];
   const numbers = new Map<number, number>();
-  /** Pairs of states: an action leads from the one to the other that happens sooner or later, whatever else does. */
+  /** Pairs of states that a fair action connects. */
   const fair: number[] = [];
 
   function add(record: number, env: Environment, action: string, parent?: State): number {
@@ -50,7 +49,7 @@ export function explore(records: Records, budget: Budget): Exploration {
   }
 
   add(records.first, { clock: 0, left: budget, workflows: [], actors: [], marks: [] }, '');
-  // States are numbered in the order in which they were reached, so this is breadth first.
+  // States are numbered in the order of discovery, so this is breadth first.
   for (const [from, state] of states.entries()) {
     const { record, env } = state;
     for (const action of actionsOf(env, records.facts(record))) {
@@ -71,7 +70,7 @@ function traceTo(state: State): string[] {
   return state.parent === undefined ? [] : [...traceTo(state.parent), state.action];
 }
 
-/** The state after an action, or the rule that the action breaks. */
+/** Returns the state after an action, or the rule that the action breaks. */
 function nextState(
   records: Records,
   record: number,
@@ -89,10 +88,10 @@ function nextState(
 }
 
 /**
- * P3: from every state the conversation reaches rest by fair actions alone: workers work, people
- * answer, the sweep runs. It needs no further message and no stop.
+ * P3: fair actions alone (workers work, people answer, the sweep runs) bring the conversation to
+ * rest from every state, without further messages or stops.
  *
- * @returns the first state from which it does not
+ * @returns the first state that violates this
  */
 function findStuck(
   states: readonly State[],
@@ -103,7 +102,8 @@ function findStuck(
     const { record } = records.facts(state.record);
     return record === undefined || (isTerminal(record.status) && record.queued === 0);
   });
-  // Most actions lead to states that were found later, so few rounds are needed. The last one finds nothing.
+  // Most actions lead to states that were found later, so few rounds suffice; the last one finds
+  // nothing.
   for (let isNew = true; isNew;) {
     isNew = false;
     for (let edge = fair.length - 2; edge >= 0; edge -= 2) {

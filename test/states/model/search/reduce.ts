@@ -5,9 +5,9 @@ import { modelWriter } from '../requests/attempts.js';
 import { readAll } from '../workflows.js';
 
 /**
- * Merges environments that have the same future with the record. Left out are actors that can change
- * nothing any more: those that are fenced off and those of runs that have ended. That their requests are
- * refused is checked in every record (see requests/stale).
+ * Merges environments that have the same future with the record by removing actors that can change
+ * nothing any more: fenced ones and those of ended runs. Every record is checked to refuse their
+ * requests (see requests/stale).
  */
 export function reduce(before: Environment, facts: Facts): Environment {
   const env = readAll(before, facts);
@@ -26,12 +26,12 @@ export function reduce(before: Environment, facts: Facts): Environment {
       env.marks,
     ),
   };
-  // Most are reduced already: what is known of an environment is found by the object.
+  // Most environments are reduced already, and caches find them by identity, so the object is kept.
   const isSame = reduced.workflows === env.workflows && reduced.actors === env.actors;
   return isSame && reduced.marks === env.marks && !isTimeless ? env : reduced;
 }
 
-/** The list that was there, if it has the same items. */
+/** Returns the earlier list if it has the same items. */
 function same<Item>(list: readonly Item[], before: readonly Item[]): readonly Item[] {
   const isSame = list.length === before.length && list.every((item, at) => item === before[at]);
   return isSame ? before : list;
@@ -41,7 +41,9 @@ function inOrder(workflows: Workflow[]): Workflow[] {
   return workflows.length > 1 ? workflows.sort(byRun) : workflows;
 }
 
-/** Another attempt owns the writer, or the actor's step is committed, or its call settled. */
+/**
+ * Returns true if another attempt owns the writer, the step is committed, or the call is settled.
+ */
 function isFenced(actor: Actor, facts: Facts): boolean {
   if (!actor.isZombie || actor.what === 'end' || actor.what === 'd') return false;
   if (actor.what === 'model') {
@@ -59,13 +61,13 @@ function writerOf(actor: Actor): string {
   return what === 'model' ? modelWriter({ run, step, token: 0 }).name : `t:${what}`;
 }
 
-/** False also for a call that its step has yet to open: it has no actors. */
+/** Returns false for calls that their step has not opened yet; those have no actors. */
 function isOpen({ calls }: Facts, id: string): boolean {
   const state = calls.get(id)?.state;
   return state !== undefined && state !== 'settled';
 }
 
-/** Of attempts only the order counts until one of them owns the writer. */
+/** Renumbers attempts, of which only the order counts until one of them owns the writer. */
 function renumber(actor: Actor, actors: readonly Actor[], facts: Facts): Actor {
   if (actor.n === 1 || facts.owners.has(writerOf(actor))) return actor;
   const before = actors.filter(
@@ -75,12 +77,12 @@ function renumber(actor: Actor, actors: readonly Actor[], facts: Facts): Actor {
   return n === actor.n ? actor : { ...actor, n };
 }
 
-/** The sub-agent's workflow closes when its run has ended. */
+/** Ends the wait for a sub-agent's workflow, which closes when its run has ended. */
 function endWait(actor: Actor): Actor {
   return actor.at === 'wait' ? { ...actor, at: 'look' } : actor;
 }
 
-/** True while a call with a deadline is open or may be opened. */
+/** Returns true while a call with a deadline is open or may be opened. */
 function mayExpire(facts: Facts): boolean {
   const { record } = facts;
   if (record === undefined) return true;
