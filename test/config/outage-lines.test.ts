@@ -4,7 +4,7 @@ import pino from 'pino';
 import { outageLines } from '../../config/outage-lines.js';
 import { HelixError } from '../../protocol/errors.js';
 
-/** A logger of this project, its lines, and its clock. */
+/** Opens a logger of this project, with its lines and its clock. */
 function open() {
   const lines: Record<string, unknown>[] = [];
   const into = new Writable({

@@ -14,7 +14,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The environment of a person whose command line has this file. */
+/** Returns the environment of a user whose Temporal command line has this file. */
 function withFile(toml: string): Record<string, string> {
   const file = join(folder, 'temporal.toml');
   writeFileSync(file, toml);

@@ -17,7 +17,7 @@ let project: Project;
 let browser: Browser;
 let output: () => string;
 
-/** The commands of docs/install.md that make a new app: from a packed clone, and from a registry. */
+/** Commands of docs/install.md that make a new app: from a packed clone, and from a registry. */
 const [clone = [], registry = []] = [
   ...(await readFile('docs/install.md', 'utf8')).matchAll(/^```sh\n(.*?)^```$/gms),
 ].map(([, code = '']) => code.trim().split('\n'));
@@ -39,7 +39,7 @@ beforeAll(async () => {
     env: {
       TEMPORAL_CLI_PATH: requireProgram('TEMPORAL_CLI_PATH'),
       REDIS_SERVER_PATH: requireProgram('REDIS_SERVER_PATH'),
-      // The tests' own servers are not the app's.
+      // The test runner's NODE_ENV must not reach the app.
       NODE_ENV: 'development',
     },
   });
@@ -47,7 +47,7 @@ beforeAll(async () => {
   output = await project.start('sh', ['-c', `exec ${dev}`], /Local: +http/);
 }, 300_000);
 
-/** npx keeps what it installed from a tarball that will never be asked for again. */
+/** Removes npx's copy of a tarball that is never requested again. */
 async function forgetNpx(parent: string): Promise<void> {
   const { stdout } = await run('npm', ['config', 'get', 'cache']);
   const kept = join(stdout.trim(), '_npx');
@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 const addressOf = (pattern: RegExp): string => {
-  // The colours of other programs.
+  // Other programs colour their output.
   // oxlint-disable-next-line no-control-regex
   const plain = output().replace(/\u001b\[[\d;]*m/g, '');
   return (pattern.exec(plain)?.[1] ?? '').replace(/\/$/, '');
@@ -81,7 +81,7 @@ async function killWorker(): Promise<void> {
 it('the commands for a package in a registry make the same app', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'helix-create-'));
   const [create, enter, ...rest] = registry;
-  // `npm create helix-temporal` runs the command of the package create-helix-temporal, which no registry has.
+  // `npm create helix-temporal` runs the package create-helix-temporal, which no registry has.
   expect(create).toBe('npm create helix-temporal my-app');
   const asNpm = ['exec', '--yes', '--package', tarball('HELIX_CREATOR'), '--'];
   const { stdout } = await run('npm', [...asNpm, 'create-helix-temporal', 'my-app'], {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   url = await startApp();
 }, 600_000);
 
-/** The built app with these variables of the environment; resolves to its URL. */
+/** Starts the built app with these environment variables; resolves to its URL. */
 async function startApp(...variables: string[]): Promise<string> {
   const port = String(await anyFreePort());
   await project.start('env', [...variables, 'npx', 'next', 'start', '-p', port], 'Ready in');

@@ -9,7 +9,9 @@ const TEMPORAL = ['activity', 'client', 'common', 'worker', 'workflow'];
 const temporal = (version: string): string[] =>
   TEMPORAL.map((name) => `@temporalio/${name}@${version}`);
 
-/** Both ends of the ranges in package.json; without a version npm installs the newest. */
+/**
+ * Both ends of the version ranges in package.json; npm installs the newest if no version is given.
+ */
 const ENDS: [name: string, packages: string[]][] = [
   ['the oldest packages that it takes', [...temporal('1.20.1'), 'zod@4.1.8']],
   ['the newest packages that it takes', []],
@@ -24,7 +26,7 @@ const TRACING = [
 const CLIENTS_OF_REDIS = ['ioredis5@npm:ioredis@5', 'ioredis6@npm:ioredis@6'];
 const TYPES = ['typescript@6.0', '@types/node@22', '@types/react@19', '@types/express@5'];
 
-/** Both versions of ioredis as the client of the stores: `redis.ts`. */
+/** Source of `redis.ts`: both versions of ioredis as the stores' client. */
 const BOTH_CLIENTS = `
 import * as five from 'ioredis5';
 import * as six from 'ioredis6';
@@ -45,7 +47,7 @@ for (const redis of [new five.Redis(url), new six.Redis(url)]) {
 process.exit();
 `;
 
-/** What `MODEL=` says where its package is there, and where it is not: `models.mjs`. */
+/** Source of `models.mjs`: resolves `MODEL=` with the model's package installed and without. */
 const MODELS = `
 import { modelFromSpec } from 'helix-temporal';
 console.log((await modelFromSpec('openai:gpt', { OPENAI_API_KEY: 'k' })).modelId);
@@ -54,7 +56,7 @@ await modelFromSpec('anthropic:claude', { ANTHROPIC_API_KEY: 'k' }).catch(({ nam
 });
 `;
 
-/** A worker with a workflow of its own, and the plugin: `own.mjs`. */
+/** Source of `own.mjs`: a worker with its own workflow and the plugin. */
 const OWN_WORKFLOWS = `
 import { Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
@@ -82,7 +84,7 @@ await worker.runUntil(async () => {
 process.exit();
 `;
 
-/** A conversation with the app of `examples/hono`: `talk.mjs`. */
+/** Source of `talk.mjs`: a conversation with the app of `examples/hono`. */
 const TALK = `
 import { randomUUID } from 'node:crypto';
 import { Connection } from '@temporalio/client';
@@ -221,12 +223,12 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
 const STRICT = ['--strict', '--skipLibCheck', '--target', 'es2023', '--types', 'node'];
 const NODENEXT = ['--moduleResolution', 'nodenext', '--module', 'nodenext'];
 
-/** What the snippets leave to their reader. */
+/** Declarations that the snippets leave to their reader. */
 const GLOBALS = `
 declare function signedIn(request: unknown): { userId: string } | undefined;
 `;
 
-/** The code blocks of a document that begin with a file's name. */
+/** Returns the code blocks of a document that begin with a file name. */
 async function snippetsOf(document: string): Promise<Map<string, string>> {
   const text = await readFile(document, 'utf8');
   const blocks = text.matchAll(/^```tsx?\n(\/\/ ([\w-]+\.tsx?)\b[^]*?)^```$/gm);
@@ -235,7 +237,7 @@ async function snippetsOf(document: string): Promise<Map<string, string>> {
   return snippets;
 }
 
-/** A file that imports every entry's types. */
+/** Returns a file that imports the types of every entry. */
 async function entriesAsTypes(): Promise<string> {
   const { exports } = JSON.parse(await readFile('package.json', 'utf8')) as { exports: object };
   return Object.keys(exports)

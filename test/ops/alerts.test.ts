@@ -19,12 +19,12 @@ const run = promisify(execFile);
 const OPS = fileURLToPath(new URL('../../ops/prometheus', import.meta.url));
 
 const programs = await findPrometheus();
-// With Debian's package client it can be had, so that its absence is a failure.
+// On Debian-like systems Prometheus can be installed, so its absence is a failure there.
 const canHave = programs !== undefined || existsSync('/usr/bin/apt-get');
 const describeIf = canHave ? describe : describe.skip;
 if (!canHave) process.stderr.write('NOT CHECKED: alerts, since there is no Prometheus here.\n');
 
-/** Takes notices. */
+/** Paths of the notices received. */
 const taken: string[] = [];
 const receiver = createServer((request, response) => {
   request.resume().once('end', () => {
@@ -62,7 +62,7 @@ describeIf('a Prometheus that scrapes real processes', () => {
   let address = '';
   let server: ChildProcess | undefined;
 
-  /** The samples of an expression. @throws Error if it does not parse */
+  /** Returns the samples of an expression. @throws Error if the expression does not parse */
   async function query(expr: string): Promise<unknown[]> {
     const url = `http://${address}/api/v1/query?query=${encodeURIComponent(expr)}`;
     const reply = (await (await fetch(url)).json()) as {
@@ -74,7 +74,7 @@ describeIf('a Prometheus that scrapes real processes', () => {
     return reply.data?.result ?? [];
   }
 
-  /** Everything that the dashboard shows has happened once. */
+  /** Makes everything that the dashboard shows happen once. */
   async function play(): Promise<void> {
     const { url } = product;
     const script = [

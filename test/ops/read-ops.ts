@@ -10,7 +10,7 @@ export interface Rule {
   runbook: string | undefined;
 }
 
-/** The rules of `ops/prometheus/rules.yml`, as promtool has checked their form. */
+/** Reads the rules of `ops/prometheus/rules.yml`; promtool has checked their form. */
 export function readRules(): Rule[] {
   return read('ops/prometheus/rules.yml')
     .split(/^ {6}- (?=alert:|record:)/m)
@@ -23,13 +23,13 @@ export function readRules(): Rule[] {
     }));
 }
 
-/** On one line, or a block of lines that are indented further. */
+/** Returns an expression, which is on one line or in an indented block. */
 function exprOf(text: string): string {
   const [, first = '', block = ''] = /expr: (.*)\n((?: {10}.*\n)*)/.exec(text) ?? [];
   return first === '|' ? block : first;
 }
 
-/** The expressions of the dashboard, by panel, with values for its variables. */
+/** Reads the dashboard's expressions by panel, with values for its variables. */
 export function readPanels(): { title: string; expr: string }[] {
   const { panels } = JSON.parse(read('ops/grafana/dashboards/helix-temporal.json')) as {
     panels: { title: string; targets: { expr: string }[] }[];
@@ -43,7 +43,7 @@ export function readRunbook(): string {
   return read('docs/runbook.md');
 }
 
-/** Names of the metrics that an expression reads, without labels. */
+/** Returns the names of an expression's metrics, without labels. */
 export function metricsIn(expr: string): string[] {
   const bare = expr.replace(/\{[^}]*\}/g, '').replace(/\b(by|on|group_left)\s*\([^)]*\)/g, '');
   return bare.match(/\b(helix|gen_ai|temporal)[a-z0-9_:]*/g) ?? [];

@@ -17,7 +17,7 @@ const open = (version: number, lists: Partial<OpenCalls> = {}): At =>
 const done = (version: number): At => at(version, { do: 'done', step: 2, status: 'completed' });
 const FIRST = at(0, { do: 'model', step: 1, isFirst: true });
 
-/** A host whose replies are given one by one; what it was asked for is listed. */
+/** Creates a host that lists requests and lets the test give each reply. */
 function createStage(more: Partial<Host> = {}, first = FIRST) {
   const begun: string[] = [];
   const replies = new Map<string, (said: At) => void>();
@@ -97,7 +97,7 @@ describe('the loop of a run', () => {
     await reply('model 1', open(5, LISTS));
     expect(begun).toEqual(['model 1', 'd', 's']);
     expect(view()?.people.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'c']);
-    // The record says it again: it is in progress, or was a moment ago.
+    // The record names the call again, but it is in progress or has just ended.
     await reply('s', open(5, LISTS));
     expect(begun).toHaveLength(3);
     await reply('d', at(8, { do: 'model', step: 2 }));
@@ -112,7 +112,7 @@ describe('the loop of a run', () => {
     await reply('s', open(7, { people: ['a'] }));
     await reply('d', open(6, LISTS));
     expect(begun).toEqual(['model 1', 'd', 's', 'look']);
-    // As old as that: it is not asked again.
+    // The reply is as old as the one before, so the loop does not look again.
     await reply('look', open(6, LISTS));
     expect(begun).toHaveLength(4);
     void running.then(({ next }) => begun.push(next.do));
@@ -129,7 +129,7 @@ describe('the loop of a run', () => {
     await hint();
     await reply('look', at(6, { do: 'model', step: 1 }));
     expect(begun.slice(1)).toEqual(['look', 'model 1']);
-    // Begun too early: people are asked, and their answers are there.
+    // The step began too early: people were asked meanwhile, and then their answers came.
     await reply('model 1', open(7, { people: ['a'], calls: CALLS }));
     loop.adopt(at(8, { do: 'model', step: 1 }));
     await settled();
@@ -150,7 +150,7 @@ describe('the loop of a run', () => {
     await hint({ at: open(7, { machine: ['a'] }) });
     expect(begun.slice(1)).toEqual(['a']);
     expect(view()?.people.map(({ toolCallId }) => toolCallId)).toEqual(['c']);
-    // It was not so: the people are asked as before, and the next hint counts.
+    // The record contradicts the hint: people are asked as before, and the next hint counts.
     await reply('a', open(5, { people: ['a', 'c'], calls: CALLS }));
     await reply('look', open(5, { people: ['a', 'c'], calls: CALLS }));
     expect(view()?.people.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'c']);
@@ -258,7 +258,7 @@ describe('the loop of a run', () => {
     await pass(400);
     await pass(600);
     expect(begun.slice(1)).toEqual(['look']);
-    // The store's clock is behind.
+    // The store's clock is behind, so the loop waits a minimum time before it looks again.
     await reply('look', open(5, { people: ['a'], dueInMs: 3, calls: CALLS }));
     expect(dueInMs()).toBe(10);
   });

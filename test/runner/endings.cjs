@@ -1,2 +1,2 @@
-/** What the test files of this process share, and close when the last of them has ended. */
+/** Resources that this process's test files share; they close after the last file. */
 exports.endings = [];

@@ -1,9 +1,11 @@
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
-/** Jest's environment of a test file: the process itself. What a file changes in it ends with the file. */
+/**
+ * Runs each test file in the process itself. A file's changes to the environment end with the file.
+ */
 module.exports = class NativeEnvironment {
-  // Only jest's own additions go here.
+  // This object takes only jest's own additions.
   global = {};
   moduleMocker = new ModuleMocker(globalThis);
   endings = [];

@@ -1,18 +1,19 @@
-// Runs once before all tests: one real Redis and one real Temporal, shared by the test files, which
-// keep apart by random session ids and task queues. (Plain JavaScript, because jest loads this
-// file before its transforms work for modules.)
+// Runs once before all tests and starts one real Redis and one real Temporal. Test files share them
+// and keep apart by random session ids and task queues. (This is plain JavaScript because jest
+// loads it before its transforms work for modules.)
 import { startPrivateRedis, startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { findRedis } from '../../scripts/engines/redis.mjs';
 import { TEST_TEMPORAL_CONFIG } from '../../scripts/engines/test-environment.mjs';
 import { findTemporal, findTestServer } from '../../scripts/engines/temporal.mjs';
 
 export default async function globalSetup() {
-  // Also when jest is called directly, by an editor for example.
+  // Jest may also be called directly, for example by an editor, so the programs are located here
+  // too.
   process.env.TEMPORAL_CLI_PATH ??= await findTemporal();
   process.env.TEMPORAL_TEST_SERVER_PATH ??= await findTestServer();
   process.env.REDIS_SERVER_PATH ??= await findRedis();
 
-  // Temporal's own collector of garbage takes half of its time otherwise; there is memory enough.
+  // Temporal's garbage collector would otherwise take half of its time; memory is ample.
   process.env.GOGC ??= '400';
 
   const engines = [];
@@ -27,7 +28,7 @@ export default async function globalSetup() {
       const temporal = await startPrivateTemporal({
         file: process.env.TEMPORAL_CLI_PATH,
         dynamicConfig: TEST_TEMPORAL_CONFIG,
-        // Nobody stops it before the end of the run.
+        // The server runs to the end of the test run and is never restarted.
         isKept: false,
       });
       engines.push(temporal);
@@ -36,7 +37,7 @@ export default async function globalSetup() {
   ]);
 }
 
-/** A server that was given is used, and left alone afterwards. */
+/** Uses a given server and leaves it alone, or starts one. */
 async function provide(variable, start) {
   process.env[variable] ??= await start();
 }

@@ -1,5 +1,5 @@
-// Hooks of Node's module loader, in a thread of their own: Node loads TypeScript, compiled as in the build.
-// A module keeps the address of its source, so it finds its neighbours where they are.
+// Hooks of Node's module loader, in their own thread. They compile TypeScript as the build does. A
+// module keeps its source's address, so it finds its neighbours.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export function resolve(specifier, context, next) {
   return url ? { url, shortCircuit: true } : next(specifier, context);
 }
 
-/** Sources import each other by the names of the compiled files. */
+/** Maps the compiled file's name, by which sources import each other, to its source. */
 function sourceOf(specifier, parent) {
   if (!/\.js$/.test(specifier) || !/^\.|^file:/.test(specifier)) return undefined;
   const { href } = new URL(specifier, parent);

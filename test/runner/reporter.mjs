@@ -6,14 +6,14 @@ const MOST_COSTLY = 20;
 const write = (text) => process.stdout.write(`${text}\n`);
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
-/** Prints each test file as it ends, then the files that took longest, and one line of counts. */
+/** Prints each test file as it ends, then the slowest files and a line of counts. */
 export default class Reporter {
   #files = [];
   #error;
   #isComplete = false;
 
   constructor() {
-    // What is tested may end the process: without its counts a run has failed.
+    // Tested code may end the process; a run without its counts has failed.
     process.once('exit', () => {
       if (!this.#isComplete) process.exitCode = 1;
     });
@@ -43,7 +43,7 @@ export default class Reporter {
     for (const { path, wall, inTests } of costly.slice(0, MOST_COSTLY)) {
       write(`${seconds(wall).padStart(9)} ${seconds(inTests).padStart(9)}  ${path}`);
     }
-    // A file that cannot be loaded, or breaks after its tests, is a failure without a failed test.
+    // A file that cannot be loaded, or breaks after its tests, fails without a failed test.
     const failed = numFailedTests + results.numRuntimeErrorTestSuites;
     const skipped = numPendingTests + numTodoTests;
     const counts = `${numPassedTests} passed, ${failed} failed`;

@@ -2,7 +2,7 @@ const { register } = require('node:module');
 const { pathToFileURL } = require('node:url');
 const shared = require('./endings.cjs');
 
-/** By which jest asks a process to end. */
+/** Message by which jest asks a process to end. */
 const CHILD_MESSAGE_END = 2;
 
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
@@ -10,22 +10,22 @@ const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
 register('./hooks.mjs', pathToFileURL(__filename));
 process.setSourceMapsEnabled(true);
-// A process of the run ends when the run does, whatever its test files have left open.
+// A process ends with the test run even if its files have left something open.
 if (process.send) {
   process.on('message', ([kind]) => kind === CHILD_MESSAGE_END && process.exit());
   process.once('disconnect', () => process.exit());
 }
 
 /**
- * How jest loads test files: as Node does, and a process loads each module once for all of its files.
- * Jest's own runtime would load every package anew for each file, in a realm of its own.
+ * Loads test files as Node does, and each module once per process. Jest's own runtime would load
+ * every package again for each file, in a new realm.
  */
 module.exports = class NativeRuntime {
   constructor(_config, environment) {
     this.environment = environment;
   }
 
-  /** Of the test framework, whose state is that of one test file. */
+  /** Reloads modules of the test framework, whose state belongs to one test file. */
   requireInternalModule(file) {
     delete require.cache[file];
     delete globalThis[EVENT_HANDLERS];
@@ -61,9 +61,9 @@ module.exports = class NativeRuntime {
   }
 
   async unstable_importModule(file) {
-    // Jest sets its own, which knows nothing of Node's source maps.
+    // Jest's own hook ignores Node's source maps.
     Error.prepareStackTrace = undefined;
-    // A file that runs again in this process is loaded again.
+    // The query makes Node load a file again if it runs again in this process.
     await import(`${pathToFileURL(file).href}?${performance.now()}`);
   }
 

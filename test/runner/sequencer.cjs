@@ -1,6 +1,6 @@
 const { statSync } = require('node:fs');
 
-/** Of files below `test/`: those that wait for processes, longest first. All others take moments. */
+/** Folders of `test/` whose files wait for processes, longest first; all other files are short. */
 const LONG = [
   'clients/',
   'states/',
@@ -13,7 +13,7 @@ const LONG = [
   'ai-sdk/',
 ];
 
-/** The order of the files: none of the processes is left alone with a long file at the end. */
+/** Orders files so that no process is left alone with a long one at the end. */
 module.exports = class LongestFirst {
   sort(tests) {
     const ranked = tests.map((test) => {

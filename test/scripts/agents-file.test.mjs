@@ -16,7 +16,7 @@ const agent = (name: string, tools: any = []) =>
 const weather = tool({ inputSchema: z.object({ city: z.string() }), execute: () => 'fine' });
 `;
 
-/** A person's project with this file of agents. */
+/** Creates a user's project with this file of agents. */
 function projectWith(text) {
   const folder = tempFolder();
   mkdirSync(join(folder, 'node_modules'));
@@ -33,7 +33,7 @@ async function namesIn(text) {
   return agents.getRegisteredTypes();
 }
 
-// What is registered there stays in the process, and `npm start` looks at agents in one of their own.
+// Registrations stay in the process, so `npm start` checks agents in a separate one.
 test('agents are registered in the registry of the process', async () => {
   const folder = projectWith(`defaultAgentRegistry.register(agent('one'));`);
   await expect(checkAgents('./agents.ts', { folder })).resolves.toEqual(['one']);

@@ -7,7 +7,7 @@ import { projectRoot } from '../../scripts/system/project.mjs';
 
 const config = createRequire(import.meta.url)(join(projectRoot, '.dependency-cruiser.cjs'));
 
-/** Files, and what they must not import. */
+/** Pairs of a file and an import that it must not have. */
 const FORBIDDEN = [
   ['store/log/a-loop.ts', './loop.js'],
   ['protocol/of-tests.ts', '../test/any.js'],
@@ -78,7 +78,7 @@ const FORBIDDEN = [
   ['worker/b.ts', '../api/listen.js'],
 ];
 
-/** What others may not, or only as values. */
+/** Imports that other files must not have, or must have only as types. */
 const ALLOWED = [
   ['worker/index.ts', '../activities/any.js'],
   ['api/main.ts', '../examples/any.js'],

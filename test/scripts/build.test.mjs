@@ -16,7 +16,7 @@ function project() {
 }
 
 const textOf = (root, path) => readFileSync(join(root, 'dist', path), 'utf8');
-/** Outputs are replaced, never written in place: another inode means that it was made again. */
+/** The build replaces outputs and never writes in place, so a new inode means a rebuilt file. */
 const inode = (root, path) => statSync(join(root, 'dist', path)).ino;
 
 describe('the build', () => {

@@ -5,7 +5,7 @@ import { projectRoot } from '../../scripts/system/project.mjs';
 import { useTempFolders, writeText } from './temp-folder.mjs';
 
 const makeFolder = useTempFolders();
-// Written apart, so that these lines are not taken for names of documents themselves.
+// The pieces keep the checker from taking these lines for links to documents.
 const GUIDE = `${'GUIDE'}.md`;
 
 function checkLinks(folder) {

@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const GREEN = { tests: ['12 passed, 0 failed', 0], verify: 0, containers: 0 };
 
-/** Runs `.ci/run` where npm prints these lines and exits with these codes. */
+/** Runs `.ci/run` with an npm that prints these lines and exits with these codes. */
 function runCi({ tests: [line, code], verify, containers }) {
   const bin = join(folder, 'bin');
   mkdirSync(bin);

@@ -11,7 +11,7 @@ const newest = [
   { ai: '7.9.9', react: '4.9.9' },
 ];
 
-/** A machine with an npm of its own, which notes what it was asked for. */
+/** Creates a machine whose npm records its requests. */
 function machine({ refuses = () => false } = {}) {
   const installed = [];
   const lines = [];

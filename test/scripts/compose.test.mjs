@@ -14,7 +14,7 @@ const textOf = (path) => readFileSync(join(root, path), 'utf8');
 const read = (path) => parse(textOf(path), { merge: true });
 
 const SKIPPED = new Set(['node_modules', 'dist', '.git', '.data', 'test']);
-/** Text that starts Temporal, its UI, Redis or Postgres, or tells a reader how. */
+/** Matches text that starts Temporal, its UI, Redis or Postgres, or tells a reader to. */
 const STARTS =
   /\bstart-dev\b|\btemporalio\/(server|temporal|ui|auto-setup|admin-tools)\b|(['"]|- )(redis|valkey)-server\b|image: *['"]?(redis|valkey|postgres)\b|docker run\b/;
 
@@ -27,24 +27,28 @@ function starters(folder = '') {
   });
 }
 
-/** Compose files, and the services of each whose work needs what the others may not have. */
+/**
+ * Compose files with their exceptions: published services, services that write, and settings that
+ * the file decides.
+ */
 const COMPOSE = {
   'docker-compose.yml': {
     published: ['api', 'grafana', 'temporal-ui-proxy'],
     writes: [],
-    // It brings a Temporal of its own, which has neither TLS nor keys.
+    // The file starts its own Temporal, which has neither TLS nor keys.
     decided: ['TEMPORAL_API_KEY', 'TEMPORAL_CONFIG_FILE', 'TEMPORAL_PROFILE', 'TEMPORAL_TLS'],
   },
   'templates/app/compose.yaml': {
     published: ['api'],
-    // Its tool stands in for a payment provider, with a file.
+    // The template's tool stands in for a payment provider and writes to a file.
     writes: ['worker'],
     decided: [
       'TEMPORAL_API_KEY',
       'TEMPORAL_CONFIG_FILE',
       'TEMPORAL_PROFILE',
       'TEMPORAL_TLS',
-      // The namespace of the development server; no UI, no lab agent, and its own file of agents.
+      // The template fixes the development server's namespace, has no UI and no lab agent, and
+      // names its agents' file.
       'TEMPORAL_NAMESPACE',
       'TEMPORAL_UI_URL',
       'LAB',
@@ -58,18 +62,18 @@ it('every file that starts an engine is known here, and held to the rules below'
   expect(starters().sort()).toEqual(
     [
       ...Object.keys(COMPOSE),
-      // Its commands start the image of this repository alone.
+      // Its commands start only this repository's image.
       'docs/deploying.md',
-      // Names of programs and images to look for.
+      // These files name programs and images to look for.
       'scripts/containers/images.mjs',
       'scripts/engines/redis.mjs',
-      // Below, as a program.
+      // The program's arguments are tested below.
       'scripts/engines/temporal-server.mjs',
     ].sort(),
   );
 });
 
-/** Settings that a supervisor sets, or only the launcher of a machine reads. */
+/** Settings that only a supervisor sets or only a machine's launcher reads. */
 const OF_NO_CONTAINER = ['DATA_DIR', 'LISTEN_WITHIN', 'LEASE_ID', 'ENDED_LEASE_ID'];
 const OF_REQUESTS =
   /^(HOST|PORT|METRICS_PORT|HELIX_ALLOW_UNAUTHENTICATED|JWT_\w+|\w+_ROLE|REPLIES_OUTLIVE_TOKENS|BUSY_POLICY|WEB_ROOT|CORS_\w+|MAX_\w+|TRUSTED_PROXIES)$/;
@@ -87,7 +91,7 @@ describe.each(Object.entries(COMPOSE))('%s', (path, { published, writes, decided
     expect(service.cap_drop).toEqual(['ALL']);
     expect(service.security_opt).toEqual(['no-new-privileges:true']);
     expect(service.user).toMatch(/^(?!root$|0$)\S+$/);
-    // Of a registry by its version, or built here.
+    // Images come from a registry by their version or are built here.
     if (service.pull_policy !== 'never') expect(service.image).toMatch(/:[\w.-]*\d[\w.-]*$/);
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
     const keys = Object.keys(service.environment ?? {});
@@ -144,7 +148,8 @@ describe.each(Object.entries(COMPOSE))('%s', (path, { published, writes, decided
     );
     expect(said).toEqual([[expect.anything(), expect.stringMatching(/^\$\{\w+:\?[^}]+\}$/)]]);
     expect(text.match(/HELIX_ALLOW_UNAUTHENTICATED[:=] *['"]?(1|true)/)).toBeNull();
-    // A key comes as it is set: what a default would make blank is absent, and what is blank is an error.
+    // Keys are passed on as they are: a default could turn an absent key into a blank one, which is
+    // an error.
     const keys = Object.entries(services['api']?.environment ?? {});
     for (const [key, value] of keys.filter(([name]) => name.startsWith('JWT_')))
       expect([key, value]).toEqual([key, null]);
@@ -202,7 +207,9 @@ it('the manifests of Kubernetes hold no secret, open no server, and give no righ
   }
 });
 
-/** Folders that the images' users own, by their definitions; a new volume takes its owner from there. */
+/**
+ * Folders that the images' users own by the images' definitions; a new volume inherits the owner.
+ */
 const OWN_FOLDERS = {
   postgres: '/var/lib/postgresql/data',
   redis: '/data',

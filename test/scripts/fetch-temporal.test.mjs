@@ -21,7 +21,10 @@ test.each([DEV_SERVER, TEST_SERVER])('$name has a checksum for each system', ({ 
 });
 
 describe('the download', () => {
-  /** Speaks the service's wire: first where the archive is and what to take from it, then the archive. */
+  /**
+   * Starts a service with the real protocol: first the archive's address and its entry, then the
+   * archive.
+   */
   async function startService({ archive = '', status = 200 }) {
     const asked = [];
     const server = createServer((request, response) => {
@@ -69,7 +72,7 @@ describe('the download', () => {
 });
 
 describe('the wheel', () => {
-  /** A PATH with stand-ins for the programs, which note their arguments in `asked`. */
+  /** Creates a PATH with stand-ins for the programs, which record their arguments in `asked`. */
   function machineWith(programs) {
     const bin = tempFolder();
     const notes = `${bin}/asked`;
@@ -83,7 +86,7 @@ describe('the wheel', () => {
     };
   }
 
-  /** Puts the wheel into the folder that follows --dest. */
+  /** Returns a command that writes the wheel into the folder after --dest. */
   const delivering = (wheel = WHEEL) =>
     `while [ "$1" != --dest ]; do shift; done; echo ${wheel} | base64 -d > "$2/p.whl"`;
 

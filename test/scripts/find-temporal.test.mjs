@@ -14,18 +14,18 @@ const tempFolder = useTempFolders();
 
 function machine() {
   const bin = tempFolder();
-  // The shell that runs the stand-ins needs no PATH of its own.
+  // The shell that runs the stand-ins needs no PATH.
   return { bin, env: { PATH: bin, XDG_CACHE_HOME: tempFolder() } };
 }
 
-/** A program of which no build but that of the stand-in is taken. */
+/** Returns a release whose only accepted checksum is the stand-in's. */
 function pinned(line = REAL) {
   const file = writeProgram(tempFolder(), 'temporal', line);
   const checksum = createHash('sha256').update(readFileSync(file)).digest('hex');
   return { ...DEV_SERVER, checksums: { [`${process.platform}-${process.arch}`]: checksum } };
 }
 
-/** Places that note that they were asked; those that have the program write a stand-in. */
+/** Returns places that record requests; those with the program write a stand-in. */
 function places(has) {
   const asked = [];
   const entries = Object.entries(has).map(([name, line]) => [

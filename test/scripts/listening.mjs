@@ -1,9 +1,9 @@
-// Which TCP ports a process and all that it has started listen on, by Linux' own tables.
+// Finds the TCP ports that a process and its descendants listen on, from Linux' tables.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const LISTEN = '0A';
 
-/** `[{ host, port }]` */
+/** Returns `[{ host, port }]`. */
 export function listeningOf(pid) {
   const sockets = new Set(descendants(pid).flatMap(socketsOf));
   return ['tcp', 'tcp6'].flatMap((table) =>
@@ -27,7 +27,7 @@ function descendants(pid) {
   return found;
 }
 
-/** A process may end while it is looked at. */
+/** A process may end while it is inspected. */
 function parentOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -39,7 +39,7 @@ function parentOf(pid) {
 
 function socketsOf(pid) {
   return filesOf(pid).flatMap((fd) => {
-    // A file may close while the others are read: it alone is left out.
+    // A file may close meanwhile; only that one is left out.
     try {
       const target = readlinkSync(`/proc/${pid}/fd/${fd}`);
       return /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? [];
@@ -57,7 +57,9 @@ function filesOf(pid) {
   }
 }
 
-/** IPv4 in the order of this machine's bytes (little-endian), as hexadecimal digits. */
+/**
+ * Linux writes IPv4 addresses as hexadecimal digits in the machine's byte order (little-endian).
+ */
 function toAddress(local) {
   const [hex, port] = local.split(':');
   const host =

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Most bytes of scripts that each page may load before it is shown, compressed. */
+/** Limits on the compressed size of the scripts that each page loads before it is shown, bytes. */
 const MOST_BYTES = { 'index.html': 160_000, 'console.html': 90_000 };
 
-/** Bytes of the scripts that each page of a built folder loads at once, as servers send them, by the page's file. */
+/**
+ * Returns the compressed size of the scripts that each page of a built folder loads at once, bytes.
+ */
 function pageSizes(folder) {
   return Object.fromEntries(
     Object.keys(MOST_BYTES).map((page) => {
@@ -19,7 +21,7 @@ function pageSizes(folder) {
 
 it('each page loads no more scripts than its limit before it is shown', () => {
   const sizes = pageSizes('dist/web');
-  // A page that names no script would pass.
+  // A page without scripts would pass the limit.
   for (const bytes of Object.values(sizes)) expect(bytes).toBeGreaterThan(50_000);
   expect(Object.entries(sizes).filter(([page, bytes]) => bytes > MOST_BYTES[page])).toEqual([]);
 });

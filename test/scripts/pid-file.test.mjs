@@ -21,7 +21,7 @@ test('another process that has reused its process id is left alone', async () =>
   const stranger = startEngine();
   writeFileSync(file, JSON.stringify({ pid: stranger.pid, startTime: 'another' }));
   await expect(stopLeftOver(file)).resolves.toBe(false);
-  // A signal that was sent would have been delivered by the time of this second one.
+  // An earlier signal would have been delivered before this one.
   expect(process.kill(stranger.pid, 'SIGKILL')).toBe(true);
   await expect(stranger.exited).resolves.toMatchObject({ reason: 'SIGKILL' });
 });

@@ -29,7 +29,7 @@ test('Temporal keeps its runs over kill -9, and knows the search attributes', as
     await client.workflow.start('any', { workflowId: 'kept', taskQueue: 'unserved' });
     await engine.kill9();
     await engine.restart();
-    // The client may still be waiting to try its broken connection again.
+    // The old client may still be waiting to retry its broken connection.
     const again = await Connection.connect({ address: engine.address });
     const handle = new Client({ connection: again }).workflow.getHandle('kept');
     await expect(handle.describe()).resolves.toMatchObject({ status: { name: 'RUNNING' } });

@@ -1,6 +1,6 @@
 import { runRows } from '../../scripts/verify.mjs';
 
-/** Runs rows whose scripts end when the test says so, with these codes. */
+/** Runs rows whose scripts end with these codes when the test says so. */
 function rowsOf(rows, codes = {}) {
   const begun = [];
   const ends = new Map();

@@ -15,8 +15,8 @@ const PARTS = [
 ];
 
 /**
- * A project with this project's scripts and settings, but with two processes that do nothing: what
- * is tested is how they are started, watched and stopped. Each of them writes its process id.
+ * Creates a project with this project's scripts and settings, but with two idle processes that
+ * print their ids. Tests on it cover starting, watching and stopping.
  */
 export function createStandInProject(folder) {
   const root = join(folder, 'project');
@@ -40,7 +40,7 @@ const SERVER = `
   createServer((_request, response) => response.end()).listen(process.env.PORT);
 `;
 
-/** Starts the product, with or without npm, and lets a test wait for what it prints. */
+/** Starts the product, with or without npm, and lets a test wait for its output. */
 export function startCommand(root, env = {}, args = [], { throughNpm = false } = {}) {
   const [file, before] = throughNpm
     ? ['npm', ['start']]
@@ -68,7 +68,7 @@ export function startCommand(root, env = {}, args = [], { throughNpm = false } =
     child,
     exited,
     output: () => seen.join('\n'),
-    /** The next line that matches. */
+    /** Resolves with the next line that matches. */
     line(pattern) {
       return new Promise((resolve, reject) => {
         const check = (line) => {
@@ -84,34 +84,34 @@ export function startCommand(root, env = {}, args = [], { throughNpm = false } =
   };
 }
 
-/** Found by `npm test` already; looking for them again would only cost time. */
+/** Returns the engines that `npm test` has already found, which saves another search. */
 function engines() {
   const { TEMPORAL_CLI_PATH, REDIS_SERVER_PATH } = process.env;
   return { TEMPORAL_CLI_PATH, REDIS_SERVER_PATH };
 }
 
-/** The process id of an engine, from the file that the start command keeps for it. */
+/** Reads an engine's process id from the file of the start command. */
 export function enginePid(root, name) {
   const file = join(root, '.data', `${name}.pid.json`);
   try {
     return JSON.parse(readFileSync(file, 'utf8')).pid;
   } catch {
-    // The engine died just now, or its file is being written.
+    // The engine has just died, or its file is being written.
     return undefined;
   }
 }
 
-/** Of which each process gets those that it needs. */
+/** Keys of which each process gets only those that it needs. */
 export const KEYS = {
   OPENAI_API_KEY: 'model-key',
   JWT_SECRET: 'sign-in-key',
   SOME_TOKEN: 'other-key',
 };
 
-// A database removes its journal meanwhile.
+// The file may be gone, because a database removes its journal meanwhile.
 export const modeOf = (path) => (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
 
-/** Everything below a folder that others on this machine may read. */
+/** Lists everything below a folder that other users of this machine may access. */
 export function openTo(others, folder) {
   return readdirSync(folder, { recursive: true })
     .map((name) => join(folder, name))

@@ -1,6 +1,7 @@
-// What a web page can do to a product that runs on its visitor's machine, by `npm start`, or in an app of `init`
-// with the Temporal server of its compose file: it knows or finds every port of 127.0.0.1, it sends what browsers send without asking first, and its own host
-// name may lead here (DNS rebinding). It must neither read nor change anything.
+// Attacks by a web page on a product that runs on its visitor's machine, by `npm start` or in an
+// app of `init` with the Temporal server of its compose file. The page finds every port of
+// 127.0.0.1, sends what browsers send without a preflight, and its host name may resolve to this
+// machine (DNS rebinding). It must neither read nor change anything.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { parse } from 'yaml';
@@ -16,14 +17,14 @@ import { join } from 'node:path';
 
 const EVIL = 'rebound.evil.example';
 const NAMESPACE = '/api/v1/namespaces/default';
-/** Two browsers' ways: a page of another site, and one whose name was made to lead here. */
+/** Headers of a page on another site; `REBOUND` has those of a page whose name resolves here. */
 const CROSS_SITE = {
   origin: `http://${EVIL}`,
   'sec-fetch-site': 'cross-site',
   'sec-fetch-mode': 'no-cors',
 };
 const REBOUND = { host: EVIL, origin: `http://${EVIL}`, 'sec-fetch-site': 'same-origin' };
-// For a port that does not speak HTTP, or one that forwards requests to workers that do not exist.
+// Time limit for a port that does not speak HTTP or forwards requests to missing workers.
 const PATIENCE_MS = 1500;
 
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
@@ -52,7 +53,7 @@ onLinux('npm start', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  /** A conversation that waits for a person to approve 5,000. */
+  /** Makes a conversation wait for a person to approve 5,000. */
   async function askForApproval() {
     const script = [{ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5000 } }] }];
     const parts = [{ type: 'text', text: JSON.stringify({ script }) }];
@@ -140,7 +141,7 @@ onLinux('the Temporal server of an app', () => {
     const { services } = parse(readFileSync(file, 'utf8'), { merge: true });
     const port = await anyFreePort();
     const here = {
-      // Containers, too, have addresses that this machine's browsers reach.
+      // This machine's browsers reach the addresses of containers too.
       '--ip': '127.0.0.1',
       '--db-filename': join(folder, 'temporal.db'),
     };
@@ -182,7 +183,7 @@ onLinux('the Temporal server of an app', () => {
   }, 60_000);
 });
 
-/** Everything that a page might find out or bring about, on one port. */
+/** Returns everything that a page might read or change on one port. */
 function attacksOn({ sessionId, runId }) {
   const workflow = `${NAMESPACE}/workflows/${encodeURIComponent(`run:${runId}`)}`;
   const stop = {
@@ -199,7 +200,7 @@ function attacksOn({ sessionId, runId }) {
     ['POST', `/namespaces/default/task-queues/helix-agents/nexus-services/any/op`, '{}'],
     ['POST', answer, '{"approved":true}'],
     ['POST', `/api/chat/${sessionId}/stop`, '{"mode":"abort"}'],
-    // Redis takes lines.
+    // Redis accepts commands line by line.
     ['POST', '/', '\r\nFLUSHALL\r\nSHUTDOWN NOSAVE\r\n'],
   ];
   const reads = ['/', '/metrics', `${NAMESPACE}/workflows`, `${workflow}/history`, '/api/sessions'];
@@ -208,13 +209,13 @@ function attacksOn({ sessionId, runId }) {
     ...writes.flatMap(([method, path, body]) => [
       { method, path, body, headers: { ...CROSS_SITE, 'content-type': 'text/plain' } },
       { method, path, body, headers: { ...REBOUND, 'content-type': 'application/json' } },
-      // As the Temporal UI's own page does it, whose cookie the rebound page may read.
+      // The Temporal UI's own page sends this cookie, which the rebound page may read.
       { method, path, body, headers: { ...REBOUND, ...CSRF } },
     ]),
   ];
 }
 
-/** Any token does for one who sets the cookie himself. */
+/** The server compares token and cookie, so an attacker who sets both may choose any token. */
 const CSRF = { cookie: '_csrf=known', 'x-csrf-token': 'known', 'content-type': 'application/json' };
 
 function payload(value) {
@@ -224,7 +225,7 @@ function payload(value) {
   };
 }
 
-/** The whole reply as text, head and body; status 0 if none came. */
+/** Resolves with the whole reply, head and body, as text; the status is 0 if none came. */
 function send({ host, port }, { method, path, headers, body }) {
   return new Promise((resolve) => {
     const given = { host: `${host}:${port}`, ...headers };

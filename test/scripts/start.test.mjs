@@ -23,7 +23,7 @@ afterEach(async () => {
     await exited;
   }
 });
-// Hooks run in this order: the folders go when nothing works in them any more.
+// Hooks run in this order, so the folders go after the processes that use them.
 const tempFolder = useTempFolders();
 
 function start(...options) {
@@ -51,7 +51,7 @@ const isRunning = (pid) => startTimeOf(pid) !== undefined;
 const allGone = (pids) =>
   waitUntil(() => !Object.values(pids).some(isRunning), { withinMs: 15_000 });
 
-/** By Linux' own tables. */
+/** Checks the environments of processes in Linux' tables. */
 function expectKeysWhereNeeded(pids) {
   if (process.platform !== 'linux') return;
   const environments = Object.entries(pids).map(([name, pid]) => {
@@ -143,7 +143,7 @@ test('a server that was given but does not answer is named in one sentence', asy
     [temporal, [], 'Temporal at 127.0.0.1:1 (TEMPORAL_ADDRESS)'],
     [{ ...redis, ...others }, ['worker'], 'Redis at 127.0.0.1:1 (REDIS_URL)'],
   ];
-  // Together, because each of them waits for some seconds in case the server is only starting.
+  // The cases run concurrently, since each waits some seconds in case the server is only starting.
   const checks = cases.map(async ([env, args, sentence]) => {
     const command = start(createStandInProject(tempFolder()), env, args);
     await expect(command.exited).resolves.toBe(1);

@@ -4,7 +4,7 @@ import { runCommand } from '../../scripts/system/run-command.mjs';
 
 const FILE = pathToFileURL(resolve('scripts/start/stop-request.mjs')).href;
 
-/** In a process of its own: ends after these signals at these times, ms. */
+/** Runs a process that gets signals at these times, ms, and ends. */
 const press = (...at) =>
   runCommand(process.execPath, [
     '--input-type=module',

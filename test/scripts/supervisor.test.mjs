@@ -1,6 +1,6 @@
 import { restartPause, supervise } from '../../scripts/start/child-process.mjs';
 
-/** Children that die when the test says so, and a clock that stands still between. */
+/** Creates children that die when the test says so, and a clock that otherwise stands still. */
 function fakeFleet() {
   const children = [];
   const pauses = [];

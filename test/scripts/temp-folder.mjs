@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Returns a function that makes a folder; all of them are removed after each test. */
+/** Returns a function that makes a folder; each test's folders are removed after it. */
 export function useTempFolders() {
   const folders = [];
   afterEach(() => {
@@ -22,7 +22,9 @@ export function writeText(folder, path, text) {
   return file;
 }
 
-/** A program that prints one line, whatever it is asked: a stand-in for an engine of any version. */
+/**
+ * Writes a program that always prints the same line, as a stand-in for an engine of any version.
+ */
 export function writeProgram(folder, name, line) {
   const file = writeText(folder, name, `#!/bin/sh\necho '${line}'\n`);
   chmodSync(file, 0o755);

@@ -18,7 +18,7 @@ async function listen(server) {
   return { host: '127.0.0.1', port: server.address().port };
 }
 
-/** The proxy before a stand-in for the UI, which notes what reaches it and sends it back. */
+/** Starts the proxy before a stand-in for the UI that records and echoes requests. */
 async function startProxy({ names } = {}) {
   const reached = [];
   const upstream = await listen(

@@ -16,7 +16,7 @@ describe('attempts', () => {
     const sixth = session.writer(runId, 1, 6);
     equal(await session.claim(sixth), { kind: 'exhausted' });
     equal(await session.claim(sixth), { kind: 'exhausted' });
-    // The text of the last attempt is still in the log, for the end that keeps it.
+    // The log keeps the last attempt's text for an end that stores it.
     equal(textIn(await session.log()), 'written by 5');
     equal((await session.end(runId, 'failed')).kind, 'ended');
     const next = await session.newRun('u2');
@@ -209,8 +209,8 @@ describe('attempts', () => {
 });
 
 /**
- * Checks the order: already done (first result), stop record, fence, expected state; each pair of
- * neighbours.
+ * The order of checks is: already done (first result), stop record, fence, expected state. Each
+ * case tests two neighbours.
  */
 describe('order of checks', () => {
   it('a claim checks a committed step before a stop', async ({ session }) => {

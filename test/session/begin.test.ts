@@ -38,7 +38,7 @@ describe('begin', () => {
     const before = Date.now();
     await session.claim(session.writer(run.runId, 1, 1));
     const { runStartedAt = 0 } = (await session.record()) ?? {};
-    // Also not while its agent was paused, or no worker was there.
+    // The start does not count time for which its agent was paused or no worker was there.
     ok(runStartedAt >= before);
     await session.end(run.runId, 'completed');
     equal((await session.runs()).at(-1)?.startedAt, runStartedAt);
@@ -59,7 +59,7 @@ describe('begin', () => {
     equal(await session.begin(later), { kind: 'busy' });
     equal(await session.begin({ ...later, policy: 'queue' }), { kind: 'busy' });
     includes(await session.record(), { runId, status: 'waiting_approval' });
-    // A time that has passed is now.
+    // A start time in the past means now.
     includes(await session.begin({ ...later, startAt: 1 }), { kind: 'begun' });
     equal((await session.record())?.waitsUntil, undefined);
   });
@@ -118,7 +118,7 @@ describe('begin', () => {
     await session.stop();
     equal(await session.begin({ messages: again }), { kind: 'accepted' });
     equal(await ids(), ['h1', 'u1']);
-    // What follows it is new, with or without a visible message.
+    // Messages after the accepted one are new, with or without a visible one.
     const more = [...again, hidden('h3'), userMessage('u2'), hidden('h4')];
     includes(await session.begin({ messages: more }), { kind: 'begun' });
     equal(await ids(), ['h1', 'u1', 'h3', 'u2', 'h4']);
@@ -371,7 +371,7 @@ describe('who asks by a turn', () => {
       ...{ sessionId: copy.id, agent: 'agent', owner: 'ann', nonce: 'n', now: 1, by: 'bob' },
       ...{ rows: [first.row], messages: [first], visibleMessages: 1 },
       turn: { turn: 1, row: 0, messageId: 'msg-1', step: 0, hasReplied: false },
-      // As a copier collects them: from each message of the turn.
+      // A copier collects the askers of each message of the turn, with repetitions.
       askers: [[OLGA, person('bob'), person('bob')]],
     });
     equal((await copy.record())?.askers, [OLGA, person('bob')]);
@@ -391,7 +391,7 @@ describe('who asks by a turn', () => {
     await session.decide(runId, 'a', true, { approver: OLGA });
     const permission = await session.start(runId, 2, 'a');
     includes(permission, { kind: 'execute', requester: ANN, approver: OLGA });
-    // A row that is made without the tool has no more of the decision than others.
+    // A row made without the tool contains no trace of the decision.
     await session.stop({ mode: 'abort' });
     await session.end(runId, 'aborted');
     equal(JSON.stringify(await session.rows()).includes('operator'), false);

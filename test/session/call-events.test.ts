@@ -3,7 +3,7 @@ import { equal, includes } from '../../store/conformance/assertions.js';
 import { AGENT, server } from '../../store/conformance/fixtures.js';
 import { it } from './rules.js';
 
-/** Events that calls emit besides their results. */
+/** Events that calls emit in addition to their results. */
 describe('events of a call', () => {
   const event = (agentId: string, data: unknown, extra: object = {}): StreamChunk => ({
     type: 'custom',
@@ -23,7 +23,7 @@ describe('events of a call', () => {
     await session.start(runId, 1, 't', 1);
     const [s, t] = ['s', 't'].map((id) => session.callWriter(runId, 1, id, 1));
     if (s === undefined || t === undefined) throw new Error('unreachable');
-    // An empty list and a number with many decimals are read back unchanged.
+    // An empty list and a fraction must come back unchanged.
     await streamManager.append(s, 1, [event(session.id, { of: [], part: 0.1 })], 0);
     await streamManager.append(t, 1, [event(session.id, 't')], 0);
     await streamManager.append(s, 2, [event(session.id, 'seen', { transient: true })], 0);

@@ -49,7 +49,7 @@ describe('start call', () => {
       });
     includes(await start(2, {}), { kind: 'verify', call: { input: { of: 's' } } });
     equal(await session.messages('text_delta'), []);
-    // Whichever request gets no reply, the same attempt is asked again.
+    // If a reply is lost, the same attempt may ask again.
     includes(await start(2, {}), { kind: 'verify' });
     includes(await start(3, {}), { kind: 'verify' });
     equal(await start(2, { verified: 'not_done' }), { kind: 'fenced' });
@@ -109,7 +109,7 @@ describe('start call', () => {
     includes(await session.messages('stream_resync'), [
       { toolCallId: 's', reason: 'crash_recovery' },
     ]);
-    // Earlier entries are not withdrawn by a third attempt.
+    // A third attempt does not withdraw earlier entries.
     await session.start(runId, 1, 's', 3);
     equal((await session.messages('stream_resync')).length, 1);
   });

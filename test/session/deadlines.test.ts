@@ -52,7 +52,7 @@ describe('settle call, a deadline', () => {
       approval('b', { deadlineMs: 60_000 }),
       client('c', { deadlineMs: 1 }),
     );
-    // The clocks of callers do not matter.
+    // The callers' clocks do not matter.
     await session.decide(runId, 'b', true, { now: Date.now() + FAR_AHEAD_MS });
     const late = await eventually('the deadline passes', async () => {
       const result = await session.expire(runId, 'c', 1);

@@ -6,7 +6,7 @@ import type { NewCall } from '../../store/contract/call-record.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { drive, newSessionId } from '../support/session-driver.js';
 
-/** A conversation whose run has asked for these calls in its first step. */
+/** Opens a conversation whose run made these calls in its first step. */
 async function begin(...calls: NewCall[]) {
   const stores = createMemoryStores();
   const session = drive(stores, newSessionId());
@@ -110,7 +110,7 @@ describe('what a run does next', () => {
     await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
     expect(await next(tree.runId)).toEqual({ ...OPEN, children: ['d1', 'd2'], people: ['own'] });
     await session.decide(one.ref.runId, 'x', false);
-    // All it asked is answered; others of the conversation are not.
+    // The sub-agent's own questions are answered, but others of the conversation are open.
     expect(await nextOf(one)).toEqual(OPEN);
     await session.decide(two.ref.runId, 'y', true);
     await session.decide(tree.runId, 'own', true);

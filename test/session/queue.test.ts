@@ -99,7 +99,7 @@ describe('queue', () => {
         now: Date.now(),
       });
     equal(await remove('u1'), { kind: 'removed', count: 0 });
-    // An entry is removed as a whole.
+    // An entry is removed with all of its messages.
     equal(await remove('u3'), { kind: 'removed', count: 1 });
     equal(await session.accepted(['u1', 'u2', 'u3', 'u4']), ['u1', 'u4']);
     includes(await session.enqueue('u2'), { kind: 'queued' });

@@ -53,7 +53,7 @@ describe('resume run', () => {
         mode: 'continue',
       },
     ]);
-    // The model gets everything, and step numbers continue.
+    // The model gets the whole transcript, and step numbers continue.
     includes(await session.claim(session.writer(`${session.id}:2-again`, 3, 1)), {
       kind: 'claimed',
       rowCount: 4,

@@ -48,7 +48,7 @@ describe('rewind', () => {
     const text = textIn(await session.log());
     equal([text.includes(nameOf(first)), text.includes(nameOf(second))], [true, false]);
     includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 7 }]);
-    // A page that got the earlier reply gets another one in its place.
+    // For a page with the earlier reply, the new reply replaces it.
     if (result.kind !== 'rewound') throw new Error(result.kind);
     await conclude(session, result.run, 1);
     includes(await session.newRun('u3'), { turn: 3, messageId: 'msg-5' });

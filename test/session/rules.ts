@@ -1,7 +1,10 @@
 import { createSuite } from '../../store/conformance/suite.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 
-/** A case about a rule of the record, on a store in memory: what another store adds is for the suite of stores. */
+/**
+ * Registers a case about the record's rules on the memory store; the stores' suite tests the
+ * stores.
+ */
 export const { it } = createSuite({
   open: () => Promise.resolve({ ...createMemoryStores(), close: () => Promise.resolve() }),
   describe: (name, body) => {

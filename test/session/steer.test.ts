@@ -101,7 +101,7 @@ describe('steer', () => {
       { id: 'u4', mode: 'queue' },
       { id: 'u2', mode: 'queue' },
     ]);
-    // They steer no later run: each gets its own turn.
+    // They steer no later run; each gets its own turn.
     const begun = await session.beginNext();
     if (begun.kind !== 'begun') throw new Error(begun.kind);
     const second = session.writer(begun.run.runId, 1, 9);
@@ -149,7 +149,7 @@ describe('legs', () => {
     const second = { number: 2, at: 1_000, used: USAGE };
     includes(await session.record(), { leg: second });
     await session.ask(runId, 2, [client('b')]);
-    // As long as it waits, it is the leg that has asked.
+    // While the run waits, its leg is the one that asked.
     includes(await session.record(), { leg: second });
     await session.answer(runId, 'b', { output: 1 });
     includes(await session.record(), { leg: { number: 3, used: USAGE } });

@@ -10,7 +10,7 @@ const typesOf = async ({ session }: Case): Promise<string[]> =>
 const FIRST = { inputTokens: 100, outputTokens: 20, cachedTokens: 60, costMicroUsd: 250 };
 const SECOND = { inputTokens: 150, outputTokens: 5, cacheWriteTokens: 40, reasoningTokens: 3 };
 const BOTH = { ...FIRST, ...SECOND, inputTokens: 250, outputTokens: 25 };
-/** Values that Lua would change when decoding and encoding them. */
+/** Values that Lua would change by decoding and encoding them. */
 const OUTPUT = { list: [], object: {}, n: 1_234_567_890_123_456, deep: [[null]], text: 'ä"\n' };
 
 describe('commit', () => {
@@ -166,7 +166,7 @@ describe('discard', () => {
       { reason: 'provider_error', stepId: 's1' },
       { reason: 'provider_error' },
     ]);
-    // The count outlives the worker.
+    // The failure count survives the worker.
     includes(await session.claim(session.writer(runId, 1, 2)), { failures: 2 });
   });
 
@@ -313,7 +313,6 @@ describe('take over', () => {
   });
 });
 
-/** Usage and result of a run. */
 describe('usage', () => {
   it('usage of steps and discarded attempts is added up, once each', async ({ store, session }) => {
     const { runId } = await session.newRun();

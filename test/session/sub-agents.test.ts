@@ -105,7 +105,7 @@ describe('a sub-agent', () => {
       ],
     });
     equal((await tree.root.answer(two.ref.runId, 'c', { output: 1 })).kind, 'stored');
-    // Its calls are answered, but it still waits for the others.
+    // Its calls are answered, but it still waits for its siblings.
     equal(await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1)), { kind: 'not_ready' });
     equal((await tree.root.decide(tree.runId, 'r', true)).kind, 'stored');
     equal(await tree.root.start(tree.runId, 1, 'r'), { kind: 'refused' });
@@ -137,7 +137,7 @@ describe('a sub-agent', () => {
     await tree.root.decide(one.ref.runId, 'a', false);
     await tree.root.answer(two.ref.runId, 'b', { output: 1 });
     await one.driver.ask(one.ref.runId, 2, [heldCall(one.ref.runId, 'a2')]);
-    // The other one may continue but has not done so yet.
+    // The sibling may continue but has not done so yet.
     includes(await tree.root.record(), { status: 'running', stream: 'active' });
     await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1));
     await two.driver.commit(two.driver.writer(two.ref.runId, 2, 1));
@@ -158,7 +158,7 @@ describe('a sub-agent', () => {
     let result = await driver.expire(ref.runId, 'c');
     while (result.kind === 'not_due') result = await driver.expire(ref.runId, 'c');
     includes(result, { kind: 'stored', resume: { step: 1, approved: [] } });
-    // A client's result replaces the timeout until the sub-agent has read that.
+    // A client's result replaces the timeout until the sub-agent has read the timeout.
     includes(await tree.root.answer(ref.runId, 'c', { output: 'late' }), { kind: 'stored' });
     includes(await driver.claim(driver.writer(ref.runId, 2, 1)), { rowCount: 3 });
     includes(await driver.rows(2), [{ output: 'late' }]);
@@ -189,7 +189,7 @@ describe('a sub-agent', () => {
     await two.driver.ask(two.ref.runId, 1, [asked]);
     includes(await tree.root.extend(two.ref.runId, 'y', 5_000), { kind: 'extended' });
     const before = await tree.root.call('y');
-    // One continues because the agent that it waits for is lost, and ends.
+    // The first sub-agent's own sub-agent is lost, so the first one continues and ends.
     await settleChild(setup, one.driver, one.ref.runId, 'e1');
     await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1));
     await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
@@ -392,7 +392,7 @@ describe('a sub-agent', () => {
     await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
     includes(await tree.root.record(), { stream: 'paused' });
     equal(Object.keys(await tree.root.pending()), ['x', 'y']);
-    // Its own sub-agent is lost: it continues although the other one waits.
+    // Its own sub-agent is lost, so it continues although its sibling waits.
     await below.end(child.runId, 'failed');
     await settleChild(setup, one.driver, one.ref.runId, 'e1');
     includes(await tree.root.record(), { stream: 'active' });

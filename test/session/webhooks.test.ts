@@ -9,7 +9,7 @@ import { it } from './rules.js';
 
 const SECRET = 'secret-of-s';
 
-/** The tool of call `s` has passed its address on, and the call waits. */
+/** Makes the tool of call `s` pass its address on, so that the call waits. */
 async function waitForHook(
   { store }: Pick<Case, 'store'>,
   session: SessionDriver,
@@ -98,7 +98,7 @@ describe('the webhook of a call', () => {
       equal(expired.kind, deadlineMs === 1 ? 'stored' : 'not_due');
       if (deadlineMs === 1) {
         equal(await callHook(store, session.id, runId), { kind: 'expired' });
-        // Nobody is told of what comes after it.
+        // The tool has its outcome, so later answers reach nobody.
         includes(await session.answer(runId, 's', { output: 1 }), { kind: 'already_completed' });
       } else await session.stop();
     }

@@ -10,7 +10,7 @@ import { createKeySpace } from '../../store/redis/keys.js';
 const WRITER = { name: 'w:a', token: 1, agentType: 'tester', runId: '*', step: 0 };
 const OPEN = { writer: WRITER, nonce: 'n', now: 1 };
 
-/** A stream to which `meanwhile` is done between the first load and the first commit. */
+/** Opens a stream that runs `meanwhile` between the first load and the first commit. */
 async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise<void>) {
   const evaluate = evaluateOn(createKeyspace({ now: Date.now }));
   let versions = 0;

@@ -135,7 +135,7 @@ function readThrough(source, { entry, limits, cut, signal, close, leave, onChang
         close('ended');
         if (!isCancelled) controller.close();
       } catch (error) {
-        // Without a cut by the test, the server cut it.
+        // If neither the page nor the test ended it, the server did.
         const isOurs = signal.aborted && !cut.aborted;
         close(isOurs ? 'aborted' : cut.aborted ? 'dropped' : 'cut');
         if (!isCancelled) controller.error(isOurs ? error : new TypeError('network error'));

@@ -85,7 +85,7 @@ export const replies = [
     await tab.act('sendMessage', { parts });
     await stage.expectRight(tab, { posts: 1 });
     expect((await stage.stored()).messages[0]?.parts).toEqual(parts);
-    // Data parts are for the page and no part of the text.
+    // The model does not get a page's data parts.
     expect(tab.reply()).not.toContain('Bern');
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });

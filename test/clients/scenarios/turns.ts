@@ -183,7 +183,7 @@ export const turns = [
     await second.untilRests();
     expect([first.posts(), second.posts()]).toEqual([2, 1]);
     expect([first.view.errors, second.view.errors]).toEqual([[], []]);
-    // Each page knows only the turns that it requested.
+    // Of the later turns, each page knows only those that it requested.
     const { messages } = await stage.stored();
     expect(messages).toHaveLength(6);
     expectSame(first.view.messages, messages.slice(0, 4));

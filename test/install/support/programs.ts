@@ -5,17 +5,17 @@ import { promisify } from 'node:util';
 const WITHIN_MS = 120_000;
 
 export interface ProgramGroup {
-  /** What it has printed so far. */
+  /** Output so far. */
   output: () => string;
-  /** Ends all of it, and resolves when it has ended. */
+  /** Ends the whole group; resolves when it has ended. */
   stop: () => Promise<void>;
 }
 
 /**
- * Starts a program in a process group of its own, since programs that start others do not always take
- * them along. Resolves when it has printed the text.
+ * Starts a program in its own process group, since not every program ends the programs that it
+ * started. Resolves when it has printed the text.
  *
- * @throws Error with the end of what it printed if it ends before, or is late
+ * @throws Error with the last output if the program ends early or is late
  */
 export async function startGroup(
   file: string,
@@ -27,7 +27,7 @@ export async function startGroup(
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // Also where it could not be started at all.
+  // The close is awaited even if the program could not start.
   const closed = once(child, 'close').catch(() => undefined);
   let printed = '';
   const stop = async (): Promise<void> => {
@@ -56,7 +56,7 @@ export async function startGroup(
   throw new Error(`${[file, ...args].join(' ')} did not start:\n${end}`);
 }
 
-/** Ids of the processes whose command line ends with this text. */
+/** Returns ids of processes whose command line ends with this text. */
 export async function findProcesses(commandEnd: string): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-ww', '-eo', 'pid=,args=']);
   return stdout

@@ -7,21 +7,21 @@ import { startGroup, type ProgramGroup } from './programs.js';
 
 const run = promisify(execFile);
 
-/** A stranger's project, with the package installed. */
+/** A user's project with the package installed. */
 export interface Project {
   readonly folder: string;
-  /** What the program printed. @throws Error if it fails, with what it printed */
+  /** Returns the program's output. @throws Error with the output if the program fails */
   run: (file: string, args: string[]) => Promise<string>;
   /**
-   * A program that runs until the project is closed; resolves when it has printed the text, to what it
-   * has printed so far.
+   * Starts a program that runs until the project is closed. Resolves once it has printed the text;
+   * the function returns the output so far.
    */
   start: (file: string, args: string[], says: string | RegExp) => Promise<() => string>;
   write: (path: string, text: string) => Promise<void>;
   close: () => Promise<void>;
 }
 
-/** A package that `npm run rehearse-install` has made: this one, or the one of `npm create`. */
+/** Returns a package made by `npm run rehearse-install`: this one, or the one of `npm create`. */
 export function tarball(variable: 'HELIX_TARBALL' | 'HELIX_CREATOR' = 'HELIX_TARBALL'): string {
   const path = process.env[variable];
   if (path === undefined) throw new Error('run this with npm run rehearse-install');
@@ -29,9 +29,9 @@ export function tarball(variable: 'HELIX_TARBALL' | 'HELIX_CREATOR' = 'HELIX_TAR
 }
 
 /**
- * @param packages   installed beside ours
- * @param from       a folder to begin with, with a package.json of its own
- * @param namesOurs  whether that file names our package already
+ * @param packages packages installed next to ours
+ * @param from a folder to start from, with its own package.json
+ * @param namesOurs true if that package.json already names our package
  */
 export async function installInto(
   packages: string[],

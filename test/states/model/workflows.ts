@@ -97,7 +97,7 @@ function schedule(env: Environment, id: string): Environment {
   return begun === env ? env : startWorkflow(begun, child);
 }
 
-/** Wakes actors that wait for sub-agents, which the record ended with their run. */
+/** Signals the workflows of sub-agents, which the record ended together with their run. */
 function askChildren(env: Environment, of: RunName): Environment {
   const waits = env.actors.filter(
     ({ run, at, isZombie }) => run === of && at === 'wait' && !isZombie,

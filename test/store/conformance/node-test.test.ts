@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const ENTRY = new URL('../../../dist/store/conformance/index.js', import.meta.url).href;
 
-/** Registers the whole suite as another project would, and runs one case of it. */
+/** Registers the whole suite as another project would and runs one of its cases. */
 const PROGRAM = `
   import { describe, it } from 'node:test';
   import { storeConformance } from '${ENTRY}';

@@ -1,7 +1,7 @@
 import { drive, newCall } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
 
-/** A paused session with one chunk in its log, and names of its keys. */
+/** Opens a paused session with one chunk in its log; returns names of its keys. */
 async function openSession() {
   const stores = await openTestStores();
   const session = drive(stores);
@@ -31,7 +31,7 @@ describe('a value that another program wrote to Redis', () => {
     await expect(readAll()).rejects.toMatchObject(corrupt);
     await expect(streamManager.read(session.id, 0, 100)).rejects.toMatchObject(corrupt);
     await expect(streamManager.getAllChunks(session.id)).rejects.toMatchObject(corrupt);
-    // The session itself is whole, and ends as ever.
+    // The session itself is intact and ends as usual.
     await store.runs.end({
       sessionId: session.id,
       runId,

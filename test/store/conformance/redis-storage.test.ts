@@ -9,7 +9,7 @@ afterAll(async () => {
   await Promise.all(opened.map((stores) => stores.close()));
 });
 
-/** A whole turn of so many words. */
+/** Writes a whole turn with this number of words. */
 async function speakTurn(session: SessionDriver, words: number, name: string): Promise<void> {
   const { writer } = await session.speaking();
   for (let n = 1; n <= words; n += 1) await session.say(writer, n, name);

@@ -3,13 +3,13 @@ import { startOneNodeCluster } from '../../support/redis-cluster.js';
 import type { RedisProcess } from '../../support/redis-process.js';
 import { openAsUser } from '../../support/store-under-test.js';
 
-// One node that owns every slot of a cluster: it refuses each request, and each access of a script,
-// whose keys lie in two slots.
+// This single node owns every slot of a cluster. It refuses requests and script accesses whose keys
+// are in different slots.
 let node: RedisProcess;
 beforeAll(async () => {
   node = await startOneNodeCluster();
 });
 afterAll(() => node.close());
 
-// As a user of Redis with no more rights than the documents list.
+// The suite runs as a Redis user with only the documented rights.
 storeConformance({ open: () => openAsUser(node), describe, it, shared: true });

@@ -1,5 +1,5 @@
-// An API process that dies at a known moment: it accepts a message, and rests before the step that is
-// named, `begin` or `fold`, until it is killed. It reports to its parent that it has reached it.
+// An API process that dies at a known moment: it accepts a message and halts before the named step,
+// `begin` or `fold`, until it is killed. It reports the halt to its parent.
 import { limits, toQuotas } from '../../../dist/extensions/limits/index.js';
 import { createRuns } from '../../../dist/runs/create-runs.js';
 import { createRedisStores } from '../../../dist/store/redis/index.js';
@@ -16,7 +16,7 @@ function rest() {
 const { owners } = store;
 const dying = {
   ...store,
-  // Of the changes that others listen to.
+  // The API makes its changes through a listener.
   listening: (listener) => {
     const { runs, ...changes } = store.listening(listener);
     return { ...changes, runs: { ...runs, ...(restBefore === 'begin' && { begin: rest }) } };

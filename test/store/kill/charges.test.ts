@@ -3,7 +3,7 @@ import { newSessionId } from '../../support/session-driver.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
 import { startChild } from './child.js';
 
-/** An API process that is killed in the middle of a message, and what its user is charged for. */
+/** Kills an API process in the middle of a message; returns what its user is charged. */
 async function killBefore(restBefore: 'begin' | 'fold') {
   const url = sharedRedisUrl();
   const { store } = await openStores(url);
@@ -29,7 +29,7 @@ describe('processes that die between what they admit, begin and charge', () => {
 
   it('a run whose process is killed before it is charged counts once', async () => {
     const { id, store, usage } = await killBefore('fold');
-    // As the worker does after its first step, or the sweeper.
+    // Folding is repeated by the worker after its first step and by the sweeper.
     await Promise.all([store.owners.fold(id), store.owners.fold(id)]);
     const charged = await usage();
     expect(charged).toMatchObject({ runs: 1, sessions: 1 });

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../support/until.js';
 
-/** A process that reports what it does. */
+/** A child process that reports its progress. */
 export interface Child<T> {
   /** All messages of the child so far. */
   readonly messages: T[];
@@ -10,13 +10,12 @@ export interface Child<T> {
   sends: (what: string, matches: (message: T) => boolean, times?: number) => Promise<void>;
   proceed: () => void;
   signal: (signal: NodeJS.Signals) => void;
-  /** Kills it unless it has ended; resolves when it is gone. */
+  /** Kills the child unless it has ended; resolves when it is gone. */
   kill9: () => Promise<void>;
 }
 
 const PATIENCE_MS = 45_000;
 
-/** Starts a script of this folder. */
 export function startChild<T>(script: string, input: object): Child<T> {
   const messages: T[] = [];
   let errors = '';

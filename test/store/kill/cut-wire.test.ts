@@ -15,11 +15,12 @@ afterAll(async () => {
   await wire.close();
 });
 
-/** The same session through a wire that may be cut, and straight. */
+/** Opens the same session through a wire that the test may cut, and directly. */
 async function openBoth() {
   const far = await openStores(`redis://127.0.0.1:${String(wire.port)}`);
   const near = await openStores(sharedRedisUrl());
-  // A script that the server does not know yet would be sent once more.
+  // The client would send a script that the server does not know twice, so both scripts are loaded
+  // first.
   const speaker = await openSpeaker(near);
   await speaker.say('known');
   await speaker.session.stop();

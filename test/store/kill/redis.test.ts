@@ -7,17 +7,17 @@ import { startChild, type Child } from './child.js';
 const STEPS = 6;
 const WORDS = 30;
 const KILLS = 5;
-/** A writer that is to be caught in the middle rests after so many words. */
+/** Number of words after which a writer rests, so that it can be killed in mid-step. */
 const REST = 10;
 
-/** What the word writer reports. */
+/** Reports of the word writer. */
 type WriterMessage =
   | { did: 'claim' | 'commit'; step: number }
   | { did: 'append'; step: number; word: number }
   | { did: 'finish' }
   | { did: 'stop'; refusal: string };
 
-/** All that the steps are to say, each word once. */
+/** Returns all words of the steps, each once. */
 function allWords(steps: number, words: number): string[] {
   return Array.from({ length: steps * words }, (_, n) => {
     const [step, word] = [Math.floor(n / words) + 1, (n % words) + 1];
@@ -25,7 +25,7 @@ function allWords(steps: number, words: number): string[] {
   });
 }
 
-/** The words that stand after everything that a follower was given: what was discarded is gone. */
+/** Returns the words of a follower's entries that remain after discards. */
 function standingWords(entries: readonly LogEntry[]): string[] {
   let words: { step: number; text: string }[] = [];
   for (const { message } of entries) {
@@ -37,7 +37,7 @@ function standingWords(entries: readonly LogEntry[]): string[] {
   return words.map(({ text }) => text);
 }
 
-/** A session with a run, a follower in a process of its own, and a way to start attempts at it. */
+/** Opens a session with a run, a follower in its own process, and a way to start attempts. */
 async function openScene() {
   const url = sharedRedisUrl();
   const stores = await openStores(url);
@@ -77,15 +77,15 @@ describe('processes that die, sleep and wake up late', () => {
     const scene = await openScene();
     try {
       for (let token = 1; token <= KILLS; token += 1) {
-        // It rests in its second step: five of them do not come to the end, however late they are killed.
+        // The writer rests in its second step, so no late kill lets it reach the end.
         const writer = scene.attempt(token, WORDS + 8);
-        // About this many events: it continues while the signal is on its way.
+        // The event count is approximate: the writer continues while the signal is on its way.
         await writer.sends('enough', () => true, 1 + ((token * 17) % (WORDS + 8)));
         await writer.kill9();
       }
       await scene.attempt(KILLS + 1).sends('that it finished', ({ did }) => did === 'finish');
       await expectEachWordOnce(scene);
-      // Something was really lost on the way, or nothing was tested.
+      // Without any discarded step, the test would have tested nothing.
       expect((await scene.session.messages('step_discarded')).length).toBeGreaterThan(1);
     } finally {
       await scene.close();

@@ -1,9 +1,9 @@
-// A worker that may be killed at any moment: claims the next step, says numbered words, commits,
-// until all steps are done or it is refused. Reports what it did to its parent; after `restAfter` words
-// it rests until it gets a message.
+// A worker that may be killed at any moment. It claims the next step, writes numbered words and
+// commits, until all steps are done or it is refused. It reports to its parent; after `restAfter`
+// words it rests until it gets a message.
 import { createRedisStores } from '../../../dist/store/redis/index.js';
 
-/** More attempts than a test kills: all of them may die in one step. */
+/** The test kills fewer attempts than this; all of them may die in one step. */
 const BUDGET = { most: 100, withinMs: 3_600_000 };
 
 const { url, sessionId, runId, token, steps, words, restAfter } = JSON.parse(process.argv[2]);
@@ -11,7 +11,7 @@ let sent = 0;
 const agent = { agentId: sessionId, agentType: 'tester' };
 const { store, streamManager, close } = createRedisStores({ url, whenAway: 'wait' });
 
-// Without a parent it has no purpose.
+// The process serves only its parent.
 process.once('disconnect', () => process.exit());
 
 async function say(writer, step) {

@@ -2,7 +2,7 @@ import { createMemoryStores } from '../../../store/memory/index.js';
 import { textChunk } from '../../../store/conformance/fixtures.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 
-/** Writes into every object and array that can be reached. */
+/** Modifies every reachable object and array. */
 function spoil(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const inner of Object.values(value)) spoil(inner);

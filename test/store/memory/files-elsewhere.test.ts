@@ -43,7 +43,7 @@ function open(options: Omit<MemoryOptions, 'now'> = {}) {
     pass: (ms: number): void => {
       time += ms;
     },
-    /** Time passes, and is swept like it does. */
+    /** Lets time pass with regular sweeps. */
     sweepFor: async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += 30 * MINUTE) {
         time += 30 * MINUTE;
@@ -130,7 +130,7 @@ describe('bytes of files in a store of their own', () => {
     const { id: fileId } = await addFile(store, id, 'ann');
     await store.sessions.erase(id);
     expect(await files.reclaim(id)).toBe(10 * MINUTE);
-    // Its upload was slow, and its process died before it could look at the record.
+    // The upload was slow, and its process died before it could check the record.
     await bucket.write({ sessionId: id, fileId }, Buffer.from('late'));
     pass(10 * MINUTE);
     expect(await files.reclaim(id)).toBeUndefined();

@@ -42,7 +42,7 @@ describe('the classes', () => {
     const session = drive({ store: stateStore, streamManager });
     const { writer } = await session.speaking();
     expect(await session.say(writer, 1, 'x')).toMatchObject({ kind: 'appended' });
-    // It has one store.
+    // A stream manager belongs to one store.
     expect(() => {
       joinParts(new InMemoryStateStore(), streamManager);
     }).toThrow(ConfigurationError);
@@ -67,7 +67,7 @@ describe('the classes', () => {
       await expect(handleChatStream(deps, chat)).rejects.toBeInstanceOf(ConfigurationError);
       await expect(buildSnapshot(deps, chat)).rejects.toBeInstanceOf(ConfigurationError);
     }
-    // Two that fit, and an executor that works elsewhere.
+    // The two parts match each other, but the executor works on other data.
     const elsewhere = {
       executor,
       stateStore: other.store,

@@ -113,7 +113,7 @@ const ALL = [
   command('SPUBLISH', Text, Text),
 ];
 
-/** Leaves out what Redis does not promise: the order of hashes, and how much time has passed. */
+/** Removes what Redis does not guarantee: the order of hashes and exact remaining times. */
 function comparable([name]: Command, reply: Reply): unknown {
   if (name === 'PTTL') return Number(reply) > 0 ? 'later' : reply;
   if (!['HGETALL', 'HKEYS', 'HVALS'].includes(name)) return reply;

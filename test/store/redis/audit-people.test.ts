@@ -5,7 +5,7 @@ import { createKeySpace } from '../../../store/redis/keys.js';
 const keys = createKeySpace();
 type Turn = 'act' | 'forget';
 
-/** All orders in which the commands of two processes may arrive. */
+/** Returns all orders in which the commands of two processes may arrive. */
 function ordersOf(acts: number, forgets: number): Turn[][] {
   if (acts + forgets === 0) return [[]];
   const orders: Turn[][] = [];
@@ -16,7 +16,7 @@ function ordersOf(acts: number, forgets: number): Turn[][] {
   return orders;
 }
 
-/** Hashes, and processes whose commands wait for their turn. */
+/** Sets up hashes and processes whose commands wait for their turn. */
 function setUp() {
   const hashes = new Map<string, Map<string, string>>();
   const at = (key: string): Map<string, string> => {
@@ -45,7 +45,7 @@ function setUp() {
       now: Date.now,
     });
   };
-  /** Lets a process send one command; false if it sends none. */
+  /** Lets a process send one command; returns false if it sends none. */
   const step = async (turn: Turn): Promise<boolean> => {
     await new Promise(setImmediate);
     const go = waiting.get(turn);

@@ -19,7 +19,7 @@ it('a setting that is no length of time keeps the audit trail, by tenant too', (
 it('what a person did to the own data is no act on others', () => {
   expect(isOnOthers({ by: 'ann', owner: 'ann' })).toBe(false);
   expect(isOnOthers({ by: 'col', owner: 'ann' })).toBe(true);
-  // Of the installation, or of a whole tenant.
+  // An entry without an owner concerns the installation or a whole tenant.
   expect(isOnOthers({ by: 'ann', owner: undefined })).toBe(true);
   expect(isOnOthers({ by: undefined, owner: 'ann' })).toBe(false);
 });

@@ -52,7 +52,7 @@ async function rewriteEntry(tenant: string, n: number, text?: string): Promise<v
   }
 }
 
-/** As docs/audit.md says it. */
+/** Runs the procedure of docs/audit.md. */
 async function removeStrays(chain: string, head: string): Promise<void> {
   const guide = await readFile(new URL('../../../docs/audit.md', import.meta.url), 'utf8');
   const [, script = ''] = /redis-cli EVAL "([^"]+)"/.exec(guide) ?? [];
@@ -134,7 +134,7 @@ describe('a chain of audit entries that was changed in Redis', () => {
       await plain.redis.xadd(chain, id, 'e', text, 'h', hash, 'm', mac);
     }
     await plain.redis.hset(head, 'hash', hash);
-    // Without the key the chain looks right.
+    // Without the key, the chain looks intact.
     expect(await plain.store.audit.verify(tenant)).toMatchObject({ ok: true, entries: 3 });
     expect(await signing.store.audit.verify(tenant)).toMatchObject({
       ok: false,
@@ -148,7 +148,7 @@ describe('a chain of audit entries that was changed in Redis', () => {
       ok: false,
       fault: { n: 2, reason: 'unsigned' },
     });
-    // The first entry that is signed vouches for those before it.
+    // The first signed entry vouches for the earlier ones.
     await extend(signing, tenant, 1);
     expect(await signing.store.audit.verify(tenant)).toMatchObject({ ok: true, signed: 1 });
     await extend(plain, tenant, 1);

@@ -31,7 +31,7 @@ it('beside a script that does not end clients are refused, and workers wait', as
     return error instanceof Error && error.message.startsWith('BUSY');
   };
   await until('Redis is busy', isBusy);
-  // Reads beside the transitions as well: an attempt that failed there would ask its model again.
+  // The reads of an attempt wait too: if they failed, the attempt would ask its model again.
   const waiting = Promise.all([
     worker.store.sessions.read(session.id),
     worker.store.sessions.view(session.id),

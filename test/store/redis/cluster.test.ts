@@ -13,7 +13,7 @@ import { openSpeaker, words } from '../../support/speaker.js';
 import { until } from '../../support/until.js';
 import type { RedisProcess } from '../../support/redis-process.js';
 
-/** Moves one slot of a cluster to another node, as `redis-cli --cluster reshard` does. */
+/** Moves a slot to another node, as `redis-cli --cluster reshard` does. */
 async function migrateSlot(
   slot: number,
   { from, to, others }: { from: RedisProcess; to: RedisProcess; others: RedisProcess[] },
@@ -45,7 +45,7 @@ afterAll(async () => {
   await cluster.close();
 });
 
-/** Id of a new session whose keys are on the given node. */
+/** Returns the id of a new session whose keys are on the given node. */
 function sessionOn(node: number): string {
   for (;;) {
     const id = newSessionId();
@@ -70,12 +70,12 @@ async function says(state: string): Promise<boolean> {
 describe('on a cluster of three nodes', () => {
   it('stores that are closed while they connect let their process end', async () => {
     const script = fileURLToPath(new URL('./open-and-close.mjs', import.meta.url));
-    // Rejects when the process has to be killed.
+    // `execFile` rejects if the process has to be killed.
     await promisify(execFile)(process.execPath, [script, cluster.url], { timeout: 15_000 });
   });
 
   it.each([0, 1, 2])('a session on node %i goes its whole way', async (node) => {
-    // A user with no more rights than the documents list.
+    // This user has only the documented rights.
     const url = await createClusterUser(cluster, 'hx');
     const worker = await openStores(url, 'worker');
     const api = await openStores(url, 'api');
@@ -152,7 +152,7 @@ describe('on a cluster of three nodes', () => {
     const speaking = say(...sent);
     await until('the writer is in the middle', () => follower.entries.length > 30);
     await cluster.nodes[2].kill9();
-    // Long enough that a worker which counted its tries would have given up.
+    // The outage outlasts any fixed number of tries by the worker.
     await until('the others know that the cluster is down', () => says('cluster_state:fail'));
     await cluster.nodes[2].start();
     await speaking;
@@ -165,7 +165,8 @@ describe('on a cluster of three nodes', () => {
   });
 
   it("the stores accept the caller's cluster connection, and open their own for subscriptions", async () => {
-    // A client with ioredis's own settings waits for nothing; the node of the test before may.
+    // With ioredis's own settings the client does not wait for a node that the previous test
+    // restarted.
     await until('all nodes see a whole cluster', async () => {
       const infos = await Promise.all(
         cluster.nodes.map(({ ask }) => ask((redis) => redis.cluster('INFO'))),
@@ -196,7 +197,7 @@ describe('on a cluster of three nodes', () => {
     const [first, second, from] = cluster.nodes;
     await migrateSlot(slotOf(session.id), { from, to: added, others: [first, second] });
     await say('b');
-    // A client that is not patient, to a node that lost them again.
+    // The API's client refuses to wait, and the node has lost the scripts again.
     await added.ask((redis) => redis.script('FLUSH'));
     expect(await drive(api, session.id).stop()).toMatchObject({ kind: 'stopping' });
     expect(textIn(await session.log())).toBe('ab');

@@ -16,7 +16,7 @@ const page = (entries: LogEntry[], sequence: number, server = 'one'): LogPage =>
   isFull: false,
 });
 
-/** At sequence 5 on server `one`. */
+/** Returns a cursor at sequence 5 on server `one`. */
 function cursorAtFive(): Cursor {
   const cursor = createCursor(0);
   cursor.takePage(page([entry(4), entry(5)], 5));
@@ -36,7 +36,7 @@ describe("a follower's cursor", () => {
     const cursor = cursorAtFive();
     const batch = { previous: 7, entries: [entry(8)], size: 1 };
     expect(cursor.isGapBefore(batch)).toBe(true);
-    // Six and seven were there and were withdrawn.
+    // Entries six and seven existed and were withdrawn.
     cursor.takePage(page([entry(5)], 7));
     expect(cursor.isGapBefore(batch)).toBe(false);
     expect(cursor.anchor()).toBe(5);

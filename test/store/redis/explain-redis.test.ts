@@ -38,7 +38,8 @@ describe('what a process says of its Redis at the start', () => {
   it('a user without rights is named, with what to do, though it can connect', async () => {
     const { redis } = await openTestStores();
     const few = ['-@all', '+ping', '+hello'];
-    // The last one lacks a command of the scripts alone: it reads the server, and fails in the middle of work.
+    // The last user lacks only a command of the scripts: it can read the server and fails in
+    // mid-work.
     for (const rights of [few, [...few, '+info'], ['-xdel']]) {
       const user = await createRedisUser(redis, 'hx', ...rights);
       const text = await explainRedis(user.url, 'here');

@@ -24,7 +24,7 @@ describe('bytes of files outside Redis', () => {
       bucket.isAway = false;
       await store.files.reclaim?.(id);
       expect(bucket.names()).toEqual([`${id}/${own.id}`]);
-      // The upload could still have been under way.
+      // The upload might still be in progress.
       expect(await redis.hlen(elsewhere(id))).toBe(2);
       expect(await redis.pttl(elsewhere(id))).toBe(-1);
     } finally {

@@ -27,7 +27,10 @@ const full = {
   message: 'The conversation store cannot be reached right now.',
 };
 
-/** A session that speaks, one that waits, one whose tool is running, and one that has ended. */
+/**
+ * Opens four sessions: one with a model at work, one that waits, one with a running tool, one that
+ * ended.
+ */
 async function openSessions() {
   const worker = await openStores(server.url, 'worker');
   const api = await openStores(server.url, 'api');
@@ -102,7 +105,7 @@ describe('a Redis that is full', () => {
   });
 });
 
-/** Resolves when so many writes were refused for want of memory. */
+/** Resolves when Redis has refused this many writes for lack of memory. */
 async function refusedWrites(count: number): Promise<string> {
   for (;;) {
     const stats = await redis.info('errorstats');

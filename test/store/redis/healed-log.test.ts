@@ -12,7 +12,7 @@ const keyOf = (id: string, name: string): string => `hx:{${id}}:${name}`;
 const sequenceOf = async (id: string): Promise<number> =>
   Number(await stores.redis.hget(keyOf(id, 'root'), 'seq'));
 
-/** Entries above the sequence, as a transition leaves them that dies before it has stored its own. */
+/** Leaves entries above the sequence, as a transition does that dies before storing its own. */
 async function leaveEntries(id: string, count: number): Promise<number[]> {
   const above = await sequenceOf(id);
   const left = Array.from({ length: count }, (_, n) => above + n + 1);
@@ -25,17 +25,17 @@ async function leaveEntries(id: string, count: number): Promise<number[]> {
   return left;
 }
 
-/** A session whose run is at the given point, and what is to come of the transition that follows. */
+/** A session at a given point of its run, with the expected outcome of the next transition. */
 interface Scene {
   name: string;
   /** Returns the transition, ready to run. */
   arrange: (session: SessionDriver) => Promise<() => Promise<{ kind: string }>>;
   kind: string;
-  /** The transition itself takes back what was left. */
+  /** True if the transition itself withdraws the leftover entries. */
   withdraws?: true;
 }
 
-/** Every commit is made by the same script, as every append is. */
+/** All commits share one script, and so do all appends, so one scene of each suffices. */
 const SCENES: Scene[] = [
   {
     name: 'append',
@@ -92,7 +92,7 @@ const message = (id: string) => ({
   hidden: false,
 });
 
-/** Whatever the run is at, it ends, and the next one speaks. */
+/** Ends the run in any state and lets the next one speak. */
 async function goOn(session: SessionDriver): Promise<void> {
   const record = await stores.store.sessions.read(session.id);
   await session.end(record?.runId ?? '', 'interrupted');

@@ -65,7 +65,7 @@ it('stores of other keys are refused by name', async () => {
 it('a stream manager on another server is found with the first run', async () => {
   const store = new RedisStateStore(redis);
   const { streamManager } = createMemoryStores();
-  // By its name it is on the same server.
+  // Without marks, the executor cannot tell beforehand that the servers differ.
   const elsewhere = { ...streamManager };
   for (const mark of Object.getOwnPropertySymbols(elsewhere))
     Reflect.deleteProperty(elsewhere, mark);
@@ -77,6 +77,6 @@ it('a stream manager on another server is found with the first run', async () =>
 
 it('a program that closes its connection is kept alive by nothing', async () => {
   const script = fileURLToPath(new URL('./use-and-leave.mjs', import.meta.url));
-  // A process that does not end is killed, which rejects.
+  // A process that does not end is killed, and `execFile` rejects.
   await promisify(execFile)(process.execPath, [script, sharedRedisUrl()], { timeout: 20_000 });
 });

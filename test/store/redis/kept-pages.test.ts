@@ -23,7 +23,7 @@ function words({ session }: Speaker, length: number, text = 'word '): StreamChun
   return Array.from({ length }, () => textChunk(text, 1, session.id));
 }
 
-/** A step with 500 entries, and the page that has them. */
+/** Opens a step with 500 entries and the page that holds them. */
 async function openWithPage(): Promise<Speaker> {
   const speaker = await openSpeaker(stores);
   await stores.streamManager.append(speaker.writer, 1, words(speaker, 500));

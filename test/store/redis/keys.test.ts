@@ -11,7 +11,7 @@ import { newSessionId } from '../../support/session-driver.js';
 
 describe('keys of a session', () => {
   it('live in one slot of a cluster, with those of its sub-agents', () => {
-    // The check value of the cluster specification: what follows is worth nothing without it.
+    // The cluster specification's check value proves the helper before the test relies on it.
     expect(crc16('123456789')).toBe(0x31c3);
     const keys = createKeySpace();
     for (const id of ['a', 'x_-9', newSessionId()]) {
@@ -32,7 +32,7 @@ describe('keys of a session', () => {
       spaces.flatMap((keys) => Object.values(keys.session(id)));
     const conversations = [...namesOf('a'), ...namesOf('b')];
     expect(new Set(conversations).size).toBe(conversations.length);
-    // Sub-agents share a stream with their conversation, and what answers are found by.
+    // Sub-agents share their conversation's stream and the index by which answers are found.
     const shared: readonly string[] = SHARED_KEYS;
     const own = [1, 2]
       .flatMap((n) => namesOf(formatChildSessionId('a', n, 'x')))
@@ -54,7 +54,7 @@ describe('keys of a session', () => {
 
 describe('names of what belongs to somebody', () => {
   const keys = createKeySpace();
-  /** With everything that separates the parts of a key. */
+  /** Names with every character that separates parts of a key. */
   const NAMES = ['a', 'b', 'a:b', ':', '%3A', '{a}', '}', 'u:a', 't:a', '~', 'a~b', 'é', '*'];
   const IDS = ['a', 'b', 'a-b', 'owner', 'gone'];
   const OWNERS = NAMES.flatMap((owner) =>
@@ -71,13 +71,13 @@ describe('names of what belongs to somebody', () => {
   type Kinds = { [K in keyof KeySpace as KeySpace[K] extends Named ? K : never]: unknown };
   type Named = (...args: never[]) => unknown;
 
-  /** What has names, and them. */
+  /** Pairs each value with its names. */
   const named = <T>(
     of: readonly T[],
     toNames: (of: T) => unknown,
   ): [what: string, names: unknown][] => of.map((what) => [JSON.stringify(what), toNames(what)]);
 
-  /** What users of one tenant share is the tenant's. */
+  /** Splits names into a user's own and those that the users of one tenant share. */
   function namesOf(of: SessionOwner): { own: string[]; shared: string[] } {
     const { user: _, base, tenant: sums, users, spend, ...own } = keys.owner(of);
     return { own: Object.values(own), shared: [base, sums, users, spend] };

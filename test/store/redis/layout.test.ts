@@ -5,7 +5,7 @@ import { drive, newCall, newNonce, userMessage } from '../../support/session-dri
 import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
 import { createRedisStores } from '../../../store/redis/index.js';
 
-/** A run whose second step waits for an approval, and a call that has started. */
+/** Opens a session whose second step waits for an approval and a started call. */
 async function openSession() {
   const stores = await openTestStores();
   const session = drive(stores);
@@ -45,7 +45,7 @@ it('a record of a newer layout is not changed, and the refusal may be tried agai
     });
   }
   expect(await dump()).toEqual(before);
-  // What is known of it is shown as ever.
+  // The readable parts of the session are still shown.
   expect(await store.sessions.view(session.id)).toMatchObject({ openCalls: [{}, {}] });
   expect((await streamManager.getAllChunks(session.id)).length).toBeGreaterThan(0);
   await layOut(LAYOUT);

@@ -13,16 +13,16 @@ import { until } from '../../support/until.js';
 const opened: RedisStores[] = [];
 afterAll(() => Promise.all(opened.map((stores) => stores.close())));
 
-/** How long a session is kept, and a stream anyway, seconds. */
+/** Retention of sessions and, in any case, of streams, seconds. */
 const TTL = 24 * 60 * 60;
-/** Two of these hold nothing, and the third is written by an erasure. */
+/** The first two kinds hold nothing; an erasure writes the third. */
 const NEVER: readonly string[] = ['channel', 'stop', 'erased'];
 
-/** A model speaks, or people are asked. */
+/** Stages of the run: a model is speaking, or people are asked. */
 const STAGES = ['speaking', 'asking'] as const;
 type Stage = (typeof STAGES)[number];
 
-/** A conversation that holds everything that one can hold. All that was written has a secret in it. */
+/** Writes a conversation with every kind of data; all of its texts contain a secret. */
 async function writeAll(stage: Stage) {
   const { redis } = await openTestStores();
   const prefix = newSessionId();
@@ -44,7 +44,7 @@ async function writeAll(stage: Stage) {
   await session.begin({ ...who, messages: [userMessage('u1', secret)] });
   const runOf = async (): Promise<string> => (await store.sessions.read(id))?.runId ?? '';
   await session.ask(await runOf(), 1, []);
-  // Done again, so that something is dropped.
+  // A retry drops some of the data.
   await session.retry();
   const runId = await runOf();
   const { call, child } = newSubAgent(id, 'd1');
@@ -123,7 +123,7 @@ it.each(STAGES)('an erasure leaves nothing of it but the trail, while it is %s',
     await erasures.done(id, erasure);
   }
   expect(await keysOf(redis, id)).toEqual([]);
-  // The trail stays, and the sweep takes what is due off its list when it does not find it.
+  // The audit trail stays. The sweep removes due entries whose session is gone.
   const left = (await dumpKeys(redis, `${prefix}:*`))
     .filter(({ key }) => !/^[^:]+:(audit|due):/.test(key))
     .filter((dumped) => [id, secret].some((text) => JSON.stringify(dumped).includes(text)));
@@ -147,7 +147,7 @@ it.each(STAGES)(
     const kept = async (): Promise<[string, number][]> =>
       Object.entries(await lifetimes()).filter(([, seconds]) => seconds < 0 || seconds > TTL);
     expect(await kept()).toEqual([]);
-    // What is written after the end expires with the rest.
+    // Data written after the end expires with the rest.
     const { sessions, staging, documents } = stores.store;
     await sessions.noteActiveSnapshot(id, 1);
     await staging.stage(id, 's3', { toolCallId: 'late', patches: [] });
@@ -155,7 +155,7 @@ it.each(STAGES)(
     expect(await kept()).toEqual([]);
     await session.begin({ ...who, messages: [userMessage('u3')] });
     const again = Object.entries(await lifetimes()).filter(([, seconds]) => seconds >= 0);
-    // A sub-agent whose call is settled is needed no more.
+    // A sub-agent with a settled call is no longer needed.
     expect(again.filter(([key]) => !key.includes('}:1-'))).toEqual([]);
   },
 );

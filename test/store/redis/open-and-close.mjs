@@ -1,5 +1,5 @@
-// Opens stores on the Redis of its argument and closes them at once, many times; then it has nothing
-// left to do, and ends.
+// Opens stores on the given Redis and closes them at once, many times. The process must then end on
+// its own.
 import { createRedisStores } from '../../../dist/store/redis/index.js';
 
 const [url] = process.argv.slice(2);

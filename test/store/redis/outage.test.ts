@@ -47,7 +47,7 @@ describe('a Redis that restarts', () => {
     await until('it is live', () => follower.entries.length === 1);
 
     await server.restart();
-    // The worker's connection waits for Redis; the caller need not repeat anything.
+    // The worker's connection waits for Redis, so the caller need not retry.
     await session.say(writer, 2, 'after ');
     await session.commit(writer, { calls: [newCall('a', 'approval')] });
     await until('the pause has come', () => follower.entries.length === 5);
@@ -175,7 +175,7 @@ describe('a Redis that is away', () => {
     });
     redis.disconnect();
     await server.stop();
-    // This one reads the log, again and again, while Redis is away.
+    // This reader polls the log while Redis is away.
     const reader = startFollower(api.streamManager, session.id, 0);
     await expect(api.ping()).rejects.toMatchObject({ code: 'unavailable' });
     await follower.stop();
@@ -217,7 +217,7 @@ describe('a Redis that is away', () => {
 
   it('a follower repeats its subscription until Redis is back', async () => {
     await server.stop();
-    // Without a queue each try fails at once.
+    // Without an offline queue, each try fails at once.
     const redis = new Redis(server.url);
     const subscriber = new Redis(server.url, { enableOfflineQueue: false });
     for (const each of [redis, subscriber]) each.on('error', () => undefined);

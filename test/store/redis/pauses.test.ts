@@ -7,7 +7,7 @@ import { slotOf } from '../../support/redis-slots.js';
 
 type Methods<Of> = { [Name in keyof Of]: (...args: never[]) => unknown };
 
-/** The commands of a process that dies after so many of them. */
+/** Wraps commands of a process that dies after `count` of them. */
 function dyingAfter<Of extends Methods<Of>>(count: number, commands: Of): Of {
   let left = count;
   return new Proxy(commands, {

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const urlOf = ({ port }: RedisProcess): string => `redis://127.0.0.1:${String(port)}`;
 
-/** A session that waits, as the replica has it. */
+/** Opens a waiting session and lets the replica catch up. */
 async function openSession() {
   const session = drive(await openStores(urlOf(master)));
   const { runId } = await session.asked(newCall('a', 'approval'));
@@ -66,7 +66,7 @@ describe('a read-only replica', () => {
     ]) {
       await expect(write()).rejects.toMatchObject({ name: 'HelixError', code: 'unavailable' });
     }
-    // Refusals disturb no reads.
+    // Refused writes do not affect reads.
     expect(await readLog()).not.toHaveLength(0);
     expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
   });
@@ -81,12 +81,12 @@ describe('a read-only replica', () => {
   });
 });
 
-/** After a refusal the API looks once for another master; a read of that moment comes a little later. */
+/** After a refusal the API looks once for another master, which delays reads of that moment. */
 function read<T>(work: () => Promise<T>): Promise<T> {
   return retryWhileUnavailable(work, new AbortController().signal, 5_000);
 }
 
-/** Resolves when the replica has refused so many writes. */
+/** Resolves when the replica has refused this many writes. */
 function refusals(count: number): Promise<string> {
   return replica.ask(async (redis) => {
     const refused = async (): Promise<number> => {

@@ -9,11 +9,11 @@ import { drive, textIn } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';
 import { until } from '../../support/until.js';
 
-/** A copy of a Redis's append-only file, as a backup keeps it. */
+/** A copy of a Redis's append-only file, as in a backup. */
 interface OlderCopy {
   /**
-   * Kills the server and brings it back with the copied file. `meanwhile` meets the restored data
-   * at another address, before anybody who waits for the server does.
+   * Kills the server and restarts it with the copied file. `meanwhile` gets the restored data at
+   * another address before waiting clients reach the server.
    */
   restore: (meanwhile?: (url: string) => Promise<void>) => Promise<void>;
 }
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const REWOUND = { name: 'HelixError', code: 'rewound' };
 
-/** A session of which ten entries are in the copy, ten more are not, and a follower has all. */
+/** Opens a session with ten entries in the copy and ten later ones; a follower has all of them. */
 async function openAhead() {
   const [worker, api] = [await openStores(server.url), await openStores(server.url, 'api')];
   const speaker = await openSpeaker(worker);
@@ -75,7 +75,7 @@ describe('readers of a Redis that came back older', () => {
     await until('the others continue', () => level.entries.length === 11);
     await level.stop();
     expect(textIn(level.entries)).toBe(`${words(10).join('')}more`);
-    // A reader that returns with its old position is cut as well.
+    // A reader that returns with its old position is cut too.
     const again = startFollower(api.streamManager, speaker.session.id, 20);
     await expect(again.ended).rejects.toMatchObject(REWOUND);
   });
@@ -134,9 +134,9 @@ describe('a writer that knows more than a Redis that came back older', () => {
     const { speaker, copy, worker, ahead, level } = await openAhead();
     await copy.restore();
     const before = await speaker.session.log();
-    // The batch would fit, but the writer knows of twenty entries.
+    // The batch number would fit, but the writer knows of twenty entries.
     expect(await speaker.session.say(speaker.writer, 11, 'x', 20)).toEqual({ kind: 'rewound' });
-    // This one does not send what it knows, but ten of its batches are gone.
+    // This writer does not send its known sequence, but ten of its batches are gone.
     expect(await speaker.session.say(speaker.writer, 21, 'x')).toEqual({ kind: 'rewound' });
     expect(await speaker.session.log()).toEqual(before);
     expect(await worker.streamManager.inspect(speaker.session.id)).toMatchObject({ sequence: 10 });

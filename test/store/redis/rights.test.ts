@@ -25,7 +25,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Stores of a user with the documented rights and others, less some. */
+/** Opens stores for a user with the documented rights, changed by some rules. */
 async function openAs(...rules: string[]) {
   const prefix = `t${newNonce()}`;
   const user = await createRedisUser(redis, prefix, ...rules);

@@ -70,7 +70,7 @@ describe('behind Sentinels, when the master is killed', () => {
     await untilReplicated(session.id, 10);
     const link = await startTcpProxy(pair.master.port);
     await pair.replica.ask((redis) => redis.replicaof('127.0.0.1', link.port));
-    // From its next sign of life on, the replica hears nothing more of its master.
+    // From its next acknowledgement on, the replica receives nothing more from its master.
     await link.holdAt('ACK', 'before');
     await say(...words(10, 10));
     await until('the follower is ahead', () => follower.entries.length === 20);

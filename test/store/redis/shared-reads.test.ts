@@ -1,6 +1,6 @@
 import { type LogPage, shareReads } from '../../../store/redis/tail/pages.js';
 
-/** Reads that end when the test says so. */
+/** Returns reads that end when the test says so. */
 function heldReads() {
   const reads: { end: (isFull: boolean) => void; fail: () => void }[] = [];
   const read = shareReads(

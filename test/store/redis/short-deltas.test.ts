@@ -35,7 +35,7 @@ it('a delta of five letters takes at most 75 bytes in Redis', async () => {
   expect(Number(bytes) / 5_000).toBeLessThanOrEqual(75);
 });
 
-/** Mostly what the protocol takes. */
+/** Generates mostly values that the protocol accepts. */
 const field = (...good: unknown[]): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 30, arbitrary: fc.constantFrom(...good) },

@@ -6,7 +6,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
-/** What a silent connection may cost, with room for a slow machine. */
+/** Time limit for replacing a silent connection, with room for a slow machine. */
 const REPLACED_MS = 8_000;
 
 const wires: TcpProxy[] = [];

@@ -28,7 +28,7 @@ describe('a follower that reads slowly', () => {
       );
     await append(1);
     const got = [...(await next())];
-    // From here on it does not read.
+    // The slow follower stops reading here.
     const quick = startFollower(stores.streamManager, session.id, 0);
     for (let n = 2; n <= ENTRIES / PER_BATCH; n += 1) await append(n);
     await until('the quick one has all', () => quick.entries.length === ENTRIES);
@@ -42,7 +42,7 @@ describe('a follower that reads slowly', () => {
     }
     controller.abort();
     expect(got).toEqual(quick.entries);
-    // Pages of the log: what had been published for it was not kept.
+    // The slow follower reads pages of the log, since the tail kept no published batches for it.
     expect(sizes.every((size) => size > PER_BATCH)).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ import { textIn } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';
 import { until } from '../../support/until.js';
 
-/** What happens to a published message on its way to the subscriber. */
+/** Fault that a published message meets on its way to the subscriber. */
 type Fate = 'deliver' | 'drop' | 'delay' | 'double' | 'cut' | 'foreign';
 
 const GARBAGE = [
@@ -22,8 +22,8 @@ const GARBAGE = [
 ];
 
 /**
- * Stands between a connection for subscriptions and who listens to it. Fates are taken in turn, one
- * for each message; after the last, messages pass. Delayed ones come after the next, so reordered.
+ * Tampers with messages between a subscription and its listeners. Each message takes the next fate;
+ * after the last one, messages pass. A delayed message comes after the next, so the order changes.
  */
 function tamperWith(subscriber: Redis, fates: readonly Fate[]): Redis {
   const heard = new EventEmitter();
@@ -77,12 +77,12 @@ const moment = fc.nat({ max: WORDS - 1 });
 
 interface Faults {
   fates: Fate[];
-  /** At these words the connection is killed, and a follower joins. */
+  /** Word numbers at which the connection is killed, or a follower joins. */
   kills: number[];
   joins: number[];
 }
 
-/** What befalls the way from Redis to the followers while a writer speaks. */
+/** Faults between Redis and its followers while a writer speaks. */
 const faults: fc.Arbitrary<Faults> = fc.record({
   fates: fc.array(fate, { minLength: 5, maxLength: 2 * WORDS }),
   kills: fc.uniqueArray(moment, { maxLength: 2 }),

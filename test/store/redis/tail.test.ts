@@ -94,7 +94,7 @@ async function isSubscribed(
   return Number(counts[1]) > 0;
 }
 
-/** What an append leaves when its publish gets lost. */
+/** Writes what an append leaves if its publish is lost. */
 async function writeWithoutPublish(
   redis: Awaited<ReturnType<typeof openTestStores>>['redis'],
   sessionId: string,

@@ -9,7 +9,7 @@ it('a connection is silent while a command waits and nothing is answered', async
   void during(never);
   await until('some time has passed', () => silentMs() > 200);
   const before = silentMs();
-  // Another node of a cluster answers.
+  // Another node of the cluster answers.
   await during(() => Promise.resolve());
   expect(silentMs()).toBeLessThan(before);
   await until('it is silent again', () => silentMs() > 20);

@@ -1,5 +1,4 @@
-// Works on a connection of its own to the Redis of its argument, and lets go of it; then it has
-// nothing left to do, and ends.
+// Uses its own connection to the given Redis and closes it. The process must then end on its own.
 import { Redis } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../dist/store/redis/index.js';
 

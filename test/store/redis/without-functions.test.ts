@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((server) => server.close()));
 });
 
-/** A Redis that does not know these commands. */
+/** Starts a Redis that lacks these commands. */
 async function startWithout(...commands: string[]): Promise<string> {
   const server = await startRedisProcess((where) => {
     const file = join(where.folder, 'redis.conf');

@@ -22,7 +22,7 @@ export function stopActions(env: Environment, { record }: Facts): Action[] {
   });
 }
 
-/** Expects the model to confirm the stop; the API ends the run if no model is working. */
+/** Expects the model to confirm the stop; if none does, the API ends the run. */
 export function confirmStop(env: Environment, runId: string, isDelivered: boolean): Environment {
   const run = nameOfRun(runId);
   if (run === undefined) return env;

@@ -15,7 +15,7 @@ export const CALLS = [
       const twice = calls.find(({ id }) => takenIn.includes(id));
       if (twice !== undefined) return `${twice.id} is open and taken in`;
       const results = toolRows(agent).map(({ toolCallId }) => toolCallId);
-      // Calls that a tool's own work made are not the model's.
+      // Calls that tools wait for were not made by the model.
       const called = new Set(agent.rows.flatMap(callsIn));
       const lost = takenIn.find((id) => called.has(id) && !results.includes(id));
       if (lost !== undefined) return `${lost} is taken in without a result`;
