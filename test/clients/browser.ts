@@ -10,7 +10,6 @@ const PROGRAM = fileURLToPath(new URL('page/browser-process.mjs', import.meta.ur
 export interface PageView {
   status: 'unmounted' | 'submitted' | 'streaming' | 'ready' | 'error';
   messages: UIMessage[];
-  /** Texts of all errors. */
   errors: string[];
   /** Types of the data parts that `onData` received. */
   data: string[];
@@ -22,8 +21,7 @@ export interface PageRequest {
   url: string;
   status: number | null;
   /**
-   * Null while the connection is open; `cut` if the server closed it early, `dropped` if the test
-   * did.
+   * Null while open; `cut` if the server closed the connection early, `dropped` if the test did.
    */
   end: null | 'ended' | 'cut' | 'dropped' | 'aborted' | 'refused';
   /** True if the wire is held: more has arrived than the page was given. */
@@ -57,14 +55,10 @@ export interface MountOptions {
 
 export interface BrowserPage {
   readonly sessionId: string;
-  /** The newest view that the page reported. */
   readonly view: PageView;
   act: (name: PageAct, ...args: object[]) => Promise<void>;
   loadSnapshot: () => Promise<FrontendSnapshot<Record<string, unknown>, UIMessage>>;
-  /**
-   * Mounts the page with the messages of its loaded snapshot, if any; with them it resumes by
-   * default.
-   */
+  /** Mounts the page with its loaded snapshot's messages, if any, and then resumes by default. */
   mount: (options?: MountOptions) => Promise<void>;
   limit: (limits: { parts?: number; twice?: boolean }) => Promise<void>;
   drop: () => Promise<void>;

@@ -33,10 +33,7 @@ afterAll(() => Promise.all(lanes.flat().map((browser) => browser.close())));
 
 const KITS = [...new Set(SCENARIOS.map(({ kit }) => kit))];
 
-/**
- * Returns the clients that play a scenario: all of them for stock pages, one in turn for other
- * kits.
- */
+/** Returns the clients that play a scenario: all for stock pages, one in turn for other kits. */
 function playersOf(index: number): readonly Client[] {
   const { kit } = SCENARIOS[index] ?? {};
   if (PLAYS_ALL || kit === undefined || kit === 'stock') return clients;

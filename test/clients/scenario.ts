@@ -29,12 +29,10 @@ export function madeWith(kit: Kit, { name, ...rest }: Scenario): Scenario {
   return { ...rest, kit, name: `${kit}: ${name}` };
 }
 
-/** Returns the play for a client version. */
 export function castOf({ play, exceptions }: Scenario, client: Client): Play {
   return exceptions.find((exception) => exception.of(client))?.play ?? play;
 }
 
-/** Returns the test title for a version. */
 export function titleOf({ exceptions }: Scenario, client: { name: string; ai: string }): string {
   const exception = exceptions.find((candidate) => candidate.of(client));
   return exception === undefined

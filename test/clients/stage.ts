@@ -14,9 +14,7 @@ export interface Stage {
   readonly browser: Browser;
   readonly sessionId: string;
   readonly product: StagedProduct;
-  /**
-   * Opens a page on a new conversation; with `resume` it requests the active reply nevertheless.
-   */
+  /** Opens a page on a new conversation; with `resume` it still requests the active reply. */
   openNew: (options?: MountOptions) => Promise<Tab>;
   /** Begins to load a page: it has its snapshot, and `mount` requests the rest. */
   beginLoad: () => Promise<Tab>;
@@ -24,7 +22,6 @@ export interface Stage {
   load: (options?: MountOptions) => Promise<Tab>;
   stored: () => Promise<Snapshot>;
   stop: () => Promise<void>;
-  /** Posts to a route of the conversation; resolves with the status. */
   post: (path: string, body?: object) => Promise<number>;
   /** Counts real executions of `charge` by call. */
   countCharges: () => Promise<Record<string, number>>;
@@ -33,7 +30,6 @@ export interface Stage {
    * message per side and turn.
    */
   expectRight: (tab: Tab, expected: { posts: number; errors?: string[] }) => Promise<void>;
-  /** All requests of all pages. */
   readLogs: () => Promise<LoggedRequest[]>;
   close: () => Promise<void>;
 }

@@ -3,9 +3,7 @@ import { callsOf, textOf, toScript } from '../support/chat-client.js';
 import { until } from '../support/until.js';
 import type { BrowserPage, PageRequest } from './browser.js';
 
-/**
- * If other files run servers at the same time, Temporal may start an activity tens of seconds late.
- */
+/** Temporal may start an activity tens of seconds late if other files run servers meanwhile. */
 const SHOWN_WITHIN_MS = 90_000;
 
 /** A page with a person in front of it. */

@@ -1,9 +1,7 @@
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
-/**
- * Runs each test file in the process itself. A file's changes to the environment end with the file.
- */
+/** Runs test files in the process itself. A file's changes to the environment end with the file. */
 module.exports = class NativeEnvironment {
   // This object takes only jest's own additions.
   global = {};

@@ -7,8 +7,7 @@ import { TEST_TEMPORAL_CONFIG } from '../../scripts/engines/test-environment.mjs
 import { findTemporal, findTestServer } from '../../scripts/engines/temporal.mjs';
 
 export default async function globalSetup() {
-  // Jest may also be called directly, for example by an editor, so the programs are located here
-  // too.
+  // An editor may call jest directly, so the programs are located here too.
   process.env.TEMPORAL_CLI_PATH ??= await findTemporal();
   process.env.TEMPORAL_TEST_SERVER_PATH ??= await findTestServer();
   process.env.REDIS_SERVER_PATH ??= await findRedis();

@@ -27,10 +27,7 @@ function starters(folder = '') {
   });
 }
 
-/**
- * Compose files with their exceptions: published services, services that write, and settings that
- * the file decides.
- */
+/** Compose files with their published services, writing services, and fixed settings. */
 const COMPOSE = {
   'docker-compose.yml': {
     published: ['api', 'grafana', 'temporal-ui-proxy'],
@@ -47,8 +44,7 @@ const COMPOSE = {
       'TEMPORAL_CONFIG_FILE',
       'TEMPORAL_PROFILE',
       'TEMPORAL_TLS',
-      // The template fixes the development server's namespace, has no UI and no lab agent, and
-      // names its agents' file.
+      // The template has a fixed namespace, no UI, no lab agent, and its own agents' file.
       'TEMPORAL_NAMESPACE',
       'TEMPORAL_UI_URL',
       'LAB',
@@ -148,8 +144,7 @@ describe.each(Object.entries(COMPOSE))('%s', (path, { published, writes, decided
     );
     expect(said).toEqual([[expect.anything(), expect.stringMatching(/^\$\{\w+:\?[^}]+\}$/)]]);
     expect(text.match(/HELIX_ALLOW_UNAUTHENTICATED[:=] *['"]?(1|true)/)).toBeNull();
-    // Keys are passed on as they are: a default could turn an absent key into a blank one, which is
-    // an error.
+    // A default would turn an absent key into a blank one, which is an error.
     const keys = Object.entries(services['api']?.environment ?? {});
     for (const [key, value] of keys.filter(([name]) => name.startsWith('JWT_')))
       expect([key, value]).toEqual([key, null]);
@@ -207,9 +202,7 @@ it('the manifests of Kubernetes hold no secret, open no server, and give no righ
   }
 });
 
-/**
- * Folders that the images' users own by the images' definitions; a new volume inherits the owner.
- */
+/** Folders that the images' users own; a new volume inherits the owner from its image. */
 const OWN_FOLDERS = {
   postgres: '/var/lib/postgresql/data',
   redis: '/data',

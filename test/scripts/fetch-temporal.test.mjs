@@ -21,10 +21,7 @@ test.each([DEV_SERVER, TEST_SERVER])('$name has a checksum for each system', ({ 
 });
 
 describe('the download', () => {
-  /**
-   * Starts a service with the real protocol: first the archive's address and its entry, then the
-   * archive.
-   */
+  /** Speaks the service's protocol: first the archive's address and entry, then the archive. */
   async function startService({ archive = '', status = 200 }) {
     const asked = [];
     const server = createServer((request, response) => {

@@ -58,7 +58,7 @@ function filesOf(pid) {
 }
 
 /**
- * Linux writes IPv4 addresses as hexadecimal digits in the machine's byte order (little-endian).
+ * Linux writes IPv4 addresses as hexadecimal digits in the machine's (little-endian) byte order.
  */
 function toAddress(local) {
   const [hex, port] = local.split(':');

@@ -5,9 +5,7 @@ import { gzipSync } from 'node:zlib';
 /** Limits on the compressed size of the scripts that each page loads before it is shown, bytes. */
 const MOST_BYTES = { 'index.html': 160_000, 'console.html': 90_000 };
 
-/**
- * Returns the compressed size of the scripts that each page of a built folder loads at once, bytes.
- */
+/** Returns the compressed size, bytes, of the scripts that each page loads at once. */
 function pageSizes(folder) {
   return Object.fromEntries(
     Object.keys(MOST_BYTES).map((page) => {

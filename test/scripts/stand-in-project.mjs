@@ -68,7 +68,6 @@ export function startCommand(root, env = {}, args = [], { throughNpm = false } =
     child,
     exited,
     output: () => seen.join('\n'),
-    /** Resolves with the next line that matches. */
     line(pattern) {
       return new Promise((resolve, reject) => {
         const check = (line) => {

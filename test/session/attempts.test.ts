@@ -208,10 +208,7 @@ describe('attempts', () => {
   });
 });
 
-/**
- * The order of checks is: already done (first result), stop record, fence, expected state. Each
- * case tests two neighbours.
- */
+/** Checks come in this order: done (first result), stop record, fence, expected state. */
 describe('order of checks', () => {
   it('a claim checks a committed step before a stop', async ({ session }) => {
     const { runId } = await session.asked(server('s'));

@@ -2,8 +2,7 @@ import { newCall, userMessage, type SessionDriver } from '../support/session-dri
 import { storeOf, type World } from './world.js';
 
 /**
- * A state of a conversation with the steps that lead to it. Calls are named `s`, `a` and `c` by
- * their kinds.
+ * A state of a conversation and the steps to it. Calls are named `s`, `a` and `c` by their kinds.
  */
 export interface TableState {
   name: string;
@@ -12,7 +11,6 @@ export interface TableState {
 
 /** Token of model attempts; a zombie's is lower. */
 export const TOKEN = 5;
-/** Secret in the webhook's address. */
 export const SECRET = 'secret-of-s';
 
 async function begin(session: SessionDriver): Promise<string> {

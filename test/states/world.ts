@@ -24,7 +24,6 @@ export function storeOf({ data }: World): Store {
   return createStoresOn(data).store;
 }
 
-/** Returns a driver for the session. */
 export function driverOf({ data }: World): SessionDriver {
   return drive(createStoresOn(data), SESSION);
 }

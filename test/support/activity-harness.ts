@@ -44,11 +44,9 @@ export interface AgentUnderTest {
   unansweredMs?: () => number;
   /** Host of its tool sources; default: one that is never closed. */
   toolHost?: ToolHost;
-  /** Stores files that its model makes. */
   uploads?: MadeFiles;
   /** Called with the scope that the agent's factory gets; if set, a factory creates the agent. */
   onScope?: (scope: AgentScope) => void;
-  /** Other options of the agent. */
   more?: Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> & {
     llmConfig?: Partial<LlmSettings>;
   };
@@ -68,11 +66,10 @@ export interface CallMore {
 export interface ActivityHarness {
   stores: TestStores;
   session: SessionDriver;
-  /** The stored rows from an index on. */
+  /** Reads the stored rows from an index on. */
   rows: (from: number, to?: number) => Promise<Row[]>;
   record: () => Promise<SessionRecord | undefined>;
   begin: (...content: UserPart[]) => Promise<RunRecord>;
-  /** Runs a model step as the given attempt. */
   step: (
     run: RunRecord,
     step: number,
@@ -253,10 +250,7 @@ export function createHarness(
   return harness;
 }
 
-/**
- * Marks an attempt that a test abandons, as a lost worker does; it fails when the stores are
- * closed.
- */
+/** Marks an attempt that a test abandons, as a lost worker does; it fails when the stores close. */
 function abandonable<T>(attempt: Promise<T>): Promise<T> {
   attempt.catch(() => undefined);
   return attempt;

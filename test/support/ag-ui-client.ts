@@ -8,7 +8,6 @@ import {
 import { EventSchemas } from '@ag-ui/core/schemas';
 import { newSessionId } from './product.js';
 
-/** Connects the stock AG-UI client. */
 export function connectAgUi(
   url: string,
   threadId = newSessionId(),

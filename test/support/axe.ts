@@ -1,9 +1,7 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/**
- * Returns axe's findings on the page as it is now, as rule and place; empty for an accessible page.
- */
+/** Returns axe's findings on the page, as rule and place; empty for an accessible page. */
 export async function findBarriers(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
@@ -13,10 +11,7 @@ export async function findBarriers(page: Page): Promise<string[]> {
   });
 }
 
-/**
- * Returns the elements that are wider than the page, so that a person would have to scroll
- * sideways.
- */
+/** Returns the elements that are wider than the page, which force sideways scrolling. */
 export async function findOverflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
@@ -33,10 +28,7 @@ const SCREENS = [
   { width: 1280, colorScheme: 'light' },
 ] as const;
 
-/**
- * Checks a page on a phone and on a desk, dark and light; widths and colours do not depend on each
- * other.
- */
+/** Checks a page on a phone and a desk, dark and light; widths and colours are independent. */
 export async function findProblems(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const { width, colorScheme } of SCREENS) {

@@ -12,7 +12,7 @@ export interface ChatFetchOptions {
   headers?: Record<string, string>;
   /** The caller; anonymous if absent. */
   caller?: { userId: string; tenantId?: string };
-  /** What the viewer remembers of its newest snapshot; see HandleChatStreamParams. */
+  /** Start of the active turn in the viewer's snapshot; see HandleChatStreamParams. */
   sawActiveSince?: number | null;
   /** Collects the frames of each response. */
   texts?: string[];

@@ -5,10 +5,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../cli/run.js';
 
-/** The built command line. */
 export const COMMAND_LINE = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** Exit code and output of a command. */
 export interface CommandResult {
   code: number | null;
   stdout: string;
@@ -19,12 +17,10 @@ export interface CommandOptions {
   env?: Record<string, string>;
   /** Default: this project. */
   folder?: string;
-  /** Text for stdin. */
   input?: string;
 }
 
 export interface RunningCommand {
-  /** Output on stdout so far. */
   stdout: () => string;
   kill: (signal: NodeJS.Signals) => void;
   ended: Promise<CommandResult>;
@@ -90,7 +86,6 @@ export interface CommandLine {
   read: <T>(...args: string[]) => Promise<T>;
 }
 
-/** Returns the command line for a product. */
 export function useCommandLine(product: { readonly url: string }): CommandLine {
   const helix = (args: string[], input = ''): Promise<CommandResult> =>
     runCommand(args, { env: { HELIX_URL: product.url, NO_COLOR: '1' }, input });

@@ -14,8 +14,7 @@ interface DescribedReply {
 }
 type JsonSchema = Extract<Parameters<typeof z.fromJSONSchema>[0], object>;
 
-// Parses the schema as clients do: without our schemas, and with definitions where JSON Schema has
-// them.
+// Clients read the schema without ours, and with definitions where JSON Schema has them.
 const text = JSON.stringify(OPEN_API).replaceAll('#/components/schemas/', '#/$defs/');
 const document = JSON.parse(text) as Described;
 const made = new Map<string, z.ZodType>();

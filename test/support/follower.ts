@@ -2,7 +2,6 @@ import type { LogEntry } from '../../protocol/chunk.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 
 export interface Follower {
-  /** All entries so far. */
   readonly entries: LogEntry[];
   /** Resolves when the iteration has ended; rejects if it broke. */
   ended: Promise<void>;
@@ -10,7 +9,6 @@ export interface Follower {
   stop: () => Promise<void>;
 }
 
-/** Follows a session in the background. */
 export function startFollower(
   streamManager: StreamManager,
   sessionId: string,

@@ -13,7 +13,6 @@ export interface Histories {
   close: () => Promise<void>;
 }
 
-/** Reads the histories of a product's runs. */
 export function openHistories(redis: Redis): Histories {
   const connection = Connection.lazy({ address: sharedTemporal() });
   const client = new Client({ connection });

@@ -24,7 +24,6 @@ export interface HookPage {
   readonly chat: UseHelixChatHelpers<UIMessage>;
   /** Methods of the chat's requests, without snapshots and leases. */
   readonly requests: string[];
-  /** URLs of the lease requests. */
   readonly leases: string[];
   /** Messages as a page stores them, without keys whose value is undefined. */
   messages: () => UIMessage[];

@@ -6,14 +6,10 @@ import { ASKED, ASKED_BY_OPERATORS } from '../api/route-requests.js';
 export interface HostileBody {
   name: string;
   method?: string;
-  /**
-   * Absolute path; `$` stands for a session id that no other test uses. Default: the path of a
-   * chat.
-   */
+  /** Absolute path; `$` stands for an unused session id. Default: the path of a chat. */
   path?: string;
   headers?: Record<string, string>;
   body: () => Uint8Array<ArrayBuffer>;
-  /** The allowed statuses of the reply. */
   statuses?: readonly number[];
 }
 
@@ -279,9 +275,7 @@ const elsewhere: HostileBody[] = [
   },
 ];
 
-/**
- * Returns a form with as many parts, or headers of one part, as fit into the 10 MB of an upload.
- */
+/** Returns a form with as many parts, or headers of one part, as fit into an upload of 10 MB. */
 const form = (head: string, repeated: string): HostileBody => ({
   name: `a form of ${head}`,
   path: '/api/chat/$/files',

@@ -6,9 +6,7 @@ import type { StreamManager } from '../../store/log/stream-manager.js';
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/**
- * An engine that accepts every request and does nothing, so each run looks as if it were working.
- */
+/** An engine that accepts every request and does nothing, so each run seems to be working. */
 export const IDLE_WORKFLOWS: RunWorkflows = {
   fleet: 'test',
   namespace: 'test',

@@ -19,7 +19,6 @@ export async function runLab(
   return response.headers.get('x-run-id') ?? '';
 }
 
-/** Returns a script entry that calls a tool. */
 export const ask = (tool: string, args: object = {}): object => ({
   calls: [{ tool, id: 'c1', args }],
 });
@@ -27,7 +26,6 @@ export const ask = (tool: string, args: object = {}): object => ({
 /** Returns the public id of a run's conversation. */
 export const sessionOf = (runId: string): string => toShownSessionId(sessionOfRun(runId));
 
-/** Reads a resource of the operator API. */
 export async function readOperator<T>({ url }: { readonly url: string }, path: string): Promise<T> {
   const response = await fetch(`${url}/api/operator/${path}`);
   if (!response.ok) throw new Error(`${path}: ${String(response.status)}`);

@@ -8,10 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 const EVERY_MS = 5;
 const STAT = `/proc/self/task/${String(process.pid)}/schedstat`;
 
-/**
- * Reads CPU time, ms: of the main thread, or of all threads where the system does not tell them
- * apart.
- */
+/** Reads CPU time, ms: of the main thread, or of all threads if the system gives only that. */
 function readCpuMs() {
   try {
     return Number(readFileSync(STAT, 'utf8').split(' ')[0]) / 1e6;

@@ -23,11 +23,9 @@ const PROGRAM = fileURLToPath(new URL('hostile-mcp.mjs', import.meta.url));
 
 export interface NotedServer<Server> {
   server: Server;
-  /** Requests that it got, in order. */
   notes: () => Promise<string[]>;
 }
 
-/** Starts the hostile server as a program. */
 export async function byStdio(
   mode = '',
   more: Partial<StdioMcpServer> = {},

@@ -8,9 +8,7 @@ export async function closeStores(): Promise<void> {
   await Promise.all(opened.splice(0).map((stores) => stores.close()));
 }
 
-/**
- * Opens both stores on any Redis and waits until they answer; they close after the file's tests.
- */
+/** Opens both stores on any Redis once they answer; they close after the file's tests. */
 export async function openStores(
   url: string,
   process: 'api' | 'worker' = 'worker',

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A tool call in the wire's streaming format. */
 export interface OpenAIToolCall {
   readonly id: string;
   readonly name: string;
@@ -11,7 +10,6 @@ export interface OpenAIToolCall {
   readonly argumentDeltas: readonly string[];
 }
 
-/** The server's reply to one request. */
 export type OpenAIReply =
   | {
       readonly text?: readonly string[];
@@ -20,14 +18,11 @@ export type OpenAIReply =
       readonly hangMs?: number;
       /** Time between two events, in ms. */
       readonly everyMs?: number;
-      /**
-       * Destroys the socket after this many deltas of text or arguments; bytes in flight are lost.
-       */
+      /** Destroys the socket after this many deltas; bytes in flight are lost. */
       readonly cutAfter?: number;
       /** Sends this as an error event after the deltas, in place of an end. */
       readonly error?: OpenAIError;
     }
-  /** Refuses the request. */
   | { readonly status: number; readonly error: OpenAIError; readonly retryAfter?: string };
 
 /** The `error` object of the wire. */
@@ -53,14 +48,12 @@ export interface OpenAIRequest {
 export interface OpenAIServer {
   /** Value for `OPENAI_BASE_URL`; ends in `/v1`. */
   readonly baseUrl: string;
-  /** All requests so far, oldest first. */
   readonly requests: readonly OpenAIRequest[];
   readonly close: () => Promise<void>;
 }
 
 /**
- * Creates an HTTP server on a free port that speaks the streaming format of OpenAI's chat
- * completions.
+ * Creates an HTTP server on a free port that streams OpenAI chat completions.
  *
  * @param reply decides the reply to each request; `index` counts the requests from 0
  */

@@ -1,9 +1,7 @@
 import { SignJWT } from 'jose';
 
-/** Key that signs tokens in tests. */
 export const SECRET = 'a secret of thirty-two bytes, at least';
 
-/** Sends requests as one user. */
 export interface Person {
   get: (path: string) => Promise<Response>;
   post: (path: string, body?: object) => Promise<Response>;

@@ -11,7 +11,6 @@ const SAYS_MS = 45_000;
 export interface ProductProcess {
   readonly pid: number;
   readonly exitCode: Promise<number | null>;
-  /** Output on stdout and stderr so far. */
   log: () => string;
   /** Resolves with the log line that has this message. */
   says: (message: string) => Promise<Record<string, unknown>>;
@@ -21,8 +20,7 @@ export interface ProductProcess {
 }
 
 /**
- * Starts `node dist/<role>/main.js` with this process's Node options. The child ends with this
- * process.
+ * Starts `node dist/<role>/main.js` with this process's Node options; it ends with this process.
  */
 export function startProcess(role: 'api' | 'worker', env: Record<string, string>): ProductProcess {
   const child = spawn(process.execPath, [...process.execArgv, `dist/${role}/main.js`], {

@@ -9,7 +9,6 @@ import { until } from './until.js';
 export interface ProductOptions {
   /** Default: the Temporal that all test files share. */
   temporalAddress?: string;
-  /** Environment for both the API and the worker. */
   env?: Record<string, string>;
   /** False: the test starts its own worker. */
   worker?: false;
@@ -20,15 +19,12 @@ export interface Product {
   /** Address of the API; a restart keeps it. */
   readonly url: string;
   readonly taskQueue: string;
-  /** The current API process. */
   readonly apiPid: number;
   /** The product's own Redis, with the append-only file on. */
   readonly redisServer: RedisServer;
   /** For inspecting stored data. */
   readonly redis: Redis;
-  /** Resolves when the API has logged this message. */
   apiSays: (message: string) => Promise<Record<string, unknown> | undefined>;
-  /** Resolves when the worker has logged this message. */
   workerSays: (message: string) => Promise<Record<string, unknown> | undefined>;
   /** Logs of API and worker since their last start. */
   log: () => string;
@@ -51,10 +47,7 @@ export function newSessionId(): string {
   return `e2e-${randomBytes(6).toString('hex')}`;
 }
 
-/**
- * A product that test files share: a file may kill its processes, but neither ends it nor counts
- * its data.
- */
+/** A product that test files share: a file may kill its processes, but must not end it. */
 export type SharedProduct = Omit<Product, 'stop' | 'restore'>;
 
 /** Address of Temporal's UI in the shared products' settings. */
@@ -148,8 +141,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     worker = startProcess('worker', {
       ...env,
       LEASE_ID: `worker-${String(leases)}`,
-      // A supervisor tells a new worker which lease ended; without it, the lease has to expire
-      // first.
+      // A supervisor names the ended lease; without the name, the lease has to expire first.
       ...(endedLease !== undefined && { ENDED_LEASE_ID: endedLease }),
       ...extra,
     });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Reply as raw text. */
 export interface RawReply {
   /** Status of the first response; 0 if none came. */
   status: number;
@@ -15,7 +14,6 @@ export interface RawConnection {
   socket: Socket;
   /** Sends the bytes in one piece, which counts as taken once all of it has gone out. */
   send: (bytes: string | Uint8Array) => void;
-  /** Resolves when the server has hung up. */
   closed: Promise<void>;
   /** Resolves with the first response once its body is complete or the server hangs up. */
   reply: Promise<RawReply>;

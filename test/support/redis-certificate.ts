@@ -35,10 +35,7 @@ export function filesIn({ certificate, key }: RedisCertificate): string {
   return `?ca=${certificate}&cert=${certificate}&key=${key}`;
 }
 
-/**
- * Returns the arguments with which a Redis server or Sentinel speaks TLS on a port, and to its
- * peers.
- */
+/** Returns the arguments with which a Redis server or Sentinel speaks TLS, also to its peers. */
 export function tlsArguments({ certificate, key }: RedisCertificate, port: number): string[] {
   return [
     '--tls-port',

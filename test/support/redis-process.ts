@@ -91,8 +91,7 @@ export function dataArguments({ port, folder }: { port: number; folder: string }
     String(port),
     '--dir',
     folder,
-    // With `no`, replies do not wait for the disk; an answered command is in the file even if syncs
-    // are slow.
+    // With `no`, an answered command is in the file even if the disk syncs slowly.
     '--appendonly',
     'yes',
     '--appendfsync',

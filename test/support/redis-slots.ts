@@ -1,4 +1,3 @@
-/** Number of slots of a Redis Cluster. */
 export const SLOTS = 16_384;
 
 /** Returns the slot of a key by the hash tag rule of the specification. */
@@ -6,7 +5,6 @@ export function slotOf(key: string): number {
   return crc16(/^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key) % SLOTS;
 }
 
-/** CRC16-XMODEM. */
 export function crc16(text: string): number {
   let crc = 0;
   for (const byte of Buffer.from(text)) {

@@ -3,7 +3,6 @@ import type { Redis } from 'ioredis';
 import type { RedisCluster } from './redis-cluster.js';
 import { newNonce } from './session-driver.js';
 
-/** Additional rights that a cluster needs. */
 const OF_CLUSTER = ['+cluster|slots', '+cluster|info', '+asking'];
 
 const DOCUMENT = new URL('../../docs/redis.md', import.meta.url);
@@ -33,9 +32,7 @@ export async function createRedisUser(
   return { url: `redis://${name}:${PASSWORD}@${host}:${String(port)}`, change };
 }
 
-/**
- * Creates the user on each node of a cluster; returns the cluster's address with its credentials.
- */
+/** Creates the user on each node of a cluster; returns the cluster's address as this user. */
 export async function createClusterUser(
   { url, nodes }: Pick<RedisCluster, 'url' | 'nodes'>,
   prefix: string,

@@ -48,7 +48,6 @@ export interface RunHarness {
   executor: Runs;
   workflows: RunWorkflows;
   taskQueue: string;
-  /** Starts a worker; nothing runs without one. */
   startWorker: (options?: { lease?: BegunLease }) => Promise<{ stop: () => Promise<void> }>;
   /** Sweeps once, with this session due and, if active, silent. */
   sweep: (sessionId: string) => Promise<void>;
@@ -64,7 +63,6 @@ export interface RunHarness {
   ) => Promise<T>;
   /** Sweeps once over the sessions that are due. */
   sweepDue: () => Promise<void>;
-  /** The due list of its fleet. */
   due: Due;
   begin: (sessionId: string, agent: string, text: string, startAt?: number) => Promise<RunRecord>;
   newSessionId: () => string;
@@ -89,10 +87,7 @@ export function useRuns(agents: AgentDefinition[]): { runs: RunHarness; stores: 
   return { runs: lateBound(() => runs), stores: lateBound(() => stores) };
 }
 
-/**
- * Creates executor, sweep and workers on a real Temporal, with a new task queue unless one is
- * named.
- */
+/** Creates executor, sweep and workers on a real Temporal; by default on a new task queue. */
 export async function createRunHarness(
   stores: TestStores,
   agents: AgentDefinition[],

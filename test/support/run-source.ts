@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/**
- * Evaluates TypeScript source and returns its exports. The given modules serve its imports, so the
- * same text can run with different ones.
- */
+/** Evaluates TypeScript source and returns its exports; the given modules serve its imports. */
 export function runSource(source: string, modules: Readonly<Record<string, unknown>>): unknown {
   const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 };
   const { outputText } = ts.transpileModule(source, { compilerOptions });

@@ -3,7 +3,6 @@ export interface Scrape {
   text: string;
   /** Sums the samples of a name whose labels have these values; undefined without such samples. */
   sum: (name: string, labels?: Record<string, string>) => number | undefined;
-  /** All series, without their values. */
   series: string[];
   /** Names of all samples; a histogram's end in `_bucket`, `_sum` and `_count`. */
   names: Set<string>;

@@ -11,8 +11,7 @@ export async function startSigningProxy(
   const server = createServer((incoming, outgoing) => {
     const target = new URL(incoming.url ?? '/', getTarget());
     const headers = { ...incoming.headers, host: target.host, authorization };
-    // A kept-alive connection could close just as its next request starts, so each request opens
-    // one.
+    // Each request opens a connection, since a kept-alive one could close just then.
     const options = { method: incoming.method, headers, agent: false };
     const passed = request(target, options, (reply) => {
       outgoing.writeHead(reply.statusCode ?? 502, reply.headers);

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span in OTLP/JSON. */
 export interface ReceivedSpan {
   name: string;
   service: string;
@@ -18,7 +17,6 @@ export interface ReceivedSpan {
   isError: boolean;
 }
 
-/** A collector that takes OTLP/JSON. */
 export interface SpanReceiver {
   readonly url: string;
   readonly spans: ReceivedSpan[];

@@ -1,7 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { until } from './until.js';
 
-/** A part of the UI message stream. */
 export interface WirePart {
   type: string;
   [key: string]: unknown;
@@ -15,9 +14,7 @@ export interface SseReader {
   /** Outcome of the connection: ended properly, ended by a break-off event, or cut. */
   readonly done: Promise<'ended' | 'broken off' | 'cut'>;
   text: () => string;
-  /** The raw body so far. */
   body: () => string;
-  /** Resolves when a part of this type has arrived. */
   gets: (type: string) => Promise<WirePart>;
 }
 

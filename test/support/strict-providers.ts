@@ -3,10 +3,7 @@ import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 
-/**
- * Models of the providers' own packages, whose requests reach a function that enforces what the
- * provider's API says about a conversation.
- */
+/** Models of the providers' own packages over a function that enforces their API's rules. */
 
 /** Items that a provider has produced and therefore knows: item ids and signatures of thoughts. */
 export interface Known {
@@ -53,7 +50,6 @@ const isObject = (value: unknown): boolean =>
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const PICTURE = /^image\/(png|jpeg|gif|webp)$/;
 
-/** Returns the first fault in a list. */
 function first<T>(items: readonly T[], judge: (item: T, at: number) => string | undefined) {
   for (const [at, item] of items.entries()) {
     const fault = judge(item, at);

@@ -3,7 +3,6 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** A connection that a test can cut at a given word. */
 export interface TcpProxy {
   readonly port: number;
-  /** Port that new connections lead to. */
   target: () => number;
   retarget: (port: number) => void;
   /**
@@ -13,11 +12,9 @@ export interface TcpProxy {
   holdAt: (text: string, when: 'before' | 'after', nth?: number) => Promise<void>;
   /** Blocks all bytes on open connections without closing them; new connections pass. */
   swallow: () => void;
-  /** From now on drops messages of Redis to subscribers of matching channels. */
+  /** Drops later messages of Redis to subscribers of matching channels. */
   loseMessages: (channel: RegExp) => void;
-  /** Number of messages dropped so far. */
   lost: () => number;
-  /** Number of connections so far. */
   connections: () => number;
   /** Breaks every connection and drops held bytes. New connections pass. */
   cut: () => void;
@@ -32,7 +29,6 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
     { text: string; when: 'before' | 'after'; left: number; sprung: () => void } | undefined;
   let isHolding = false;
 
-  /** Returns true if these bytes may pass. */
   function passes(bytes: Buffer): boolean {
     if (isHolding) return false;
     if (trap === undefined || !bytes.includes(trap.text)) return true;

@@ -5,7 +5,6 @@ import { defineAgent, defineTool, type AgentDefinition } from '../../agents/inde
 import type { RunShape } from '../../protocol/run.js';
 import { fakeModel, parts } from './fake-model.js';
 
-/** Instructions to the model in the newest message. */
 interface Wish {
   calls?: { tool: string; id: string }[];
   hang?: boolean;
@@ -14,7 +13,6 @@ interface Wish {
 
 export interface TestAgent {
   agent: AgentDefinition;
-  /** Ids of executed calls, in order. */
   executed: string[];
 }
 

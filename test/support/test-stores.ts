@@ -3,7 +3,6 @@ import { createRedisStores, type RedisStores } from '../../store/redis/index.js'
 
 import { until } from './until.js';
 
-/** Address of the Redis that all test files share. */
 export function sharedRedisUrl(): string {
   const url = process.env['TEST_REDIS_URL'];
   if (url === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests with npm test');
@@ -11,15 +10,12 @@ export function sharedRedisUrl(): string {
 }
 
 export interface TestStores extends RedisStores {
-  /** A plain client for inspecting stored data. */
   redis: Redis;
   /** The store under the name that the bridge expects. */
   stateStore: RedisStores['store'];
 }
 
-/**
- * Opens both stores on a real Redis and waits until they answer; they close after the file's tests.
- */
+/** Opens both stores on a real Redis once they answer; they close after the file's tests. */
 export async function openTestStores(
   process: 'api' | 'worker' = 'worker',
   url = sharedRedisUrl(),

@@ -1,5 +1,5 @@
-// A browser with pages of one client version, driven over IPC: `node browser-process.mjs <entry>
-// <react>`; the second argument replaces `@ai-sdk/react`.
+// Pages of one client version, driven over IPC: `node browser-process.mjs <entry> <module>`, where
+// the module replaces `@ai-sdk/react`.
 import { Window } from 'happy-dom';
 import { loadOwnPackages } from './own-packages.mjs';
 import { createPage } from './page.mjs';

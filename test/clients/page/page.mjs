@@ -8,9 +8,7 @@ const NOTICE_MS = 10;
 // If other files run servers at the same time, Temporal may start an activity tens of seconds late.
 const REST_WITHIN_MS = 90_000;
 
-/**
- * Creates a page in loading state; `mount` shows it, with or without the messages of a snapshot.
- */
+/** Creates a page that is loading; `mount` shows it, with or without a snapshot's messages. */
 export function createPage({ client, own, kit, url, sessionId, agent, jar, tell }) {
   const { React, ReactDomClient } = client;
   const errors = [];
@@ -58,7 +56,6 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
 
   return {
     look,
-    /** Returns all requests with their raw responses. */
     readLog: () => wire.requests,
     limit: (limits) => void Object.assign(wire.limits, limits),
     drop: () => wire.drop(),

@@ -108,8 +108,7 @@ function readThrough(source, { entry, limits, cut, signal, close, leave, onChang
   const encoder = new TextEncoder();
   let given = 0;
   return new ReadableStream({
-    // If the page cancels a long-lived stream, it ends; other bodies are read to the end for the
-    // log.
+    // A page may end a long-lived stream; the log gets other bodies to their end.
     cancel: () => entry.url.includes('/agent/sse') && leave(),
     start: async (controller) => {
       let isCancelled = false;

@@ -48,9 +48,7 @@ export interface Actor {
   readonly run: RunName;
   readonly what: string;
   readonly step: number;
-  /** Number of the attempt. */
   readonly n: number;
-  /** Its next move. */
   readonly at: Stage;
   /** True if its workflow does not wait for it. */
   readonly isZombie: boolean;
@@ -102,7 +100,7 @@ export function spend(env: Environment, what: keyof Budget): Environment {
   return { ...env, left: { ...env.left, [what]: env.left[what] - 1 } };
 }
 
-/** Returns a token that grows with each attempt; a takeover's token lies between two attempts'. */
+/** Grows with each attempt; a takeover's token lies between two attempts'. */
 export function tokenOf({ n }: Actor): number {
   return n * 10;
 }
@@ -141,7 +139,6 @@ export function workflowText(workflow: Workflow): string {
   return text;
 }
 
-/** Returns the actor's text for traces. */
 export function actorText(actor: Actor): string {
   let text = texts.get(actor);
   if (text === undefined) {

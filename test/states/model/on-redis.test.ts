@@ -44,7 +44,6 @@ const PLACES = [
   'children',
 ] as const satisfies Place[];
 const MOST = 1_000_000;
-/** Reads of all stored data. */
 const READS: readonly Read[] = [
   ...['', SUB].flatMap((part): Read[] => [
     ...PLACES.map((place) => ['fields', place, part] as const),
@@ -52,7 +51,6 @@ const READS: readonly Read[] = [
   ]),
   ['entries', 0, MOST, MOST],
 ];
-/** Names of data that may expire. */
 const NAMES = [
   ...['', SUB].flatMap((part) => [...PLACES, 'rows'].map((name) => `${part}:${name}`)),
   ':log',
@@ -77,10 +75,7 @@ interface Played {
   expiring: string[];
 }
 
-/**
- * Plays requests on a store and sets the clock of each, since the clock of Redis cannot jump past
- * deadlines.
- */
+/** Plays requests with their own clocks, since the clock of Redis cannot jump past deadlines. */
 async function playOn(
   evaluate: Evaluate,
   prefix: string,

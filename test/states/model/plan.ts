@@ -36,10 +36,7 @@ export const SESSION = 's';
 export const AGENT = 'tester';
 export const OWNER = 'ann';
 
-/**
- * Returns the nonce of a conversation's run by its number; runs with the same nonce are the same
- * run.
- */
+/** Returns the nonce of a run; runs of a conversation with the same nonce are the same run. */
 export function nonceOf(number: number): string {
   return `n${String(number)}`;
 }
@@ -119,9 +116,7 @@ export function allCalls(): FoundCall[] {
   return [...CALLS.values()];
 }
 
-/**
- * Returns the call as its step's commit opens it; a sub-agent's questions are held until the pause.
- */
+/** Returns the call as its step's commit opens it; a sub-agent's questions wait for the pause. */
 export function toNewCall(call: FoundCall): NewCall {
   const { id, kind, deadlineMs, isIdempotent, isHeld, child } = call;
   const base: NewCall = { toolCallId: id, toolName: toolOf(id), kind, input: { of: id } };
@@ -134,7 +129,6 @@ export function toNewCall(call: FoundCall): NewCall {
   };
 }
 
-/** Returns the chunk that asks people. */
 function askFor({ id, kind, run, step }: FoundCall): StreamChunk {
   const { runId, agent: agentType } = RUNS[run];
   const base = { agentId: SESSION, agentType, step, timestamp: 0 };

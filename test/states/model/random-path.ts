@@ -9,7 +9,6 @@ import { reduce } from './search/reduce.js';
 export interface Path {
   trace: string[];
   requests: { sent: Sent; now: number; reply: unknown }[];
-  /** The data at the end. */
   data: Data;
 }
 

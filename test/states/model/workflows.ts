@@ -21,10 +21,7 @@ import type { Reply } from './record/play.js';
 
 const CAP = { maxSteps: 9 };
 
-/**
- * @param committed steps that an earlier run of the turn has committed; a started run is not
- * started again
- */
+/** @param committed steps that an earlier run of the turn has committed */
 export function startWorkflow(env: Environment, run: RunName, committed = 0): Environment {
   if (workflowOf(env, run) !== undefined) return env;
   const workflows = [...env.workflows, { run, isOpen: true, isOver: false }];
@@ -118,7 +115,6 @@ export function isAwaited({ isZombie, what }: Actor): boolean {
   return !isZombie && what !== 'api' && what !== 'sweep';
 }
 
-/** Finishes an activity's work. */
 export function finishActor(env: Environment, actor: Actor): Environment {
   return isAwaited(actor) ? withActor(env, actor, { at: 'read' }) : withoutActor(env, actor);
 }
@@ -139,7 +135,6 @@ export function closeWorkflow(env: Environment, run: RunName): Environment {
   return parent === undefined ? closed : withActor(closed, parent, { at: 'look' });
 }
 
-/** Sends the `look` signal. */
 export function signalLook(env: Environment, run: RunName): Environment {
   if (workflowOf(env, run)?.isOpen !== true) return env;
   return begin(env, { run, what: 'look', step: 0, n: 1, at: 'read', isZombie: false });

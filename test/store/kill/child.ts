@@ -4,7 +4,6 @@ import { until } from '../../support/until.js';
 
 /** A child process that reports its progress. */
 export interface Child<T> {
-  /** All messages of the child so far. */
   readonly messages: T[];
   /** Resolves when the child has sent `times` matching messages. */
   sends: (what: string, matches: (message: T) => boolean, times?: number) => Promise<void>;

@@ -19,8 +19,7 @@ afterAll(async () => {
 async function openBoth() {
   const far = await openStores(`redis://127.0.0.1:${String(wire.port)}`);
   const near = await openStores(sharedRedisUrl());
-  // The client would send a script that the server does not know twice, so both scripts are loaded
-  // first.
+  // The client sends unknown scripts twice, so the server learns them first.
   const speaker = await openSpeaker(near);
   await speaker.say('known');
   await speaker.session.stop();

@@ -10,7 +10,6 @@ const KILLS = 5;
 /** Number of words after which a writer rests, so that it can be killed in mid-step. */
 const REST = 10;
 
-/** Reports of the word writer. */
 type WriterMessage =
   | { did: 'claim' | 'commit'; step: number }
   | { did: 'append'; step: number; word: number }

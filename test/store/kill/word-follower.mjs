@@ -1,5 +1,4 @@
-// A viewer in its own process: follows a session from beginning to end and sends every entry to its
-// parent.
+// A viewer in its own process: follows a session to its end and sends every entry to its parent.
 import { createRedisStores } from '../../../dist/store/redis/index.js';
 
 const { url, sessionId } = JSON.parse(process.argv[2]);

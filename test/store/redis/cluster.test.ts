@@ -165,8 +165,7 @@ describe('on a cluster of three nodes', () => {
   });
 
   it("the stores accept the caller's cluster connection, and open their own for subscriptions", async () => {
-    // With ioredis's own settings the client does not wait for a node that the previous test
-    // restarted.
+    // With ioredis's own settings the client does not wait for a node that is starting.
     await until('all nodes see a whole cluster', async () => {
       const infos = await Promise.all(
         cluster.nodes.map(({ ask }) => ask((redis) => redis.cluster('INFO'))),

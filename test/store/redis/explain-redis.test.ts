@@ -38,8 +38,7 @@ describe('what a process says of its Redis at the start', () => {
   it('a user without rights is named, with what to do, though it can connect', async () => {
     const { redis } = await openTestStores();
     const few = ['-@all', '+ping', '+hello'];
-    // The last user lacks only a command of the scripts: it can read the server and fails in
-    // mid-work.
+    // The last user lacks only a command of the scripts, so it fails in mid-work.
     for (const rights of [few, [...few, '+info'], ['-xdel']]) {
       const user = await createRedisUser(redis, 'hx', ...rights);
       const text = await explainRedis(user.url, 'here');

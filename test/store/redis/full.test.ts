@@ -28,8 +28,7 @@ const full = {
 };
 
 /**
- * Opens four sessions: one with a model at work, one that waits, one with a running tool, one that
- * ended.
+ * Opens four sessions: one that speaks, one that waits, one with a running tool, one that ended.
  */
 async function openSessions() {
   const worker = await openStores(server.url, 'worker');

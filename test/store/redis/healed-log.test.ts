@@ -28,7 +28,6 @@ async function leaveEntries(id: string, count: number): Promise<number[]> {
 /** A session at a given point of its run, with the expected outcome of the next transition. */
 interface Scene {
   name: string;
-  /** Returns the transition, ready to run. */
   arrange: (session: SessionDriver) => Promise<() => Promise<{ kind: string }>>;
   kind: string;
   /** True if the transition itself withdraws the leftover entries. */

@@ -1,5 +1,4 @@
-// Opens stores on the given Redis and closes them at once, many times. The process must then end on
-// its own.
+// Opens stores on the given Redis and closes them, many times. The process must then end itself.
 import { createRedisStores } from '../../../dist/store/redis/index.js';
 
 const [url] = process.argv.slice(2);

@@ -3,10 +3,8 @@ import type { Facts } from '../record/facts.js';
 import type { Reply } from '../record/play.js';
 import type { Request } from '../requests/request.js';
 
-/** A possible next event. */
 export interface Action {
   name: string;
-  /** The request to the record, if the action sends one. */
   request?: Request | undefined;
   /** True if it happens eventually in any case: workers work, people answer, the sweep runs. */
   isFair: boolean;
@@ -14,12 +12,10 @@ export interface Action {
   then: (reply: Reply, before: Facts) => Environment | string;
 }
 
-/** Reply for actions that send nothing. */
 export const NO_REPLY: Reply = { kind: 'nothing sent' };
 
 /**
- * Returns the request twice: with all of its consequences and, while the fault budget lasts, with
- * its signal or start lost.
+ * Returns the request, and once more with its signal or start lost while the fault budget lasts.
  */
 export function withLoss(
   { left }: Environment,

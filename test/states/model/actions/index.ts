@@ -8,7 +8,6 @@ import { messageActions } from './messages.js';
 import { stopActions } from './stops.js';
 import { sweepActions } from './sweep.js';
 
-/** Returns all possible next actions. */
 export function actionsOf(env: Environment, facts: Facts): Action[] {
   return [
     ...actorActions(env, facts),

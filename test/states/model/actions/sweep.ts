@@ -10,9 +10,8 @@ import { queueActions } from './messages.js';
 const SILENT_MS = 10_000;
 
 /**
- * The sweep begins, starts, wakes, stops or ends a run; expiry of calls is a separate action. The
- * model leaves out how long a run waits for its start: the sweep may give it up at any time, or
- * never.
+ * Expiry of calls is a separate action. The model leaves out how long a run waits for its start:
+ * the sweep may give it up at any time, or never.
  */
 export function sweepActions(env: Environment, { record }: Facts): Action[] {
   const run = nameOfRun(record?.runId ?? '');
@@ -44,10 +43,7 @@ export function sweepActions(env: Environment, { record }: Facts): Action[] {
   }
 }
 
-/**
- * Ends the run from outside, for a stop (API) or as lost (sweep). One such process at a time
- * suffices.
- */
+/** Ends the run from outside, for a stop (API) or as lost (sweep); one such process suffices. */
 function close(env: Environment, run: RunName, what: 'api' | 'sweep'): Environment {
   if (env.actors.some((actor) => actor.what === what)) return env;
   return addActor(env, { run, what, step: 0, n: 1, at: 'take over', isZombie: false });

@@ -56,8 +56,7 @@ const REPEATABLE = new Set(['stop', 'takeOver']);
 export const REPEAT_RULE = 'P4, a request that is sent twice is done once';
 
 /**
- * Repeats a request, as a sender does after a broken connection: nothing may happen twice, and the
- * first result returns.
+ * Repeats a request, as after a broken connection: nothing may happen twice, and the reply agrees.
  */
 export function findDoneTwice({ play, sent, now, reply, after }: Played): string | undefined {
   const { what } = sent;

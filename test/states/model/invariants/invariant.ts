@@ -1,7 +1,7 @@
 import type { Sent } from '../record/play.js';
 import type { Stored } from './stored.js';
 
-/** What must hold after every request. */
+/** A condition that holds after every request. */
 export interface Invariant {
   /** Number of the promise and its statement, for violations. */
   rule: string;

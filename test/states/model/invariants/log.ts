@@ -90,7 +90,6 @@ function ownerOf(stored: Stored, writer: string): number | undefined {
     .find((token) => token !== undefined);
 }
 
-/** Returns the writer that sends a request. */
 function senderOf(sent: Sent): { name: string; token: number } | undefined {
   if (sent.what === 'append') return { name: sent.args[1] ?? '', token: Number(sent.args[2]) };
   return (sent.input as { writer?: { name: string; token: number } }).writer;
@@ -118,10 +117,7 @@ function wordsOf({ entries }: Stored, run: RunName): Map<string, string[]> {
   return words;
 }
 
-/**
- * Finds a committed step whose text differs from its writer's, or a closed step with uncommitted
- * text.
- */
+/** Finds a committed step whose text is not its writer's, or a closed step with other text. */
 function findOtherText(after: Stored, agent: StoredAgent, run: RunName): string | undefined {
   const { sessionId } = RUNS[run];
   const wordsBy = wordsOf(after, run);
@@ -133,8 +129,7 @@ function findOtherText(after: Stored, agent: StoredAgent, run: RunName): string 
     const stored = row === undefined ? '' : textIn(row as AssistantRow);
     if (words.length > 1) return `${writer} of ${run} has ${words.join('')}`;
     const isOpen = agent.owners.has(writer) && nameOfRun(agent.record.run.id) === run;
-    // If a sub-agent's run is ended from outside, its text stays only in the log and is no part of
-    // the conversation's message.
+    // A sub-agent's run that was ended from outside leaves its text only in the log.
     if (row === undefined && (isOpen || (run === 'sub' && agent.isOver))) continue;
     if (words.join('') !== stored) {
       return `${writer} of ${run} has "${words.join('')}" in the log, stored is "${stored}"`;

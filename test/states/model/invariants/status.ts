@@ -130,15 +130,12 @@ function liveAgents(stored: Stored): StoredAgent[] {
   return agentsOf(stored).filter(({ isOver }) => !isOver);
 }
 
-/**
- * Returns true if a waiting sub-agent was ended; its parent, which ended it, settles the call next.
- */
+/** Returns true if a parent ended its waiting sub-agent; it settles that call next. */
 function hasLostSubAgent({ conversation, sub }: Stored): boolean {
   const call = conversation?.calls.find(({ child }) => child !== undefined);
   return sub?.isOver === true && call?.state === 'open';
 }
 
-/** Returns true if the next step may be claimed. */
 function canClaim({ calls }: StoredAgent): boolean {
   return calls.every(({ state }) => state === 'settled');
 }

@@ -35,13 +35,11 @@ export interface StoredAgent {
   takenIn: readonly string[];
   /** Work that continues without people: ids of calls, and `model`. */
   busy: readonly string[];
-  /** Tokens by writer. */
   owners: ReadonlyMap<string, number>;
   /** Names of values stored per call, queued message or note, outside the record. */
   beside: readonly string[];
   /** Names of values that are kept while a run is active. */
   kept: readonly string[];
-  /** Ids of runs that have ended. */
   ended: readonly string[];
   messages: readonly string[];
   isOver: boolean;

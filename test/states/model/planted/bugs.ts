@@ -278,7 +278,6 @@ const STATUS_BUGS: readonly PlantedBug[] = [
 
 export const PLANTED_BUGS = [...LOG_BUGS, ...CALL_BUGS, ...RUN_BUGS, ...STATUS_BUGS];
 
-/** Reopens the settled approval. */
 function reopen({ calls }: Session): void {
   const call = calls.get('a');
   if (call?.state === 'settled') call.state = 'waiting';

@@ -15,7 +15,6 @@ export interface Facts {
   /** Absent before the first message. */
   record: SessionRecord | undefined;
   sub: SessionRecord | undefined;
-  /** Number of accepted messages. */
   accepted: number;
   /** Calls of the newest committed step of each agent. */
   calls: ReadonlyMap<string, Call>;
@@ -25,7 +24,6 @@ export interface Facts {
   owners: ReadonlyMap<string, number>;
   /** Returns a writer's uncommitted text. */
   textOf: (writer: string) => string;
-  /** Returns a run's next work. */
   nextOf: (run: RunName) => Next;
 }
 
@@ -49,17 +47,13 @@ export function factsOf(data: Data): Facts {
     textOf: (writer) => textsByWriter(data.log).get(writer) ?? '',
     nextOf: (run) => {
       const { sessionId, runId } = RUNS[run];
-      // A tree caches everything that it reads, and there are many records, so each read makes a
-      // new one.
+      // A tree caches all that it reads and there are many records, so it is not kept.
       return nextOf(treeOf(data).session(childPartOf(sessionId)), runId);
     },
   };
 }
 
-/**
- * Returns true while a run may change the record: before it begins, while it is active, while it
- * waits.
- */
+/** Returns true while a run may change the record: until it has ended. */
 export function isLive({ record, sub }: Facts, run: RunName): boolean {
   if (record === undefined || isTerminal(record.status)) return false;
   if (run === 'sub') return sub === undefined || !isTerminal(sub.status);

@@ -118,9 +118,7 @@ function textWithout(unread: readonly string[], value: object): string {
   );
 }
 
-/**
- * Returns the log text of open writers: it may be withdrawn, and a wrong claim leaves some of it.
- */
+/** Returns the log text of open writers, which may be withdrawn or partly left by a wrong claim. */
 function openTexts(data: Data): string {
   const owners = [...ownersIn(data, ''), ...ownersIn(data, SUB)];
   if (owners.length === 0) return '';

@@ -7,12 +7,10 @@ import { factsOf, type Facts } from './facts.js';
 import { toReply, type Play, type Reply, type Sent } from './play.js';
 import { fingerprintOf } from './projection.js';
 
-/** Effect of a request on a record. */
 export interface Effect {
   /** Number of the resulting record. */
   to: number;
   reply: Reply;
-  /** The broken rule, if any. */
   violation: string | undefined;
 }
 
@@ -25,7 +23,6 @@ export interface Played {
   reply: Reply;
   before: Data;
   after: Data;
-  /** Facts of `after`. */
   facts: Facts;
   /** True if it reached a new record. */
   isNew: boolean;
@@ -35,13 +32,11 @@ export interface Played {
 export type Check = (played: Played) => string | undefined;
 
 /**
- * All reached records without duplicates. Each request is played once per record, however many
- * states share the record.
+ * All reached records. A request is played once per record, however many states share the record.
  */
 export interface Records {
   readonly first: number;
   readonly size: () => number;
-  /** Number of requests played. */
   readonly played: () => number;
   facts: (record: number) => Facts;
   send: (record: number, request: Request, clock: Clock) => Effect;

@@ -57,7 +57,7 @@ export function claim(attempt: Attempt, clock: Clock): Request {
   );
 }
 
-/** Returns the attempt's text, which is unique. */
+/** Returns a text that no other attempt has. */
 export function textOf({ run, step, token, batch = 1 }: Attempt): string {
   return `${run}.${String(step)}.${String(token)}.${String(batch)} `;
 }
@@ -77,7 +77,6 @@ export function appendText(attempt: Attempt, clock: Clock): Request {
   );
 }
 
-/** Appends a tool's event before its result. */
 export function appendEvent(attempt: Attempt, id: string, clock: Clock): Request {
   const { run, step, token } = attempt;
   const writer = callWriter(attempt, id);

@@ -49,7 +49,6 @@ export function endRun(run: RunName, step: number, status: TerminalStatus, clock
   );
 }
 
-/** Settles a sub-agent's call once the sub-agent's run has ended. */
 export function settleChild(id: string, isDone: boolean, clock: Clock): Request {
   const { run, step, child } = callOf(id);
   const { sessionId, runId, agent: agentType } = RUNS[run];

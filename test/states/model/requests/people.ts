@@ -83,7 +83,6 @@ export function resume(nonce: string, clock: Clock): Request {
   }));
 }
 
-/** Begins a run with the oldest queued message. */
 export function beginQueued(nonce: string, clock: Clock): Request {
   return request(`begin queued ${nonce} @${String(clock)}`, 'beginQueued', SESSION, () => ({
     nonce,

@@ -7,10 +7,7 @@ export interface Request {
   toSent: (facts: Facts) => Sent;
 }
 
-/**
- * Creates a request that depends on the record only by the known sequence: no store is restored
- * here.
- */
+/** Creates a request that depends on the record only by the known sequence. */
 export function request<Name extends ChangeName>(
   key: string,
   what: Name,

@@ -44,10 +44,7 @@ export function staleRequests(facts: Facts): StaleRequest[] {
   return stale;
 }
 
-/**
- * Returns requests for the newest committed step, with any token, and for one that another attempt
- * claimed.
- */
+/** Returns requests for the newest committed step and for one that another attempt claimed. */
 function forSteps(facts: Facts, run: RunName): StaleRequest[] {
   const { committedStep = 0, claimedStep = 0 } = recordOf(facts, run) ?? {};
   const stale: StaleRequest[] = [];

@@ -15,7 +15,6 @@ interface State {
 }
 
 export interface Exploration {
-  /** Number of distinct states reached. */
   states: number;
   violation?: Violation | undefined;
 }
@@ -102,8 +101,7 @@ function findStuck(
     const { record } = records.facts(state.record);
     return record === undefined || (isTerminal(record.status) && record.queued === 0);
   });
-  // Most actions lead to states that were found later, so few rounds suffice; the last one finds
-  // nothing.
+  // Most actions lead to states that were found later, so few rounds suffice.
   for (let isNew = true; isNew;) {
     isNew = false;
     for (let edge = fair.length - 2; edge >= 0; edge -= 2) {

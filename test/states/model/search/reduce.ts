@@ -41,9 +41,7 @@ function inOrder(workflows: Workflow[]): Workflow[] {
   return workflows.length > 1 ? workflows.sort(byRun) : workflows;
 }
 
-/**
- * Returns true if another attempt owns the writer, the step is committed, or the call is settled.
- */
+/** Returns true if another attempt owns the writer, or the step or call is finished. */
 function isFenced(actor: Actor, facts: Facts): boolean {
   if (!actor.isZombie || actor.what === 'end' || actor.what === 'd') return false;
   if (actor.what === 'model') {
