@@ -97,7 +97,7 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
 
 /** List and delay of a session's next look. */
 type NextLook = Pick<DueSession, 'list'> & { inMs: number };
-/** Next look at a session with incomplete acts or erasures, or with files to remove. */
+/** Next look at a session whose acts, erasures or files could not be completed. */
 const SOON: NextLook = { list: 'urgent', inMs: TAKEN_MS };
 
 /** Returns a session's next look; undefined for none. Pure but for chance. */

@@ -107,9 +107,10 @@ export type NotStarted = Only<
 >;
 
 /**
- * Grants permission to execute a tool. A call that was started before is executed again only if the tool is idempotent
- * and its budget of attempts is not used up. A tool that can verify is asked first: the attempt owns the call then, and
- * requests permission once more with the answer. Otherwise the call is settled as `tool_outcome_unknown`.
+ * Grants permission to execute a tool. A call that was started before is executed again only if the
+ * tool is idempotent and its budget of attempts is not used up. Another tool that can verify is
+ * asked first: the attempt owns the call then, and requests permission once more with the answer.
+ * Otherwise the call is settled as `tool_outcome_unknown`.
  *
  * In this order: the call is settled · the run is the newest and active · stop · fence · kind and
  * state of the call · an approved call was released · idempotence and budget.
@@ -198,7 +199,7 @@ export interface SuspendCall {
 
 export type SuspendReply = Only<'suspended' | 'superseded' | 'stopped' | 'fenced'>;
 
-/** Lets a call wait for its webhook, whose body becomes the result. The tool's process is given up. */
+/** Lets a call wait, without a process, for its webhook, whose body becomes the result. */
 export function suspendCall(
   session: Session,
   { writer, toolCallId: id, now, changes }: Stored<SuspendCall>,

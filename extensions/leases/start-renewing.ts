@@ -38,7 +38,7 @@ const UNWATCHED = { run: () => undefined, executing: () => () => undefined };
 
 /** The first renewals last this long, because a starting process is busy. */
 const STARTING_MS = 5_000;
-/** Renewals stop if the worker does not run by then; it may never do so. */
+/** Renewals stop if neither `load` nor `run` is called by then: the worker may never run. */
 const NEVER_RUN_MS = 30_000;
 /** Pause before a renewing thread that ended is started again. */
 const AGAIN_MS = 1_000;

@@ -50,7 +50,7 @@ interface Entry {
   noting?: NodeJS.Timeout | undefined;
 }
 
-/** Until then a lease without any renewal still counts as held: the renewing thread is starting. */
+/** For this long a lease without any renewal counts as held: the renewing thread is starting. */
 const STARTING_MS = 5_000;
 /** A worker accepts attempts for this long after its last renewal, since a busy machine delays some. */
 const UNHELD_MS = 5_000;

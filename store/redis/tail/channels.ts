@@ -108,15 +108,15 @@ function refuseUnsharded(subscriber: Subscriber): void {
   }
 }
 
-/**
- * Watches a subscription connection. `onMissed` is called when messages may have been missed: when
- * a connection breaks, and when its subscriptions are renewed.
- */
 export interface SubscriptionHealth {
   /** False while messages may come from a different server than before; they must be dropped until the next miss. */
   isContinuous: () => boolean;
 }
 
+/**
+ * Watches a subscription connection. `onMissed` is called when messages may have been missed: when
+ * a connection breaks, and when its subscriptions are renewed.
+ */
 export function watchSubscriptions(
   subscriber: Subscriber,
   channels: () => string[],
