@@ -46,7 +46,7 @@ const settings = {
   noEmit: true,
   skipLibCheck: true,
   types: ['node'],
-  // The package's own name means its sources, so that no build is needed.
+  // The package's own name resolves to its sources, so the compiler needs no build.
   paths: Object.fromEntries([...sources].map(([name, file]) => [name, [file]])),
 };
 

@@ -169,7 +169,7 @@ describe('the client of AG-UI', () => {
     leave.abort();
     const [, id = ''] = /"TEXT_MESSAGE_START","messageId":"([^"]+)"/.exec(text) ?? [];
     const next = asks('u2', { say: 'The next one.' });
-    // Another device, which has seen nothing of the reply, does not end it.
+    // A message from another device without the reply does not end the reply.
     expect((await post([long, next])).status).toBe(409);
     const second = await post([long, { id, role: 'assistant', content: 'A' }, next]);
     expect(second.status).toBe(200);

@@ -92,7 +92,7 @@ function isOver({ snapshot: { status, queue } }: Outcome): boolean {
   return (status === 'ended' || status === 'failed') && (queue ?? []).length === 0;
 }
 
-/** @param isSupervised a supervisor says which worker has ended; else the lease of the dead one has to lapse */
+/** @param isSupervised true if a supervisor reports the dead worker; else its lease has to lapse */
 async function startKillLane(isSupervised: boolean): Promise<KillLanes> {
   const temporalAddress = sharedTemporal();
   const product = await startProduct({ worker: false });
@@ -244,7 +244,7 @@ const RESUMED: ScenarioOfAnyShape = {
   },
 };
 
-/** A run writes to Redis more than sixty times, and to Temporal a hundred times with the polls. */
+/** A run sends more than 60 messages to Redis and, with polls, 100 to Temporal. */
 const LAST = 50;
 const EVERY: KillPoint[] = (['redis', 'temporal'] as const).flatMap((wire) =>
   (['before', 'after'] as const).flatMap((when) =>

@@ -90,7 +90,7 @@ beforeAll(async () => {
   await until('viewers see it as well', () =>
     Object.values(viewers).every((reader) => reader.text().includes('The first attempt')),
   );
-  // Its tool waits for two seconds.
+  // The tool `ask` waits for two seconds.
   late = open(CLIENT_7, 'lab', { calls: [{ tool: 'ask', id: 'c1', args: { question: '?' } }] });
   await late.reply;
 
@@ -154,7 +154,7 @@ describe('kill -9 of the worker', () => {
       expect(again.errors).toEqual([]);
       expect(again.reply()).toBe(`Step one.${SECOND}`);
       await expectStoredAsShown(again, url, sessionId);
-      // Nor does the model see the text of the dead attempt.
+      // The model does not see the dead attempt's text, either.
       await again.chat.sendMessage(toScript({ quote: true }));
       expect(again.reply()).toContain(`{"role":"assistant","text":"${SECOND}"}`);
     }

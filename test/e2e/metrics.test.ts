@@ -151,7 +151,7 @@ it('a question is counted from when it is asked until it is answered', async () 
   await (
     await postMessage(product.url, sessionId, { id: 'u1', text })
   ).done;
-  // A leg ends where people are asked.
+  // The leg ends when its run asks people.
   await until('the first leg is counted', async () => (await legs()) === before + 1);
   const waiting = await scrapeOf('api');
   expect(waiting.sum('helix_waiting_conversations')).toBe(1);

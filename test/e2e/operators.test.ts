@@ -57,7 +57,7 @@ describe('a refund that a colleague has to approve', () => {
     const { toolCallId, approvalId, inputHash } = question;
     const names = { approvalId, inputHash };
     expect(question).toMatchObject({ toolName: 'refund', mayDecide: false });
-    // Live, replayed and in the snapshot nothing asks the customer.
+    // Neither the stream, its replay nor the snapshot asks the customer.
     expect(stream).toContain('tool-input-available');
     expect(stream).not.toContain('tool-approval-request');
     expect(stream.trim().endsWith('data: [DONE]')).toBe(true);

@@ -21,8 +21,8 @@ import { createFleet, type FleetWorker, type WorkerFleet } from '../support/work
 import { storedCall, storedRecord } from '../support/stored-record.js';
 
 /**
- * Much less than the 90 s after which heartbeats notice, and not much more than the 5 s without leases; a lease
- * takes 1.8 s on a machine that has nothing else to do.
+ * Far below the 90 s of heartbeats, a little above the 5 s without leases; a take-over by lease
+ * takes 1.8 s on an idle machine.
  */
 const SOON_MS = 20_000;
 /** 10 s without an answer, 5 s until Temporal gives the attempt up, and a slow machine. */

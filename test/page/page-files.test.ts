@@ -4,7 +4,6 @@ import { openPage, type ChatPage } from '../support/page-driver.js';
 import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-/** Files that a person adds to a message. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',

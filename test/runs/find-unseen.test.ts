@@ -27,7 +27,7 @@ const lookOf = (started: StartedAttempt[]): WorkflowLook => ({
   children: [],
 });
 
-/** @param looks what Temporal shows of a run, look by look; the last one stays */
+/** @param looks Temporal's views of a run, one per look; the last one stays */
 function open(
   looks: Record<string, WorkflowLook[]>,
   registered: string[] = [],

@@ -71,7 +71,7 @@ describe('starting a run', () => {
     await runs.sweep(id);
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'starting' });
 
-    // A run that was not started in time ends, although Temporal cannot be reached.
+    // A run that did not start in time ends even while Temporal is away.
     const started = Date.now() - LIMITS.startWithinMs - 1;
     await plant(stores.redis, other, ({ run }) => {
       run.started = started;

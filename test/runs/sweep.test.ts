@@ -277,7 +277,7 @@ describe('the sweep', () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
-    // Stored, as the API would, by a process that died before it could signal.
+    // The API stored this and died before it could signal the workflow.
     expect(await drive(stores, id).decide(run.runId, `${id}-c`, true)).toMatchObject({
       kind: 'stored',
     });
@@ -289,7 +289,7 @@ describe('the sweep', () => {
     const id = runs.newSessionId();
     const { runId } = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
-    // Stored, as the API would, by a process that died before it could signal.
+    // The API stored this and died before it could signal the workflow.
     await stores.store.runs.stop(id, { mode: 'interrupt' });
     expect(await runs.workflows.state(runId)).toBe('running');
     await runs.sweep(id);

@@ -55,7 +55,7 @@ const MARK = /^(?:typescript|tsx)$/;
 const STATEMENT =
   /^(?:import|export|const|let|async|function|for|if|return|await|try|throw|class|interface|type|yield|useResumeClientTools\()\b/;
 const PROSE = /^(?:[A-Z\d].*|[a-z_]\w*(?: [\w(].*)?|\s+\d\. .*)$/;
-/** Prose right below the code. */
+/** Prose directly below the code. */
 const CAPTION = /^(?:[A-Z][A-Za-z]+|@\w+ .*)$/;
 
 /** Finds the samples: each begins below its mark and ends where prose begins. */

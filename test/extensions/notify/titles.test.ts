@@ -51,7 +51,7 @@ it('agents and tools are named by their titles, and where there are none by thei
   ).toEqual(['Support', 'Other', 'Made', 'Gone away']);
   expect(titleOfTool(agents, 'help-desk', 'lookupOrder')).toBe('Look up an order');
   expect(titleOfTool(agents, 'help-desk', 'send_mail')).toBe('Send mail');
-  // A sub-agent asks in the name of the conversation's agent.
+  // Sub-agents ask in the name of the conversation's agent.
   expect(titleOfTool(agents, 'help-desk', 'pay')).toBe('Pay an invoice');
   // A tool of the same name at an unrelated agent does not count.
   for (const name of ['help-desk', 'made', 'goneAway']) {

@@ -15,8 +15,8 @@ import { createScriptedModel } from '../../../testing/index.js';
 import { CLIENTS, textOf } from '../../support/chat-client.js';
 import { newSessionId } from '../../support/product.js';
 
-// The complete example of the Helix documents: one agent with a result, two stores in memory, the
-// executor of one process, and a handler for chat, reconnect and snapshot behind a Hono app.
+// The Helix documents' complete example: an agent with a result, two stores in memory, the
+// in-process executor, and a handler for chat, reconnect and snapshot behind a Hono app.
 
 const ChatAgent = defineAgent({
   name: 'chat',

@@ -129,7 +129,7 @@ describe('what takes two operators', () => {
       ['otto', 'asked', pseudonym],
       ['olga', 'requested', pseudonym],
     ]);
-    // After a day each has to ask again.
+    // A request lapses after a day, so each operator has to ask again.
     now += 24 * 60 * 60_000;
     expect(await ask('otto', 'POST', path)).toEqual(ALONE);
   });
