@@ -33,7 +33,10 @@ export function toReader(deps: ChatDeps, params: HandleChatStreamParams): Reader
   };
 }
 
-/** Answers a request that only reads: with the active turn from its beginning, or with nothing. */
+/**
+ * Answers a request that only reads: with the newest turn, from its beginning or from the reader's
+ * position, or with nothing.
+ */
 export async function attachReader(
   deps: ChatDeps,
   params: HandleChatStreamParams,

@@ -38,12 +38,15 @@ export interface Attempts {
    * @throws LeftOff, TakenOver; GivenUp once the limits are reached
    */
   untilDone: <T>(work: (attempt: Attempt) => Promise<T>, limits?: AttemptLimits) => Promise<T>;
-  /** Repeats short work while the store is away. @throws LeftOff, and errors of the work */
+  /**
+   * Repeats short work while the store is away, and a few times after other failures.
+   * @throws LeftOff, and errors of the work
+   */
   untilStored: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 const RETRY = { firstMs: 200, mostMs: 5_000 };
-/** After this many failures, short work is given up: repeating it does not help. */
+/** After this many failures, unless by an outage, short work is given up: repeating does not help. */
 const MOST_FAULTS = 10;
 /** Distance between the tokens of two attempts. A leg numbers its calls' executions in between. */
 const APART = 1_000;

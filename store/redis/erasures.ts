@@ -13,7 +13,7 @@ import { REWIND } from './documents.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'change' | 'look' | 'now'>;
 
-/** A try fails only if a run or a sub-agent has begun meanwhile. */
+/** A try fails only if a run or a sub-agent has begun, or files have changed, meanwhile. */
 const MOST_TRIES = 20;
 const FILE = 'file:';
 /** Temporal lists work that is older than this. */

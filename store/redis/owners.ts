@@ -250,7 +250,7 @@ const ROWS_AT_ONCE = 200;
 /**
  * Measures a session's stored texts and corrects its size, after a rewind that dropped very many rows.
  *
- * @param counted `bytes` before the measurement
+ * @param counted stored bytes that the record had before the measurement
  */
 async function recount(
   { redis, keys, change }: Pick<RedisContext, 'redis' | 'keys' | 'change'>,
