@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 // Workers and servers in README, documents, comments and examples end soon after a request to stop.
 
 const AGENTS = 'README.md';
-const COMMENTS = ['worker/create-worker.ts', 'worker/agent-plugin.ts', 'api/create-api.ts'];
+const COMMENTS = ['extensions/worker.ts', 'extensions/api.ts'];
 /** Limit, ms, from the drain to the exit; a slower process waits for something else. */
 const END_MS = 3_000;
 
@@ -122,9 +122,9 @@ it('there are some of each kind', () => {
     expect.arrayContaining([
       'README.md-0',
       'docs-http.md-0',
-      'worker-create-worker.ts-0',
-      'worker-agent-plugin.ts-0',
-      'api-create-api.ts-0',
+      'extensions-worker.ts-0',
+      'extensions-worker.ts-1',
+      'extensions-api.ts-0',
     ]),
   );
 });

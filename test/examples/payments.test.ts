@@ -49,7 +49,7 @@ it('the example pays what it may, asks for more, and keeps secrets on both sides
 });
 
 it('the guide to agents shows the guards of the example', () => {
-  const [code] = /\/\*\* An input guard.*?(?=\/\*\*\n \* Pays)/s.exec(
+  const [code] = /\/\*\* An input guard.*?(?=\/\*\*\n \* Creates an agent)/s.exec(
     readFileSync(new URL('../../examples/payments/agent.ts', import.meta.url), 'utf8'),
   ) ?? ['nothing'];
   const guide = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8');
