@@ -214,12 +214,13 @@ describe('versioning', () => {
     const later = await runs.begin(runs.newSessionId(), agent.name, 'hello', IN_AN_HOUR);
     await until('both have begun', async () => (await versionOf(later.runId)) === 'v1');
     const stopNew = await startVersion('v2', deployment, 'v1');
-    const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
-    expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
     await until('both have moved', async () => {
       const versions = await Promise.all([waiting, later].map(({ runId }) => versionOf(runId)));
       return versions.every((version) => version === 'v2');
     });
+    // Only then does the task queue certainly know of the current version.
+    const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
+    expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
     await stopOld();
     const inputOf = async ({ runId }: { runId: string }): Promise<object> => {
       const { events } = await runs.client.workflow.getHandle(`run:${runId}`).fetchHistory();
