@@ -52,7 +52,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     }
     if (result.kind === 'edited') return result;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
-    // This line names nobody, since no erasure reaches a log; the audit entry's line has a pseudonym.
+    // An erasure cannot reach logs, so this line contains no name. The audit entry has a pseudonym.
     logger.info({ runId, toolCallId: parsed.toolCallId, via: 'temporal' }, 'a call was answered');
     await wakeOthers(deps, result.others);
     return stored(runId);

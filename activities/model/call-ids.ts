@@ -7,7 +7,7 @@ import type { Row } from '../../protocol/rows.js';
  */
 export interface CallIds {
   toSessionId: (id: string) => string;
-  /** Returns the session's id of a call made earlier; undefined if there is none. */
+  /** Returns the id under which the session knows a provider's call, or undefined. */
   known: (id: string) => string | undefined;
   /** Names the provider's id, once; `take` returns a name that no other call has. */
   name: (id: string, take: (wanted: string) => Promise<string>) => Promise<void>;

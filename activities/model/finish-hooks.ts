@@ -19,7 +19,7 @@ export interface Stored {
   step: number;
   /** True if the run has completed. */
   isLast: boolean;
-  /** True if the agent has already been told of the step. */
+  /** True if the agent's `onStepFinish` was already called for this step. */
   isKnown?: boolean;
 }
 

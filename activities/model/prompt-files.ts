@@ -98,7 +98,7 @@ async function fetched(
   try {
     return await fetch(url, signal);
   } catch {
-    // The model is told that the file is missing; the next step retries.
+    // The prompt says that the file is missing; the next step fetches it again.
     signal.throwIfAborted();
     return undefined;
   }

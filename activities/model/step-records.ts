@@ -14,7 +14,7 @@ export function readsSteps(agent: AgentDefinition): boolean {
   return [stopWhen, prepareStep, onStepFinish, onFinish].some((hook) => hook !== undefined);
 }
 
-/** Returns the index of a reply's first row; the number of rows if there is none. */
+/** Returns the index of a reply's first row, or the number of rows if the reply has none. */
 export function startOfReply(rows: readonly Row[], messageId: string): number {
   const at = rows.findIndex((row) => row.role === 'assistant' && row.messageId === messageId);
   return at < 0 ? rows.length : at;

@@ -139,7 +139,7 @@ export function createStepReply(
     return chunks;
   }
 
-  /** Denies the provider's question, which nobody can answer. */
+  /** Denies an approval that the provider requests, because no person can answer it. */
   function denyAsked(toolCallId: string): StreamChunk[] {
     const call = callPart(ids.known(toolCallId) ?? '');
     if (call?.type !== 'tool-call' || call.kind !== 'provider') return [];

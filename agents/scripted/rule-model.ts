@@ -18,7 +18,7 @@ export interface RuleResult {
   readonly tool: string;
   /** `denied`: a person refused the call; `failed`: the tool failed. */
   readonly outcome: 'done' | 'denied' | 'failed';
-  /** Result of the tool, or the reason that there is none. */
+  /** Result of the tool, or the error or denial in its place. */
   readonly output: unknown;
 }
 

@@ -4,7 +4,7 @@ import type { ChatMessage } from './chat-message.js';
 /** Decides whether a chat posts without a click: true once for each set of answers. */
 export interface SendAutomaticallyWhen {
   (conversation: { messages: readonly ChatMessage[] }): boolean;
-  /** Forgets a lost answer, so that its call may be answered anew; without an id, all answers. */
+  /** Forgets a call's lost answer so that it can be sent again. Without an id it forgets all answers. */
   forget: (toolCallId?: string) => void;
 }
 

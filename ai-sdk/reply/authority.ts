@@ -30,8 +30,8 @@ export interface Subject {
 }
 
 /**
- * Decides whether a caller may act. It is never asked about sessions of other tenants, which nobody
- * may touch. A tool's demands on its approvers hold whatever this returns.
+ * Decides whether a caller may act. It is called only for sessions of the caller's tenant. A tool's
+ * rules for its approvers apply in addition.
  */
 export type Authorize = (
   caller: Caller,
