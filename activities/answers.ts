@@ -8,15 +8,19 @@ import type {
   OperatorAnswer,
   Refused,
 } from '../protocol/activities.js';
-import { parseToolAnswer, toAnswerError, type ToolAnswer } from '../protocol/answers.js';
+import {
+  parseToolAnswer,
+  toAnswerError,
+  type ToolAnswer,
+  type UncheckedAnswer,
+} from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { runNumberOf, sessionOfRun } from '../protocol/ids.js';
 import type { PendingQuestion } from '../protocol/replies.js';
 import type { ToolRow } from '../protocol/rows.js';
 import { isTerminal, type At } from '../protocol/run.js';
-import type { Wake } from '../store/contract/call-record.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import { expireCalls, extendDeadline, submitAnswer } from '../runs/record/submit-answer.js';
+import { createAnswers } from '../runs/record/answers.js';
 import type { ActivityDeps } from './deps.js';
 import { endLost, STATE_LOST } from './endings.js';
 
@@ -24,37 +28,34 @@ import { endLost, STATE_LOST } from './endings.js';
 export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
   const { store, agents, logger } = deps;
   const check = createAnswerCheck(agents);
-  // Temporal authorizes updates but does not name the sender, so roles cannot be checked.
-  const permit = (): Promise<void> => Promise.resolve();
+  const answers = createAnswers({ ...deps, host: 'run' });
 
   async function answerCall({
     sessionId,
     answer,
     at = Date.now(),
   }: AnswerRef): Promise<AnswerOutcome> {
-    const parsed = parseToolAnswer(toToolAnswer(sessionId, answer));
+    const given = toToolAnswer(sessionId, answer);
+    const { toolCallId } = answer;
     // An earlier attempt may have stored the change and lost its reply.
-    const known = await store.calls.read(sessionId, parsed.toolCallId);
+    const known = await store.calls.read(sessionId, toolCallId);
     if (known?.spec.edited?.at === at) return { kind: 'edited' };
-    const submitted = await submitAnswer({ store, check, permit }, parsed, at, {
-      actor: { via: 'temporal' },
-    });
+    const submitted = await answers.submit(given, { at, actor: { via: 'temporal' } });
     const { result, runId, record } = submitted;
     if (result.kind === 'already_completed' && record !== undefined) {
-      const call = await store.calls.read(sessionId, parsed.toolCallId);
+      const call = await store.calls.read(sessionId, toolCallId);
       const { decision, row } = call ?? {};
       if (decision?.via === 'temporal' && decision.at === at) return stored(runId);
       // The row of a client's result has no time, so the same result counts as the same answer.
       if (call !== undefined && row?.role === 'tool' && row.via === 'temporal') {
-        const checked = await check(record, call.spec, parsed);
+        const checked = await check(record, call.spec, parseToolAnswer(given));
         if (isResultOf(row, checked)) return stored(runId);
       }
     }
     if (result.kind === 'edited') return result;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     // An erasure cannot reach logs, so this line contains no name. The audit entry has a pseudonym.
-    logger.info({ runId, toolCallId: parsed.toolCallId, via: 'temporal' }, 'a call was answered');
-    await wakeOthers(deps, result.others);
+    logger.info({ runId, toolCallId, via: 'temporal' }, 'a call was answered');
     return stored(runId);
   }
 
@@ -80,10 +81,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
       }
     }
     if (at.next.do !== 'open' || at.next.dueInMs !== 0) return at;
-    const view = await store.sessions.withCalls(sessionId);
-    const own = view?.openCalls.filter(({ spec }) => spec.runId === runId) ?? [];
-    const { settled } = await expireCalls(store, own, Date.now());
-    for (const { result } of settled) await wakeOthers(deps, result.others);
+    await answers.expireCalls(sessionId, runId);
     return read();
   }
 
@@ -93,17 +91,17 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     extendDeadline: ({ sessionId, toolCallId, byMs, by, approvalId, inputHash }) =>
       orRefused(async () => {
         const wanted = { sessionId, toolCallId, byMs, by, approvalId, inputHash };
-        const result = await extendDeadline(store, { ...wanted, via: 'temporal' });
+        const result = await answers.extendDeadline({ ...wanted, via: 'temporal' });
         if (result.kind !== 'extended') throw toAnswerError(result.kind);
-        const { runId, deadline, dueInMs } = result;
-        logger.info({ runId, toolCallId, byMs }, 'a deadline was extended');
+        const { deadline, dueInMs } = result;
+        logger.info({ sessionId, toolCallId, byMs }, 'a deadline was extended');
         return { kind: 'extended', deadline, nextDueMs: dueInMs };
       }),
   };
 }
 
 /** Takes the fields of an answer by name and ignores all others. */
-function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string, unknown> {
+function toToolAnswer(sessionId: string, answer: OperatorAnswer): UncheckedAnswer {
   const { toolCallId, approvalId, inputHash, by } = answer;
   const base = { sessionId, toolCallId, approvalId, inputHash, by };
   if ('approved' in answer) {
@@ -138,19 +136,4 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T | Refused> {
     const { toolCallId, approvalId, inputHash } = waiting;
     return { kind: 'refused', code: error.code, waiting: { toolCallId, approvalId, inputHash } };
   }
-}
-
-/** Signals runs that an answer unblocks; the sweeper wakes a run whose signal is lost. */
-export async function wakeOthers(
-  { wake, logger }: ActivityDeps,
-  others: readonly Wake[] = [],
-): Promise<void> {
-  if (wake === undefined) return;
-  await Promise.all(
-    others.map((other) =>
-      wake(other).catch((error: unknown) => {
-        logger.warn({ err: error, runId: other.runId }, 'the run could not be signalled');
-      }),
-    ),
-  );
 }

@@ -42,7 +42,7 @@ export interface ActivityDeps {
   /** Begins the next queued message when a run has ended. */
   startNext: StartNext;
   /** Signals a run that an answer to another run unblocks. Default: the sweeper wakes it. */
-  wake?: (wake: Wake) => Promise<void>;
+  wake?: (run: Pick<Wake, 'runId'>) => Promise<void>;
   /** Time that the oldest write has waited for the store's answer, ms. Default: always 0. */
   unansweredMs?: () => number;
   /** True once the worker shuts down. Default: always false. */

@@ -4,8 +4,8 @@ import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type ChildRef } from '../protocol/run.js';
 import type { ToolRow } from '../protocol/rows.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
+import { wakeAll } from '../runs/record/answers.js';
 import type { ActivityDeps } from './deps.js';
-import { wakeOthers } from './answers.js';
 
 /** `cause`: error code of the sub-agent's own run. */
 type Result = ({ output: unknown } | { error: string; errorCode: string }) & { cause?: string };
@@ -63,7 +63,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       ],
       now: Date.now(),
     });
-    if (settled.kind === 'stored') await wakeOthers(deps, settled.others);
+    if (settled.kind === 'stored') await wakeAll(deps, settled.others);
     return false;
   }
 

@@ -6,7 +6,7 @@ import type { OperatorAnswerBody } from '../protocol/operator.js';
 import type { AnswerReply, ExtendReply, RetryReply, StopReply } from '../protocol/replies.js';
 import type { StopMode } from '../protocol/run.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import type { AnswerResult } from '../runs/record/submit-answer.js';
+import type { AnswerResult } from '../runs/record/answers.js';
 import { toActor } from './identity.js';
 import type { Call } from './routes/route.js';
 

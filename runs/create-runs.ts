@@ -3,10 +3,10 @@ import { NO_METER, type RunMeter } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { toAct } from './record/acts.js';
+import { createAnswers } from './record/answers.js';
 import { createLegTraces } from './record/leg-traces.js';
 import { listenToChanges, type AuditLogger } from './record/listeners.js';
 import { createAgentPauses } from './agent-pauses.js';
-import { createAnswerApi } from './answers.js';
 import { admitBeforeBegin, createAdmit, listenersOf } from './before-begin.js';
 import { createBegins } from './begins.js';
 import { createAdopt, createBranch } from './branch.js';
@@ -97,7 +97,11 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const reruns = createReruns({ store, ...begins, stop, requireAgent, launch, wake, lostSignal });
   const erasing = createErasing({ store: bare, workflows, lostSignal, logger });
   const { fork, continueCopy } = createForks({ store, branch, ...reruns, ...erasing, logger });
-  const answers = createAnswerApi({ store, agents, wakeRun: wake, logger });
+  const { submit, ...answers } = createAnswers({
+    ...{ store, agents, logger },
+    host: 'api',
+    wake: ({ runId }) => wake(runId),
+  });
   const leases = store.leases?.of(namespace);
   const sweepSession = createSweepSession({
     store,
@@ -117,6 +121,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   return {
     ...begins,
     ...answers,
+    submitToolResult: async (answer, options) => (await submit(answer, options)).result,
     ...reruns,
     ...erasing,
     branch,

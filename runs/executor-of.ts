@@ -12,7 +12,7 @@ import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
-import type { AnswerOptions } from './answers.js';
+import type { AnswerOptions } from './record/answers.js';
 import { toBeginRefusal, runOfMessage, requireStoredId } from './refusals.js';
 import { resumeSession, type ResumeOptions } from './reruns.js';
 import {

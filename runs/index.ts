@@ -3,7 +3,7 @@ export { createAgentExecutor } from './agent-executor.js';
 export type { ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js';
 export type { AgentExecutor, ExecuteOptions } from './executor-of.js';
 export type { AgentInput } from './agent-input.js';
-export type { ExtendInput } from './record/submit-answer.js';
+export type { ExtendInput } from './record/answers.js';
 export type { ResumeOptions } from './reruns.js';
 export type { RunStream } from './run-chunks.js';
 export type {

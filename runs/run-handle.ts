@@ -4,7 +4,7 @@ import { HelixError } from '../protocol/errors.js';
 import type { StopResult } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
-import type { AnswerOptions } from './answers.js';
+import type { AnswerOptions } from './record/answers.js';
 import { resumeSession, type ResumeOptions } from './reruns.js';
 import { readRunChunks, type RunStream } from './run-chunks.js';
 import {

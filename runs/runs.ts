@@ -1,4 +1,5 @@
 import type { Actor } from '../protocol/actor.js';
+import type { UncheckedAnswer } from '../protocol/answers.js';
 import type { Row } from '../protocol/rows.js';
 import type { RunError, RunMode, StopRequest } from '../protocol/run.js';
 import type {
@@ -10,9 +11,9 @@ import type {
 } from '../store/contract/runs.js';
 import type { ReadMeter } from '../store/contract/log.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
+import type { AnswerOptions, AnswerResult, Answers } from './record/answers.js';
 import type { StartNext } from './record/listeners.js';
 import type { Listener } from '../store/change.js';
-import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';
 import type { Deliveries } from './deliveries.js';
 import type { Erasing } from './erase.js';
@@ -28,7 +29,9 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * stopped in Redis; their workflows are started and signalled in the background, and by the sweeper
  * if that fails.
  */
-export interface Runs extends AnswerApi, Erasing, RunList {
+export interface Runs extends Omit<Answers, 'submit'>, Erasing, RunList {
+  /** Answers a pending call; see `submit` of `Answers`. */
+  submitToolResult: (answer: UncheckedAnswer, options?: AnswerOptions) => Promise<AnswerResult>;
   /** Absent if Temporal does not execute the runs. */
   temporal?: RunsHost['temporal'];
   /** Lets extensions forget a person. @throws HelixError `unavailable` */

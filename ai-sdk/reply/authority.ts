@@ -11,7 +11,7 @@ import {
   type AskedBy,
   verdictInTime,
 } from '../../protocol/responder.js';
-import type { AnswerApi, AnswerOptions } from '../../runs/answers.js';
+import type { AnswerOptions, Answers } from '../../runs/record/answers.js';
 import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';
 import { isQuestion } from '../../store/record/questions.js';
@@ -68,7 +68,7 @@ function missingRole(caller: Caller, action: Action, { session }: Subject): Role
 export interface AuthorityDeps {
   /** Default: `authorizeByRole`. */
   authorize?: Authorize | undefined;
-  executor?: Partial<Pick<AnswerApi, 'mayApprove'>> | undefined;
+  executor?: Partial<Pick<Answers, 'mayApprove'>> | undefined;
 }
 
 /**

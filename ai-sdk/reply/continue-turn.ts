@@ -6,7 +6,7 @@ import type { PostedMessage } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
-import type { AnswerResult } from '../../runs/record/submit-answer.js';
+import type { AnswerResult } from '../../runs/record/answers.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
 import { toNoticeEvents } from '../parts/message-events.js';
 import type { UIStreamPart } from '../parts/ui-stream-part.js';

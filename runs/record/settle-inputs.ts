@@ -139,8 +139,26 @@ function toSettled(
   return { row, chunks: [chunk] };
 }
 
+/** Creates the settlement by a request to the call's webhook. An unknown call gets no chunks. */
+export function toHookInput(
+  call: OpenCall | undefined,
+  asked: Asked,
+  asker: Asker,
+  { secret, output }: { secret: string; output: unknown },
+  now: number,
+): SettleCallInput {
+  const { toolCallId, toolName, runId } = asked;
+  const facts = { tenant: asker.tenant, runId, toolCallId, toolName };
+  const act = toAct('result', { by: 'webhook', via: 'link' }, facts, now);
+  const made =
+    call === undefined
+      ? { ...toSettled(asker, asked, { output }, now), chunks: [] }
+      : toHookResult(call, asker, { output }, now);
+  return { source: 'webhook', ...toBase(asker, asked, now), secret, ...made, act };
+}
+
 /** Creates the result of a call that waited for its webhook; an approved call's is a client's. */
-export function toHookResult(
+function toHookResult(
   { spec, decision = spec.decision }: OpenCall,
   asker: Asker,
   outcome: Outcome,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ApproverRule } from '../../agents/tool-config.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
-import { createAnswerApi, type AnswerOptions } from '../../runs/answers.js';
+import { createAnswers, type AnswerOptions } from '../../runs/record/answers.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { hashInput } from '../../protocol/shown-call.js';
@@ -40,12 +40,8 @@ async function start(approvers: Approvers | undefined) {
     session.ask(runId, 1, [
       newCall('c1', 'approval', { approvers, input: { amount: 5 }, deadlineMs: 60_000 }),
     ]);
-  const answers = createAnswerApi({
-    store,
-    agents,
-    wakeRun: () => Promise.resolve(),
-    logger: { warn: () => undefined },
-  });
+  const logger = { warn: () => undefined };
+  const answers = createAnswers({ store, agents, host: 'api', logger });
   /** Returns the approval id and input hash of a call as it waits now. */
   const namesOf = async (toolCallId = 'c1') => {
     const { openCalls = [] } = (await store.sessions.withCalls(session.id)) ?? {};
@@ -67,7 +63,8 @@ async function start(approvers: Approvers | undefined) {
   ): Promise<unknown> => {
     const to = { sessionId: session.id, toolCallId: 'c1', kind: 'approval-response' };
     const named = { ...to, ...(await namesOf(given.toolCallId)), ...given };
-    return outcome(answers.submitToolResult(named as UncheckedAnswer, options));
+    const submitted = answers.submit(named as UncheckedAnswer, options);
+    return outcome(submitted.then(({ result }) => result));
   };
   const extend = (given: object, options?: Pick<AnswerOptions, 'responder'>): Promise<unknown> => {
     const to = { sessionId: session.id, toolCallId: 'c1', byMs: 60_000, ...given };

@@ -1,7 +1,7 @@
 import type { ApiDeps } from '../../api/index.js';
 import type { ExecuteInput } from '../../runs/runs.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
-import type { AnswerResult } from '../../runs/record/submit-answer.js';
+import type { AnswerResult } from '../../runs/record/answers.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { UserRow } from '../../protocol/rows.js';
 import type { BeginResult } from '../../store/contract/runs.js';

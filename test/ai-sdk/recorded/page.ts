@@ -1,7 +1,7 @@
 import { buildSnapshot, type HandleChatStreamDeps, type UIMessage } from '../../../ai-sdk/index.js';
 import { createLabAgent } from '../../../examples/lab/agent.js';
 import { AgentRegistry } from '../../../agents/index.js';
-import { createAnswerApi } from '../../../runs/answers.js';
+import { createAnswers } from '../../../runs/record/answers.js';
 import { createChatFetch } from '../../support/chat-fetch.js';
 import { toComparable } from '../../support/compare-messages.js';
 import {
@@ -44,15 +44,15 @@ export interface Page {
 /** The bridge on a recorded conversation: answers of pages are stored, and wake no workflow. */
 export function createBridge({ store, streamManager }: Player): HandleChatStreamDeps {
   const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve() })]);
-  const wakeRun = (): Promise<void> => Promise.resolve();
   const logger = { warn: () => undefined };
-  const answers = createAnswerApi({ store, agents, wakeRun, logger });
+  const answers = createAnswers({ store, agents, host: 'api', logger });
   const refused = (): Promise<never> => Promise.reject(new Error('the page began something'));
   return {
     // What is overdue now was not when the turn was recorded.
     executor: {
       runs: {
         ...answers,
+        submitToolResult: async (...given) => (await answers.submit(...given)).result,
         expireCalls: () => Promise.resolve(false),
         execute: refused,
         retry: refused,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineAgent, defineTool, type ToolConfig } from '../../../agents/index.js';
-import { createCallWebhook } from '../../../runs/call-webhook.js';
+import { createAnswers } from '../../../runs/record/answers.js';
 import { createTestRuntime, type TestRuntime } from '../../../testing/index.js';
 
 const HOUR = 3_600_000;
@@ -132,13 +132,14 @@ describe('a tool that a webhook answers', () => {
     const { run, post } = await begin(
       {
         send: async (url) => {
-          const { store } = runtimes.at(-1)?.stores ?? {};
-          if (store === undefined) throw new Error('there is no runtime');
-          const check = () => Promise.reject(new Error('nothing is checked yet'));
-          const stored = () => Promise.resolve();
-          const call = createCallWebhook({ store, check, stored, holdMs: 0 });
+          const runtime = runtimes.at(-1);
+          if (runtime === undefined) throw new Error('there is no runtime');
+          const { agents, stores } = runtime;
+          const deps = { agents, ...stores, logger: console, host: 'api', holdMs: 0 } as const;
+          const { callWebhook } = createAnswers(deps);
           urls.push(url);
-          early = await call(url.split('/').at(-1) ?? '', { code: 'early' }).catch(
+          // Nothing is checked yet, so what does not fit is refused in the same way.
+          early = await callWebhook(url.split('/').at(-1) ?? '', { code: 5 }).catch(
             (error: unknown) => error,
           );
         },

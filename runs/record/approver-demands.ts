@@ -1,19 +1,19 @@
-import { createApproverCheck } from '../agents/approvers.js';
-import type { AgentRegistry } from '../agents/registry.js';
-import type { ToolAnswer } from '../protocol/answers.js';
-import { HelixError } from '../protocol/errors.js';
-import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
+import { createApproverCheck } from '../../agents/approvers.js';
+import type { AgentRegistry } from '../../agents/registry.js';
+import type { ToolAnswer } from '../../protocol/answers.js';
+import { HelixError } from '../../protocol/errors.js';
+import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import {
   askedByOf,
   lackedRoles,
   mayWithdraw,
   type AskedBy,
   type Responder,
-} from '../protocol/responder.js';
-import { needsRole } from '../protocol/actor.js';
-import type { CallSpec } from '../store/contract/call-record.js';
-import type { SessionRecord } from '../store/contract/sessions.js';
-import type { Store } from '../store/contract/store.js';
+} from '../../protocol/responder.js';
+import { needsRole } from '../../protocol/actor.js';
+import type { CallSpec } from '../../store/contract/call-record.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import type { Store } from '../../store/contract/store.js';
 
 /** Maximum length of the reason that a tool's function gives for a refusal. */
 const REASON_CHARS = 2_000;
