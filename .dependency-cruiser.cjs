@@ -1,6 +1,6 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
 const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']]; const COMPOSED = 'protocol|store|runs|agents|config|examples|extensions';
-const ENTRIES = 'protocol|config|store/(contract|record)|(agents|ai-sdk|api|runs|store|worker)/(index|extension)|api/(create-metrics-app|listen|readiness)'; // What extensions import of other rooms.
+const ENTRIES = 'protocol|config|store/(contract|record)|(activities|agents|ai-sdk|api|runs|store|worker)/(index|extension)|api/(create-metrics-app|listen|readiness)'; // What extensions import of other rooms.
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
@@ -31,7 +31,7 @@ const PACKAGES = {
   '@opentelemetry/[^/]+': 'extensions/observe', commander: 'cli', nodemailer: 'extensions/notify|examples',
   'express|express-rate-limit|cors|helmet': 'api|extensions', jose: 'extensions/(jwt|notify)', 'prom-client': 'extensions/metrics', '@fastify/busboy': 'extensions/files', 'zod-openapi': 'extensions/openapi', jiti: 'extensions/(own-files|observe)',
   '@temporalio/[^/]+': 'workflows|extensions|activities|runs(?!/record)|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
-  '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
+  '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|extensions/observe|examples',
 };
 const at = (paths) => `^(${paths})(?![\\w-])`;
 const folders = [...Object.keys(MAY_IMPORT).filter((path) => !path.includes('/')), 'bench|test'].join('|');

@@ -3,9 +3,9 @@ import { formatModelWriter } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Writer } from '../store/contract/log.js';
+import type { Store } from '../store/contract/store.js';
 import type { AttemptBudget, HandOverInput } from '../store/contract/steps.js';
 import type { WriterLoss } from './chunk-writer.js';
-import type { ActivityDeps } from './deps.js';
 import type { ExecutedCall } from './lease.js';
 
 /** Reason that the runtime cut an attempt's work; the worker's own cancellation has none. */
@@ -147,7 +147,7 @@ export function isFault(error: unknown): boolean {
  * @returns true if this fault used up the budget
  */
 export async function handOver(
-  { store, logger }: Pick<ActivityDeps, 'store' | 'logger'>,
+  { store, logger }: { store: Store; logger: { warn: (fields: object, message: string) => void } },
   attempt: Attempt,
   writer: Writer,
   error: unknown,

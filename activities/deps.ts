@@ -1,15 +1,15 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import type { ToolHost } from '../agents/tool-source.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
-import type { RunMeter, Tracer } from '../protocol/telemetry.js';
+import type { RunMeter } from '../protocol/telemetry.js';
 import type { ExecuteToolWork } from '../protocol/tool-work.js';
 import type { Wake } from '../store/contract/call-record.js';
 import type { StoredFile } from '../store/contract/files.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
-import type { LegTraces } from '../runs/record/leg-traces.js';
 import type { ListenersDeps, StartNext } from '../runs/record/listeners.js';
+import type { ActivityExtension, WorkMiddleware } from './extension.js';
 import type { Lease } from './lease.js';
 
 /** The part of a logger that activities use. */
@@ -65,14 +65,15 @@ export interface ActivityDeps {
   toolHost?: ToolHost;
   /** Counts events, except those that changes report (`listenToChanges`). Default: none. */
   meter?: RunMeter;
-  /** Writes traces. Default: none. */
-  tracer?: Tracer;
+  /** Default: none. */
+  extensions?: readonly ActivityExtension[];
   /** Listeners of extensions. Default: none. */
   others?: ListenersDeps['others'];
   logger: ActivityLogger;
 }
 
-/** Dependencies with those that `createActivities` adds. */
-export interface TracedDeps extends ActivityDeps {
-  traces?: LegTraces | undefined;
+/** Dependencies with those that `createRunParts` adds. */
+export interface WorkDeps extends ActivityDeps {
+  /** Middleware of the extensions, the first outermost. Default: none. */
+  middleware?: readonly WorkMiddleware[];
 }

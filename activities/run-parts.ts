@@ -9,12 +9,12 @@ import { rootOf } from '../protocol/ids.js';
 import type { StepOutcome } from '../protocol/run.js';
 import { NO_METER } from '../protocol/telemetry.js';
 import { toAct } from '../runs/record/acts.js';
-import { createLegTraces, type LegTraces, type RunOfWork } from '../runs/record/leg-traces.js';
 import { listenToChanges } from '../runs/record/listeners.js';
 import type { Runs } from '../store/contract/runs.js';
 import { createAnswerActivities } from './answers.js';
 import type { ActivityDeps } from './deps.js';
 import { afterWork, STATE_LOST } from './endings.js';
+import type { RunOfWork } from './extension.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
 import { createTellAgent } from './model/finish-hooks.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
@@ -34,10 +34,10 @@ export interface RunParts
 
 /** Creates the operations of a run. This module does not depend on Temporal. */
 export function createRunParts(options: ActivityDeps): RunParts {
-  const { meter = NO_METER, tracer } = options;
-  const traces = tracer && createLegTraces(options.store, tracer);
-  const store = listenToChanges(options.store, { ...options, meter, traces });
-  const deps = { ...options, store, traces };
+  const { meter = NO_METER, extensions = [] } = options;
+  const store = listenToChanges(options.store, { ...options, meter });
+  const middleware = extensions.flatMap(({ work }) => work?.(store) ?? []);
+  const deps = { ...options, store, middleware };
   // Steps and calls of a run share one definition, and so its connections.
   const runAgents = createRunAgents(deps);
   const modelStep = createModelStep(deps, runAgents);
@@ -48,25 +48,30 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const { next } = deps.store.runs;
   const { endRun } = ends;
   const leg = createLeg({ modelStep, toolCall, next, look: answers.look, endRun, isDraining });
+
+  /** Wraps work in the middleware of extensions. */
+  function wrapped<Ref extends RunOfWork, Rest extends unknown[], Result>(
+    work: (ref: Ref, ...rest: Rest) => Promise<Result>,
+  ): typeof work {
+    return (ref, ...rest) =>
+      middleware.reduceRight<() => Promise<Result>>(
+        (next, { run }) =>
+          () =>
+            run(ref, next),
+        () => work(ref, ...rest),
+      )();
+  }
+
   return {
-    modelStep: inLeg(traces, modelStep),
-    leg: inLeg(traces, leg),
-    toolCall: inLeg(traces, toolCall),
-    settleChild: inLeg(traces, createSettleChild(deps)),
-    endRun: inLeg(traces, endRun),
+    modelStep: wrapped(modelStep),
+    leg: wrapped(leg),
+    toolCall: wrapped(toolCall),
+    settleChild: wrapped(createSettleChild(deps)),
+    endRun: wrapped(endRun),
     stopRun: ends.stopRun,
     next,
     ...answers,
   };
-}
-
-/** Runs work on a run within the trace of its leg. */
-function inLeg<Ref extends RunOfWork, Rest extends unknown[], Result>(
-  traces: LegTraces | undefined,
-  work: (ref: Ref, ...rest: Rest) => Promise<Result>,
-): (ref: Ref, ...rest: Rest) => Promise<Result> {
-  if (traces === undefined) return work;
-  return (ref, ...rest) => traces.within(ref, () => work(ref, ...rest));
 }
 
 const LOST = { status: 'failed', error: STATE_LOST } as const;

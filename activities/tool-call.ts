@@ -17,12 +17,12 @@ import {
 } from './attempt.js';
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
-import type { TracedDeps } from './deps.js';
+import type { WorkDeps } from './deps.js';
 import { fenced } from './endings.js';
+import type { ToolWatch } from './extension.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from '../protocol/fair-slots.js';
 import { executeTool } from './tool/execute-tool.js';
-import { createToolSpan } from './tool/tool-span.js';
 import {
   toFailure,
   toGivenUp,
@@ -63,8 +63,8 @@ export type ToolCall = (
 ) => Promise<ToolCallOutcome>;
 
 /** Executes a call: Redis gives permission, the tool runs, and its one result settles the call. */
-export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall {
-  const { store, streamManager, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
+export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
+  const { store, streamManager, logger, middleware = [], toolSlots = DEFAULT_TOOL_SLOTS } = deps;
   const slots = createFairSlots(toolSlots);
 
   return async (asked, attempt, limitMs) => {
@@ -160,7 +160,11 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
     const { toolName } = start.call;
     const { execution } = start;
     const input = toInput(start);
-    const span = createToolSpan(deps.traces, ref, { toolName, input, execution });
+    const executed = { ref, toolName, input, number: execution };
+    const watches = middleware.flatMap((each) => each.tool(executed) ?? []);
+    const tellEnd: ToolWatch['ended'] = (end) => {
+      for (const { ended } of watches) ended(end);
+    };
     let opened: CallContext | undefined;
     let outcome: ToolOutcome;
     let waits = false;
@@ -179,14 +183,19 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
         opened = openCallContext(deps, { ...given, permission: start, shown });
         const { context, webhookUrl } = opened;
         const running = { tool, input, number: execution, attempt, signal, context, webhookUrl };
-        const execute = (): Promise<ToolOutcome> => executeTool({ ...running, logger });
-        outcome = await (span?.within(execute) ?? execute());
+        const execute = watches.reduceRight<() => Promise<ToolOutcome>>(
+          (next, { around }) =>
+            () =>
+              around(next),
+          () => executeTool({ ...running, logger }),
+        );
+        outcome = await execute();
         waits = tool.execute === 'webhook' && !('error' in outcome);
       }
     } catch (error) {
       if (tool !== undefined && isRetry(error)) {
         deps.meter?.({ kind: 'tool_retried', tool: tool.name });
-        span?.write({ error: TOOL_RETRY });
+        tellEnd({ error: TOOL_RETRY });
       }
       if (!(error instanceof StateError)) throw error;
       outcome = toFailure(error, error.code);
@@ -225,7 +234,7 @@ export function createToolCall(deps: TracedDeps, runAgents: RunAgents): ToolCall
     if (settled.kind === 'stored') {
       const executed = { agent: writer.agentType, tool: tool?.name ?? 'other' };
       deps.meter?.({ kind: 'tool_executed', ...executed, seconds, code: error });
-      span?.write({ output: row.output, error });
+      tellEnd({ output: row.output, error });
     }
     return {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',

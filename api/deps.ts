@@ -4,7 +4,7 @@ import type { Runs } from '../runs/runs.js';
 import type { BusyPolicy } from '../protocol/replies.js';
 import type { OperatorWorkers } from '../protocol/operator.js';
 import type { ReadinessReply } from '../protocol/replies.js';
-import type { Tracer } from '../protocol/telemetry.js';
+import type { RequestTracer } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import type { FileSettings } from './file-settings.js';
@@ -103,7 +103,7 @@ export interface ApiDeps extends ApiSettings {
 /** Dependencies of route handlers. */
 export interface RouteDeps extends ApiDeps {
   /** Undefined if no extension has a tracer. */
-  tracer: Tracer | undefined;
+  tracer: RequestTracer | undefined;
   metrics: ApiMetrics;
   readIdentity: ReadIdentity;
   /** Counts a read that does not go through this `stateStore`. */

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Tracer } from '../protocol/telemetry.js';
+import type { RequestTracer } from '../protocol/telemetry.js';
 import type { RouteDeps } from './deps.js';
 import type { ApiMetrics } from './metrics.js';
 import type { CrossOriginHeaders } from './middleware/guards.js';
@@ -24,7 +24,7 @@ export interface ApiExtension {
   /** Describes all routes and problem shapes; the first extension that has this wins. */
   openApi?: (routes: readonly Route[], problems: readonly ProblemShape[]) => object;
   /** Gives requests their traces; of one extension of a process. */
-  tracer?: Tracer;
+  tracer?: RequestTracer;
 }
 export type { CrossOriginHeaders } from './middleware/guards.js';
 export type { ProblemShape } from './middleware/refusals.js';

@@ -94,6 +94,12 @@ export interface SpanName {
   span: string;
 }
 
+/** Names the span of a run's part in a leg of its conversation. */
+export function legSpan(part: { runId: string; rootRunId: string; number: number }): SpanName {
+  const number = String(part.number);
+  return { trace: `${part.rootRunId}:${number}`, span: `${part.runId}:${number}` };
+}
+
 export type SpanAttributes = Record<
   string,
   string | number | boolean | readonly string[] | undefined
@@ -119,15 +125,19 @@ export interface FinishedSpan {
   content?: (() => Record<string, unknown>) | undefined;
 }
 
-/** Writes spans of agent runs; it neither throws nor waits. */
-export interface Tracer {
-  write: (span: FinishedSpan) => void;
-  /** Executes work whose log lines, and spans of other libraries, belong below a span. */
-  within: <T>(span: SpanName, work: () => T) => T;
+/** Gives requests their traces; it neither throws nor waits. */
+export interface RequestTracer {
   /** Executes the work of a request, which may bring a W3C `traceparent`. */
   serve: <T>(traceparent: string | undefined, work: () => T) => T;
   /** Returns the `traceparent` of the request in progress. */
   request: () => string | undefined;
   /** Returns the address of a page that shows the trace, if there is one. */
   urlOf: (trace: { trace: string; runId: string; sessionId: string }) => string | undefined;
+}
+
+/** Writes spans of agent runs too. */
+export interface Tracer extends RequestTracer {
+  write: (span: FinishedSpan) => void;
+  /** Executes work whose log lines, and spans of other libraries, belong below a span. */
+  within: <T>(span: SpanName, work: () => T) => T;
 }

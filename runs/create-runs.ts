@@ -4,7 +4,6 @@ import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { toAct } from './record/acts.js';
 import { createAnswers } from './record/answers.js';
-import { createLegTraces } from './record/leg-traces.js';
 import { listenToChanges, type AuditLogger } from './record/listeners.js';
 import { createAgentPauses } from './agent-pauses.js';
 import { admitBeforeBegin, createAdmit, listenersOf } from './before-begin.js';
@@ -49,7 +48,6 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { meter = NO_METER, logger } = deps;
   const { fleet, namespace } = workflows;
   const tracer = tracerOf(extensions);
-  const traces = tracer && createLegTraces(deps.store, tracer);
   const ofFleet = { ...deps.store, due: deps.store.due.of(fleet) };
   const notifier = extensions.find((each) => each.deliveries !== undefined);
   const deliveries = notifier?.deliveries?.(temporal);
@@ -57,7 +55,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const host: RunsHost = { store: ofFleet, agents, fleet, meter, logger, notify, temporal };
   const listeners = listenersOf(extensions, host);
   const startNext: Starts['startNext'] = (sessionId) => starts.startNext(sessionId);
-  const bare = listenToChanges(ofFleet, { meter, traces, startNext, others: listeners, logger });
+  const bare = listenToChanges(ofFleet, { meter, startNext, others: listeners, logger });
   for (const { start } of extensions) start?.(host);
 
   /** Logs a lost signal; the sweeper or the search for outliving workflows repeats it. */

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { PayloadCodec, DataConverter } from '@temporalio/common';
 import type { AgentRegistry } from '../agents/index.js';
 import type { Notice } from '../protocol/notices.js';
-import type { RunMeter, Tracer } from '../protocol/telemetry.js';
+import type { RequestTracer, RunMeter } from '../protocol/telemetry.js';
 import type { Event } from '../session/events.js';
 import type { AdmitInput } from '../store/contract/owners.js';
 import type { Store } from '../store/contract/store.js';
@@ -11,8 +11,9 @@ import type { AuditLogger } from './record/listeners.js';
 import type { Deliveries } from './deliveries.js';
 
 export { toNoticeId, type Deliveries } from './deliveries.js';
+export type { Event, RunPart } from '../session/events.js';
+export { isResting } from '../session/record.js';
 export { toAct } from './record/acts.js';
-export { legSpan } from './record/leg-spans.js';
 export { logEntries } from './record/listeners.js';
 
 /** Dependencies of extensions in a process that begins and changes runs. */
@@ -61,15 +62,15 @@ export interface RunsExtension {
   forget?: (who: SessionOwner, host: RunsHost) => Promise<void>;
   /** Notifies people and programs outside of conversations; one extension of a process may. */
   deliveries?: (temporal: RunsHost['temporal']) => Deliveries | undefined;
-  /** Writes traces of runs; one extension of a process may. */
-  tracer?: Tracer;
+  /** Gives requests their traces; of one extension of a process. */
+  tracer?: RequestTracer;
   /** Encodes the payloads of runs in Temporal. */
   payloadCodec?: PayloadCodec | undefined;
 }
 
 export function tracerOf(
   extensions: readonly Pick<RunsExtension, 'tracer'>[] = [],
-): Tracer | undefined {
+): RequestTracer | undefined {
   return extensions.find(({ tracer }) => tracer !== undefined)?.tracer;
 }
 export type { AgentPauses, PauseRequest } from './agent-pauses.js';

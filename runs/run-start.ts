@@ -2,11 +2,10 @@ import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import type { RunInput } from '../protocol/run.js';
-import type { Tracer } from '../protocol/telemetry.js';
+import { legSpan, type RequestTracer } from '../protocol/telemetry.js';
 import type { BeginResult, RunRecord } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import { legSpan } from './record/leg-spans.js';
 import { startOf } from './record/run-standing.js';
 import type { Deliveries } from './deliveries.js';
 import type { ExecuteInput } from './runs.js';
@@ -27,7 +26,7 @@ export interface RunStartDeps {
   modelName?: string | undefined;
   sessionUrl?: ((sessionId: string, runId: string) => string) | undefined;
   /** Writes traces of what this process does to runs. Default: none. */
-  tracer?: Tracer | undefined;
+  tracer?: RequestTracer | undefined;
 }
 
 /** Arguments of a run's workflow. */

@@ -13,7 +13,7 @@ import {
   WORKFLOW_TYPE,
 } from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
-import type { Tracer } from '../protocol/telemetry.js';
+import type { RequestTracer } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
 import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
 import { isRefusedForGood, withinDeadline } from './temporal-calls.js';
@@ -64,7 +64,7 @@ export function createRunWorkflows(
   client: Client,
   taskQueue: string,
   { leases: all }: Pick<Store, 'leases'> = {},
-  tracer?: Pick<Tracer, 'request'>,
+  tracer?: RequestTracer,
 ): RunWorkflows {
   const { namespace } = client.options;
   const leases = all?.of(namespace);

@@ -17,7 +17,7 @@ import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createRunWorkflows } from '../runs/run-workflows.js';
 import { startSweeper } from '../runs/sweep.js';
 import { createToolWork } from '../runs/tool-work.js';
-import { lastOfEach, tracerOf, hasCodec, withCodecs } from '../runs/extension.js';
+import { lastOfEach, hasCodec, withCodecs } from '../runs/extension.js';
 import { createRuns } from '../runs/create-runs.js';
 import { registerSearchAttributes } from '../runs/search-attributes.js';
 import { sessionOfRun } from '../protocol/ids.js';
@@ -102,7 +102,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   joinStores(stores);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const tracer = tracerOf(extensions);
   let createTools: (() => Promise<Worker>) | undefined;
   let parts: readonly WorkerParts[] = [];
   let createBeside: (() => Promise<Worker>)[] = [];
@@ -203,7 +202,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       isDraining: () => isDraining(),
       toolSlots,
       fileHosts: options.fileHosts,
-      tracer,
+      extensions,
       toolHost,
       lease,
       meter,

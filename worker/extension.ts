@@ -1,5 +1,6 @@
 import type { MetricMeter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
+import type { ActivityExtension } from '../activities/extension.js';
 import type { RunMeter } from '../protocol/telemetry.js';
 import type { RunsExtension, RunsHost } from '../runs/extension.js';
 import type { PreparedRuns } from '../runs/run-start.js';
@@ -33,7 +34,7 @@ export interface WorkerParts {
 export type FindTenant = (run: { sessionId: string; runId: string }) => Promise<string | undefined>;
 
 /** Contributions of an extension to workers. */
-export interface WorkerExtension extends RunsExtension {
+export interface WorkerExtension extends RunsExtension, ActivityExtension {
   worker?: (host: WorkerHost) => Promise<WorkerParts> | WorkerParts;
   /** Detects dead workers; the first extension wins. Unused if the store has no leases. */
   liveness?: (deps: LivenessDeps) => Liveness;

@@ -3,7 +3,7 @@ import type { StepRef } from '../../protocol/activities.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import { modelWriter, handOver, type Attempt } from '../attempt.js';
 import { cutOnStop } from '../cut-on-stop.js';
-import type { TracedDeps } from '../deps.js';
+import type { WorkDeps } from '../deps.js';
 import { createStepEndings } from '../endings.js';
 import type { RunAgents } from '../run-agent.js';
 import { prompts } from './call-options.js';
@@ -22,7 +22,6 @@ import {
   type StepProgress,
 } from './middleware.js';
 import { pacing, timing } from './timing.js';
-import { spans } from './spans.js';
 import { spendCap } from './spending.js';
 import { createStepCommit } from './step-commit.js';
 import { stopConditions } from './stop-conditions.js';
@@ -36,7 +35,7 @@ export type ModelStep = (
 ) => Promise<StepOutcome>;
 
 /** Returns the middleware around each request to a model, the first outermost. */
-function middlewareOf(deps: TracedDeps): StepMiddleware[] {
+function middlewareOf(deps: WorkDeps): StepMiddleware[] {
   return [
     fallback(deps),
     stopConditions,
@@ -49,7 +48,7 @@ function middlewareOf(deps: TracedDeps): StepMiddleware[] {
     prompts(deps),
     // A summary of the conversation may have used up the rest.
     spendCap,
-    spans(deps),
+    ...(deps.middleware ?? []).map(({ request }) => request),
     easing,
     pacing,
     inputHooks,
@@ -57,7 +56,7 @@ function middlewareOf(deps: TracedDeps): StepMiddleware[] {
 }
 
 /** Runs one step: claims it, streams the model's reply into the log, and commits it. */
-export function createModelStep(deps: TracedDeps, runAgents: RunAgents): ModelStep {
+export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep {
   const { logger } = deps;
   const claimStep = createClaimStep(deps, runAgents);
   const endings = createStepEndings(deps);

@@ -1,5 +1,6 @@
 import { type RouteDeps, toOperatorQuestions } from '../../api/extension.js';
-import { legSpan, type ListedRun } from '../../runs/extension.js';
+import type { ListedRun } from '../../runs/extension.js';
+import { legSpan } from '../../protocol/telemetry.js';
 import type { Caller } from '../../ai-sdk/index.js';
 import { rootOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import type { OperatorCall, OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';

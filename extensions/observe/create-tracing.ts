@@ -21,6 +21,7 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import type { Extension } from '../../extension.js';
 import type { FinishedSpan, SpanName, Tracer, SpanAttributes } from '../../protocol/telemetry.js';
+import { traceRuns } from './trace-runs.js';
 
 export interface TracingOptions extends Pick<
   NodeTracerConfig,
@@ -156,34 +157,37 @@ export function createTracing(options: TracingOptions): Tracing {
   const below = (span: SpanContext, from: Context = context.active()): Context =>
     trace.setSpanContext(from, span);
 
+  const tracer: Tracer = {
+    write: (span) => {
+      try {
+        write(span);
+      } catch {
+        // A run must not fail because of its trace.
+      }
+    },
+    within: (span, work) => context.with(below(contextOf(span)), work),
+    serve: (traceparent, work) => {
+      const brought = parseTraceparent(traceparent);
+      const own = brought ?? {
+        traceId: random.generateTraceId(),
+        spanId: random.generateSpanId(),
+        traceFlags: TraceFlags.NONE,
+      };
+      const request = brought === undefined ? undefined : traceparent;
+      return context.with(below(own, ROOT_CONTEXT).setValue(REQUEST, request), work);
+    },
+    request: () => context.active().getValue(REQUEST) as string | undefined,
+    urlOf: ({ trace: of, runId, sessionId }) =>
+      traceUrl
+        ?.replaceAll('{traceId}', traceIdOf(of))
+        .replaceAll('{runId}', encodeURIComponent(runId))
+        .replaceAll('{sessionId}', encodeURIComponent(sessionId)),
+  };
+
   return {
     name: 'observe',
-    tracer: {
-      write: (span) => {
-        try {
-          write(span);
-        } catch {
-          // A run must not fail because of its trace.
-        }
-      },
-      within: (span, work) => context.with(below(contextOf(span)), work),
-      serve: (traceparent, work) => {
-        const brought = parseTraceparent(traceparent);
-        const own = brought ?? {
-          traceId: random.generateTraceId(),
-          spanId: random.generateSpanId(),
-          traceFlags: TraceFlags.NONE,
-        };
-        const request = brought === undefined ? undefined : traceparent;
-        return context.with(below(own, ROOT_CONTEXT).setValue(REQUEST, request), work);
-      },
-      request: () => context.active().getValue(REQUEST) as string | undefined,
-      urlOf: ({ trace: of, runId, sessionId }) =>
-        traceUrl
-          ?.replaceAll('{traceId}', traceIdOf(of))
-          .replaceAll('{runId}', encodeURIComponent(runId))
-          .replaceAll('{sessionId}', encodeURIComponent(sessionId)),
-    },
+    tracer,
+    ...traceRuns(tracer),
     logFields: () => {
       const active = trace.getSpanContext(context.active());
       if (active === undefined || !isSpanContextValid(active)) return {};

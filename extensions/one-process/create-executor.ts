@@ -1,9 +1,10 @@
 import { createRunParts } from '../../activities/run-parts.js';
 import { createToolHost } from '../../activities/run-agent.js';
 import type { ActivityLogger } from '../../activities/deps.js';
+import type { ActivityExtension } from '../../activities/extension.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createRuns } from '../../runs/create-runs.js';
-import { lastOfEach, tracerOf, type RunsExtension } from '../../runs/extension.js';
+import { lastOfEach, type RunsExtension } from '../../runs/extension.js';
 import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
 import type { Runs } from '../../runs/runs.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
@@ -31,7 +32,7 @@ export interface InProcessOptions {
   /** Hosts from which this process fetches files for models that do not fetch themselves. Default: none. */
   fileHosts?: readonly string[];
   /** Optional capabilities. Default: none. */
-  extensions?: readonly RunsExtension[] | undefined;
+  extensions?: readonly (RunsExtension & ActivityExtension)[] | undefined;
   /** Counts events of runs. Default: no counting. */
   meter?: RunMeter;
   /** Clock of deadlines and retries. Default: the system's. */
@@ -109,7 +110,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
         logger,
         toolHost,
         fileHosts,
-        tracer: tracerOf(extensions),
+        extensions,
         streamManager: stores.streamManager,
         startNext: runs.startNext,
         others: runs.listeners,

@@ -4,10 +4,9 @@ import type { Event } from '../../session/events.js';
 import type { Listener } from '../../store/change.js';
 import type { AuditEntry } from '../../store/contract/audit.js';
 import type { Store } from '../../store/contract/store.js';
-import type { LegTraces } from './leg-traces.js';
 
 /**
- * Listeners of changes: metrics, traces, and work beside the record. They run after the commit, so
+ * Listeners of changes: metrics, and work beside the record. They run after the commit, so
  * a dying process skips them: the change stores, or the sweeper finds, whatever must not be lost.
  */
 
@@ -21,7 +20,6 @@ export type StartNext = (sessionId: string) => Promise<void>;
 
 export interface ListenersDeps {
   meter: RunMeter;
-  traces: LegTraces | undefined;
   startNext: StartNext;
   /** Listeners of extensions. */
   others?: readonly Listener[];
@@ -30,10 +28,9 @@ export interface ListenersDeps {
 
 /** Creates a store that reports changes to all listeners, in API, worker and one process alike. */
 export function listenToChanges(store: Store, deps: ListenersDeps): Store {
-  const { meter, traces, startNext, others = [], logger } = deps;
+  const { meter, startNext, others = [], logger } = deps;
   const listeners = [
     metered(meter),
-    ...(traces === undefined ? [] : [traces.listener]),
     folding(store, logger),
     relaying(store, logger),
     startingNext(startNext, logger),

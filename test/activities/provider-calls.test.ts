@@ -1,12 +1,10 @@
-import { openai, createOpenAI } from '@ai-sdk/openai';
+import { openai } from '@ai-sdk/openai';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { defineAgent } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { parts, sayInTurn } from '../support/fake-model.js';
 import { expectSameOnPages } from './same-on-pages.js';
 import { createAnswerNotes } from '../../activities/model/timing.js';
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { serverOf } from '../../activities/model/spans.js';
 
 const { text, finish } = parts;
 type Part = LanguageModelV4StreamPart;
@@ -117,15 +115,4 @@ it('what a model reports in forms of its own is left out', () => {
   }
   expect(notes.read()).toEqual({ provider: 'p', modelId: 'm', at: expect.any(Number) });
   expect(notes.read()?.at).toBeGreaterThan(0);
-});
-
-it('a model names the server that it calls, if it knows one', () => {
-  const openai = createOpenAI({ apiKey: 'k', baseURL: 'http://proxy.test:8080/v1' });
-  expect(serverOf(openai('m'))).toEqual({ address: 'proxy.test', port: 8080 });
-  expect(serverOf(createAnthropic({ apiKey: 'k' })('m'))).toEqual({
-    address: 'api.anthropic.com',
-    port: 443,
-  });
-  expect(serverOf({})).toBeUndefined();
-  expect(serverOf({ config: { url: () => 'nowhere' } })).toBeUndefined();
 });

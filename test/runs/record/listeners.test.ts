@@ -18,7 +18,6 @@ function setUp() {
   const warn = jest.fn();
   const store = listenToChanges(bare.store, {
     meter: (event) => void events.push(event),
-    traces: undefined,
     logger: { warn },
     startNext: async (sessionId) => {
       begun.push(sessionId);
@@ -74,7 +73,6 @@ describe('what transitions report', () => {
     const warn = jest.fn();
     const begun: string[] = [];
     const store = listenToChanges(bare.store, {
-      traces: undefined,
       logger: { warn },
       meter: () => {
         throw new Error('no metrics');

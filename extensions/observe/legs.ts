@@ -1,7 +1,6 @@
 import { rootOf } from '../../protocol/ids.js';
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
-import type { RunPart } from '../../session/events.js';
-import { isResting } from '../../session/record.js';
+import { isResting, type RunPart } from '../../runs/extension.js';
 import type { RunUsage } from '../../store/contract/runs.js';
 import type { SessionRecord, Sessions } from '../../store/contract/sessions.js';
 

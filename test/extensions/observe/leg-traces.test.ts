@@ -1,6 +1,10 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import { NO_METER, type FinishedSpan, type Tracer } from '../../../protocol/telemetry.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { createLegTraces } from '../../../runs/record/leg-traces.js';
+import { serverOf } from '../../../extensions/observe/model-spans.js';
+import { traceRuns } from '../../../extensions/observe/index.js';
+import type { RunsHost } from '../../../runs/extension.js';
 import { listenToChanges } from '../../../runs/record/listeners.js';
 import {
   AGENT,
@@ -27,17 +31,22 @@ function setUp() {
   };
   const session = drive(bare);
   const open = () => {
-    const traces = createLegTraces(bare.store, tracer);
+    const { listener, work } = traceRuns(tracer);
     const store = listenToChanges(bare.store, {
       meter: NO_METER,
-      traces,
+      others: [
+        (id, events) => {
+          listener(id, events, { store: bare.store } as RunsHost);
+        },
+      ],
       startNext: () => Promise.resolve(),
       logger: { warn: () => undefined },
     });
     const own = drive({ ...bare, store }, session.id);
+    const { run } = work(bare.store);
     /** Works as an activity of the run would. */
-    const act = <T>(runId: string, work: (own: SessionDriver) => Promise<T>): Promise<T> =>
-      traces.within({ sessionId: session.id, runId, agent: AGENT }, () => work(own));
+    const act = <T>(runId: string, act: (own: SessionDriver) => Promise<T>): Promise<T> =>
+      run({ sessionId: session.id, runId, agent: AGENT }, () => act(own));
     return { session: own, act };
   };
   const legs = (): FinishedSpan[] => spans.filter(({ title }) => title === `invoke_agent ${AGENT}`);
@@ -171,4 +180,15 @@ describe('spans of legs', () => {
       expect(waits[1]?.attributes).toMatchObject({ 'gen_ai.tool.call.id': 'c2' });
     },
   );
+});
+
+it('a model names the server that it calls, if it knows one', () => {
+  const openai = createOpenAI({ apiKey: 'k', baseURL: 'http://proxy.test:8080/v1' });
+  expect(serverOf(openai('m'))).toEqual({ address: 'proxy.test', port: 8080 });
+  expect(serverOf(createAnthropic({ apiKey: 'k' })('m'))).toEqual({
+    address: 'api.anthropic.com',
+    port: 443,
+  });
+  expect(serverOf({})).toBeUndefined();
+  expect(serverOf({ config: { url: () => 'nowhere' } })).toBeUndefined();
 });

@@ -1,57 +1,56 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isTerminal } from '../../protocol/run.js';
-import type { FinishedSpan, Tracer } from '../../protocol/telemetry.js';
-import type { Listener } from '../../store/change.js';
+import { legSpan, type FinishedSpan, type Tracer } from '../../protocol/telemetry.js';
+import type { RunOfWork } from '../../activities/extension.js';
+import type { Event } from '../../runs/extension.js';
 import type { Store } from '../../store/contract/store.js';
-import { legSpan, toDelegateSpan, toLegSpan, toWaitSpan, type LegEnd } from './leg-spans.js';
+import { toDelegateSpan, toLegSpan, toWaitSpan, type LegEnd } from './leg-spans.js';
 import { isLeft, legNumberOf, readLegRecords, toLeg, type Leg, type RunOfSession } from './legs.js';
+
+type Records = Pick<Store, 'sessions' | 'calls'>;
 
 /** Traces the legs of runs. Tracing neither delays nor refuses anything. */
 export interface LegTraces {
   tracer: Tracer;
   /** Executes work of a run's leg; log lines and `current` belong to it. */
-  within: <T>(run: RunOfWork, work: () => Promise<T>) => Promise<T>;
+  within: <T>(store: Records, run: RunOfWork, work: () => Promise<T>) => Promise<T>;
   /** Returns the leg of the calling work. */
   current: () => Leg | undefined;
   /** Writes the spans of runs whose part in a leg ends with a change, and of waits that it ends. */
-  listener: Listener;
-  write: (span: FinishedSpan) => void;
-}
-
-/** A run, as its activity knows it. */
-export interface RunOfWork extends RunOfSession {
-  agent: string;
-  /** `traceparent` of the request that began the leg. */
-  traceparent?: string | undefined;
+  hear: (store: Records, events: readonly Event[]) => void;
 }
 
 /** Maximum number of written spans that this process remembers. */
 const MOST_WRITTEN = 2_000;
 
-export function createLegTraces(
-  { sessions, calls }: Pick<Store, 'sessions' | 'calls'>,
-  tracer: Tracer,
-): LegTraces {
+export function createLegTraces(tracer: Tracer): LegTraces {
   const legs = new AsyncLocalStorage<Leg | undefined>();
   const written = new Set<string>();
 
-  async function readLeg(run: RunOfSession, agent?: string): Promise<Leg | undefined> {
-    const records = await readLegRecords(sessions, run);
+  async function readLeg(
+    store: Records,
+    run: RunOfSession,
+    agent?: string,
+  ): Promise<Leg | undefined> {
+    const records = await readLegRecords(store.sessions, run);
     if (records.own === undefined && agent === undefined) return undefined;
     const leg = toLeg(run, agent ?? '', records, Date.now());
     // Once the conversation continues, its record names the next leg.
-    return leg && { ...leg, above: leg.parent && (await readLeg(leg.parent)) };
+    return leg && { ...leg, above: leg.parent && (await readLeg(store, leg.parent)) };
   }
 
-  async function begin({ agent, traceparent, ...run }: RunOfWork): Promise<Leg | undefined> {
-    const leg = await readLeg(run, agent).catch(() => undefined);
+  async function begin(
+    store: Records,
+    { agent, traceparent, ...run }: RunOfWork,
+  ): Promise<Leg | undefined> {
+    const leg = await readLeg(store, run, agent).catch(() => undefined);
     for (let part = leg; part !== undefined; part = part.above) part.request = traceparent;
     return leg;
   }
 
   /** Writes the spans of a run that is over, replaced, or whose conversation went on. */
-  async function writeIfOver(leg: Leg, atMs: number): Promise<void> {
-    const { own, root } = await readLegRecords(sessions, leg);
+  async function writeIfOver(store: Records, leg: Leg, atMs: number): Promise<void> {
+    const { own, root } = await readLegRecords(store.sessions, leg);
     const isCurrent = own !== undefined && root !== undefined && legNumberOf(root) === leg.number;
     if (isCurrent && !isLeft(own.status)) return;
     const end: LegEnd = isCurrent
@@ -63,16 +62,16 @@ export function createLegTraces(
         }
       : { used: own?.usage ?? leg.used, atMs };
     const { parent } = leg;
-    const above = leg.above ?? (parent && (await readLeg(parent)));
+    const above = leg.above ?? (parent && (await readLeg(store, parent)));
     if (parent !== undefined && above !== undefined) {
-      const call = await calls.read(parent.sessionId, parent.toolCallId);
+      const call = await store.calls.read(parent.sessionId, parent.toolCallId);
       const toolName = call?.spec.toolName ?? leg.agent;
       writeOnce(toDelegateSpan(above, leg, { toolCallId: parent.toolCallId, toolName }, end));
     }
     writeOnce(toLegSpan(leg, end));
     // If this run waits for people, the one above may rest as well.
     if (above !== undefined && !(isCurrent && isTerminal(own.status))) {
-      await writeIfOver(above, atMs);
+      await writeIfOver(store, above, atMs);
     }
   }
 
@@ -95,13 +94,13 @@ export function createLegTraces(
 
   return {
     tracer,
-    within: async (run, work) => {
-      const leg = await begin(run);
+    within: async (store, run, work) => {
+      const leg = await begin(store, run);
       if (leg === undefined) return legs.run(undefined, work);
       return legs.run(leg, () => tracer.within(legSpan(leg), work));
     },
     current: () => legs.getStore(),
-    listener: (_sessionId, events) => {
+    hear: (store, events) => {
       const over = new Set<Leg | undefined>();
       for (const event of events) {
         if (event.kind === 'wait_ended') tracer.write(toWaitSpan(event));
@@ -109,8 +108,7 @@ export function createLegTraces(
         else if (event.kind === 'part_left') over.add(known(event.part.runId) ?? event.part);
       }
       for (const leg of over)
-        if (leg !== undefined) writeIfOver(leg, Date.now()).catch(() => undefined);
+        if (leg !== undefined) writeIfOver(store, leg, Date.now()).catch(() => undefined);
     },
-    write: tracer.write,
   };
 }

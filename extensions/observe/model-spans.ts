@@ -1,28 +1,26 @@
 import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { StepRef } from '../../protocol/activities.js';
+import type {
+  ClaimedStep,
+  ModelCall,
+  ModelRequest,
+  StepMiddleware,
+} from '../../activities/extension.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
-import type { RunUsage } from '../../store/contract/runs.js';
-import {
-  commonAttributes,
-  legSpan,
-  spanBelow,
-  usageAttributes,
-} from '../../runs/record/leg-spans.js';
-import type { LegTraces } from '../../runs/record/leg-traces.js';
-import { usageSince } from '../../runs/record/legs.js';
+import { legSpan } from '../../protocol/telemetry.js';
 import { addUsage } from '../../store/contract/usage.js';
-import type { Attempt } from '../attempt.js';
-import type { TracedDeps } from '../deps.js';
-import type { ModelCall, ModelRequest, StepMiddleware } from './middleware.js';
+import { commonAttributes, spanBelow, usageAttributes } from './leg-spans.js';
+import type { LegTraces } from './leg-traces.js';
+import { usageSince } from './legs.js';
 
 /** Writes a span for each request, above the spans of other libraries, if the run is traced. */
-export function spans({ traces }: Pick<TracedDeps, 'traces'>): StepMiddleware {
-  return ({ ref, attempt, agent, claim, progress }) => {
-    writeLostAttempts(traces, ref, attempt, claim.usage);
+export function modelSpans({ tracer, current }: LegTraces): StepMiddleware {
+  return (step) => {
+    const { ref, attempt, agent, progress } = step;
+    writeLostAttempts(step);
     return async (request, next) => {
-      const leg = traces?.current();
-      if (traces === undefined || leg === undefined) return next(request);
+      const leg = current();
+      if (leg === undefined) return next(request);
       const { listeners, reply } = request;
       const number = `${String(attempt.token)}.${String(progress.failures)}`;
       const id = spanBelow(leg, ref.step, 'model', number);
@@ -38,7 +36,7 @@ export function spans({ traces }: Pick<TracedDeps, 'traces'>): StepMiddleware {
           const server = call && serverOf(call.model);
           leg.model = model;
           leg.used = addUsage(leg.used, usage);
-          traces.write({
+          tracer.write({
             title: `chat ${model}`,
             id,
             parent: legSpan(leg).span,
@@ -67,42 +65,37 @@ export function spans({ traces }: Pick<TracedDeps, 'traces'>): StepMiddleware {
           });
         },
       });
-      return traces.tracer.within(id, () => next(request));
+      return tracer.within(id, () => next(request));
     };
   };
-}
 
-/**
- * Writes a span for lost attempts, whose streamed output the following claim charges to the run.
- * Nothing else is known of them.
- */
-function writeLostAttempts(
-  traces: LegTraces | undefined,
-  { step }: StepRef,
-  { token }: Pick<Attempt, 'token'>,
-  used: RunUsage | undefined,
-): void {
-  const leg = traces?.current();
-  if (leg === undefined) return;
-  const lost = usageSince(used, leg.used);
-  leg.used = used;
-  if (lost === undefined || lost.outputTokens === 0) return;
-  const now = Date.now();
-  traces?.write({
-    title: 'chat lost attempt',
-    id: spanBelow(leg, step, 'model', token, 'lost'),
-    parent: legSpan(leg).span,
-    kind: 'client',
-    startMs: now,
-    endMs: now,
-    attributes: {
-      ...commonAttributes(leg, 'chat'),
-      ...usageAttributes(lost),
-      'helix.step': step,
-      'helix.usage.estimated': true,
-    },
-    error: 'attempt_lost',
-  });
+  /**
+   * Writes a span for lost attempts, whose streamed output the following claim charges to the run.
+   * Nothing else is known of them.
+   */
+  function writeLostAttempts({ ref, attempt, claim }: ClaimedStep): void {
+    const leg = current();
+    if (leg === undefined) return;
+    const lost = usageSince(claim.usage, leg.used);
+    leg.used = claim.usage;
+    if (lost === undefined || lost.outputTokens === 0) return;
+    const now = Date.now();
+    tracer.write({
+      title: 'chat lost attempt',
+      id: spanBelow(leg, ref.step, 'model', attempt.token, 'lost'),
+      parent: legSpan(leg).span,
+      kind: 'client',
+      startMs: now,
+      endMs: now,
+      attributes: {
+        ...commonAttributes(leg, 'chat'),
+        ...usageAttributes(lost),
+        'helix.step': ref.step,
+        'helix.usage.estimated': true,
+      },
+      error: 'attempt_lost',
+    });
+  }
 }
 
 /** Reads the host and port of an AI SDK model; they are not in its interface. */

@@ -1,8 +1,13 @@
-import type { FinishedSpan, SpanAttributes, SpanName } from '../../protocol/telemetry.js';
+import {
+  legSpan,
+  type FinishedSpan,
+  type SpanAttributes,
+  type SpanName,
+} from '../../protocol/telemetry.js';
 import { rootOf, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { RunUsage } from '../../store/contract/runs.js';
-import type { Event } from '../../session/events.js';
+import type { Event } from '../../runs/extension.js';
 import { usageSince, type Leg } from './legs.js';
 
 /**
@@ -11,14 +16,6 @@ import { usageSince, type Leg } from './legs.js';
 
 /** The part of a leg that a span belongs to. */
 type Place = Pick<Leg, 'runId' | 'rootRunId' | 'number'>;
-
-const traceOf = ({ rootRunId, number }: Omit<Place, 'runId'>): string =>
-  `${rootRunId}:${String(number)}`;
-
-/** Names the span of a run in a leg. */
-export function legSpan(leg: Place): SpanName {
-  return { trace: traceOf(leg), span: `${leg.runId}:${String(leg.number)}` };
-}
 
 /** Names a span below the run's: of a model call, of a call, or of a wait. */
 export function spanBelow(leg: Place, ...path: readonly (string | number)[]): SpanName {
