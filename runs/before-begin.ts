@@ -1,13 +1,12 @@
 import type { Row } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
 import type { Listener } from '../store/change.js';
-import type { AdmitInput } from '../store/contract/owners.js';
 import type { BeginInput } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import { titleOf } from '../store/record/conversation-title.js';
 import { toStoredRow } from '../store/record/stored-json.js';
-import type { RunsExtension, RunsHost } from './extension.js';
+import type { AdmitInput, RunsExtension, RunsHost } from './extension.js';
 
 /**
  * Resolves to a function to call once the change is stored or has failed.

@@ -4,7 +4,6 @@ import type { AgentRegistry } from '../agents/index.js';
 import type { Notice } from '../protocol/notices.js';
 import type { RequestTracer, RunMeter } from '../protocol/telemetry.js';
 import type { Event } from '../session/events.js';
-import type { AdmitInput } from '../store/contract/owners.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { AuditLogger } from './record/listeners.js';
@@ -28,6 +27,18 @@ export interface RunsHost {
   notify?: ((notice: Notice) => Promise<void>) | undefined;
   /** Absent if Temporal does not execute the runs. */
   temporal?: { client: Client; taskQueue: string } | undefined;
+}
+
+/** A request that begins a run or copies a conversation. */
+export interface AdmitInput extends SessionOwner {
+  sessionId: string;
+  /**
+   * `run` starts a run or queues behind one; `alone` starts a run, or does nothing while one is
+   * active; `copy` starts none.
+   */
+  purpose: 'run' | 'alone' | 'copy';
+  /** Bytes that the request stores. */
+  bytes: number;
 }
 
 /** Keeps the last extension of each name, so that an addition to a list can replace one. */

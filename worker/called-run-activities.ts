@@ -5,7 +5,6 @@ import { createCalledRuns, type CalledRunsDeps } from '../runs/called-runs.js';
 import { MessageWaitsError } from '../runs/refusals.js';
 import type { CalledRunActivities } from '../protocol/called-runs.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
-import type { QuotaExceeded } from '../store/contract/owners.js';
 
 /** Back-off, doubled up to `mostMs`: a conversation may wait for people for weeks. */
 const TRIES = { firstMs: 2_000, mostMs: 60_000 };
@@ -41,7 +40,7 @@ function passes(error: unknown): error is HelixError {
   if (!HelixError.isInstance(error)) return false;
   if (error.code !== 'quota_exceeded') return PASSES.has(error.code);
   // Quotas of conversations and bytes free up only when people delete some.
-  return (error.detail as Partial<QuotaExceeded> | undefined)?.what === 'runs';
+  return (error.detail as { what?: unknown } | undefined)?.what === 'runs';
 }
 
 const PASSES = new Set<ErrorCode>(['agent_already_running', 'budget_exceeded']);

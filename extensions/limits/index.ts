@@ -11,8 +11,8 @@ import {
   type Budgets,
   type BudgetSettings,
 } from './budgets.js';
+import { createAdmission } from './admission.js';
 import {
-  admitWithin,
   createQuotasOf,
   quotasOfSettings,
   readQuotas,
@@ -55,6 +55,7 @@ export function limitsOfSettings(
  */
 export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
   const quotasOf = createQuotasOf(quotas);
+  const admit = createAdmission();
   const checks = new WeakMap<RunsHost, ReturnType<typeof createBudgetCheck>>();
   return {
     name: 'limits',
@@ -67,7 +68,7 @@ export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
     },
     before: async (begin, host) => {
       if (begin.purpose !== 'copy') await checks.get(host)?.(begin);
-      return admitWithin(quotasOf(begin), begin, host.store);
+      return admit(quotasOf(begin), begin, host.store.owners);
     },
   };
 }

@@ -1,8 +1,7 @@
 import { isLoopback } from '../../config/loopback.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
-import type { AdmitInput, OwnerCounts, QuotaExceeded } from '../../store/contract/owners.js';
-import type { Store } from '../../store/contract/store.js';
+import type { OwnerCounts } from '../../store/contract/owners.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 
 /** Limits of one user, and of all users of a tenant together. */
@@ -85,6 +84,15 @@ const WORDS: Record<keyof OwnerCounts, (limit: string) => string> = {
   bytes: (limit) => `The conversations hold ${limit}, as much as may be. Delete some to continue.`,
 };
 
+/** A limit that a request would exceed. */
+export interface QuotaExceeded {
+  what: keyof OwnerCounts;
+  of: keyof Quotas;
+  limit: number;
+  /** Current usage. */
+  used: number;
+}
+
 /** Creates the refusal of a request beyond a limit. */
 export function quotaExceeded({ what, of, limit, used }: QuotaExceeded): HelixError {
   const number = what === 'bytes' ? `${String(Math.round(limit / MEGABYTE))} MB` : String(limit);
@@ -92,26 +100,4 @@ export function quotaExceeded({ what, of, limit, used }: QuotaExceeded): HelixEr
   return new HelixError('quota_exceeded', `${whose}${WORDS[what](number)}`, {
     detail: { what, of, limit, used },
   });
-}
-
-/**
- * Admits a request within its quotas. The request counts in this process until the returned
- * function is called.
- *
- * @throws HelixError `quota_exceeded` beyond the limits
- */
-export async function admitWithin(
-  limits: Quotas | undefined,
-  input: AdmitInput,
-  { owners }: Pick<Store, 'owners'>,
-): Promise<() => void> {
-  const admit = () => owners.admit({ ...input, limits });
-  let result = await admit();
-  if (result.kind === 'exceeded' && result.what === 'sessions') {
-    // The index may not list this session yet although it exists.
-    await owners.fold(input.sessionId);
-    result = await admit();
-  }
-  if (result.kind === 'exceeded') throw quotaExceeded(result);
-  return result.done;
 }

@@ -4,12 +4,6 @@ import type { SessionOwner } from './waiting.js';
 /** Owners: what each has stored and running, and the list of each owner's conversations. */
 export interface Owners {
   /**
-   * Names the limit that a request would exceed, or reserves the request's additions in this process until `done` is
-   * called, after `fold`. A request that exceeds a limit only because of other reservations waits for them. Processes
-   * do not see each other's reservations, so several may together exceed a limit.
-   */
-  admit: (input: AdmitInput) => Promise<AdmitResult>;
-  /**
    * Charges a session's owner for its current size and lists it; a session that no longer exists is removed. Called
    * after every change of a session; may be repeated and may come late.
    *
@@ -19,6 +13,10 @@ export interface Owners {
   fold: (sessionId: string, owner?: SessionOwner, title?: string) => Promise<void>;
   /** Current usage of this user. */
   usage: (owner: SessionOwner) => Promise<OwnerCounts>;
+  /** The same with that of all users of the tenant, and the share of one session, which need not exist. */
+  standing: (owner: SessionOwner, sessionId: string) => Promise<OwnerStanding>;
+  /** Folds the conversations whose runs count as active, since some may have ended without a fold. */
+  refresh: (owner: SessionOwner) => Promise<void>;
   /**
    * Conversations of one user, most recently changed first. Conversations that change while pages are read may be
    * missing or appear twice. Since the work for a page is bounded, a search page may be short or empty and still have a
@@ -44,29 +42,10 @@ export interface OwnerCounts {
   bytes: number;
 }
 
-export interface AdmitInput extends SessionOwner {
-  sessionId: string;
-  /**
-   * `run` starts a run or queues behind one; `alone` starts a run, or does nothing while one is
-   * active; `copy` starts none.
-   */
-  purpose: 'run' | 'alone' | 'copy';
-  /** Bytes that the request stores. */
-  bytes: number;
-  /** Without limits, every request is admitted. */
-  limits?: { user: OwnerCounts; tenant: OwnerCounts };
-}
+export type OwnerStanding = Record<'user' | 'tenant' | 'session', OwnerCounts>;
 
-export type AdmitResult = { kind: 'admitted'; done: () => void } | QuotaExceeded;
-
-export interface QuotaExceeded {
-  kind: 'exceeded';
-  what: keyof OwnerCounts;
-  of: 'user' | 'tenant';
-  limit: number;
-  /** Current usage. */
-  used: number;
-}
+export const COUNTED = ['runs', 'queued', 'sessions', 'bytes'] as const;
+export const NO_COUNTS: OwnerCounts = { runs: 0, queued: 0, sessions: 0, bytes: 0 };
 
 export interface ConversationPageOptions {
   /** Maximum number of conversations on a page. */

@@ -1,19 +1,15 @@
 import { untilWritten, type Check, type Write } from './write-if.js';
 import { createQueues } from '../change.js';
-import type { OwnerCounts } from '../contract/owners.js';
+import { COUNTED, NO_COUNTS, type OwnerCounts } from '../contract/owners.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Charged, Standing } from './charged.js';
 import type { RedisContext } from './context.js';
 import { addUsage, usedBy } from './usage.js';
 
-/** Counted figures: the fields of a user's and a tenant's sums, and the names of limits. */
-export const COUNTED = ['runs', 'queued', 'sessions', 'bytes'] as const;
-export const NO_COUNTS: OwnerCounts = { runs: 0, queued: 0, sessions: 0, bytes: 0 };
-
 /** One session's share of its owner's sums. */
-export type Entry = Omit<Standing, 'updated'>;
+type Entry = Omit<Standing, 'updated'>;
 
-export function parseEntry(stored: string | null): Entry | undefined {
+function parseEntry(stored: string | null): Entry | undefined {
   if (stored === null) return undefined;
   const [created, version, bytes, queued, runs, ...spent] = stored.split(' ');
   return {
@@ -124,6 +120,11 @@ function differenceOf(before: Entry | undefined, after: Entry | undefined): Owne
     sessions: next.sessions - old.sessions,
     bytes: next.bytes - old.bytes,
   };
+}
+
+/** Returns what a session counts for, by its stored entry. */
+export function countsIn(stored: string | null): OwnerCounts {
+  return countsOf(parseEntry(stored));
 }
 
 function countsOf(entry: Entry | undefined): OwnerCounts {

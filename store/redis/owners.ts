@@ -1,47 +1,19 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { rootOf } from '../../protocol/ids.js';
-import type {
-  AdmitInput,
-  AdmitResult,
-  OwnerCounts,
-  Owners,
-  QuotaExceeded,
-} from '../contract/owners.js';
+import { COUNTED, NO_COUNTS, type OwnerCounts, type Owners } from '../contract/owners.js';
 import type { Session } from '../../session/tree.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
-import { COUNTED, createCharge, NO_COUNTS, parseEntry } from './charge.js';
+import { countsIn, createCharge } from './charge.js';
 import { CHARGED, chargedOf, formatOwner, isSame, parseOwner, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
 import { createConversationPages } from './conversation-pages.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
-/** Before a run is refused, up to this many sessions are checked for ended runs that still count. */
+/** Up to this many sessions are checked for ended runs that still count. */
 const MOST_AT_WORK = 100;
 /** Interval between repairs of an owner's conversations. */
 const REPAIR_MS = 60 * 60 * 1000;
 const REPAIR_PAGE = 100;
-/** A request that others hold up is refused after this long. */
-const MOST_WAIT_MS = 5_000;
-
-interface Counted {
-  counts: OwnerCounts;
-}
-
-/** A reservation: the additions that a request of this process is about to make. */
-interface Expected extends Counted {
-  usage: string;
-  tenant: string;
-  sessionId: string;
-  ended: Promise<void>;
-}
-
-function createEnd(): { ended: Promise<void>; end: () => void } {
-  let end = (): void => undefined;
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  return { ended, end };
-}
-
 /**
  * Creates the figures of owners, each owner in its own slot. A session's changes cannot reach that slot, so the figures
  * follow afterwards, as of the session's latest read.
@@ -52,7 +24,6 @@ export function createOwners(
 ): Owners & { close: (sessionId: string) => Promise<SessionOwner | undefined> } {
   const { redis, keys, look, now } = context;
   const charge = createCharge(context);
-  const expected = new Set<Expected>();
 
   const read = (sessionId: string): Promise<Charged | undefined> =>
     look(sessionId, (session) => chargedOf(session), { wants: CHARGED });
@@ -89,89 +60,13 @@ export function createOwners(
     await redis.zadd(keys.ownersIndex, 'NX', now() + REPAIR_MS, formatOwner(owner));
   }
 
-  /** Removes runs that ended without a process charging their sessions. */
-  async function refreshWork(owner: SessionOwner): Promise<void> {
-    const { work } = keys.owner(owner);
-    const ids = await redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK);
-    await Promise.all(ids.map((sessionId) => fold(sessionId, owner)));
-  }
-
   async function readCounts(key: string): Promise<OwnerCounts> {
     return toCounts(await redis.hmget(key, ...COUNTED));
-  }
-
-  async function tryToAdmit(
-    { sessionId, purpose, bytes, ...owner }: AdmitInput,
-    limits: NonNullable<AdmitInput['limits']>,
-  ): Promise<{ result: AdmitResult; others: Expected[] }> {
-    const { entries, usage, tenant } = keys.owner(owner);
-    const [stored, ofUser, ofTenant] = await Promise.all([
-      redis.hget(entries, sessionId),
-      readCounts(usage),
-      readCounts(tenant),
-    ]);
-    const entry = parseEntry(stored);
-    const others = [...expected].filter((each) => each.tenant === tenant);
-    const ofOwner = others.filter((each) => each.usage === usage);
-    const ofSession = sumOf(ofOwner.filter((each) => each.sessionId === sessionId));
-    const isActive = entry?.runs === 1 || ofSession.runs > 0;
-    const counts = {
-      runs: purpose === 'copy' || isActive ? 0 : 1,
-      queued: purpose === 'run' && isActive ? 1 : 0,
-      sessions: entry === undefined && ofSession.sessions === 0 ? 1 : 0,
-      // An owner at the limit gets nothing more, however small the request.
-      bytes: Math.max(bytes, 1),
-    };
-    const exceededWith = (
-      user: readonly Counted[],
-      all: readonly Counted[],
-    ): QuotaExceeded | undefined =>
-      exceededBy(counts, 'user', sumOf([{ counts: ofUser }, ...user]), limits.user) ??
-      exceededBy(counts, 'tenant', sumOf([{ counts: ofTenant }, ...all]), limits.tenant);
-    const stays = exceededWith([], []);
-    if (stays !== undefined) return { result: stays, others: [] };
-    const result = exceededWith(ofOwner, others);
-    if (result !== undefined) return { result, others };
-    const own = { usage, tenant, sessionId, counts, ...createEnd() };
-    expected.add(own);
-    const done = (): void => {
-      expected.delete(own);
-      own.end();
-    };
-    return { result: { kind: 'admitted', done }, others };
-  }
-
-  async function admitIn({ limits, ...input }: AdmitInput): Promise<AdmitResult> {
-    if (limits === undefined) return { kind: 'admitted', done: () => undefined };
-    const leave = new AbortController();
-    const patience = pause(MOST_WAIT_MS, undefined, { signal: leave.signal, ref: false }).then(
-      () => 'over' as const,
-      () => 'over' as const,
-    );
-    try {
-      for (;;) {
-        const { result, others } = await tryToAdmit(input, limits);
-        if (result.kind === 'admitted' || others.length === 0) return result;
-        // Additions of others count twice until they are done, and some of them begin nothing.
-        const ended = await Promise.race([patience, ...others.map((each) => each.ended)]);
-        if (ended === 'over') return result;
-      }
-    } finally {
-      leave.abort();
-    }
   }
 
   const readConversations = createConversationPages(context, { read, fold, readRows });
 
   return {
-    admit: async (input) => {
-      const result = await admitIn(input);
-      if (result.kind === 'admitted' || result.what !== 'runs' || result.of !== 'user') {
-        return result;
-      }
-      await refreshWork(input);
-      return admitIn(input);
-    },
     fold,
     /**
      * Charges a conversation right before its erasure, including its active run's usage so far. For a sub-agent's
@@ -186,6 +81,20 @@ export function createOwners(
       return found?.owner;
     },
     usage: (owner) => readCounts(keys.owner(owner).usage),
+    standing: async (owner, sessionId) => {
+      const { entries, usage, tenant: sums } = keys.owner(owner);
+      const [stored, user, tenant] = await Promise.all([
+        redis.hget(entries, sessionId),
+        readCounts(usage),
+        readCounts(sums),
+      ]);
+      return { user, tenant, session: countsIn(stored) };
+    },
+    refresh: async (owner) => {
+      const { work } = keys.owner(owner);
+      const ids = await redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK);
+      await Promise.all(ids.map((sessionId) => fold(sessionId, owner)));
+    },
     page: readConversations,
     take: async (limit, forMs) => {
       const due = await redis.zrangebyscore(keys.ownersIndex, '-inf', now(), 'LIMIT', 0, limit);
@@ -223,25 +132,6 @@ function toCounts(values: readonly (string | null)[]): OwnerCounts {
     counts[what] = Number(values[at] ?? 0);
   });
   return counts;
-}
-
-function sumOf(all: readonly Counted[]): OwnerCounts {
-  const sum = { ...NO_COUNTS };
-  for (const { counts } of all) for (const what of COUNTED) sum[what] += counts[what];
-  return sum;
-}
-
-function exceededBy(
-  counts: OwnerCounts,
-  of: 'user' | 'tenant',
-  inUse: OwnerCounts,
-  limits: OwnerCounts,
-): QuotaExceeded | undefined {
-  const what = COUNTED.find(
-    (each) => counts[each] > 0 && inUse[each] + counts[each] > limits[each],
-  );
-  if (what === undefined) return undefined;
-  return { kind: 'exceeded', what, of, limit: limits[what], used: inUse[what] };
 }
 
 /** Number of rows per read. */

@@ -146,9 +146,7 @@ describe('files that a model makes', () => {
     const upload: MadeFiles['upload'] = (input) =>
       uploaded++ === 0
         ? own.upload(input)
-        : Promise.reject(
-            quotaExceeded({ kind: 'exceeded', what: 'bytes', of: 'user', limit: SIZE, used: SIZE }),
-          );
+        : Promise.reject(quotaExceeded({ what: 'bytes', of: 'user', limit: SIZE, used: SIZE }));
     const harness = serve(() => [image('a'), image('b'), ...ended], { upload });
     const run = await harness.begin();
     expect(await harness.play(run)).toMatchObject({ status: 'completed' });

@@ -1,5 +1,6 @@
 import { createUploads, type Uploads } from '../../runs/uploads.js';
-import { admitWithin, toQuotas } from '../../extensions/limits/quotas.js';
+import { createAdmission } from '../../extensions/limits/admission.js';
+import { toQuotas } from '../../extensions/limits/quotas.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 import type { Files } from '../../store/contract/files.js';
@@ -15,9 +16,10 @@ beforeEach(() => {
 });
 
 function uploadsOver(files: MemoryStores['store']['files']): Uploads {
+  const admit = createAdmission();
   return createUploads({
     store: { ...stores.store, files },
-    admit: (input) => admitWithin(toQuotas({ bytes: 2.5 * SIZE }), input, stores.store),
+    admit: (input) => admit(toQuotas({ bytes: 2.5 * SIZE }), input, stores.store.owners),
     logger: { warn: () => undefined },
   });
 }

@@ -1,0 +1,82 @@
+import { createAdmission } from '../../../extensions/limits/admission.js';
+import { toQuotas } from '../../../extensions/limits/index.js';
+import type { HelixError } from '../../../protocol/errors.js';
+import type { AdmitInput } from '../../../runs/extension.js';
+import type { OwnerCounts } from '../../../store/contract/owners.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
+import { drive, newSessionId, userMessage } from '../../support/session-driver.js';
+
+const ANN = { owner: 'ann', tenant: 'acme' };
+
+/** Opens a store with the admission of one process. */
+function open() {
+  const stores = createMemoryStores();
+  const { owners } = stores.store;
+  const admission = createAdmission();
+  return {
+    session: drive(stores),
+    drive: (id: string) => drive(stores, id),
+    owners,
+    /** Returns the function to call once the request is done, or the exceeded limit. */
+    admit: (user: Partial<OwnerCounts>, input: Partial<AdmitInput> = {}) => {
+      const request = { ...ANN, sessionId: newSessionId(), purpose: 'run', bytes: 0 } as const;
+      return admission(toQuotas(user), { ...request, ...input }, owners).catch(
+        (error: unknown) => ((error as HelixError).detail as { what: string }).what,
+      );
+    },
+  };
+}
+
+it('of requests at once, those up to the limit begin, and no further', async () => {
+  const { admit, drive: driveOf, owners } = open();
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const sessionId = newSessionId();
+      const done = await admit({ runs: 3 }, { sessionId });
+      if (typeof done === 'string') return done;
+      await driveOf(sessionId).begin(ANN);
+      await owners.fold(sessionId, ANN);
+      done();
+      return 'begun';
+    }),
+  );
+  expect(outcomes.filter((outcome) => outcome === 'begun')).toHaveLength(3);
+  expect(outcomes.filter((outcome) => outcome === 'runs')).toHaveLength(17);
+});
+
+it('who would exceed a limit with what another may begin waits, and is admitted if it begins nothing', async () => {
+  const { admit } = open();
+  const first = await admit({ runs: 1 });
+  const second = admit({ runs: 1 });
+  if (typeof first !== 'string') first();
+  expect(await second).toBeInstanceOf(Function);
+});
+
+it('what comes behind a run counts as a queued message, or as nothing if queueing is not allowed', async () => {
+  const { admit, session, owners } = open();
+  const tight = { runs: 1, queued: 1 };
+  await session.newRun(ANN);
+  await owners.fold(session.id);
+  for (const purpose of ['alone', 'run'] as const) {
+    const done = await admit(tight, { sessionId: session.id, purpose });
+    expect(done).toBeInstanceOf(Function);
+    if (typeof done !== 'string') done();
+  }
+  await session.begin({ ...ANN, messages: [userMessage('u2')], policy: 'queue' });
+  await owners.fold(session.id);
+  const again = { sessionId: session.id };
+  expect(await admit(tight, { ...again, purpose: 'alone' })).toBeInstanceOf(Function);
+  expect(await admit(tight, again)).toBe('queued');
+});
+
+it('ended runs that still count are found before a run is refused', async () => {
+  const { admit, session, owners } = open();
+  const { runId } = await session.newRun(ANN);
+  await owners.fold(session.id);
+  await session.end(runId, 'completed');
+  expect(await admit({ runs: 1 })).toBeInstanceOf(Function);
+});
+
+it('an owner at the storage limit is refused however little is added', async () => {
+  expect(await open().admit({ bytes: 0 })).toBe('bytes');
+});
