@@ -150,15 +150,6 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
     }
   }
 
-  async function untilDone<Done>(attempt: () => Promise<Done | undefined>): Promise<Done> {
-    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
-      const done = await attempt();
-      if (done !== undefined) return done;
-      if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
-    }
-    throw new Error('other changes of this conversation were always first');
-  }
-
   function decideUntilStored<Reply>(
     at: Address,
     decide: (session: Session) => Reply,
@@ -198,6 +189,19 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       return (await untilDone(() => decideOn(addressOf(sessionId), look, given))).reply;
     },
   };
+}
+
+/** Repeats an attempt until it returns a reply; it returns undefined whenever another writer was faster. */
+export async function untilDone<Done>(
+  attempt: () => Promise<Done | undefined>,
+  mostTries = MOST_TRIES,
+): Promise<Done> {
+  for (let tries = 1; tries <= mostTries; tries += 1) {
+    const done = await attempt();
+    if (done !== undefined) return done;
+    if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
+  }
+  throw new Error('other changes were always first');
 }
 
 /** Runs work for each key one after the other, even after failures. */

@@ -1,9 +1,8 @@
-import { LAYOUT } from '../../session/record.js';
-import { APPEND, LOAD } from '../redis/backend.js';
-import { fieldsOf } from '../redis/entries.js';
+import { APPEND, LOAD, toCommands } from '../redis/backend.js';
 import type { Evaluate } from '../redis/scripts.js';
 import { WRITE_IF, WRITE_IF_FREEING } from '../redis/write-if.js';
 import { SINGLE, type Commands } from '../redis/commands.js';
+import { decideAppend } from './append.js';
 import type { Keyspace, Reply } from './keyspace.js';
 
 /** Expired keys that are never read are dropped this often. */
@@ -84,51 +83,20 @@ function textsOf(reply: unknown): string[] {
 /** See APPEND. */
 function append(
   call: Keyspace['call'],
-  keys: readonly string[],
+  [own = '', writers = '', record = '', log = '', channel = '']: readonly string[],
   args: readonly string[],
 ): number[] {
-  const [own = '', writers = '', root = '', log = '', channel = ''] = keys;
-  const [run, writer = '', token, batchText, now = '', known, notes = '', ...messages] = args;
-  const [layout = '0', active, stop = '0', paused] = textOf(call('HGET', own, 'live')).split(' ');
-  const [owner, stored = ''] = textsOf(call('HMGET', writers, `t:${writer}`, `b:${writer}`));
-  const [last = '-1', lastSequence = '0'] = stored === '' ? [] : stored.split(' ');
-  const batch = Number(batchText);
-  if (owner === token && Number(last) >= batch) return [1, Number(lastSequence), Number(stop)];
-  if (Number(layout) > LAYOUT) return [6];
-  const [seq = '', logBytes = ''] = textsOf(call('HMGET', root, 'seq', 'logBytes'));
-  const before = Number(seq);
-  if (before < Number(known)) return [5];
-  if (run !== '*' && active !== run) return [3];
-  if (owner !== token) return [2];
-  if (Number(last) !== batch - 1) return [5];
-  if (run === '*' && paused === '1') return [4];
-  let bytes = Number(logBytes);
-  let at = before;
-  for (const message of messages) {
-    at += 1;
-    bytes += Buffer.byteLength(message);
-    call('XADD', log, `${String(at)}-0`, ...fieldsOf(writer, message));
-  }
-  call('HSET', root, 'seq', String(at), 'logBytes', String(bytes), 'appended', now);
-  call('HSET', writers, `b:${writer}`, `${String(batch)} ${String(at)}`);
-  const name = JSON.stringify(writer);
-  const entries = messages.map(
-    (message, place) => `[${String(before + place + 1)},${name},${message}]`,
-  );
-  call('SPUBLISH', channel, `[${String(before)},[${entries.join(',')}]]`);
-  if (notes !== '') {
-    const noted = notes
-      .split(' ')
-      .map((note) => note.slice(0, 1) + String(before + 1 + Number(note.slice(1))));
-    const earlier = call('HGET', writers, `e:${writer}`);
-    call(
-      'HSET',
-      writers,
-      `e:${writer}`,
-      [...(earlier ? [String(earlier)] : []), ...noted].join(' '),
-    );
-  }
-  return [1, at, Number(stop)];
+  const fields = ['t', 'b', 'e'].map((kind) => `${kind}:${args[1] ?? ''}`);
+  const [owner = '', batch = '', notes = ''] = textsOf(call('HMGET', writers, ...fields));
+  const [seq, size] = textsOf(call('HMGET', record, 'seq', 'logBytes'));
+  const at = { sequence: Number(seq), logBytes: Number(size) };
+  const found = { live: textOf(call('HGET', own, 'live')), owner, batch, notes, ...at };
+  const { reply, writes, sequence, logBytes } = decideAppend('', found, args);
+  if (writes.length > 0) call('HSET', record, 'seq', sequence, 'logBytes', logBytes);
+  const keys: Record<string, string> = { record, writers, log, channel };
+  for (const [name = '', ...rest] of toCommands((_, place) => keys[place] ?? '', writes))
+    call(name, ...rest);
+  return reply;
 }
 
 type Arguments = (string | number)[];

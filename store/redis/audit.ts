@@ -3,14 +3,12 @@ import type { Act, Audit, AuditEntry, AuditVerdict } from '../contract/audit.js'
 import { chainOn, checkChain, NO_HEAD, type Head, type StoredEntry } from './audit-chain.js';
 import { createPeople } from './audit-people.js';
 import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
-import type { Check, Write } from './write-if.js';
+import { untilWritten, type Check, type Write } from './write-if.js';
 import type { RedisContext } from './context.js';
 import { corrupt, parseStored } from '../record/stored-json.js';
 
 /** Number of acts of one conversation that are relayed at once. */
 const BATCH = 100;
-/** Many relays append to the same chain. A try fails only if another relay succeeds. */
-const MOST_TRIES = 200;
 /** Minimum time between two trims of a tenant's chain by one process. */
 const TRIM_MS = 60_000;
 const PAGE = 500;
@@ -44,22 +42,22 @@ export function createAudit(context: RedisContext): Audit {
   async function append(tenant: string, entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
     // A repeated act may be in an outbox twice.
     let left = [...new Map(entries.map((entry) => [entry.id, entry])).values()];
-    let { n, hash }: Head = await readHead(tenant);
-    for (let tries = 0; left.length > 0 && tries < MOST_TRIES; tries += 1) {
+    // A try fails only if another relay succeeds.
+    return untilWritten(async () => {
+      if (left.length === 0) return [];
+      const head = await readHead(tenant);
       const texts = left.map((entry) => JSON.stringify(entry));
-      const chained = chainOn({ n, hash }, texts, { tenant, keys: signingKeys });
+      const chained = chainOn(head, texts, { tenant, keys: signingKeys });
       const added = chained.map((entry, at) => ({ ...entry, id: left[at]?.id ?? '' }));
-      if (await chain(tenant, { n, hash }, added)) {
+      if (await chain(tenant, head, added)) {
         await trim(tenant);
         return left;
       }
-      ({ n, hash } = await readHead(tenant));
       const { seen } = keys.audit(tenant);
       const known = await Promise.all(left.map(({ id }) => redis.zscore(seen, id)));
       left = left.filter((_, at) => known[at] === null);
-    }
-    if (left.length > 0) throw new Error('the audit chain is appended to without end');
-    return [];
+      return undefined;
+    });
   }
 
   /**

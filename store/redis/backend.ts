@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Entry, Read, Want, Write } from '../../session/fields.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LAYOUT } from '../../session/record.js';
@@ -146,17 +147,10 @@ export interface BackendOptions {
   /** Prefix of all keys. */
   prefix: string;
   keep: Backend['keep'];
-  newVersion: () => string;
 }
 
 /** Creates the backend that uses these scripts. */
-export function createBackend({
-  evaluate,
-  evaluateLarge,
-  prefix,
-  keep,
-  newVersion,
-}: BackendOptions): Backend {
+export function createBackend({ evaluate, evaluateLarge, prefix, keep }: BackendOptions): Backend {
   return {
     keep,
     load: async (conversationId, reads, isLarge) => {
@@ -183,7 +177,7 @@ export function createBackend({
       const isThere = leavesRecord(commit, before !== '');
       const fixed = [
         commit.mayGrow ? `${before} * ${changes}` : version,
-        newVersion(),
+        randomBytes(9).toString('base64url'),
         isThere ? '1' : '0',
         ...(commit.mayGrow ? ['', ''] : [String(commit.sequence), String(commit.logBytes)]),
       ];
@@ -317,7 +311,8 @@ function toEntry([id, fields]: StreamEntry): Entry {
   return [Number.parseInt(id, 10), writerOf(fields), jsonOf(fields)];
 }
 
-function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
+/** Returns the commands of writes, with the publication of their entries. */
+export function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
   const added = writes.filter((write) => write[0] === 'add');
   const commands = writes.flatMap((write) => toWrites(keys, write));
   const [first] = added;

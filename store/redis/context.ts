@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { LIMITS } from '../../protocol/limits.js';
 import { createChange, type Change, type Look } from '../change.js';
 import { createBackend } from './backend.js';
@@ -116,8 +115,7 @@ export function createConversations(
     sessionMs: sessionTtlSeconds * 1000,
     entries: maxChunks,
   };
-  const newVersion = (): string => randomBytes(9).toString('base64url');
-  return createChange(createBackend({ evaluate, evaluateLarge, prefix, keep, newVersion }));
+  return createChange(createBackend({ evaluate, evaluateLarge, prefix, keep }));
 }
 
 /** Adds the parts that Redis and memory share. */

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { untilDone } from '../change.js';
 import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 
 /** A read and the reply that it must still give; `''` for a missing value. */
@@ -51,18 +51,8 @@ export function createWriteIf(evaluate: Evaluate): WriteIf {
 
 /** A change that loses every race to other writers fails after this many tries. */
 const MOST_TRIES = 200;
-/** After this many tries, a change pauses before the next. */
-const HASTY_TRIES = 3;
-const MOST_PAUSE_MS = 20;
 
 /** Repeats `attempt` until it returns a reply; it returns undefined whenever another change was faster. */
-export async function untilWritten<Reply>(
-  attempt: () => Promise<Reply | undefined>,
-): Promise<Reply> {
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const done = await attempt();
-    if (done !== undefined) return done;
-    if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
-  }
-  throw new Error('other changes were always first');
+export function untilWritten<Reply>(attempt: () => Promise<Reply | undefined>): Promise<Reply> {
+  return untilDone(attempt, MOST_TRIES);
 }

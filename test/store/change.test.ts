@@ -13,13 +13,11 @@ const OPEN = { writer: WRITER, nonce: 'n', now: 1 };
 /** Opens a stream that runs `meanwhile` between the first load and the first commit. */
 async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise<void>) {
   const evaluate = evaluateOn(createKeyspace({ now: Date.now }));
-  let versions = 0;
   const backend = createBackend({
     evaluate,
     evaluateLarge: evaluate,
     prefix: 'hx',
     keep: { streamMs: 0, sessionMs: 0, entries: 0 },
-    newVersion: () => String((versions += 1)),
   });
   const { change } = createChange(backend);
   await change('s', openWriter, OPEN);

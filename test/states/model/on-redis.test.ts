@@ -81,15 +81,8 @@ async function playOn(
   prefix: string,
   requests: readonly { sent: Sent; now: number }[],
 ): Promise<Played> {
-  let [version, clock] = [0, 0];
-  const newVersion = (): string => String((version += 1));
-  const backend = createBackend({
-    evaluate,
-    evaluateLarge: evaluate,
-    prefix,
-    keep: KEEP,
-    newVersion,
-  });
+  let clock = 0;
+  const backend = createBackend({ evaluate, evaluateLarge: evaluate, prefix, keep: KEEP });
   const load: Backend['load'] = async (...reads) => ({
     ...(await backend.load(...reads)),
     now: clock,

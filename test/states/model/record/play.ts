@@ -4,13 +4,12 @@ import { begin, beginQueued } from '../../../../session/begin.js';
 import { startCall } from '../../../../session/calls.js';
 import { beginChild } from '../../../../session/children.js';
 import { end } from '../../../../session/end.js';
-import { LAYOUT } from '../../../../session/record.js';
 import { resumeRun } from '../../../../session/rerun.js';
 import { claim, commit, discard } from '../../../../session/steps.js';
 import { stop } from '../../../../session/stop.js';
-import { byteLength } from '../../../../session/fields.js';
 import type { Session, Tree } from '../../../../session/tree.js';
 import { takeOver } from '../../../../session/writers.js';
+import { decideAppend } from '../../../../store/memory/append.js';
 import { fieldsOf, treeOf, type Data, type Stored } from './data.js';
 
 export const CHANGES = {
@@ -72,41 +71,17 @@ export function decideOn(
 
 /** Runs the script APPEND of store/redis/backend. */
 function append(data: Data, sessionId: string, args: readonly string[]): Outcome {
-  const [run, writer = '', token, batch, now = '', known, notes = '', ...messages] = args;
   const part = childPartOf(sessionId);
-  const live = fieldsOf(data, part, 'record')?.get('live') ?? '0 - 0 0';
-  const [layout, active, stopped, paused] = live.split(' ');
-  const writers = fieldsOf(data, part, 'writers');
-  const [last = '-1', stored] = writers?.get(`b:${writer}`)?.split(' ') ?? [];
-  const isOwner = writers?.get(`t:${writer}`) === token;
-  const { sequence, logBytes } = data;
-  const reply = (...code: number[]): Outcome => ({ reply: code, writes: [] });
-  if (isOwner && Number(last) >= Number(batch)) return reply(1, Number(stored), Number(stopped));
-  if (Number(layout) > LAYOUT) return reply(6);
-  if (sequence < Number(known)) return reply(5);
-  if (run !== '*' && run !== active) return reply(3);
-  if (!isOwner) return reply(2);
-  if (Number(last) !== Number(batch) - 1) return reply(5);
-  if (run === '*' && paused === '1') return reply(4);
-  const newest = sequence + messages.length;
-  const writes: Stored[] = messages.map((message, at) => [
-    'add',
-    sequence + 1 + at,
-    writer,
-    message,
-  ]);
-  const bytes = messages.reduce((sum, message) => sum + byteLength(message), 0);
-  writes.push(['count', newest, logBytes + bytes], ['set', 'record', '', 'appended', now]);
-  writes.push(['set', 'writers', part, `b:${writer}`, `${String(batch)} ${String(newest)}`]);
-  if (notes !== '') {
-    const noted = notes
-      .split(' ')
-      .map((note) => note.slice(0, 1) + String(sequence + 1 + Number(note.slice(1))));
-    const earlier = writers?.get(`e:${writer}`);
-    const all = [...(earlier ? [earlier] : []), ...noted].join(' ');
-    writes.push(['set', 'writers', part, `e:${writer}`, all]);
-  }
-  return { reply: [1, newest, Number(stopped)], writes };
+  const live = fieldsOf(data, part, 'record')?.get('live') ?? '';
+  const [owner = '', batch = '', notes = ''] = ['t', 'b', 'e'].map((kind) =>
+    fieldsOf(data, part, 'writers')?.get(`${kind}:${args[1] ?? ''}`),
+  );
+  const { reply, writes, sequence, logBytes } = decideAppend(
+    part,
+    { ...data, live, owner, batch, notes },
+    args,
+  );
+  return { reply, writes: writes.length === 0 ? [] : [...writes, ['count', sequence, logBytes]] };
 }
 
 export type Reply = { kind: string } & Record<string, unknown>;
