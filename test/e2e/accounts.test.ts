@@ -9,7 +9,7 @@ const APP = 'https://app.test';
 const REQUESTS = 300;
 /** Tokens are required even with HELIX_ALLOW_UNAUTHENTICATED, which the test product always sets. */
 const product = useProduct({
-  env: {
+  api: {
     JWT_SECRET: SECRET,
     JWT_AUDIENCE: 'chat',
     JWT_COOKIE: 'token',

@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { AuditEntryReply, AuditReply } from '../../protocol/audit.js';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import {
   CLIENT_7,
@@ -10,27 +11,26 @@ import {
 } from '../support/chat-client.js';
 import { openAsked } from '../support/asked-chat.js';
 import { charge } from '../support/lab-calls.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-const KEY = 'a key of at least thirty-two characters';
+const product = useProduct('accounts');
+// The trail of its own tenant has no entries of other files.
+const own = useOwnUser('operator');
 const keys = createKeySpace();
+const { head, chain } = keys.audit(own.tenant);
 
-let product: Product;
 let connection: Connection;
 let temporal: Client;
 beforeAll(async () => {
-  product = await startProduct({ env: { AUDIT_KEY: KEY } });
   connection = await Connection.connect({ address: sharedTemporal() });
   temporal = new Client({ connection });
 });
-afterAll(async () => {
-  await product.stop();
-  await connection.close();
-});
+afterAll(() => connection.close());
 
 async function entriesOf(sessionId: string): Promise<AuditEntryReply[]> {
-  const response = await fetch(`${product.url}/api/operator/audit?limit=500`);
+  const response = await fetch(`${own.url}/api/operator/audit?limit=500`);
   const { entries } = (await response.json()) as AuditReply;
   return entries.filter(({ target }) => target.sessionId === sessionId).reverse();
 }
@@ -41,7 +41,7 @@ const untilEntry = (sessionId: string, action: string): Promise<AuditEntryReply>
   );
 
 async function post(path: string, body: object, via?: string): Promise<Response> {
-  return fetch(`${product.url}/api${path}`, {
+  return fetch(`${own.url}/api${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -52,13 +52,13 @@ async function post(path: string, body: object, via?: string): Promise<Response>
 }
 
 async function verify(): Promise<{ ok: boolean; entries: number; signed: number; fault?: object }> {
-  const response = await fetch(`${product.url}/api/operator/audit/verify`);
+  const response = await fetch(`${own.url}/api/operator/audit/verify`);
   return (await response.json()) as never;
 }
 
 describe('the audit trail', () => {
   it('the same approval leaves the same entry whichever way it comes, but for the way', async () => {
-    const { url } = product;
+    const { url } = own;
     const ask = () => openAsked(url, { calls: [charge('c1')] });
     const runOf = async (sessionId: string): Promise<string> =>
       (await loadSnapshot(url, sessionId)).run?.runId ?? '';
@@ -102,7 +102,7 @@ describe('the audit trail', () => {
       temporal: 'temporal',
     });
     const names = Object.values(entries).map(({ name }) => name);
-    expect(names).toEqual([...Array<string>(6).fill('anonymous'), 'olga']);
+    expect(names).toEqual([...Array<string>(6).fill(own.user), 'olga']);
     const rest = Object.values(entries).map(
       ({
         n: _n,
@@ -124,7 +124,7 @@ describe('the audit trail', () => {
   });
 
   it('a deadline that passes, a stop and a retry leave their entries', async () => {
-    const { url } = product;
+    const { url } = own;
     const asked = await openAsked(url, { calls: [charge('c1')] });
     const { sessionId } = asked;
     await post(`/chat/${sessionId}/stop`, { reason: 'a canary of a reason' }, 'console');
@@ -148,8 +148,8 @@ describe('the audit trail', () => {
   });
 
   it('an act whose process and relay are killed is in the trail once', async () => {
-    const { sessionId } = await openAsked(product.url, { calls: [charge('c1')] });
-    const { head } = keys.audit('');
+    const { sessionId } = await openAsked(own.url, { calls: [charge('c1')] });
+    const outbox = keys.outbox(toStoredSessionId(sessionId, own.tenant));
     const before = await verify();
     // A head of the wrong type blocks every relay.
     await product.redis.rename(head, `${head}:away`);
@@ -157,27 +157,23 @@ describe('the audit trail', () => {
     expect((await post(`/chat/${sessionId}/pending/c1`, { approved: true })).status).toBe(202);
     await product.kill9Api();
     await product.kill9Worker();
-    expect(await product.redis.llen(keys.outbox(sessionId))).toBe(1);
+    expect(await product.redis.llen(outbox)).toBe(1);
     await product.redis.rename(`${head}:away`, head);
     // With no API up, only a sweep can find the entry.
     await product.startWorker();
-    await until(
-      'the outbox is relayed',
-      async () => (await product.redis.exists(keys.outbox(sessionId))) === 0,
-    );
+    await until('the outbox is relayed', async () => (await product.redis.exists(outbox)) === 0);
     await product.startApi();
     expect((await entriesOf(sessionId)).map(({ action }) => action)).toEqual(['approve']);
     expect(await verify()).toMatchObject({ ok: true, entries: before.entries + 1 });
   });
 
   it('an entry that is edited in Redis is found by the route, and an export is recorded first', async () => {
-    const exported = await fetch(`${product.url}/api/operator/audit/export`);
+    const exported = await fetch(`${own.url}/api/operator/audit/export`);
     const lines = (await exported.text()).trimEnd().split('\n');
     const [first] = lines.map((line) => JSON.parse(line) as AuditEntryReply);
     expect(first).toMatchObject({ action: 'export', detail: { what: 'exportAudit' } });
     const { entries } = await verify();
     expect(lines).toHaveLength(entries);
-    const { chain } = keys.audit('');
     const [last] = await product.redis.xrevrange(chain, '+', '-', 'COUNT', 1);
     const [id = '', [, text = '', ...rest] = []] = last ?? [];
     await product.redis.xdel(chain, id);

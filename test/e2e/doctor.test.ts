@@ -1,24 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import type { Verdict } from '../../cli/doctor/verdict.js';
 import { runCommand } from '../support/command-line.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { sharedTemporal, useProduct } from '../support/product.js';
 import { createRedisUser } from '../support/redis-user.js';
-import { until } from '../support/until.js';
 
-const TEMPORAL_CODEC_KEYS = `2026-11:${randomBytes(32).toString('base64')}`;
-
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct({ env: { TEMPORAL_CODEC_KEYS } });
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 /** Settings under which the doctor finds no fault. */
 const settings = (): Record<string, string> => ({
   REDIS_URL: product.redisServer.url,
   TEMPORAL_ADDRESS: sharedTemporal(),
   TASK_QUEUE: product.taskQueue,
-  TEMPORAL_CODEC_KEYS,
   HELIX_URL: product.url,
 });
 
@@ -108,26 +99,6 @@ describe('helix-temporal doctor', () => {
     const ahead = 'const now = Date.now; Date.now = () => now() + 60_000;';
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(ahead)}`;
     await expectFault({ NODE_OPTIONS }, { check: 'clocks', fix: naming('on this machine.') });
-  });
-
-  it('doctor names a codec key that a waiting run needs and that is gone', async () => {
-    const script = [{ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }];
-    const content = JSON.stringify({ script });
-    const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ message: { id: 'u1', role: 'user', content } }),
-    });
-    expect(await response.text()).toContain('tool-approval-request');
-    const other = `2026-12:${randomBytes(32).toString('base64')}`;
-    // Temporal lists runs a moment after they have started.
-    await until('the key is missed', async () => {
-      const { faults } = await examine({ TEMPORAL_CODEC_KEYS: other });
-      return faults.some(
-        ({ check, finding }) => check === 'codec keys' && finding.includes('2026-11'),
-      );
-    });
-    expect((await examine()).faults).toEqual([]);
   });
 
   it('doctor names a setting that is wrong, and one that the model needs', async () => {

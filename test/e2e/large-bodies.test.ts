@@ -37,7 +37,7 @@ async function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number
   return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1_024;
 }
 
-const product = useProduct({ env: { DEFAULT_AGENT: 'lab', ...MEASURED } });
+const product = useProduct({ api: { DEFAULT_AGENT: 'lab', ...MEASURED } });
 
 /** Over twice the measured cost; without the defences it is seconds to a minute, and 4 GB. */
 const BUSY_MS = 400;

@@ -61,7 +61,7 @@ function walkAs(
 
 const SECRET = 'a secret of thirty-two bytes, at least';
 const product = useProduct({
-  env: {
+  api: {
     JWT_SECRET: SECRET,
     JWT_TENANT_CLAIM: 'org',
     JWT_ROLES_CLAIM: 'roles',
@@ -84,6 +84,10 @@ async function as(sub: string, org: string, ...roles: string[]): Promise<Record<
 }
 
 const ANN = 'ann-4711@example.com';
+// Other files act as people of other tenants in the same Redis.
+const [ACME, RIVAL] = [`acme-${newSessionId()}`, `rival-${newSessionId()}`];
+const CANARY = `canary-${newSessionId()}`;
+const BEGUN_AT = new Date().toISOString();
 
 async function say(user: string, org: string, text: string, id = newSessionId()): Promise<string> {
   const response = await fetch(`${product.url}/api/chat/${id}`, {
@@ -105,16 +109,13 @@ async function ask(
 
 describe('a person', () => {
   it('a person is exported and erased by an operator of the tenant; others stay as they were', async () => {
-    const operator = await as('olga', 'acme', 'operator');
+    const operator = await as('olga', ACME, 'operator');
     const user = `/operator/users/${encodeURIComponent(ANN)}`;
-    const own = [await say(ANN, 'acme', 'canary-a'), await say(ANN, 'acme', 'canary-b')];
-    const bobs = await say('bob', 'acme', 'of bob');
-    const elsewhere = await say(ANN, 'rival', 'of another tenant');
+    const own = [await say(ANN, ACME, `${CANARY}-a`), await say(ANN, ACME, `${CANARY}-b`)];
+    const bobs = await say('bob', ACME, 'of bob');
+    const elsewhere = await say(ANN, RIVAL, 'of another tenant');
 
-    for (const headers of [
-      await as('bob', 'acme'),
-      await as('eve', 'acme', 'viewer', 'approver'),
-    ]) {
+    for (const headers of [await as('bob', ACME), await as('eve', ACME, 'viewer', 'approver')]) {
       expect((await ask(user, headers, 'DELETE')).status).toBe(403);
       expect((await ask(`${user}/export`, headers)).status).toBe(403);
       expect((await ask('/operator/audit', headers)).status).toBe(403);
@@ -124,7 +125,7 @@ describe('a person', () => {
     // The audit trail names the person of this act until that person is erased.
     await fetch(`${product.url}/api/chat/${own[0] ?? ''}/retry`, {
       method: 'POST',
-      headers: await as(ANN, 'acme'),
+      headers: await as(ANN, ACME),
       body: '{}',
     });
 
@@ -137,7 +138,7 @@ describe('a person', () => {
       lines.filter(({ type }) => type === 'conversation').map(({ sessionId }) => sessionId),
     ).toEqual(expect.arrayContaining(own));
     expect(lines.filter(({ type }) => type === 'row').length).toBeGreaterThanOrEqual(3);
-    for (const text of ['canary-a', 'canary-b']) expect(exported).toContain(text);
+    for (const text of [`${CANARY}-a`, `${CANARY}-b`]) expect(exported).toContain(text);
     for (const text of ['of bob', 'of another tenant']) expect(exported).not.toContain(text);
 
     const erased = await ask(user, operator, 'DELETE');
@@ -145,15 +146,15 @@ describe('a person', () => {
     expect(await erased.json()).toMatchObject({ complete: true, conversations: 2 });
 
     const keys = await dumpKeys(product.redis, '*');
-    expect(JSON.stringify(keys)).not.toContain('canary-');
-    const ofAcme = keys.filter(({ key }) => !key.includes('rival'));
+    expect(JSON.stringify(keys)).not.toContain(CANARY);
+    const ofAcme = keys.filter(({ key }) => !key.includes(RIVAL));
     const names = JSON.stringify(ofAcme.filter(({ key }) => !(key === 'hx:owners')));
-    const tagged = ofAcme.filter(({ key }) => key.includes('audit') && key.includes('acme'));
+    const tagged = ofAcme.filter(({ key }) => key.includes('audit') && key.includes(ACME));
     expect(JSON.stringify(tagged)).not.toContain(ANN);
     expect(names).toContain('of bob');
-    expect((await ask(`/chat/${bobs}/snapshot`, await as('bob', 'acme'))).status).toBe(200);
-    expect((await ask(`/chat/${elsewhere}/snapshot`, await as(ANN, 'rival'))).status).toBe(200);
-    expect((await ask(`/chat/${own[0] ?? ''}/snapshot`, await as(ANN, 'acme'))).status).toBe(404);
+    expect((await ask(`/chat/${bobs}/snapshot`, await as('bob', ACME))).status).toBe(200);
+    expect((await ask(`/chat/${elsewhere}/snapshot`, await as(ANN, RIVAL))).status).toBe(200);
+    expect((await ask(`/chat/${own[0] ?? ''}/snapshot`, await as(ANN, ACME))).status).toBe(404);
 
     const { entries } = (await (
       await ask('/operator/audit?limit=100', operator)
@@ -189,7 +190,7 @@ describe('a person', () => {
   it('of a person who has used every route and is erased, nothing is left but ids in the trail', async () => {
     const canary = `mark-${newSessionId()}`;
     const zoe = `zoe-${canary}@example.com`;
-    const walk = walkAs(() => product.url, await as(zoe, 'acme'));
+    const walk = walkAs(() => product.url, await as(zoe, ACME));
     const texts = { script: [{ say: canary, calls: [charge('c1')] }, { say: canary }] };
     const script = JSON.stringify(texts);
     const message = (id: string, content = script) => ({ message: { id, role: 'user', content } });
@@ -308,7 +309,7 @@ describe('a person', () => {
     );
     const once = { query: 'receipt=true', headers: { 'idempotency-key': canary } };
     await walk('deleteChat', { sessionId: `${canary}-copy` }, once);
-    const operator = await as('olga', 'acme', 'operator');
+    const operator = await as('olga', ACME, 'operator');
     expect((await ask(`/operator/sessions/${main ?? ''}`, operator)).status).toBe(200);
 
     const find = async (text: string) => {
@@ -330,7 +331,7 @@ describe('a person', () => {
     const left = (await find(canary)).filter((key) => !/^hx:due:|:chain$|^lab:/.test(key));
     expect(left).toEqual([]);
     const entries = JSON.stringify(
-      await product.redis.xrange(createKeySpace().audit('acme').chain, '-', '+'),
+      await product.redis.xrange(createKeySpace().audit(ACME).chain, '-', '+'),
     );
     expect(
       entries.replaceAll(
@@ -350,64 +351,63 @@ describe('a person', () => {
   }, 180_000);
 
   it('a person exports and erases what is stored about them, with a key and without', async () => {
-    const own = await say(ANN, 'acme', 'canary-c');
-    const bobs = await say('bob', 'acme', 'of bob');
-    const ann = await as(ANN, 'acme');
+    const own = await say(ANN, ACME, `${CANARY}-c`);
+    const bobs = await say('bob', ACME, 'of bob');
+    const ann = await as(ANN, ACME);
     const exported = await ask('/me/export', ann);
     expect(exported.headers.get('content-type')).toContain('application/x-ndjson');
     const text = await exported.text();
-    expect(text).toContain('canary-c');
+    expect(text).toContain(`${CANARY}-c`);
     expect(text).not.toContain('of bob');
     const key = { ...ann, 'idempotency-key': 'forget-me' };
     const erased = await ask('/me', key, 'DELETE');
     expect(await erased.json()).toMatchObject({ complete: true, conversations: 1 });
     // A repeated request gets its first reply, whatever was stored since.
-    const since = await say(ANN, 'acme', 'canary-d');
+    const since = await say(ANN, ACME, `${CANARY}-d`);
     expect(await (await ask('/me', key, 'DELETE')).json()).toMatchObject({ conversations: 1 });
     expect((await ask(`/chat/${since}/snapshot`, ann)).status).toBe(200);
     const again = await ask('/me', ann, 'DELETE');
     expect(await again.json()).toMatchObject({ complete: true, conversations: 1 });
     for (const id of [own, since])
       expect((await ask(`/chat/${id}/snapshot`, ann)).status).toBe(404);
-    expect((await ask(`/chat/${bobs}/snapshot`, await as('bob', 'acme'))).status).toBe(200);
-    expect(JSON.stringify(await dumpKeys(product.redis, '*'))).not.toContain('canary-');
+    expect((await ask(`/chat/${bobs}/snapshot`, await as('bob', ACME))).status).toBe(200);
+    expect(JSON.stringify(await dumpKeys(product.redis, '*'))).not.toContain(CANARY);
   });
 
   it('an operator of several tenants chooses one, by header or --tenant, and is named so there', async () => {
-    const id = await say('cem', 'acme', 'canary-e');
+    const id = await say('cem', ACME, `${CANARY}-e`);
     const roles = ['operator'];
-    const token = await tokenOf({ sub: 'otto', org: 'ops', roles, helps: ['acme'] });
+    const token = await tokenOf({ sub: 'otto', org: 'ops', roles, helps: [ACME] });
     const run = (...args: string[]) =>
       runCommand(args, { env: { HELIX_URL: product.url, HELIX_TOKEN: token } });
     expect(await run('user', 'export', 'cem')).toMatchObject({ code: 0, stdout: '' });
-    const found = await run('--tenant', 'acme', 'user', 'export', 'cem');
+    const found = await run('--tenant', ACME, 'user', 'export', 'cem');
     expect(found).toMatchObject({ code: 0, stderr: '' });
-    expect(found.stdout).toContain('canary-e');
-    const refused = await run('--tenant', 'rival', 'user', 'export', ANN);
+    expect(found.stdout).toContain(`${CANARY}-e`);
+    const refused = await run('--tenant', RIVAL, 'user', 'export', ANN);
     expect(refused.code).toBe(77);
     expect(refused.stderr).toContain('You may not act on this tenant.');
-    const listed = await run('session', 'show', id, '--tenant', 'acme', '-o', 'json');
+    const listed = await run('session', 'show', id, '--tenant', ACME, '-o', 'json');
     expect(JSON.parse(listed.stdout)).toMatchObject({ owner: 'cem' });
-    const operator = await as('olga', 'acme', 'operator');
+    const operator = await as('olga', ACME, 'operator');
     const audit = await ask('/operator/audit?limit=100', operator);
     const { entries } = (await audit.json()) as AuditReply;
     const ottos = entries.filter(({ name }) => name === 'other-tenant:ops|otto');
     expect(ottos.map(({ action }) => action)).toEqual(['read', 'export']);
     // A chat always belongs to the token's own tenant.
-    const own = { authorization: `Bearer ${token}`, 'x-helix-tenant': 'acme' };
+    const own = { authorization: `Bearer ${token}`, 'x-helix-tenant': ACME };
     expect((await ask(`/chat/${id}/snapshot`, own)).status).toBe(404);
   });
 });
 
-/** Collects ids, memos and histories of the workflows that Temporal lists for this product. */
+/** Collects ids, memos and histories of the workflows that Temporal lists for this file. */
 async function textsInTemporal(): Promise<string> {
   const connection = await Connection.connect({ address: sharedTemporal() });
   try {
     const { workflow } = new Client({ connection });
     const texts: string[] = [];
-    for await (const { workflowId, runId, memo, raw } of workflow.list({
-      query: `TaskQueue = '${product.taskQueue}'`,
-    })) {
+    const query = `TaskQueue = '${product.taskQueue}' AND StartTime >= '${BEGUN_AT}'`;
+    for await (const { workflowId, runId, memo, raw } of workflow.list({ query })) {
       const handle = workflow.getHandle(workflowId, runId);
       // Temporal may have deleted the workflow since it listed it.
       const history = await handle.fetchHistory().catch(() => undefined);

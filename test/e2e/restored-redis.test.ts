@@ -3,20 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jsonOf, toMessage } from '../../store/redis/entries.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
 const AOF = 'appendonlydir';
 
-let product: Product;
-let backup: string;
-beforeAll(async () => {
-  product = await startProduct();
-  backup = mkdtempSync(join(tmpdir(), 'helix-backup-'));
-});
-afterAll(async () => {
-  await product.stop();
+const product = useProduct();
+const backup = mkdtempSync(join(tmpdir(), 'helix-backup-'));
+afterAll(() => {
   rmSync(backup, { recursive: true, force: true });
 });
 

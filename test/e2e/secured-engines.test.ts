@@ -103,7 +103,13 @@ let apiKey = API_KEY;
 
 const doctor = (env: Record<string, string>) =>
   runCommand(['doctor', '--engines-only'], {
-    env: { REDIS_URL: `${url}${files}`, NO_COLOR: '1', ...withKey(apiKey), ...env },
+    env: {
+      REDIS_URL: `${url}${files}`,
+      TASK_QUEUE: product.taskQueue,
+      NO_COLOR: '1',
+      ...withKey(apiKey),
+      ...env,
+    },
   });
 
 async function restart(env: Record<string, string>): Promise<void> {
@@ -163,6 +169,8 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
         .filter((line) => line.includes('2026-11'));
       return named.filter((line) => line.includes('TEMPORAL_CODEC_KEYS')).length >= 2;
     });
+    const { code, stdout } = await doctor({ TEMPORAL_CODEC_KEYS: NEW_KEY });
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/✗ codec keys.*2026-11/)]);
     const other = openChat(CLIENT_7, { url: product.url, sessionId: newSessionId() });
     await other.chat.sendMessage(toScript({ say: 'as ever' }));
     expect(other.reply()).toContain('as ever');
@@ -188,6 +196,8 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
     await reply.body?.cancel();
     await restart({ ...withKey(apiKey), TEMPORAL_CODEC_KEYS: `${NEW_KEY},${OLD_KEY}` });
     await untilCompleted(late);
+    const { stdout } = await doctor({ TEMPORAL_CODEC_KEYS: `${NEW_KEY},${OLD_KEY}` });
+    expect(stdout).toContain('✓ codec keys');
     // The run began under the old codec key and ends after its rotation.
     await untilCompleted(waiting);
   }, 120_000);

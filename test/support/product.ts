@@ -6,12 +6,19 @@ import { startRedis, type RedisServer } from './redis-server.js';
 import { lateBound } from './test-stores.js';
 import { until } from './until.js';
 
+type Settings = Record<string, string>;
+
 export interface ProductOptions {
   /** Default: the Temporal that all test files share. */
   temporalAddress?: string;
-  env?: Record<string, string>;
+  env?: Settings;
   /** False: the test starts its own worker. */
   worker?: false;
+}
+
+/** An API with its own settings on the Redis and the worker that test files share. */
+export interface ApiOptions {
+  api: Settings;
 }
 
 /** The product as people run it: real processes on real engines. */
@@ -29,8 +36,8 @@ export interface Product {
   /** Logs of API and worker since their last start. */
   log: () => string;
   /** Starts the API, with other settings than the product's if given. */
-  startApi: (env?: Record<string, string>) => Promise<void>;
-  startWorker: (env?: Record<string, string>) => Promise<void>;
+  startApi: (env?: Settings) => Promise<void>;
+  startWorker: (env?: Settings) => Promise<void>;
   /** Stops the API as a deploy does. Throws if it does not end. */
   stopApi: () => Promise<void>;
   stopWorker: () => Promise<void>;
@@ -76,12 +83,21 @@ const SHARED = {
 };
 type SharedKind = keyof typeof SHARED;
 
+let sharedBackend: Promise<Backend> | undefined;
 const shared = new Map<SharedKind, Promise<Product>>();
+
+function shareBackend(): Promise<Backend> {
+  sharedBackend ??= createBackend({ env: { AUDIT_KEY: 'k'.repeat(32) } }).then((backend) => {
+    atEndOfRun(backend.stop);
+    return backend;
+  });
+  return sharedBackend;
+}
 
 function shareProduct(kind: SharedKind): Promise<Product> {
   const started =
     shared.get(kind) ??
-    startProduct({ env: SHARED[kind] }).then((product) => {
+    startApiOfShared(SHARED[kind]).then((product) => {
       atEndOfRun(product.stop);
       return product;
     });
@@ -89,125 +105,187 @@ function shareProduct(kind: SharedKind): Promise<Product> {
   return started;
 }
 
+async function startApiOfShared(settings: Settings): Promise<Product> {
+  const backend = await shareBackend();
+  const product = createProduct(backend, settings);
+  await start(product, backend.worker.restore);
+  return product;
+}
+
 /**
- * Keeps a product up for all tests of a file. With options the file gets its own. Otherwise all
- * files of this process share one without rate limits and quotas, each with its own conversations;
- * a process runs its files one after another, so a file may kill the product's processes.
+ * Keeps a product up for all tests of a file. With options the file gets its own, or an API of its
+ * own. Otherwise all files of this process share one without rate limits and quotas. Files keep
+ * apart by their conversations; a process runs its files one after another, so a file may kill the
+ * shared processes.
  */
-export function useProduct(kind?: SharedKind): SharedProduct;
+export function useProduct(options?: SharedKind | ApiOptions): SharedProduct;
 export function useProduct(options: ProductOptions): Product;
-export function useProduct(options: SharedKind | ProductOptions = 'open'): Product {
+export function useProduct(options: SharedKind | ApiOptions | ProductOptions = 'open'): Product {
   let started: Product | undefined;
   beforeAll(async () => {
-    const isShared = typeof options === 'string';
-    started = await (isShared ? shareProduct(options) : startProduct(options));
+    if (typeof options === 'string') started = await shareProduct(options);
+    else if ('api' in options) started = await startApiOfShared(options.api);
+    else started = await startProduct(options);
   });
-  afterAll(() => (typeof options === 'string' ? started?.restore() : started?.stop()));
+  afterAll(async () => {
+    if (typeof options === 'string') return started?.restore();
+    await started?.stop();
+    if ('api' in options) await (await shareBackend()).worker.restore();
+  });
   return lateBound(() => started);
 }
 
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
+  const backend = await createBackend(options);
+  const product = createProduct(backend);
+  await start(product, options.worker === false ? undefined : backend.worker.restore);
+  return product;
+}
+
+/** Starts a product's API, and a worker with it: the product is ready only once a worker has run. */
+async function start(product: Product, startWorker?: () => Promise<unknown>): Promise<void> {
+  try {
+    await Promise.all([product.startApi(), startWorker?.()]);
+    if (startWorker !== undefined) await until('the product is ready', product.isReady);
+  } catch (error) {
+    await product.stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Controls a process that tests end and start again. */
+function createRole(launch: (extra: Settings) => ProductProcess, whenUp: string) {
+  let launched: ProductProcess | undefined;
+  let isAsUsual = false;
+
+  async function start(extra: Settings = {}): Promise<Record<string, unknown>> {
+    isAsUsual = Object.keys(extra).length === 0;
+    launched = launch(extra);
+    return launched.says(whenUp);
+  }
+
+  async function end(how: 'stop' | 'kill9'): Promise<void> {
+    isAsUsual = false;
+    await launched?.[how]();
+  }
+
+  return {
+    start,
+    end,
+    /** Starts the process if it is down or has other settings than at first. */
+    restore: async () => {
+      if (!isAsUsual) await end('kill9').then(() => start());
+    },
+    pid: () => launched?.pid ?? 0,
+    says: async (message: string) => launched?.says(message),
+    log: () => launched?.log() ?? '',
+  };
+}
+
+/** What several APIs can share: the settings of all processes, Redis and a worker. */
+interface Backend extends Pick<Product, 'taskQueue' | 'redisServer' | 'redis' | 'stop'> {
+  env: Settings;
+  worker: ReturnType<typeof createRole>;
+}
+
+async function createBackend({ temporalAddress, env: own }: ProductOptions = {}): Promise<Backend> {
   const taskQueue = `e2e-${randomBytes(6).toString('hex')}`;
-  // Sweepers look after every session in their Redis, so each product has its own.
+  // Sweepers look after every session in their Redis, so each worker has its own.
   const redisServer = await startRedis();
   const redis = new Redis(redisServer.url);
   redis.on('error', () => undefined);
   const env = {
     HOST: '127.0.0.1',
     REDIS_URL: redisServer.url,
-    TEMPORAL_ADDRESS: options.temporalAddress ?? sharedTemporal(),
+    TEMPORAL_ADDRESS: temporalAddress ?? sharedTemporal(),
     TASK_QUEUE: taskQueue,
     HELIX_ALLOW_UNAUTHENTICATED: '1',
     DEFAULT_AGENT: 'support',
-    ...options.env,
+    ...own,
   };
-  let port = '0';
-  let api: ProductProcess | undefined;
-  let worker: ProductProcess | undefined;
   let leases = 0;
-  let endedLease: string | undefined;
-  const asUsual = { api: false, worker: false };
-
-  async function startApi(extra: Record<string, string> = {}): Promise<void> {
-    asUsual.api = Object.keys(extra).length === 0;
-    api = startProcess('api', { ...env, ...extra, PORT: port });
-    const line = await api.says('api listens');
-    port = String(line['port']);
-  }
-
-  async function startWorker(extra: Record<string, string> = {}): Promise<void> {
+  const worker = createRole((extra) => {
+    // A supervisor names the ended lease; without the name, the lease has to expire first.
+    const ended = leases > 0 && { ENDED_LEASE_ID: `worker-${String(leases)}` };
     leases += 1;
-    asUsual.worker = Object.keys(extra).length === 0;
-    worker = startProcess('worker', {
+    return startProcess('worker', {
       ...env,
       LEASE_ID: `worker-${String(leases)}`,
-      // A supervisor names the ended lease; without the name, the lease has to expire first.
-      ...(endedLease !== undefined && { ENDED_LEASE_ID: endedLease }),
+      ...ended,
       ...extra,
     });
-    await worker.says('worker runs');
-  }
-
-  async function endApi(end: 'stop' | 'kill9'): Promise<void> {
-    asUsual.api = false;
-    await api?.[end]();
-  }
-
-  async function endWorker(end: 'stop' | 'kill9'): Promise<void> {
-    asUsual.worker = false;
-    await worker?.[end]();
-    if (worker !== undefined) endedLease = `worker-${String(leases)}`;
-  }
-
-  async function isReady(): Promise<boolean> {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    await response?.arrayBuffer();
-    return response?.status === 200;
-  }
-
-  async function stop(): Promise<void> {
-    // A run that is still working would keep a worker alive for half a minute.
-    const ends = await Promise.allSettled([api?.kill9(), worker?.kill9()]);
-    redis.disconnect();
-    await redisServer.close();
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  }
-
-  try {
-    await Promise.all([startApi(), options.worker === false ? undefined : startWorker()]);
-    // The product is ready only once a worker has run.
-    if (options.worker !== false) await until('the product is ready', isReady);
-  } catch (error) {
-    await stop().catch(() => undefined);
-    throw error;
-  }
+  }, 'worker runs');
   return {
+    env,
+    taskQueue,
+    redisServer,
+    redis,
+    worker,
+    stop: async () => {
+      try {
+        // A run that is still working would keep a worker alive for half a minute.
+        await worker.end('kill9');
+      } finally {
+        redis.disconnect();
+        await redisServer.close();
+      }
+    },
+  };
+}
+
+/**
+ * Adds an API to a backend.
+ *
+ * @param settings of one of several APIs; an API without any ends the backend with itself
+ */
+function createProduct(backend: Backend, settings?: Settings): Product {
+  const { worker, taskQueue, redisServer, redis } = backend;
+  let port = '0';
+  const api = createRole(
+    (extra) => startProcess('api', { ...backend.env, ...settings, ...extra, PORT: port }),
+    'api listens',
+  );
+  const product: Product = {
     get url() {
       return `http://127.0.0.1:${port}`;
     },
     taskQueue,
     get apiPid() {
-      return api?.pid ?? 0;
+      return api.pid();
     },
     redisServer,
     redis,
-    apiSays: async (message) => api?.says(message),
-    workerSays: async (message) => worker?.says(message),
-    log: () => `${api?.log() ?? ''}${worker?.log() ?? ''}`,
-    startApi,
-    startWorker,
-    stopApi: () => endApi('stop'),
-    stopWorker: () => endWorker('stop'),
-    kill9Api: () => endApi('kill9'),
-    kill9Worker: () => endWorker('kill9'),
-    isReady,
-    restore: async () => {
-      if (!asUsual.api) await endApi('kill9').then(() => startApi());
-      if (!asUsual.worker) await endWorker('kill9').then(() => startWorker());
-      await until('the product is ready', isReady);
+    apiSays: api.says,
+    workerSays: worker.says,
+    log: () => api.log() + worker.log(),
+    startApi: async (extra) => {
+      port = String((await api.start(extra))['port']);
     },
-    stop,
+    startWorker: async (extra) => {
+      await worker.start(extra);
+    },
+    stopApi: () => api.end('stop'),
+    stopWorker: () => worker.end('stop'),
+    kill9Api: () => api.end('kill9'),
+    kill9Worker: () => worker.end('kill9'),
+    isReady: async () => {
+      const response = await fetch(`${product.url}/readyz`).catch(() => undefined);
+      await response?.arrayBuffer();
+      return response?.status === 200;
+    },
+    restore: async () => {
+      await Promise.all([api.restore(), worker.restore()]);
+      await until('the product is ready', product.isReady);
+    },
+    stop: async () => {
+      try {
+        await api.end('kill9');
+      } finally {
+        if (settings === undefined) await backend.stop();
+      }
+    },
   };
+  return product;
 }
 
 export function sharedTemporal(): string {

@@ -38,15 +38,21 @@ export async function startSigningProxy(
 }
 
 /** Returns a shared product seen by a user of this file, in a new and empty tenant. */
-export function useOwnUser(...roles: string[]): { readonly url: string } {
+export function useOwnUser(...roles: string[]): {
+  readonly url: string;
+  user: string;
+  tenant: string;
+} {
   const product = useProduct('accounts');
+  const [user, tenant] = [newSessionId(), newSessionId()];
   let proxy: Awaited<ReturnType<typeof startSigningProxy>> | undefined;
   beforeAll(async () => {
-    const token = await signToken(newSessionId(), newSessionId(), roles);
-    proxy = await startSigningProxy(() => product.url, token);
+    proxy = await startSigningProxy(() => product.url, await signToken(user, tenant, roles));
   });
   afterAll(() => proxy?.close());
   return {
+    user,
+    tenant,
     get url() {
       return proxy?.url ?? '';
     },
