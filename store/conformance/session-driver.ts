@@ -1,133 +1,24 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import type { KnownPerson } from '../../protocol/responder.js';
-import type { Row, ToolRow } from '../../protocol/rows.js';
+import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
-import type { CallEdit, NewCall, OpenCall } from '../contract/call-record.js';
-import type {
-  ExtendDeadlineResult,
-  LeaseCallResult,
-  SettleCallResult,
-  StartCallResult,
-} from '../contract/calls.js';
+import type { CallEdit, NewCall } from '../contract/call-record.js';
+import type { SettleCallResult, StartCallResult } from '../contract/calls.js';
 import type { CustomState } from '../contract/documents.js';
-import type { AppendResult, Writer } from '../contract/log.js';
-import type { BeginQueuedResult, QueuedEntry } from '../contract/queue.js';
+import type { Writer } from '../contract/log.js';
 import type {
-  UserMessage,
-  ResumeRunInput,
-  ResumeRunResult,
-  RewindResult,
   BeginInput,
   BeginResult,
   EndInput,
-  EndResult,
-  RunInfo,
+  ResumeRunInput,
   RunRecord,
-  StopResult,
+  UserMessage,
 } from '../contract/runs.js';
-import type { SessionRecord, SessionView } from '../contract/sessions.js';
 import type { ClaimResult, CommitInput, CommitResult } from '../contract/steps.js';
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } from './fixtures.js';
-
-/** Drives one session change by change, like API and workers. */
-export interface SessionDriver {
-  readonly id: string;
-  begin: (input?: Partial<BeginInput>) => Promise<BeginResult>;
-  /** Starts a run for one new message, or with this input. */
-  newRun: (message?: string | Partial<BeginInput>) => Promise<RunRecord>;
-  /** Starts a run whose first step is claimed. */
-  speaking: () => Promise<{ runId: string; writer: Writer }>;
-  /** Sends a message that may be queued. */
-  enqueue: (messageId: string) => Promise<BeginResult>;
-  /** Sends a message for the run's next step. */
-  steer: (messageId: string) => Promise<BeginResult>;
-  /** Starts a run for queued messages. */
-  beginNext: () => Promise<BeginQueuedResult>;
-  /** Continues the turn of the newest run. */
-  resume: (input?: Partial<ResumeRunInput>) => Promise<ResumeRunResult>;
-  /** Repeats the newest turn, or the turn of the named message. */
-  retry: (
-    input?: RewindExtra & { messageId?: string; messages?: UserMessage[] },
-  ) => Promise<RewindResult>;
-  /** Returns to a checkpoint. */
-  rewindTo: (checkpointId: string, input?: RewindExtra) => Promise<RewindResult>;
-  writer: (runId: string, step: number, token: number) => Writer;
-  callWriter: (runId: string, step: number, toolCallId: string, token: number) => Writer;
-  claim: (writer: Writer, known?: number) => Promise<ClaimResult>;
-  say: (writer: Writer, batch: number, text: string, known?: number) => Promise<AppendResult>;
-  commit: (writer: Writer, extra?: Partial<CommitInput>) => Promise<CommitResult>;
-  /** Claims and commits a step with these calls. */
-  ask: (runId: string, step: number, calls: NewCall[]) => Promise<CommitResult>;
-  /** Starts a run whose first step has these calls. */
-  asked: (...calls: NewCall[]) => Promise<RunRecord>;
-  decide: (
-    runId: string,
-    toolCallId: string,
-    approved: boolean,
-    extra?: {
-      now?: number;
-      permitted?: boolean;
-      approver?: KnownPerson;
-      edit?: CallEdit;
-      shownEdit?: number;
-    },
-  ) => Promise<SettleCallResult>;
-  /** Answers with a client's result or error. */
-  answer: (
-    runId: string,
-    toolCallId: string,
-    result: { output: unknown } | { error: string },
-    extra?: { permitted?: boolean },
-  ) => Promise<SettleCallResult>;
-  expire: (runId: string, toolCallId: string, now?: number) => Promise<SettleCallResult>;
-  /** Applies the tool's own rule to an approval that was not answered in time. */
-  expireAs: (runId: string, toolCallId: string, approved: boolean) => Promise<SettleCallResult>;
-  extend: (runId: string, toolCallId: string, byMs: number) => Promise<ExtendDeadlineResult>;
-  lease: (
-    runId: string,
-    toolCallId: string,
-    holder: string,
-    forMs?: number,
-  ) => Promise<LeaseCallResult>;
-  start: (
-    runId: string,
-    step: number,
-    toolCallId: string,
-    token?: number,
-  ) => Promise<StartCallResult>;
-  finishCall: (
-    runId: string,
-    step: number,
-    toolCallId: string,
-    output: unknown,
-    token?: number,
-    extra?: { hasEvents?: boolean },
-  ) => Promise<SettleCallResult>;
-  /** Starts a call and settles it with the output. */
-  carryOut: (runId: string, step: number, toolCallId: string, output: unknown) => Promise<void>;
-  stop: (stop?: Partial<StopRequest> & { runId?: string }) => Promise<StopResult>;
-  end: (runId: string, status: EndInput['status'], extra?: Partial<EndInput>) => Promise<EndResult>;
-  record: () => Promise<SessionRecord | undefined>;
-  /** Rows of the transcript, all by default. */
-  rows: (from?: number, to?: number) => Promise<Row[]>;
-  view: () => Promise<SessionView | undefined>;
-  load: () => ReturnType<Store['documents']['load']>;
-  /** Saves the agent's own state over a version. */
-  save: (customState: CustomState, version: number) => Promise<{ version: number }>;
-  call: (toolCallId: string) => Promise<OpenCall | undefined>;
-  pending: () => ReturnType<Store['calls']['pending']>;
-  runs: () => Promise<RunInfo[]>;
-  queue: () => Promise<QueuedEntry[]>;
-  /** Returns those of these messages that were accepted. */
-  accepted: (ids: string[]) => Promise<string[]>;
-  log: () => Promise<LogEntry[]>;
-  messages: <T extends StreamMessage['type']>(
-    type: T,
-  ) => Promise<Extract<StreamMessage, { type: T }>[]>;
-}
 
 interface RewindExtra {
   runId?: string;
@@ -137,10 +28,13 @@ interface RewindExtra {
   now?: number;
 }
 
+export type SessionDriver = ReturnType<typeof drive>;
+
+/** Drives one session change by change, like API and workers. */
 export function drive(
   { store, streamManager }: { store: Store; streamManager: StreamManager },
   id = newSessionId(),
-): SessionDriver {
+) {
   let messages = 0;
   const base = (step: number) => ({ agentId: id, agentType: AGENT, step, timestamp: Date.now() });
   const writer = (runId: string, step: number, token: number): Writer => ({
@@ -151,11 +45,11 @@ export function drive(
     agentType: AGENT,
     step,
   });
-  const callWriter: SessionDriver['callWriter'] = (runId, step, toolCallId, token) => ({
+  const callWriter = (runId: string, step: number, toolCallId: string, token: number): Writer => ({
     ...writer(runId, step, token),
     name: `t:${toolCallId}`,
   });
-  const begin: SessionDriver['begin'] = (input = {}) =>
+  const begin = (input: Partial<BeginInput> = {}): Promise<BeginResult> =>
     store.runs.begin({
       sessionId: id,
       agent: AGENT,
@@ -165,9 +59,9 @@ export function drive(
       now: Date.now(),
       ...input,
     });
-  const claim: SessionDriver['claim'] = (by, known = 0) =>
+  const claim = (by: Writer, known = 0): Promise<ClaimResult> =>
     store.steps.claim({ writer: by, known, now: Date.now() });
-  const commit: SessionDriver['commit'] = (by, extra = {}) => {
+  const commit = (by: Writer, extra: Partial<CommitInput> = {}): Promise<CommitResult> => {
     const calls = extra.calls ?? [];
     const refs = calls.map(({ toolCallId, toolName, kind }) => ({ toolCallId, toolName, kind }));
     return store.steps.commit({
@@ -202,7 +96,7 @@ export function drive(
     now: Date.now(),
     ...extra,
   });
-  const newRun: SessionDriver['newRun'] = async (message) => {
+  const newRun = async (message?: string | Partial<BeginInput>): Promise<RunRecord> => {
     messages += 1;
     const id = typeof message === 'string' ? message : `u${String(messages)}`;
     const input = typeof message === 'object' ? message : { messages: [userMessage(id)] };
@@ -210,26 +104,31 @@ export function drive(
     if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
     return result.run;
   };
-  const ask: SessionDriver['ask'] = async (runId, step, calls) => {
+  const ask = async (runId: string, step: number, calls: NewCall[]): Promise<CommitResult> => {
     const by = writer(runId, step, step);
     const claimed = await claim(by);
     if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
     return commit(by, { calls });
   };
-  const start: SessionDriver['start'] = (runId, step, toolCallId, token = 1) =>
+  const start = (
+    runId: string,
+    step: number,
+    toolCallId: string,
+    token = 1,
+  ): Promise<StartCallResult> =>
     store.calls.start({
       writer: callWriter(runId, step, toolCallId, token),
       toolCallId,
       now: Date.now(),
     });
-  const finishCall: SessionDriver['finishCall'] = (
-    runId,
-    step,
-    toolCallId,
-    output,
+  const finishCall = (
+    runId: string,
+    step: number,
+    toolCallId: string,
+    output: unknown,
     token = 1,
-    extra = {},
-  ) =>
+    extra: { hasEvents?: boolean } = {},
+  ): Promise<SettleCallResult> =>
     store.calls.settle({
       source: 'tool',
       writer: callWriter(runId, step, toolCallId, token),
@@ -245,17 +144,23 @@ export function drive(
   return {
     id,
     begin,
+    /** Starts a run for one new message, or with this input. */
     newRun,
+    /** Starts a run whose first step is claimed. */
     speaking: async () => {
       const { runId } = await newRun();
       const by = writer(runId, 1, 1);
       await claim(by);
       return { runId, writer: by };
     },
-    enqueue: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'queue' }),
-    steer: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'steer' }),
+    /** Sends a message that may be queued. */
+    enqueue: (messageId: string) => begin({ messages: [userMessage(messageId)], policy: 'queue' }),
+    /** Sends a message for the run's next step. */
+    steer: (messageId: string) => begin({ messages: [userMessage(messageId)], policy: 'steer' }),
+    /** Starts a run for queued messages. */
     beginNext: () => store.queue.begin({ sessionId: id, nonce: newNonce(), now: Date.now() }),
-    resume: (input = {}) =>
+    /** Continues the turn of the newest run. */
+    resume: (input: Partial<ResumeRunInput> = {}) =>
       store.runs.resume({
         sessionId: id,
         nonce: newNonce(),
@@ -263,22 +168,38 @@ export function drive(
         now: Date.now(),
         ...input,
       }),
-    retry: async (input) => store.runs.rewind({ ...(await again(input)), mode: 'retry' }),
-    rewindTo: async (checkpointId, input) =>
+    /** Repeats the newest turn, or the turn of the named message. */
+    retry: async (input?: RewindExtra & { messageId?: string; messages?: UserMessage[] }) =>
+      store.runs.rewind({ ...(await again(input)), mode: 'retry' }),
+    /** Returns to a checkpoint. */
+    rewindTo: async (checkpointId: string, input?: RewindExtra) =>
       store.runs.rewind({ ...(await again(input)), mode: 'from_checkpoint', checkpointId }),
     writer,
     callWriter,
     claim,
-    say: (by, batch, text, known) =>
+    say: (by: Writer, batch: number, text: string, known?: number) =>
       streamManager.append(by, batch, [textChunk(text, by.step, id)], known),
     commit,
+    /** Claims and commits a step with these calls. */
     ask,
-    asked: async (...calls) => {
+    /** Starts a run whose first step has these calls. */
+    asked: async (...calls: NewCall[]) => {
       const run = await newRun();
       await ask(run.runId, 1, calls);
       return run;
     },
-    decide: (runId, toolCallId, approved, extra = {}) => {
+    decide: (
+      runId: string,
+      toolCallId: string,
+      approved: boolean,
+      extra: {
+        now?: number;
+        permitted?: boolean;
+        approver?: KnownPerson;
+        edit?: CallEdit;
+        shownEdit?: number;
+      } = {},
+    ) => {
       const { now = Date.now(), permitted = true, approver, ...edits } = extra;
       const decision = { approved, at: Date.now() };
       const base = { role: 'tool', toolCallId, toolName: 'approval-tool' } as const;
@@ -294,7 +215,13 @@ export function drive(
         now,
       });
     },
-    answer: (runId, toolCallId, result, { permitted = true } = {}) =>
+    /** Answers with a client's result or error. */
+    answer: (
+      runId: string,
+      toolCallId: string,
+      result: { output: unknown } | { error: string },
+      { permitted = true }: { permitted?: boolean } = {},
+    ) =>
       store.calls.settle({
         source: 'client',
         ...asked(runId, toolCallId),
@@ -302,7 +229,7 @@ export function drive(
         row: { role: 'tool', toolCallId, toolName: 'client-tool', ...result },
         late: 'Its answer: ' + JSON.stringify(result),
       }),
-    expire: (runId, toolCallId, now = Date.now()) =>
+    expire: (runId: string, toolCallId: string, now = Date.now()) =>
       store.calls.settle({
         source: 'expiry',
         ...asked(runId, toolCallId),
@@ -315,7 +242,8 @@ export function drive(
         },
         now,
       }),
-    expireAs: (runId, toolCallId, approved) => {
+    /** Applies the tool's own rule to an approval that was not answered in time. */
+    expireAs: (runId: string, toolCallId: string, approved: boolean) => {
       const decision = { approved, automatic: true, at: 1 };
       const base = { role: 'tool', toolCallId, toolName: 'approval-tool' } as const;
       return store.calls.settle({
@@ -325,21 +253,23 @@ export function drive(
         ...(!approved && { row: { ...base, denied: true, decision } }),
       });
     },
-    extend: async (runId, toolCallId, byMs) => {
+    extend: async (runId: string, toolCallId: string, byMs: number) => {
       const { deadline = 0 } = (await store.calls.read(id, toolCallId)) ?? {};
       const setup = { toolCallId, byMs, deadline, now: Date.now() };
       return store.calls.extendDeadline({ sessionId: id, runId, ...setup });
     },
-    lease: (runId, toolCallId, holder, forMs = 60_000) =>
+    lease: (runId: string, toolCallId: string, holder: string, forMs = 60_000) =>
       store.calls.lease({ sessionId: id, runId, toolCallId, holder, forMs }),
     start,
     finishCall,
-    carryOut: async (runId, step, toolCallId, output) => {
+    /** Starts a call and settles it with the output. */
+    carryOut: async (runId: string, step: number, toolCallId: string, output: unknown) => {
       await start(runId, step, toolCallId);
       await finishCall(runId, step, toolCallId, output);
     },
-    stop: (stop = {}) => store.runs.stop(id, { mode: 'interrupt', ...stop }),
-    end: (runId, status, extra = {}) =>
+    stop: (stop: Partial<StopRequest> & { runId?: string } = {}) =>
+      store.runs.stop(id, { mode: 'interrupt', ...stop }),
+    end: (runId: string, status: EndInput['status'], extra: Partial<EndInput> = {}) =>
       store.runs.end({
         sessionId: id,
         runId,
@@ -350,19 +280,23 @@ export function drive(
         ...extra,
       }),
     record: () => store.sessions.read(id),
-    rows: (from = 0, to) => store.sessions.rows(id, from, to),
+    /** Rows of the transcript, all by default. */
+    rows: (from = 0, to?: number) => store.sessions.rows(id, from, to),
     view: () => store.sessions.view(id),
     load: () => store.documents.load(id),
-    save: (customState, version) => store.documents.save(id, { customState, version }),
-    call: (toolCallId) => store.calls.read(id, toolCallId),
+    /** Saves the agent's own state over a version. */
+    save: (customState: CustomState, version: number) =>
+      store.documents.save(id, { customState, version }),
+    call: (toolCallId: string) => store.calls.read(id, toolCallId),
     pending: () => store.calls.pending(id),
     runs: () => store.runs.list(id),
     queue: () => store.queue.read(id),
-    accepted: (ids) => store.sessions.acceptedMessages(id, ids),
+    /** Returns those of these messages that were accepted. */
+    accepted: (ids: string[]) => store.sessions.acceptedMessages(id, ids),
     log,
-    messages: async (type) =>
+    messages: async <T extends StreamMessage['type']>(type: T) =>
       (await log())
         .map(({ message }) => message)
-        .filter((message): message is never => message.type === type),
+        .filter((message): message is Extract<StreamMessage, { type: T }> => message.type === type),
   };
 }

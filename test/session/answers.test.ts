@@ -25,9 +25,8 @@ describe('settle call, an approval', () => {
 
   it('a call that demands an approver takes an answer only with the mark of a permission', async (setup) => {
     const { session } = setup;
-    const { runId } = await session.newRun();
     const guarded = { approvers: { roles: ['approver' as const], separate: true } };
-    await session.ask(runId, 1, [approval('a', guarded), approval('b')]);
+    const { runId } = await session.asked(approval('a', guarded), approval('b'));
     const unchecked = { permitted: false };
     const refused = { kind: 'not_allowed' };
     equal(await session.decide(runId, 'a', true, unchecked), refused);
@@ -56,9 +55,8 @@ describe('settle call, an approval', () => {
 
   it('a changed input waits in place of the first, for whoever was shown it', async (setup) => {
     const { session } = setup;
-    const { runId } = await session.newRun();
     const [input, from] = [{ amount: 9, text: '\u0000é' }, { amount: 5 }];
-    await session.ask(runId, 1, [approval('a', { input: from })]);
+    const { runId } = await session.asked(approval('a', { input: from }));
     const edit = { n: 1, input, by: 'bob', at: 1 };
     includes(await session.decide(runId, 'a', true, { edit }), { kind: 'edited' });
     for (const shown of [{}, { shownEdit: 2 }, { edit }]) {
@@ -77,9 +75,8 @@ describe('settle call, an approval', () => {
   });
 
   it('the rule of a tool for a deadline needs no permission', async ({ session }) => {
-    const { runId } = await session.newRun();
     const approvers = { separate: true };
-    await session.ask(runId, 1, [approval('a', { deadlineMs: 1, approvers })]);
+    const { runId } = await session.asked(approval('a', { deadlineMs: 1, approvers }));
     await eventually('the deadline passes', async () => {
       const { kind } = await session.expireAs(runId, 'a', false);
       return kind === 'stored';

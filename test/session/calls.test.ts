@@ -97,9 +97,9 @@ describe('start call', () => {
 
   it('a second execution withdraws what the first one wrote, and nothing of its siblings', async (setup) => {
     const { session } = setup;
-    const { runId } = await session.newRun();
-    const calls = ['s', 't'].map((id) => server(id, { idempotent: true }));
-    await session.ask(runId, 1, calls);
+    const { runId } = await session.asked(
+      ...['s', 't'].map((id) => server(id, { idempotent: true })),
+    );
     await session.start(runId, 1, 's', 1);
     await session.start(runId, 1, 't', 1);
     await session.say(session.callWriter(runId, 1, 's', 1), 1, 'gone');

@@ -222,9 +222,8 @@ describe('a sub-agent', () => {
 
   it('a sub-agent is refused once its call is settled', async (setup) => {
     const { store, session } = setup;
-    const { runId } = await session.newRun();
     const { call, child } = newSubAgent(session.id, 'd1');
-    await session.ask(runId, 1, [call]);
+    const { runId } = await session.asked(call);
     includes(await settleChild(setup, session, runId, 'd1'), { kind: 'stored' });
     equal(await begin(setup, session, runId, 'd1', child), { kind: 'refused' });
     equal(await store.sessions.read(child.sessionId), undefined);
@@ -254,9 +253,8 @@ describe('a sub-agent', () => {
   });
 
   it('a sub-agent gets no call id that its conversation has used', async ({ store, session }) => {
-    const { runId } = await session.newRun();
     const row = { role: 'tool' as const, toolCallId: 'old', toolName: 't', error: 'x' };
-    await session.ask(runId, 1, [server('old', { row })]);
+    const { runId } = await session.asked(server('old', { row }));
     await session.ask(runId, 2, [newSubAgent(session.id, 'd1').call]);
     const own = { sessionId: session.id, runId, call: '3 old', wanted: 'old' };
     equal(await store.calls.takeId(own), { kind: 'taken', id: 'old_1' });

@@ -39,8 +39,7 @@ function callHook(
 describe('the webhook of a call', () => {
   it('takes one request with its secret, which is the result, and none after its end', async (setup) => {
     const { store, session } = setup;
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [server('s')]);
+    const { runId } = await session.asked(server('s'));
     equal(await callHook(store, session.id, runId), { kind: 'not_pending' });
     await waitForHook(setup, session, runId);
     includes(await session.record(), { status: 'waiting_tool', stream: 'paused' });
@@ -64,8 +63,7 @@ describe('the webhook of a call', () => {
 
   it('is called too early while its tool runs, whose next attempt gets the same address', async (setup) => {
     const { store, session } = setup;
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [server('s', { idempotent: true })]);
+    const { runId } = await session.asked(server('s', { idempotent: true }));
     const start = (token: number, hook: string) =>
       store.calls.start({
         writer: session.callWriter(runId, 1, 's', token),
@@ -107,8 +105,7 @@ describe('the webhook of a call', () => {
 
   it('asks no person: a pause names the questions beside it', async (setup) => {
     const { store, session } = setup;
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [server('s'), approval('a')]);
+    const { runId } = await session.asked(server('s'), approval('a'));
     await waitForHook(setup, session, runId);
     includes(await store.calls.suspension(session.id), { toolCallIds: ['a'] });
     includes(await session.messages('run_paused'), [{ pendingToolCallId: 'a' }]);
@@ -122,8 +119,7 @@ describe('the webhook of a call', () => {
 
   it('holds no approved call back, and is waited for', async (setup) => {
     const { store, session } = setup;
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [server('s'), approval('a')]);
+    const { runId } = await session.asked(server('s'), approval('a'));
     await waitForHook(setup, session, runId);
     includes(await session.decide(runId, 'a', true), { resume: { step: 1, approved: ['a'] } });
     includes(await session.start(runId, 1, 'a', 1), { kind: 'execute' });
@@ -136,8 +132,7 @@ describe('the webhook of a call', () => {
 
   it('answers that release nothing leave a run asleep', async (setup) => {
     const { store, session } = setup;
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [server('s'), client('c')]);
+    const { runId } = await session.asked(server('s'), client('c'));
     await waitForHook(setup, session, runId);
     equal('resume' in (await session.answer(runId, 'c', { output: 1 })), false);
     includes(await session.record(), { stream: 'paused' });

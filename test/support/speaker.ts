@@ -17,17 +17,14 @@ export async function openSpeaker(
   sessionId?: string,
 ): Promise<Speaker> {
   const session = drive(stores, sessionId);
-  const { runId } = await session.newRun();
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
+  const speaking = await session.speaking();
   let batch = 0;
   return {
     session,
-    runId,
-    writer,
+    ...speaking,
     say: async (...texts) => {
       for (const text of texts) {
-        const result = await session.say(writer, (batch += 1), text);
+        const result = await session.say(speaking.writer, (batch += 1), text);
         if (result.kind !== 'appended') throw new Error(`append replied ${result.kind}`);
       }
     },

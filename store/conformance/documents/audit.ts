@@ -107,8 +107,7 @@ export function auditCases({ describe, it }: Suite): void {
 
     it('a call that expires leaves an entry without a person', async ({ store, session }) => {
       const tenant = newSessionId();
-      const begun = await session.begin({ tenant });
-      const runId = begun.kind === 'begun' ? begun.run.runId : '';
+      const { runId } = await session.newRun({ tenant });
       await session.ask(runId, 1, [client('c', { deadlineMs: 1 })]);
       const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'late' };
       const at = { sessionId: session.id, agentType: AGENT, toolCallId: 'c', runId, chunks: [] };
@@ -157,8 +156,7 @@ export function auditCases({ describe, it }: Suite): void {
     it('a late answer leaves one entry, however often it is repeated', async (setup) => {
       const { store, session } = setup;
       const tenant = newSessionId();
-      const begun = await session.begin({ tenant });
-      const runId = begun.kind === 'begun' ? begun.run.runId : '';
+      const { runId } = await session.newRun({ tenant });
       await session.ask(runId, 1, [client('c', { deadlineMs: 1 })]);
       await eventually('the deadline passes', async () => {
         const { kind } = await session.expire(runId, 'c');

@@ -141,9 +141,8 @@ function oddCallIdCases({ describe, it }: Suite): void {
 
     it('odd ids of a sub-agent’s calls are found at the conversation', async (setup) => {
       const { store, session } = setup;
-      const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd\n1');
-      await session.ask(runId, 1, [call, client('taken\n')]);
+      const { runId } = await session.asked(call, client('taken\n'));
       equal(await beginChild(setup, session, runId, 'd\n1', child), { kind: 'begun' });
       const below = drive(setup, child.sessionId);
       const ids: string[] = [];

@@ -7,9 +7,8 @@ export function subAgentCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
     it('a sub-agent is created once, from the call that it carries out', async (setup) => {
       const { store, session } = setup;
-      const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd1');
-      await session.ask(runId, 1, [call]);
+      const { runId } = await session.asked(call);
       equal(await begin(setup, session, runId, 'd1', child), { kind: 'begun' });
       equal(await begin(setup, session, runId, 'd1', child), { kind: 'begun' });
       // No tool carries it out.

@@ -1,24 +1,19 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { StreamManager } from '../../../store/log/stream-manager.js';
-import { drive, textIn } from '../../support/session-driver.js';
+import { textIn } from '../../support/session-driver.js';
 import { startFollower } from '../../support/follower.js';
+import { openSpeaker } from '../../support/speaker.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
-async function openSpeaker() {
+async function open() {
   const stores = await openTestStores();
-  const session = drive(stores);
-  const { runId, writer } = await session.speaking();
-  let batch = 0;
-  const say = async (...texts: string[]): Promise<void> => {
-    for (const text of texts) await session.say(writer, (batch += 1), text);
-  };
-  return { stores, session, runId, say };
+  return { stores, ...(await openSpeaker(stores)) };
 }
 
 describe('follow', () => {
   it('a follower reads a long log in pages and parses nothing twice', async () => {
-    const { stores, session, say } = await openSpeaker();
+    const { stores, session, say } = await open();
     await say(...Array.from({ length: 450 }, () => 'x'));
     const sizes: number[] = [];
     const controller = new AbortController();
@@ -30,7 +25,7 @@ describe('follow', () => {
   });
 
   it('a follower repairs a lost publish even if nothing follows', async () => {
-    const { stores, session, say } = await openSpeaker();
+    const { stores, session, say } = await open();
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
     await until('it is live', () => follower.entries.length === 1);
@@ -41,7 +36,7 @@ describe('follow', () => {
   });
 
   it('a follower reads the log as soon as its connection is back, without waiting for the idle check', async () => {
-    const { stores, session, say } = await openSpeaker();
+    const { stores, session, say } = await open();
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
     await until('it is live', () => follower.entries.length === 1);
@@ -52,7 +47,7 @@ describe('follow', () => {
   });
 
   it('a follower ends on request, and unsubscribes from the channel', async () => {
-    const { stores, session, say } = await openSpeaker();
+    const { stores, session, say } = await open();
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
     await until('it is live', () => follower.entries.length === 1);
@@ -64,13 +59,13 @@ describe('follow', () => {
   });
 
   it('a follower that ends at once reads nothing', async () => {
-    const { stores, session, say } = await openSpeaker();
+    const { stores, session, say } = await open();
     await say('a');
     expect(await collect(stores.streamManager, session.id, AbortSignal.abort())).toEqual([]);
   });
 
   it('all followers of a session share one subscription', async () => {
-    const { stores, session, say } = await openSpeaker();
+    const { stores, session, say } = await open();
     const first = startFollower(stores.streamManager, session.id, 0);
     const second = startFollower(stores.streamManager, session.id, 0);
     await say('a');

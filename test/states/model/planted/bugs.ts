@@ -1,4 +1,3 @@
-import type { Session } from '../../../../session/tree.js';
 import { setBusy } from '../../../../session/settling.js';
 import type { Budget } from '../environment.js';
 import { REPEAT_RULE } from '../invariants/index.js';
@@ -6,101 +5,90 @@ import { fieldsOf, type Stored } from '../record/data.js';
 import type { Play } from '../record/play.js';
 import { after, appending, before, instead, without, withoutFields } from './wrong.js';
 
-/** A wrong decision, and the rule that it breaks. */
-export interface PlantedBug {
-  rule: string;
+/** A wrong decision, and the rules that it breaks. */
+interface Wrong {
+  rules: readonly string[];
   bug: string;
   play: Play;
   /** Budget that the bug needs in addition to one message. */
   budget?: Partial<Budget>;
 }
 
-const takesAnyToken = appending((args, data) => {
-  const owner = fieldsOf(data, '', 'writers')?.get(`t:${args[1] ?? ''}`);
-  return owner === undefined ? args : args.with(2, owner);
-});
+export type PlantedBug = Omit<Wrong, 'rules'> & { rule: string };
 
-const forgetsReleases = after(undefined, ({ tree }) => {
-  delete tree.conversation.record?.run.resume;
-});
-
-const LOG_BUGS: readonly PlantedBug[] = [
+const LOG_BUGS: readonly Wrong[] = [
   {
-    rule: 'P1, sequences ascend, and the record counts them all',
+    rules: ['P1, sequences ascend, and the record counts them all'],
     bug: 'append does not count what it has written',
     play: without(([kind]) => kind === 'count', 'append'),
   },
   {
-    rule: 'P1, an entry stays in the log, unless another attempt claims its writer',
+    rules: ['P1, an entry stays in the log, unless another attempt claims its writer'],
     bug: 'claim withdraws all entries, not only those of its writer',
     play: after('claim', ({ tree: { log } }) => {
       log.remove(log.after(0, Infinity));
     }),
   },
   {
-    rule: 'P1, only the owner of a writer appends to it',
+    rules: ['P1, only the owner of a writer appends to it', 'P1, a stale request is refused'],
     bug: 'append takes any token for that of the owner',
-    play: takesAnyToken,
+    play: appending((args, data) => {
+      const owner = fieldsOf(data, '', 'writers')?.get(`t:${args[1] ?? ''}`);
+      return owner === undefined ? args : args.with(2, owner);
+    }),
     budget: { stops: 1 },
   },
   {
-    rule: 'P1, what was appended live is what is stored, once',
+    rules: ['P1, what was appended live is what is stored, once'],
     bug: 'claim does not withdraw what a lost attempt has appended',
     play: without(([kind]) => kind === 'remove', 'claim'),
     budget: { faults: 1 },
   },
   {
-    rule: 'P1, the log has one end of each settled call',
+    rules: ['P1, the log has one end of each settled call'],
     bug: 'a result is stored without its entry in the log',
     play: without(adds('tool_end'), 'settleCall'),
   },
   {
-    rule: 'P1, what an append looks at is what the record says',
+    rules: ['P1, what an append looks at is what the record says'],
     bug: 'a stop is not shown to appends',
     play: withoutFields('record', (name) => name === 'live', 'stop'),
     budget: { stops: 1 },
   },
-  {
-    rule: 'P1, a stale request is refused',
-    bug: 'append takes any token for that of the owner',
-    play: takesAnyToken,
-  },
 ];
 
-const CALL_BUGS: readonly PlantedBug[] = [
+const CALL_BUGS: readonly Wrong[] = [
   {
-    rule: 'P4, each call has one result, before the next message',
+    rules: ['P4, each call has one result, before the next message'],
     bug: 'claim does not take results into the transcript',
     play: without(
       (write) => write[0] === 'push' && write.some((row) => row.includes('"role":"tool"')),
     ),
   },
   {
-    rule: 'P4, a call is open, or its one result is in the transcript',
+    rules: ['P4, a call is open, or its one result is in the transcript'],
     bug: 'a call is settled without its result',
     play: after('settleCall', ({ content }) => {
       content.unset('row:t');
     }),
   },
   {
-    rule: 'P4, a result is never replaced, a timeout only by the result itself',
+    rules: ['P4, a result is never replaced, a timeout only by the result itself'],
     bug: 'the result of one call replaces that of another',
     play: after('settleCall', ({ calls, content }) => {
       if (calls.get('t')?.state === 'settled') content.set('row:a', content.get('row:t') ?? '');
     }),
   },
   {
-    rule: 'P4, an answer is consumed once',
+    rules: ['P4, an answer is consumed once', 'P4, a stale request is refused'],
     bug: 'a settled call takes another answer',
-    play: before('settleCall', reopen),
+    play: before('settleCall', ({ calls }) => {
+      const call = calls.get('a');
+      if (call?.state === 'settled') call.state = 'waiting';
+    }),
   },
   {
-    rule: 'P4, a stale request is refused',
-    bug: 'a settled call takes another answer',
-    play: before('settleCall', reopen),
-  },
-  {
-    rule: 'P5, a call starts only once a person has approved it',
+    rules: ['P5, a call starts only once a person has approved it'],
     bug: 'a denied call is released with the approved ones',
     play: after('settleCall', ({ calls }, { source, isApproved }) => {
       const call = calls.get('a');
@@ -108,14 +96,14 @@ const CALL_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
-    rule: 'P5, a call is executed only once a person has approved it',
+    rules: ['P5, a call is executed only once a person has approved it'],
     bug: 'a denial is taken for an approval',
     play: instead('settleCall', (_, input, right) =>
       right({ ...input, isApproved: input.source === 'approval' || input.isApproved }),
     ),
   },
   {
-    rule: 'P5, a stale request is refused',
+    rules: ['P5, a stale request is refused'],
     bug: 'a call that waits for its approval starts',
     play: before('startCall', (session) => {
       const call = session.calls.get('a');
@@ -125,7 +113,10 @@ const CALL_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
-    rule: 'P4, only an idempotent call starts twice',
+    rules: [
+      'P4, only an idempotent call starts twice',
+      'P4, only an idempotent tool is executed twice',
+    ],
     bug: 'every call is taken for idempotent',
     play: before('startCall', ({ calls }) => {
       const call = calls.get('t');
@@ -134,16 +125,7 @@ const CALL_BUGS: readonly PlantedBug[] = [
     budget: { faults: 1 },
   },
   {
-    rule: 'P4, only an idempotent tool is executed twice',
-    bug: 'every call is taken for idempotent',
-    play: before('startCall', ({ calls }) => {
-      const call = calls.get('t');
-      if (call !== undefined) call.isIdempotent = true;
-    }),
-    budget: { faults: 1 },
-  },
-  {
-    rule: 'P4, a settled call is not executed',
+    rules: ['P4, a settled call is not executed'],
     bug: 'an idempotent call starts once more after its result was stored',
     play: instead('startCall', (_, input, right) => {
       const reply = right(input);
@@ -153,7 +135,7 @@ const CALL_BUGS: readonly PlantedBug[] = [
     budget: { faults: 1 },
   },
   {
-    rule: "P6, a run that has ended leaves no call open, neither its own nor a sub-agent's",
+    rules: ["P6, a run that has ended leaves no call open, neither its own nor a sub-agent's"],
     bug: 'stop ends the run and leaves its calls',
     play: instead('stop', ({ existing }) => {
       existing.run.status = 'interrupted';
@@ -163,9 +145,9 @@ const CALL_BUGS: readonly PlantedBug[] = [
   },
 ];
 
-const RUN_BUGS: readonly PlantedBug[] = [
+const RUN_BUGS: readonly Wrong[] = [
   {
-    rule: 'P4, all runs before the newest have ended, and the newest if its status says so',
+    rules: ['P4, all runs before the newest have ended, and the newest if its status says so'],
     bug: 'commit ends the run and does not note its end',
     play: without(
       ([kind, place, part]) => kind === 'set' && place === 'runs' && part === '',
@@ -173,17 +155,17 @@ const RUN_BUGS: readonly PlantedBug[] = [
     ),
   },
   {
-    rule: 'P4, the log has one end of each ended run',
+    rules: ['P4, the log has one end of each ended run'],
     bug: 'the log does not get the end of a run',
     play: without(adds('stream_end')),
   },
   {
-    rule: 'P4, an accepted message is in the transcript once, or in the queue',
+    rules: ['P4, an accepted message is in the transcript once, or in the queue'],
     bug: 'begin stores the message twice',
     play: after('begin', ({ rows }) => void rows.push('{"role":"user","id":"u1"}')),
   },
   {
-    rule: 'P4, a run begins only when the one before has ended',
+    rules: ['P4, a run begins only when the one before has ended'],
     bug: 'begin takes a live run for one that has ended',
     play: before('begin', ({ record }) => {
       if (record !== undefined) record.run.status = 'completed';
@@ -191,27 +173,27 @@ const RUN_BUGS: readonly PlantedBug[] = [
     budget: { messages: 2 },
   },
   {
-    rule: 'P4, steps are committed one after the other, each after its claim',
+    rules: ['P4, steps are committed one after the other, each after its claim'],
     bug: 'claim skips a step',
     play: after('claim', ({ existing }) => {
       existing.run.claimed += 1;
     }),
   },
   {
-    rule: 'P4, what stands beside the record belongs to what is in it',
+    rules: ['P4, what stands beside the record belongs to what is in it'],
     bug: 'the texts of a call stay when its result is taken in',
     play: without(([kind, place]) => kind === 'unset' && place === 'content'),
   },
   {
-    rule: REPEAT_RULE,
+    rules: [REPEAT_RULE],
     bug: 'begin does not note which messages it has accepted',
     play: withoutFields('index', (name) => name.startsWith('m:')),
   },
 ];
 
-const STATUS_BUGS: readonly PlantedBug[] = [
+const STATUS_BUGS: readonly Wrong[] = [
   {
-    rule: 'P3, a run that has ended leaves nothing to do',
+    rules: ['P3, a run that has ended leaves nothing to do'],
     bug: 'stop leaves a call busy',
     play: after('stop', ({ existing }) => {
       existing.run.busyCalls = 1;
@@ -219,7 +201,7 @@ const STATUS_BUGS: readonly PlantedBug[] = [
     budget: { stops: 1 },
   },
   {
-    rule: 'P3, the status of the run agrees with that of the stream',
+    rules: ['P3, the status of the run agrees with that of the stream'],
     bug: 'stop ends the run and not the stream',
     play: after('stop', ({ existing }) => {
       existing.stream = 'active';
@@ -227,7 +209,7 @@ const STATUS_BUGS: readonly PlantedBug[] = [
     budget: { stops: 1 },
   },
   {
-    rule: 'P3, a run is paused if, and only if, people alone can continue it',
+    rules: ['P3, a run is paused if, and only if, people alone can continue it'],
     bug: 'the run does not pause when its last tool has settled',
     play: after(undefined, ({ tree }) => {
       const { record } = tree.conversation;
@@ -235,7 +217,7 @@ const STATUS_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
-    rule: 'P3, what can continue without people is busy',
+    rules: ['P3, what can continue without people is busy'],
     bug: 'a call is no longer busy when it starts',
     play: after('startCall', (session) => {
       const call = session.calls.get('t');
@@ -243,45 +225,45 @@ const STATUS_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
-    rule: 'P3, a pause is in the log, shows what is asked, and starts the clocks',
+    rules: ['P3, a pause is in the log, shows what is asked, and starts the clocks'],
     bug: 'the run pauses without an entry in the log',
     play: without(adds('run_paused')),
   },
   {
-    rule: 'P3, what answers have released is kept until it is taken',
-    bug: 'an answer does not note what it has released',
-    play: forgetsReleases,
-  },
-  {
-    rule: 'P3, rest is reachable from every state',
+    rules: [
+      'P3, what answers have released is kept until it is taken',
+      'P3, rest is reachable from every state',
+    ],
     bug: 'an answer does not note what it has released, and its signal is lost',
-    play: forgetsReleases,
+    play: after(undefined, ({ tree }) => {
+      delete tree.conversation.record?.run.resume;
+    }),
     budget: { faults: 1 },
   },
   {
-    rule: 'P3, a call has a defined outcome',
+    rules: ['P3, a call has a defined outcome'],
     bug: 'startCall does not know its call',
     play: instead('startCall', () => ({ kind: 'unknown' })),
   },
   {
-    rule: 'P2, nothing of a live run expires',
+    rules: ['P2, nothing of a live run expires'],
     bug: 'begin leaves the expiry that the last run has armed',
     play: without((write) => write[0] === 'expireLog' && write[1] === undefined),
     budget: { messages: 2, stops: 1 },
   },
   {
-    rule: 'P2, the log of a run that has ended expires',
+    rules: ['P2, the log of a run that has ended expires'],
     bug: 'the end of a run does not arm the expiry of its log',
     play: without((write) => write[0] === 'expireLog' && write[1] !== undefined),
   },
 ];
 
-export const PLANTED_BUGS = [...LOG_BUGS, ...CALL_BUGS, ...RUN_BUGS, ...STATUS_BUGS];
-
-function reopen({ calls }: Session): void {
-  const call = calls.get('a');
-  if (call?.state === 'settled') call.state = 'waiting';
-}
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  ...LOG_BUGS,
+  ...CALL_BUGS,
+  ...RUN_BUGS,
+  ...STATUS_BUGS,
+].flatMap(({ rules, ...wrong }) => rules.map((rule) => ({ rule, ...wrong })));
 
 /** Returns a matcher for writes that append an entry of a type to the log. */
 function adds(type: string): (write: Stored) => boolean {
