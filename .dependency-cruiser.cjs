@@ -5,7 +5,7 @@ const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
   'extensions/one-process': 'protocol|run|agents|store|activities|runs',
-  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|agent-server|doctor|remote|mcp|notify|leases|schedules|service|index|api|worker|[\\w/-]*workflows).*': ENTRIES,
+  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|agent-server|doctor|remote|mcp|notify|leases|schedules|service|index|agents|api|worker|[\\w/-]*workflows).*': ENTRIES,
   store: 'protocol|session', 'store/[\\w-]+\\.ts': 'protocol|session', 'store/contract': 'protocol|session|store/[\\w-]+\\.ts', 'store/(record|log)': 'protocol|session|store/(contract|[\\w-]+\\.ts)',
   activities: 'protocol|run|agents|store|runs/record', runs: 'protocol|agents|session|store', 'runs/record': 'protocol|agents|session|store', testing: 'protocol|agents|session|store|runs|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|store|runs', 'ai-sdk/parts': 'protocol|store', 'ai-sdk/turns': 'protocol|store|ai-sdk/parts',
@@ -14,6 +14,8 @@ const MAY_IMPORT = {
   worker: `${COMPOSED}|activities`, cli: 'protocol|config|agents|runs|store|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|extensions/own-files/index',
   examples: 'agents|ai-sdk|api/index|extensions|protocol|store|worker|workflows', 'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
+/** Packages that a person installs with the feature that needs them. */
+const OPTIONAL = '@fastify/busboy|@modelcontextprotocol/sdk|jose|nodemailer|prom-client|zod-openapi';
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
   ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids)'],
@@ -23,7 +25,8 @@ const NEVER_LOAD = [
   ['extensions/one-process', 'runs/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity)'],
   ['testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe/(?!logging)[\\w-]+', '', LAZY],
-  ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(act-on-each|audit-fault|ids|run|time)', LAZY],
+  ['(?!test/|bench/|cli/mcp/).*', `.*node_modules/(${OPTIONAL})`, '', LAZY],
+  ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(act-on-each|audit-fault|ids|optional-package|run|time)', LAZY],
 ];
 /** Packages that stand for one side, and where they are imported. */
 const PACKAGES = {

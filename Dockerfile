@@ -22,13 +22,19 @@ RUN apt-get update \
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=runtime-packages /app/node_modules ./node_modules
-# Packages that MODEL names: optional for those who install the package, and so not of the runtime.
+# Packages that settings and uploads need: optional for those who install the package, and so not of the runtime.
 COPY --from=packages /app/node_modules/@ai-sdk/openai ./node_modules/@ai-sdk/openai
 COPY --from=packages /app/node_modules/@ai-sdk/anthropic ./node_modules/@ai-sdk/anthropic
 COPY --from=packages /app/node_modules/@ai-sdk/google ./node_modules/@ai-sdk/google
 COPY --from=packages /app/node_modules/@ai-sdk/openai-compatible ./node_modules/@ai-sdk/openai-compatible
 COPY --from=packages /app/node_modules/@opentelemetry ./node_modules/@opentelemetry
 COPY --from=packages /app/node_modules/nodemailer ./node_modules/nodemailer
+COPY --from=packages /app/node_modules/@fastify/busboy ./node_modules/@fastify/busboy
+COPY --from=packages /app/node_modules/jose ./node_modules/jose
+COPY --from=packages /app/node_modules/zod-openapi ./node_modules/zod-openapi
+COPY --from=packages /app/node_modules/prom-client ./node_modules/prom-client
+COPY --from=packages /app/node_modules/tdigest ./node_modules/tdigest
+COPY --from=packages /app/node_modules/bintrees ./node_modules/bintrees
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/scripts/temporal-ui ./scripts/temporal-ui
 COPY package.json ./

@@ -5,7 +5,6 @@ export {
   createRuleModel,
   createSubAgentTool,
   defaultAgentRegistry,
-  defineAgent,
   DEFAULT_MAX_STEPS,
   defineTool,
   DefinitionError,
@@ -23,7 +22,6 @@ export {
   toolContextOf,
 } from './agents/index.js';
 export type {
-  AgentConfig,
   AgentDefinition,
   AgentFactory,
   AgentScope,
@@ -86,6 +84,7 @@ export type {
   Verification,
 } from './agents/index.js';
 
+export { defineAgent, type AgentConfig } from './extensions/agents.js';
 export { compaction } from './extensions/compaction/index.js';
 export type { CompactionSettings, Summary, ToSummarize } from './extensions/compaction/index.js';
 export { activityTool, nexusTool } from './extensions/temporal-tools/index.js';

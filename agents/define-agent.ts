@@ -36,26 +36,7 @@ export interface AgentConfig<
 export const DEFAULT_MAX_STEPS = LIMITS.maxSteps;
 
 /**
- * Declares an agent. Pure data: nothing runs, no model is created.
- *
- * @example
- * import { openai } from '@ai-sdk/openai';
- * import { defineAgent, defineTool } from 'helix-temporal';
- * import { z } from 'zod';
- *
- * const weather = defineTool({
- *   name: 'weather',
- *   description: 'The weather in a city.',
- *   inputSchema: z.object({ city: z.string() }),
- *   execute: async ({ city }) => ({ city, celsius: 21 }),
- * });
- *
- * export const guide = defineAgent({
- *   name: 'guide',
- *   systemPrompt: 'You plan day trips.',
- *   tools: [weather],
- *   llmConfig: { model: openai('gpt-5') },
- * });
+ * Declares an agent; `extensions/agents.ts` adds the fields of extensions.
  *
  * @throws DefinitionError that names the agent, each wrong field, and the tool that has it
  */

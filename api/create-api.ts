@@ -135,11 +135,11 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
     readReadiness: createReadiness(deps.checks),
     countRead: (read) => read(),
     takesFiles: routesOf(options).some(({ upload }) => upload !== undefined),
-    readOpenApi: () => {
+    readOpenApi: async () => {
       const { extensions = [] } = options;
       const describing = extensions.find((each) => each.openApi !== undefined);
       openApi ??= JSON.stringify(
-        describing?.openApi?.(routesOf({ extensions }), problemsOf(extensions)),
+        await describing?.openApi?.(routesOf({ extensions }), problemsOf(extensions)),
       );
       return openApi;
     },

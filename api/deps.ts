@@ -113,5 +113,5 @@ export interface RouteDeps extends ApiDeps {
   /** True if a route accepts uploads. */
   takesFiles: boolean;
   /** The OpenAPI document as JSON. */
-  readOpenApi: () => string;
+  readOpenApi: () => Promise<string>;
 }

@@ -22,7 +22,10 @@ export interface ApiExtension {
   /** Metrics of the app if `createApi` gets none; the first extension that has them wins. */
   metrics?: () => ApiMetrics;
   /** Describes all routes and problem shapes; the first extension that has this wins. */
-  openApi?: (routes: readonly Route[], problems: readonly ProblemShape[]) => object;
+  openApi?: (
+    routes: readonly Route[],
+    problems: readonly ProblemShape[],
+  ) => object | Promise<object>;
   /** Gives requests their traces; of one extension of a process. */
   tracer?: RequestTracer;
 }
@@ -30,7 +33,7 @@ export type { CrossOriginHeaders } from './middleware/guards.js';
 export type { ProblemShape } from './middleware/refusals.js';
 export { toAgentCards } from './agent-cards.js';
 export type { RouteDeps } from './deps.js';
-export type { ApiMetrics, StreamMeter } from './metrics.js';
+export { NO_METRICS, type ApiMetrics, type StreamMeter } from './metrics.js';
 export { readCookie } from './cookies.js';
 export { personIdOf, toActor } from './identity.js';
 export type { Authenticate, Identity } from './identity.js';

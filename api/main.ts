@@ -19,7 +19,7 @@ import { allExtensions, limitsOfSettings, type Extension } from '../extensions/i
 import { readPayloadKeys } from '../extensions/codec/settings.js';
 import { explainTemporal, inUsableNamespace } from '../extensions/doctor/index.js';
 import { readAccess, warnOfAccess } from '../extensions/jwt/settings.js';
-import { createApiMetrics } from '../extensions/metrics/index.js';
+import { createApiMetrics, createMetricsIfInstalled } from '../extensions/metrics/index.js';
 import { readNotify } from '../extensions/notify/settings.js';
 import { startLogging } from '../extensions/observe/logging.js';
 import { loadAgentsFile, loadExtensions } from '../extensions/own-files/index.js';
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
   const { logger, tracing } = await startLogging(config, 'api');
-  const access = readAccess(config);
+  const access = await readAccess(config);
   const hasAccounts = access.authenticate !== undefined;
   const agents = await createAgents(config, hasAccounts);
   const defaultAgent = readDefaultAgent(config, agents);
@@ -76,7 +76,8 @@ async function main(): Promise<void> {
   void explainRedis(config.REDIS_URL, redisAddress).then((fault) => {
     if (fault !== undefined) logger.warn({}, fault);
   });
-  const metrics = createApiMetrics({
+  const toMetrics = config.METRICS_PORT === undefined ? createMetricsIfInstalled : createApiMetrics;
+  const metrics = toMetrics({
     processMetrics: true,
     standing: redis.store.waiting.standing,
     questions: redis.store.waiting.questions,

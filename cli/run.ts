@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { MissingPackageError } from '../protocol/optional-package.js';
 import { createApiClient } from './api/client.js';
 import type { Cli } from './cli.js';
 import { withFileOfRecord } from './commands/eval.js';
@@ -92,6 +93,10 @@ function reportFailure(terminal: Terminal, error: unknown): ExitCode {
   if (error instanceof CliFailure) {
     terminal.note(error.message);
     return error.exitCode;
+  }
+  if (error instanceof MissingPackageError) {
+    terminal.note(error.message);
+    return EXIT.failed;
   }
   terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return EXIT.failed;

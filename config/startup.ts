@@ -87,7 +87,13 @@ export function closeOnSignal(
 }
 
 /** Names of errors whose message tells the person who starts the process what to do. */
-const EXPECTED = ['StartupError', 'ConfigError', 'ModelConfigurationError', 'AgentsFileError'];
+const EXPECTED = [
+  'StartupError',
+  'ConfigError',
+  'MissingPackageError',
+  'ModelConfigurationError',
+  'AgentsFileError',
+];
 
 /** Runs the main function of a process. If it fails, prints the reason and exits with 1. */
 export function startProcess(main: () => Promise<void>): void {

@@ -2,6 +2,7 @@
  * The contract of both sides of the wire, without Node modules: everything that pages and other
  * clients need to read chunks, wire events and replies.
  */
+export { MissingPackageError } from './optional-package.js';
 export {
   BaseChunkSchema,
   FinishReason,

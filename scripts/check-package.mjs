@@ -34,6 +34,8 @@ const ESM_ONLY = new Set(['CJSResolvesToESM', 'NoResolution']);
 
 /** Entries for web pages, each bundled as a page's bundler does it. */
 const BROWSER_ENTRIES = ['./protocol', './ai-sdk/client', './ai-sdk/react'];
+const MOST_DEPENDENCIES = 14;
+
 /** A page brings these packages itself: peers, and the AI SDK. */
 const OF_THE_PAGE = /^(ai|react|react-dom|zod|@ai-sdk\/react)(\/|$)/;
 const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+\.m?js)['"]/g;
@@ -50,6 +52,7 @@ await runMain(async () => {
       ...(await lint(tarball)),
       ...(await checkTypes(contents)),
       ...(await findNodeImports()),
+      ...findTooMany(),
       ...findUnreachable(files, (file) => contents.readFile(root + file)).map(
         (file) => `${file} is in the package, and no entry leads to it`,
       ),
@@ -71,6 +74,15 @@ async function checkTypes(contents) {
   return problems
     .filter(({ kind, resolutionKind }) => !ESM_ONLY.has(kind) || resolutionKind === 'bundler')
     .map((problem) => `types: ${JSON.stringify(problem)}`);
+}
+
+/** What only one feature needs is an optional peer: a person who runs agents and a chat installs no more. */
+function findTooMany() {
+  const { dependencies } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+  const count = Object.keys(dependencies).length;
+  return count > MOST_DEPENDENCIES
+    ? [`${count} dependencies are more than ${MOST_DEPENDENCIES}`]
+    : [];
 }
 
 /** Finds imports of browser entries that a page cannot load. */

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { wrapLanguageModel } from 'ai';
+import { isMissing } from '../../protocol/optional-package.js';
 import { ModelConfigurationError, readUrl, type ModelEnvironment } from './configuration-error.js';
 
 type Model = Parameters<typeof wrapLanguageModel>[0]['model'];
@@ -116,11 +117,4 @@ export async function loadProvider(
     const message = `MODEL is "${spec}", and its package is not installed. Run: ${install}`;
     throw new ModelConfigurationError('MODEL', message, { install, cause });
   }
-}
-
-/** Returns true if the package itself is missing, and not one of its dependencies. */
-function isMissing(error: unknown, name: string): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  const isNotFound = error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND';
-  return isNotFound && error.message.includes(`'${name}'`);
 }

@@ -1,8 +1,6 @@
 import { Command } from 'commander';
+import { orMissing } from '../../protocol/optional-package.js';
 import type { Cli } from '../cli.js';
-import { EXIT } from '../failure.js';
-import { CliFailure } from '../failure.js';
-import type * as Serve from '../mcp/serve.js';
 import type { GlobalOptions } from './options.js';
 
 interface McpOptions extends GlobalOptions {
@@ -22,19 +20,8 @@ export function createMcpCommand(cli: Cli): Command {
     .option('--allow-writes', 'also approve, deny, extend, stop, resume and repeat')
     .action(async (_, self: Command) => {
       const { allowWrites = false, ...options } = self.optsWithGlobals<McpOptions>();
-      const { serveMcp } = await loadServer();
+      const { serveMcp } = await import('../mcp/serve.js').catch(orMissing('mcp', PACKAGE));
       const version = self.parent?.version() ?? '';
       await serveMcp({ api: cli.connect({ ...options, via: 'mcp' }), allowWrites, version });
     });
-}
-
-async function loadServer(): Promise<Pick<typeof Serve, 'serveMcp'>> {
-  try {
-    return await import('../mcp/serve.js');
-  } catch (error) {
-    const isMissing = error instanceof Error && error.message.includes(`'${PACKAGE}'`);
-    if (!isMissing) throw error;
-    const message = `mcp needs a package that is not installed: npm install ${PACKAGE}`;
-    throw new CliFailure(message, EXIT.failed);
-  }
 }

@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai';
-import { defineAgent, type AgentDefinition } from '../../agents/index.js';
-import { mcpServers } from '../../extensions/mcp/index.js';
+import type { AgentDefinition } from '../../agents/index.js';
+import { defineAgent } from '../../extensions/agents.js';
 
 interface LibrarianEnvironment {
   /** File of the installed package `@modelcontextprotocol/server-filesystem`: its `dist/index.js`. */
@@ -22,22 +22,20 @@ export function createLibrarian(model: LanguageModel, env: LibrarianEnvironment)
     name: 'librarian',
     systemPrompt: 'You keep a folder of notes in order.',
     llmConfig: { model },
-    toolSources: [
-      mcpServers({
-        files: {
-          command: process.execPath,
-          args: [env.FILES_SERVER, env.FILES_FOLDER],
-          deny: ['move_file'],
-          approve: ['write_file', 'edit_file'],
+    mcpServers: {
+      files: {
+        command: process.execPath,
+        args: [env.FILES_SERVER, env.FILES_FOLDER],
+        deny: ['move_file'],
+        approve: ['write_file', 'edit_file'],
+      },
+      ...(DOCS_URL !== undefined && {
+        docs: {
+          url: DOCS_URL,
+          headers: () => ({ authorization: `Bearer ${DOCS_TOKEN}` }),
+          optional: true,
         },
-        ...(DOCS_URL !== undefined && {
-          docs: {
-            url: DOCS_URL,
-            headers: () => ({ authorization: `Bearer ${DOCS_TOKEN}` }),
-            optional: true,
-          },
-        }),
       }),
-    ],
+    },
   });
 }

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { Busboy } from '@fastify/busboy';
 import type { Request } from 'express';
 import { type FileSettings, fileTooLarge, isTakenType, maxFileBytes } from '../../api/extension.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { orMissing } from '../../protocol/optional-package.js';
 
 export interface Upload {
   mediaType: string;
@@ -17,7 +17,7 @@ export interface Upload {
  * Reads the uploaded file: the request's body, or the field `file` of a form.
  *
  * @param filename name for a body that is the file itself
- * @throws HelixError `validation_error`, `body_too_large`, `unsupported_media_type`
+ * @throws HelixError `validation_error`, `body_too_large`, `unsupported_media_type`; MissingPackageError
  */
 export async function readUpload(
   request: Request,
@@ -60,6 +60,9 @@ async function readForm(
   body: Buffer,
   type: string,
 ): Promise<{ content: Uint8Array; type: string; filename: string | undefined }> {
+  const { Busboy } = await import('@fastify/busboy').catch(
+    orMissing('A file in a form', '@fastify/busboy@3'),
+  );
   let file: { pieces: Buffer[]; type: string; filename: string | undefined } | undefined;
   try {
     const form = new Busboy({ headers: { 'content-type': type }, limits: FORM_LIMITS });

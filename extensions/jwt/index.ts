@@ -1,18 +1,29 @@
 import { createPublicKey } from 'node:crypto';
 import type { Request } from 'express';
-import {
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  jwtVerify,
-  type FetchImplementation,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-} from 'jose';
+import type * as jose from 'jose';
 import { personIdOf, readCookie, type Authenticate, type Identity } from '../../api/extension.js';
 import { ROLES, type Role } from '../../protocol/actor.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { orMissing } from '../../protocol/optional-package.js';
+
+type Jose = typeof jose;
+
+/** @throws MissingPackageError */
+export const loadJose = (): Promise<Jose> =>
+  import('jose').catch(orMissing('A signed token', 'jose@6'));
+
+/** Claims of a token. A type of `jose` would bind programs without that package to it. */
+export interface TokenClaims {
+  [claim: string]: unknown;
+  iss?: string;
+  sub?: string;
+  aud?: string | string[];
+  jti?: string;
+  nbf?: number;
+  exp?: number;
+  iat?: number;
+}
 
 export interface JwtOptions {
   /** Shared secret of at least 32 bytes, for HMAC. Exactly one of `secret`, `publicKey`, `jwksUrl`. */
@@ -56,7 +67,7 @@ export interface JwtOptions {
    * Returns true if the token with these verified claims was revoked. Called on each request, and
    * every 10 s during a reply. Default: no token was.
    */
-  revoked?: ((claims: JWTPayload) => boolean | Promise<boolean>) | undefined;
+  revoked?: ((claims: TokenClaims) => boolean | Promise<boolean>) | undefined;
   /** Least time between two fetches for unknown keys, ms. Default: 30,000. */
   jwksCooldownMs?: number | undefined;
 }
@@ -80,9 +91,9 @@ const KEY_SET_BYTES = 1024 * 1024;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /**
- * Creates an authenticator for signed tokens, from `Authorization: Bearer` or a cookie. A refusal
- * does not reveal the fault of a token. If the key set cannot be fetched, the refusal is
- * `unavailable`, since the token may be good.
+ * Creates an authenticator for signed tokens, from `Authorization: Bearer` or a cookie; it needs the
+ * package `jose`. A refusal does not reveal the fault of a token. If the key set cannot be fetched,
+ * the refusal is `unavailable`, since the token may be good.
  *
  * @throws Error if the options name no key or several, a short secret, or a malformed key
  * @example
@@ -97,7 +108,7 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   const { userClaim = 'sub', personClaim, tenantClaim = 'tenant_id', tenantsClaim } = options;
   const { rolesClaim = 'roles', roleNames = {}, issuer, audience, cookie, revoked } = options;
-  const getKey = createKeySource(options);
+  const toKeySource = readKey(options);
   const tolerance = options.clockToleranceSeconds ?? 5;
   const checks = {
     algorithms: readAlgorithms(options),
@@ -107,9 +118,13 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
     issuer: issuer && toList(issuer),
     audience: audience && toList(audience),
   };
+  const loading = loadJose().then((jose) => ({ ...jose, getKey: toKeySource(jose) }));
+  // Requests report the failure.
+  loading.catch(() => undefined);
   return async (request) => {
     const token = readToken(request, cookie);
     if (token === undefined) return undefined;
+    const { jwtVerify, getKey } = await loading;
     try {
       const { payload } = await jwtVerify(token, getKey, checks);
       const { exp } = payload;
@@ -134,7 +149,8 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   };
 }
 
-function createKeySource(options: JwtOptions): JWTVerifyGetKey {
+/** Checks the key at once. @returns a function that opens it */
+function readKey(options: JwtOptions): (jose: Jose) => jose.JWTVerifyGetKey {
   const { secret, publicKey, jwksUrl, jwksCooldownMs } = options;
   const named = [secret, publicKey, jwksUrl].filter((key) => key !== undefined);
   if (named.length !== 1) throw new Error('Give one of secret, publicKey and jwksUrl.');
@@ -143,20 +159,22 @@ function createKeySource(options: JwtOptions): JWTVerifyGetKey {
     if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {
       throw new Error('jwksUrl must be https:, or an address of this machine.');
     }
-    const options = { cooldownDuration: jwksCooldownMs, [customFetch]: fetchKeys };
-    const keys = createRemoteJWKSet(url, options);
-    return async (header, token) => keys(header, token).catch(refuseKey);
+    return ({ createRemoteJWKSet, customFetch, errors }) => {
+      const options = { cooldownDuration: jwksCooldownMs, [customFetch]: fetchKeys };
+      const keys = createRemoteJWKSet(url, options);
+      return async (header, token) => keys(header, token).catch(refuseKey(errors));
+    };
   }
   if (publicKey !== undefined) {
     if (/-----BEGIN [A-Z ]*PRIVATE KEY/.test(publicKey)) {
       throw new Error('publicKey is a private key, which can sign tokens. Give the public one.');
     }
     const key = createPublicKey(publicKey);
-    return () => key;
+    return () => () => key;
   }
   const bytes = new TextEncoder().encode(secret);
   if (bytes.length < SECRET_BYTES) throw new Error('The secret needs at least 32 bytes.');
-  return () => bytes;
+  return () => () => bytes;
 }
 
 function isLoopback(host: string): boolean {
@@ -164,7 +182,7 @@ function isLoopback(host: string): boolean {
 }
 
 /** Fetches a key set of a bounded size. */
-const fetchKeys: FetchImplementation = async (url, options) => {
+const fetchKeys: jose.FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
   const pieces: Uint8Array[] = [];
   let received = 0;
@@ -177,13 +195,15 @@ const fetchKeys: FetchImplementation = async (url, options) => {
 };
 
 /** Refuses a token whose key is not in the set; without the set the token may still be good. */
-function refuseKey(error: unknown): never {
-  const isOfToken =
-    error instanceof errors.JWKSNoMatchingKey ||
-    error instanceof errors.JWKSMultipleMatchingKeys ||
-    error instanceof errors.JOSENotSupported;
-  if (isOfToken) throw error;
-  refuseForNow(error);
+function refuseKey(errors: Jose['errors']): (error: unknown) => never {
+  return (error) => {
+    const isOfToken =
+      error instanceof errors.JWKSNoMatchingKey ||
+      error instanceof errors.JWKSMultipleMatchingKeys ||
+      error instanceof errors.JOSENotSupported;
+    if (isOfToken) throw error;
+    refuseForNow(error);
+  };
 }
 
 function refuseForNow(cause: unknown): never {
@@ -204,7 +224,7 @@ function readToken(request: Request, cookie: string | undefined): string | undef
   return cookie === undefined ? undefined : readCookie(request, cookie);
 }
 
-function toCaller(payload: JWTPayload, userClaim: string, tenantClaim: string): Identity {
+function toCaller(payload: TokenClaims, userClaim: string, tenantClaim: string): Identity {
   const userId = payload[userClaim];
   const tenantId = payload[tenantClaim];
   if (!isName(userId) || (tenantId !== undefined && !isName(tenantId))) {
@@ -213,7 +233,7 @@ function toCaller(payload: JWTPayload, userClaim: string, tenantClaim: string): 
   return tenantId === undefined ? { userId } : { userId, tenantId };
 }
 
-function toPersonId(payload: JWTPayload, claim: string | undefined, user: string): string {
+function toPersonId(payload: TokenClaims, claim: string | undefined, user: string): string {
   if (claim === undefined) return personIdOf(user, payload.iss);
   const person = payload[claim] ?? at(payload, claim.split('.'));
   if (!isName(person)) throw new HelixError('unauthorized', 'The token does not name its person.');
@@ -229,7 +249,7 @@ function toList(value: string | readonly string[]): string[] {
 }
 
 /** Reads the names in a claim, a list or words in one text; follows a path. */
-function readNames(payload: JWTPayload, claim: string): string[] {
+function readNames(payload: TokenClaims, claim: string): string[] {
   const value = payload[claim] ?? at(payload, claim.split('.'));
   if (typeof value === 'string') return value.split(/\s+/);
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];

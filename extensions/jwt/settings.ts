@@ -1,6 +1,6 @@
 import { ConfigError, type Config } from '../../config/env.js';
 import type { ApiDeps, Authenticate } from '../../api/index.js';
-import { createJwtAuthenticator } from './index.js';
+import { createJwtAuthenticator, loadJose } from './index.js';
 
 type Access = Pick<
   ApiDeps,
@@ -18,10 +18,11 @@ type Access = Pick<
  * Reads authentication, allowed origins and limits from the settings. A key for tokens overrides
  * `HELIX_ALLOW_UNAUTHENTICATED`.
  *
- * @throws ConfigError if no key is set and `HELIX_ALLOW_UNAUTHENTICATED` is not set either
+ * @throws ConfigError if no key is set and `HELIX_ALLOW_UNAUTHENTICATED` is not set either;
+ * MissingPackageError
  */
-export function readAccess(config: Config): Access {
-  const authenticate = createAuthenticator(config);
+export async function readAccess(config: Config): Promise<Access> {
+  const authenticate = await createAuthenticator(config);
   if (authenticate === undefined && !config.HELIX_ALLOW_UNAUTHENTICATED) {
     throw new ConfigError(
       'Bad configuration: set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, or HELIX_ALLOW_UNAUTHENTICATED to make every caller the same user',
@@ -65,11 +66,12 @@ function toHostNames({ PUBLIC_URL }: Config): string[] {
   return PUBLIC_URL === undefined ? [] : [new URL(PUBLIC_URL).hostname];
 }
 
-function createAuthenticator(config: Config): Authenticate | undefined {
+async function createAuthenticator(config: Config): Promise<Authenticate | undefined> {
   const { JWT_SECRET, JWT_PUBLIC_KEY, JWT_JWKS_URL } = config;
   if (JWT_SECRET === undefined && JWT_PUBLIC_KEY === undefined && JWT_JWKS_URL === undefined) {
     return undefined;
   }
+  await loadJose();
   try {
     return createJwtAuthenticator({
       secret: JWT_SECRET,

@@ -15,17 +15,18 @@ export type {
 } from './servers.js';
 
 /**
- * Gives an agent the tools of MCP servers. Needs the package `@modelcontextprotocol/sdk`.
+ * Creates the source of tools that `defineAgent({ mcpServers })` adds, for `fromAgent`. Needs the package
+ * `@modelcontextprotocol/sdk`.
  *
  * @example
- * import { defineAgent } from 'helix-temporal';
+ * import { openai } from '@ai-sdk/openai';
+ * import { ToolLoopAgent } from 'ai';
+ * import { fromAgent } from 'helix-temporal';
  * import { mcpServers } from 'helix-temporal/mcp';
  *
- * export const librarian = defineAgent({
+ * export const librarian = fromAgent(new ToolLoopAgent({ model: openai('gpt-5') }), {
  *   name: 'librarian',
- *   systemPrompt: 'You know the documents.',
  *   toolSources: [mcpServers({ docs: { url: 'https://docs.example/mcp' } })],
- *   llmConfig: { model: 'openai/gpt-5' },
  * });
  *
  * @throws DefinitionError that names each wrong setting

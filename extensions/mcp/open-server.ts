@@ -2,6 +2,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { ToolHost } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { isMissing, MissingPackageError } from '../../protocol/optional-package.js';
 import { connectionLost, McpError, toFailure, tooLarge, unavailable } from './errors.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { keepSecret, type Redact } from './secrets.js';
@@ -119,8 +120,9 @@ const PASSING: ReadonlySet<string> = new Set(['mcp_call_refused', 'mcp_connectio
 
 const PACKAGE = '@modelcontextprotocol/sdk';
 
-/** Loads the SDK, an optional package. @throws McpError `mcp_unavailable` if it is not installed */
+/** Loads the SDK. @throws McpError `mcp_unavailable` if it is not installed */
 async function loadSdk() {
+  // Bundlers let an import fail that is in a `try`.
   try {
     const [client, stdio, http] = await Promise.all([
       import('@modelcontextprotocol/sdk/client/index.js'),
@@ -129,10 +131,9 @@ async function loadSdk() {
     ]);
     return { ...client, ...stdio, ...http };
   } catch (error) {
-    const isMissing = error instanceof Error && error.message.includes(PACKAGE);
-    if (!isMissing) throw error;
-    const text = `mcpServers needs a package that is not installed: npm install ${PACKAGE}`;
-    throw new McpError('mcp_unavailable', text, error);
+    if (!isMissing(error, PACKAGE)) throw error;
+    const missing = new MissingPackageError('mcpServers', PACKAGE, error);
+    throw new McpError('mcp_unavailable', missing.message, missing);
   }
 }
 

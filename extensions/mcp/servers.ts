@@ -149,6 +149,9 @@ export const ServersByName = z
     }
   });
 
+/** Schema of the field `mcpServers` of an agent. */
+export const McpField = z.object({ mcpServers: ServersByName });
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

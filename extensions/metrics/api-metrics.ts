@@ -1,7 +1,9 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ApiMetrics, StreamMeter } from '../../api/extension.js';
+import type { Registry } from 'prom-client';
+import { NO_METRICS, type ApiMetrics, type StreamMeter } from '../../api/extension.js';
+import { MissingPackageError } from '../../protocol/optional-package.js';
 import type { Pauses } from '../../store/contract/pauses.js';
 import type { Waiting, WaitingStanding } from '../../store/contract/waiting.js';
+import { loadPrometheus, type Prometheus } from './prometheus.js';
 import { createRunCounters } from './run-counters.js';
 import { addPauseGauges, addQuestionGauge, addWaitingGauges } from './waiting-gauges.js';
 
@@ -21,6 +23,7 @@ const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
  * (`…waiting.questions`) open questions by agent, `pauses` (`stores.store.pauses.of(…)`) paused
  * agents.
  *
+ * @throws MissingPackageError without `prom-client`
  * @example
  * import { createApiMetrics } from 'helix-temporal/api';
  *
@@ -28,6 +31,8 @@ const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
  * console.log(await metrics.read());
  */
 export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
+  const prometheus = loadPrometheus();
+  const { collectDefaultMetrics, Counter, Histogram, Registry } = prometheus;
   const registry = new Registry();
   const registers = [registry];
   if (options.processMetrics === true) collectDefaultMetrics({ register: registry });
@@ -64,11 +69,13 @@ export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
     labelNames: ['agent'],
     registers,
   });
-  const streams = createStreamMeter(registry);
-  const runs = createRunCounters(registry);
-  if (options.standing !== undefined) addWaitingGauges(registry, options.standing);
-  if (options.questions !== undefined) addQuestionGauge(registry, options.questions);
-  if (options.pauses !== undefined) addPauseGauges(registry, options.pauses);
+  const streams = createStreamMeter(prometheus, registry);
+  const runs = createRunCounters(prometheus, registry);
+  if (options.standing !== undefined) addWaitingGauges(prometheus, registry, options.standing);
+  if (options.questions !== undefined) {
+    addQuestionGauge(prometheus, registry, options.questions);
+  }
+  if (options.pauses !== undefined) addPauseGauges(prometheus, registry, options.pauses);
 
   return {
     contentType: registry.contentType,
@@ -89,7 +96,17 @@ export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
   };
 }
 
-function createStreamMeter(registry: Registry): StreamMeter {
+/** Creates metrics, which count nothing and cannot be read without the package `prom-client`. */
+export function createMetricsIfInstalled(options: ApiMetricsOptions = {}): ApiMetrics {
+  try {
+    return createApiMetrics(options);
+  } catch (error) {
+    if (!(error instanceof MissingPackageError)) throw error;
+    return { ...NO_METRICS, read: () => Promise.reject(error) };
+  }
+}
+
+function createStreamMeter({ Counter, Gauge }: Prometheus, registry: Registry): StreamMeter {
   const now: StreamMeter = { open: 0, writes: 0, characters: 0 };
   const registers = [registry];
   new Gauge({

@@ -1,9 +1,13 @@
 import type { Extension } from '../../extension.js';
 import { defineRoute, requireNoTenant, type Route } from '../../api/extension.js';
-import { createApiMetrics } from './api-metrics.js';
+import { createMetricsIfInstalled } from './api-metrics.js';
 import { createCoreMeter } from './core-meter.js';
 
-export { createApiMetrics, type ApiMetricsOptions } from './api-metrics.js';
+export {
+  createApiMetrics,
+  createMetricsIfInstalled,
+  type ApiMetricsOptions,
+} from './api-metrics.js';
 
 /** Serves metrics of all tenants on the API's port, unless they have a port of their own. */
 const METRICS_ROUTE: Route = defineRoute({
@@ -27,7 +31,7 @@ export function metrics(): Extension {
   return {
     name: 'metrics',
     routes: [METRICS_ROUTE],
-    metrics: createApiMetrics,
+    metrics: createMetricsIfInstalled,
     meter: createCoreMeter,
   };
 }

@@ -1,10 +1,14 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { RunMeter } from '../../protocol/telemetry.js';
+import type { Prometheus } from './prometheus.js';
 
 const WAIT_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
 
 /** Counts effects of requests on runs, under the same names as in workers. */
-export function createRunCounters(registry: Registry): RunMeter {
+export function createRunCounters(
+  { Counter, Histogram }: Prometheus,
+  registry: Registry,
+): RunMeter {
   const registers = [registry];
   const ends = new Counter({
     name: 'helix_runs_ended_total',

@@ -1,7 +1,8 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { withTimeout } from '../../protocol/time.js';
 import type { Pauses } from '../../store/contract/pauses.js';
 import type { Waiting, WaitingStanding } from '../../store/contract/waiting.js';
+import type { Prometheus } from './prometheus.js';
 
 /** A scrape does not wait longer than this for the store. */
 const READ_MS = 1_000;
@@ -14,6 +15,7 @@ const COUNT_AGAIN_MS = 10_000;
  * values: take their maximum. The gauges are absent while the store does not answer.
  */
 export function addWaitingGauges(
+  { Gauge }: Prometheus,
   registry: Registry,
   readStanding: () => Promise<WaitingStanding>,
 ): void {
@@ -56,6 +58,7 @@ export function addWaitingGauges(
  * reads each conversation.
  */
 export function addQuestionGauge(
+  { Gauge }: Prometheus,
   registry: Registry,
   readQuestions: NonNullable<Waiting['questions']>,
 ): void {
@@ -80,6 +83,7 @@ export function addQuestionGauge(
 
 /** Adds gauges of paused agents and held runs; every API process shows the same values. */
 export function addPauseGauges(
+  { Gauge }: Prometheus,
   registry: Registry,
   { list, held }: Pick<Pauses, 'list' | 'held'>,
 ): void {

@@ -1,12 +1,14 @@
-import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { ROLES } from '../../protocol/actor.js';
 import { HelixError } from '../../protocol/errors.js';
+import { orMissing } from '../../protocol/optional-package.js';
 
 /** Validity of a link, ms. A link does not carry the call's deadline, which may move: the record has it. */
 const LINK_MS = 7 * 24 * 60 * 60_000;
 const AUDIENCE = 'helix-temporal:decide';
 const ALGORITHM = 'HS256';
+
+const loadJose = () => import('jose').catch(orMissing('A link to decide', 'jose@6'));
 
 const Claims = z.object({
   sub: z.string(),
@@ -32,6 +34,7 @@ export async function toDecideUrl(
   claims: LinkClaims,
   now = Date.now(),
 ): Promise<string> {
+  const { SignJWT } = await loadJose();
   const { sub, ...call } = claims;
   const token = await new SignJWT(call)
     .setProtectedHeader({ alg: ALGORITHM })
@@ -46,6 +49,7 @@ export async function toDecideUrl(
  * @throws HelixError `unauthorized` for a token that none of the keys signed, `expired`
  */
 export async function readLink(keys: readonly string[], token: string): Promise<LinkClaims> {
+  const { errors, jwtVerify } = await loadJose();
   for (const key of keys) {
     try {
       const options = { audience: AUDIENCE, algorithms: [ALGORITHM] };

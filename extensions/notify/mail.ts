@@ -1,3 +1,4 @@
+import { orMissing } from '../../protocol/optional-package.js';
 import { toFacts, toHeadline, toItemText, type Message } from './message.js';
 import { NotDelivered } from './not-delivered.js';
 import { toPlace } from './place.js';
@@ -12,16 +13,14 @@ export interface Mailer {
   close: () => void;
 }
 
-/** @throws Error if the package `nodemailer` is not installed */
+/** @throws MissingPackageError */
 export async function createMailer({
   url,
   from,
 }: NonNullable<NotifySettings['mail']>): Promise<Mailer> {
-  const { createTransport } = await import('nodemailer').catch((cause: unknown) => {
-    throw new Error('Receivers of mail need the package nodemailer: npm install nodemailer@10', {
-      cause,
-    });
-  });
+  const { createTransport } = await import('nodemailer').catch(
+    orMissing('A receiver of mail', 'nodemailer@10'),
+  );
   const transport = createTransport({
     ...toServer(url),
     connectionTimeout: STEP_MS,

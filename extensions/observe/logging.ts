@@ -1,7 +1,7 @@
 import { createCollectorLines } from '../../config/collector-lines.js';
 import { ConfigError, type Config } from '../../config/env.js';
 import { createLogger, type Logger } from '../../config/logger.js';
-
+import { orMissing } from '../../protocol/optional-package.js';
 import type { Tracing } from './create-tracing.js';
 
 const PACKAGES =
@@ -12,7 +12,7 @@ const PACKAGES =
  * Creates the log of a process, and its tracing if a collector is configured; log lines within a
  * trace then name it. Only then are OpenTelemetry's packages loaded.
  *
- * @throws ConfigError if they are not installed, or `TRACE_REDACT` cannot be used
+ * @throws MissingPackageError; ConfigError if `TRACE_REDACT` cannot be used
  */
 export async function startLogging(
   config: Config,
@@ -27,7 +27,9 @@ export async function startLogging(
       : 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
   const at = config[setting];
   if (at === undefined || config.OTEL_SDK_DISABLED) return { logger, tracing: undefined };
-  const { startTracing, loadRedact } = await import('./start-tracing.js').catch(toSentence);
+  const { startTracing, loadRedact } = await import('./start-tracing.js').catch(
+    orMissing(setting, PACKAGES),
+  );
   const file = config.TRACE_REDACT;
   const redact = file === undefined ? undefined : await loadRedact(file).catch(toRedactFault(file));
   const latest = config.OTEL_SEMCONV_STABILITY_OPT_IN?.includes('gen_ai_latest_experimental');
@@ -50,11 +52,4 @@ function toRedactFault(file: string): (error: unknown) => never {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     throw new ConfigError(`TRACE_REDACT: ${file} cannot be used: ${reason}`);
   };
-}
-
-function toSentence(error: unknown): never {
-  if ((error as { code?: unknown } | null)?.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-  throw new ConfigError(
-    `OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: npm install ${PACKAGES}`,
-  );
 }

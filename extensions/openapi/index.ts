@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { createDocument, type oas31 } from 'zod-openapi';
+import type { createDocument, oas31 } from 'zod-openapi';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
+import { orMissing } from '../../protocol/optional-package.js';
 import { ProblemBody } from '../../protocol/replies.js';
 import {
   defineRoute,
@@ -26,16 +27,20 @@ const OPENAPI_ROUTE: Route = defineRoute({
   summary: 'Get this document',
   access: 'everyone',
   replies: inJson(200, 'An OpenAPI 3.1 document.', z.record(z.string(), z.unknown())),
-  handle: ({ deps, response }) => {
-    response.type('application/json').send(deps.readOpenApi());
+  refusals: ['unavailable'],
+  handle: async ({ deps, response }) => {
+    response.type('application/json').send(await deps.readOpenApi());
   },
 });
 
-/** Creates the OpenAPI document of routes from the schemas that they parse. */
-export function createOpenApi(
+/** Creates the OpenAPI document of routes from the schemas that they parse. @throws MissingPackageError */
+export async function createOpenApi(
   routes: readonly Route[],
   shapes: readonly ProblemShape[] = [],
-): oas31.OpenAPIObject {
+): Promise<oas31.OpenAPIObject> {
+  const { createDocument } = await import('zod-openapi').catch(
+    orMissing('The OpenAPI document', 'zod-openapi@5'),
+  );
   return createDocument({
     openapi: '3.1.0',
     info: {

@@ -11,7 +11,7 @@ const SOURCES =
   'protocol agents session store run workflows activities runs worker ai-sdk api config extensions cli testing web/src examples bench';
 /** Files that list the extensions. */
 const LISTS = new Set(
-  ['api', 'index', 'worker', 'workflows'].map((name) => `extensions/${name}.ts`),
+  ['agents', 'api', 'index', 'worker', 'workflows'].map((name) => `extensions/${name}.ts`),
 );
 /** Other files that name an extension: they start it first, read its settings or show it. */
 const KNOWN_BY: Record<string, string[]> = {
@@ -26,7 +26,6 @@ const KNOWN_BY: Record<string, string[]> = {
   jwt: ['api/main.ts'],
   leases: ['worker/main.ts', 'worker/run-main.ts'],
   limits: ['cli/doctor/examine.ts'],
-  mcp: ['examples/mcp/agent.ts'],
   metrics: ['api/main.ts', 'worker/run-main.ts'],
   notify: ['api/main.ts', 'cli/doctor/look-at-receivers.ts', 'worker/run-main.ts'],
   observe: ['api/main.ts', 'worker/main.ts'],

@@ -109,6 +109,35 @@ console.log((await (await app.request(url + '/snapshot')).json()).status);
 process.exit();
 `;
 
+/** Source of `bare.mjs`: an API without the packages of its optional features. */
+const BARE = `
+import { once } from 'node:events';
+import { Connection } from '@temporalio/client';
+import { createApi, createApiMetrics } from 'helix-temporal/api';
+import { createAgentExecutor } from 'helix-temporal/executor';
+import { createRedisStores } from 'helix-temporal/store-redis';
+import { timekeeper } from './agent.mjs';
+
+const { TEMPORAL_ADDRESS, REDIS_URL, TASK_QUEUE: taskQueue } = process.env;
+const agents = [timekeeper];
+const stores = createRedisStores({ url: REDIS_URL, whenAway: 'wait' });
+const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
+const executor = await createAgentExecutor({ connection, taskQueue, agents, stores });
+const app = createApi({ executor, stores, agents, allowUnauthenticated: true });
+const server = app.listen(0, '127.0.0.1');
+await once(server, 'listening');
+for (const path of ['/readyz', '/api/openapi.json', '/metrics']) {
+  const reply = await fetch('http://127.0.0.1:' + server.address().port + path);
+  console.log(reply.status, (await reply.json()).error ?? 'ok');
+}
+try {
+  createApiMetrics();
+} catch ({ name }) {
+  console.log(name);
+}
+process.exit();
+`;
+
 const IMPORT_ALL = `
 import { readFileSync } from 'node:fs';
 const { exports } = JSON.parse(readFileSync('node_modules/helix-temporal/package.json', 'utf8'));
@@ -162,6 +191,19 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
     await expect(project.run('npx', ['helix-temporal', 'mcp'])).rejects.toThrow(
       'npm install @modelcontextprotocol/sdk',
     );
+  });
+
+  it('an API works without the packages of single features, and names them where they are needed', async () => {
+    await project.write('bare.mjs', BARE);
+    const printed = await project.run(process.execPath, ['bare.mjs']);
+    const needs = (what: string, release: string): string =>
+      `503 ${what} needs a package that is not installed: npm install ${release}`;
+    expect(printed.trim().split('\n')).toEqual([
+      '200 ok',
+      needs('The OpenAPI document', 'zod-openapi@5'),
+      needs('The metrics of an API', 'prom-client@15'),
+      'MissingPackageError',
+    ]);
   });
 
   it('a worker of its own and a program run an agent', async () => {

@@ -66,6 +66,7 @@ const FORBIDDEN = [
   ['runs/record/a.ts', '../../agents/any.js'],
   ['runs/record/b.ts', '@temporalio/client'],
   ['runs/d.ts', '@ai-sdk/provider'],
+  ['extensions/jwt/a.ts', 'jose'],
   ['workflows/c.ts', 'jose'],
   ['workflows/d.ts', '../extensions/any-workflows.js'],
   ['run/a.ts', '../workflows/any.js'],
@@ -89,6 +90,7 @@ const ALLOWED = [
   ['extensions/one-process/c.ts', '../../runs/agent-executor.js', 'type'],
   ['testing/temporal/a.ts', '../../worker/any.js'],
   ['cli/doctor/a.ts', '../../store/contract/any.js'],
+  ['extensions/jwt/b.ts', 'jose', 'type'],
   ['web/src/c.ts', '../../ai-sdk/client/index.js'],
 ];
 

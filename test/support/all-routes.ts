@@ -5,7 +5,7 @@ import { createOpenApi } from '../../extensions/openapi/index.js';
 const extensions = allExtensions();
 
 export const ROUTES = routesOf({ extensions });
-export const OPEN_API = createOpenApi(
+export const OPEN_API = await createOpenApi(
   ROUTES,
   extensions.flatMap(({ problems }) => problems ?? []),
 );

@@ -41,26 +41,27 @@ describe('a server without accounts', () => {
     ['localhost.evil.test', 401],
     ['127.0.0.1.evil.test', 401],
   ])('a request for host %s gets status %d', async (host, status) => {
-    api = await startApi(createGreeter(), readAccess(parseEnv(SETTINGS)));
+    api = await startApi(createGreeter(), await readAccess(parseEnv(SETTINGS)));
     const connection = await connectRaw(api.url);
     connection.send(`GET /api/config HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect((await connection.reply).status).toBe(status);
   });
 
-  it('the settings allow only the host of PUBLIC_URL on any address, unless there are accounts', () => {
+  it('the settings allow only the host of PUBLIC_URL on any address, unless there are accounts', async () => {
     for (const HOST of ['0.0.0.0', '::', '127.0.0.1', '10.0.0.5']) {
-      const { hostNames } = readAccess(parseEnv({ ...SETTINGS, HOST }));
+      const { hostNames } = await readAccess(parseEnv({ ...SETTINGS, HOST }));
       expect(hostNames).toEqual(['chat.example.com']);
     }
     const JWT_SECRET = 'a secret of thirty-two bytes, at least';
-    expect(readAccess(parseEnv({ ...SETTINGS, JWT_SECRET })).hostNames).toBeUndefined();
+    const { hostNames } = await readAccess(parseEnv({ ...SETTINGS, JWT_SECRET }));
+    expect(hostNames).toBeUndefined();
   });
 
   it('roles have the names that the settings give them', async () => {
     const names = { VIEWER_ROLE: 'reader', APPROVER_ROLE: 'lead', OPERATOR_ROLE: 'admin' };
     const JWT_ROLES_CLAIM = 'realm_access.roles';
     const settings = { ...SETTINGS, ...names, JWT_SECRET: SECRET, JWT_ROLES_CLAIM };
-    const { authenticate } = readAccess(parseEnv(settings));
+    const { authenticate } = await readAccess(parseEnv(settings));
     const roles = ['viewer', 'approver', 'operator'];
     for (const [index, name] of Object.values(names).entries()) {
       const authorization = await signToken('ann', undefined, ['viewer', name]);

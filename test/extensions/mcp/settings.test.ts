@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { isPermitted } from '../../../agents/index.js';
 import { toModelName, toModelNames } from '../../../agents/tool-names.js';
+import { defineAgent } from '../../../extensions/agents.js';
 import { mcpServers, type McpServers } from '../../../extensions/mcp/index.js';
 import { permissionOf } from '../../../extensions/mcp/pinned-tools.js';
+
+const AGENT = {
+  name: 'librarian',
+  systemPrompt: 'Answer.',
+  llmConfig: { model: 'scripted' },
+} as const;
 
 describe('what an agent says of a server of tools', () => {
   it('addresses: public ones, those that are named, and never those of a link', () => {
@@ -74,6 +81,24 @@ describe('what an agent says of a server of tools', () => {
     ];
     for (const [servers, text] of wrong) {
       expect(() => mcpServers(servers as McpServers)).toThrow(text);
+      const inAgent = { ...AGENT, mcpServers: servers as McpServers };
+      expect(() => defineAgent(inAgent)).toThrow('Agent "librarian": mcpServers');
+      expect(() => defineAgent(inAgent)).toThrow(text);
     }
+  });
+
+  it('the servers of an agent are a source beside its others', () => {
+    const own = { ...mcpServers({}), name: 'own' };
+    const agent = defineAgent({
+      ...AGENT,
+      mcpServers: { docs: { url: 'https://docs.example/mcp' } },
+      toolSources: [own],
+      activeTools: ['docs_find'],
+    });
+    expect(agent.toolSources?.map(({ name }) => name)).toEqual(['mcp', 'own']);
+    expect(agent).not.toHaveProperty('mcpServers');
+    expect(defineAgent(AGENT)).not.toHaveProperty('toolSources');
+    const noList = { ...AGENT, mcpServers: {}, toolSources: 'docs' as never };
+    expect(() => defineAgent(noList)).toThrow('toolSources must be a list of sources');
   });
 });
