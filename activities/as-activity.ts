@@ -103,9 +103,7 @@ function openAttempt(
     ageMs: () => Date.now() - scheduledTimestampMs,
     outlived: () => performance.now() - startedMs >= startToCloseTimeoutMs,
     budget: { most, withinMs: Math.max(withinMs, startToCloseTimeoutMs * (most + 1)) },
-    registered: held.registered,
-    becomePatient: held.becomePatient,
-    executing: held.executing,
+    ...held,
     leaveProgress: () => {
       progress = details();
       held.note(progress);

@@ -6,13 +6,13 @@ import type { Writer } from '../store/contract/log.js';
 import type { Store } from '../store/contract/store.js';
 import type { AttemptBudget, HandOverInput } from '../store/contract/steps.js';
 import type { WriterLoss } from './chunk-writer.js';
-import type { ExecutedCall } from './lease.js';
+import type { Held } from './lease.js';
 
 /** Reason that the runtime cut an attempt's work; the worker's own cancellation has none. */
 export type CutReason = 'stop' | WriterLoss;
 
 /** One attempt of an activity, with its number, heartbeat, and cut signal. */
-export interface Attempt {
+export interface Attempt extends Pick<Held, 'registered' | 'becomePatient' | 'executing'> {
   /** From 1; counts attempts that were lost with their workers. */
   number: number;
   /** Grows with every attempt, even after a reset of the workflow. */
@@ -30,18 +30,6 @@ export interface Attempt {
   outlived: () => boolean;
   /** Limit of lost attempts, within a time that grows with the time-out of each. */
   budget: AttemptBudget;
-  /** Resolves once the lease covers the attempt. @throws AttemptFailure */
-  registered: Promise<void>;
-  /**
-   * Must be called before a call that may not be repeated, so that a worker that merely stalled
-   * keeps it. Call the returned function when that call ends.
-   */
-  becomePatient: () => Promise<() => void>;
-  /**
-   * Notes the call that a tool is about to execute, in case it blocks the process. The returned
-   * function ends the note.
-   */
-  executing: (call: ExecutedCall) => () => void;
   /** Hands the current heartbeat details to the successor, in case this attempt is lost. */
   leaveProgress: () => void;
   /** Heartbeat details handed over so far. */

@@ -30,8 +30,8 @@ export interface Held {
   /** Resolves once registered. @throws Error if that takes too long: the attempt cannot begin */
   registered: Promise<void>;
   /**
-   * Delays a takeover until the returned function is called, since the attempt executes a call that
-   * may not be repeated. Resolves once the delay is registered.
+   * Must be called before a call that may not be repeated, so that a worker that merely stalled
+   * keeps it: delays a takeover until the returned function is called. Resolves once registered.
    */
   becomePatient: () => Promise<() => void>;
   /** Marks the tool as a possible blocker of this process until the returned function is called. */
@@ -42,7 +42,7 @@ export interface Held {
 }
 
 /** Attempt of a worker without a lease, or of a workflow that does not know leases. */
-const NOT_HELD: Held = {
+export const NOT_HELD: Held = {
   registered: Promise.resolve(),
   becomePatient: () => Promise.resolve(() => undefined),
   executing: () => () => undefined,

@@ -34,8 +34,6 @@ export interface LegParts {
   endRun: RunActivities['endRun'];
   /** True once the worker shuts down; the leg then hands over at the next step boundary. */
   isDraining: () => boolean;
-  /** Time during which a leg may begin steps, ms. Default: LIMITS.legMs. */
-  legMs?: number;
 }
 
 /** Progress of a leg, as its heartbeats report it. */
@@ -58,14 +56,14 @@ export type Leg = (ref: LegRef, attempt: Attempt, progress: LegProgress) => Prom
  * with its first claim, and no call executes twice. This module does not depend on Temporal.
  */
 export function createLeg(parts: LegParts): Leg {
-  const { modelStep, toolCall, endRun, isDraining, legMs = LIMITS.legMs } = parts;
+  const { modelStep, toolCall, endRun, isDraining } = parts;
 
   return async (ref, attempt, progress) => {
     const { sessionId, runId, agent, turn, maxSteps, parent } = ref;
     const run = { sessionId, runId, agent };
     const table = createStepTable(progress.steps);
     const beganMs = performance.now();
-    const mustLeave = (): boolean => isDraining() || performance.now() - beganMs >= legMs;
+    const mustLeave = (): boolean => isDraining() || performance.now() - beganMs >= LIMITS.legMs;
     // The wait for an unknown agent or tool counts from the leg's last progress.
     const { at: advancedAt } = progress;
     const ageMs = advancedAt === undefined ? attempt.ageMs : () => Date.now() - advancedAt;

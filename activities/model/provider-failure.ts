@@ -61,11 +61,11 @@ export const HOOK_FAILED = failure(
 export function toProviderFailure(error: unknown, isReplying = false): ProviderFailure {
   const refusal = toRefusal(error);
   if (refusal !== undefined) return fromRefusal(refusal);
-  if (isUnreadable(error)) return UNREADABLE;
+  if (isOf(UNREADABLE_REPLY, error)) return UNREADABLE;
   if (error instanceof RequestFault) return error.failure;
   const fault = toStreamFault(error);
   if (fault !== undefined) return fault;
-  if (isUnconfigured(error)) return NOT_CONFIGURED;
+  if (error instanceof ModelConfigurationError || isOf(UNCONFIGURED, error)) return NOT_CONFIGURED;
   // This is no provider error, but for example a store outage.
   if (HelixError.isInstance(error)) {
     return { code: error.code, message: error.message, retryable: error.code === 'unavailable' };
@@ -265,22 +265,19 @@ function toStreamFault(error: unknown): ProviderFailure | undefined {
   return fromRefusal({ status, headers: undefined, body: words, words });
 }
 
-function isUnreadable(error: unknown): boolean {
-  return (
-    JSONParseError.isInstance(error) ||
-    TypeValidationError.isInstance(error) ||
-    EmptyResponseBodyError.isInstance(error) ||
-    NoContentGeneratedError.isInstance(error)
-  );
-}
+/** Errors of the AI SDK; several of its versions may be loaded. */
+type SdkErrors = readonly { isInstance: (error: unknown) => boolean }[];
 
-function isUnconfigured(error: unknown): boolean {
-  return (
-    error instanceof ModelConfigurationError ||
-    LoadAPIKeyError.isInstance(error) ||
-    LoadSettingError.isInstance(error) ||
-    NoSuchModelError.isInstance(error)
-  );
+const UNREADABLE_REPLY: SdkErrors = [
+  JSONParseError,
+  TypeValidationError,
+  EmptyResponseBodyError,
+  NoContentGeneratedError,
+];
+const UNCONFIGURED: SdkErrors = [LoadAPIKeyError, LoadSettingError, NoSuchModelError];
+
+function isOf(kinds: SdkErrors, error: unknown): boolean {
+  return kinds.some((kind) => kind.isInstance(error));
 }
 
 /** Codes of the system, of Node's client, and of TLS; excludes `ENOENT` and `ERR_INVALID_URL`. */

@@ -1,5 +1,4 @@
 import { endsWithin } from '../../protocol/time.js';
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import {
   asSchema,
   InvalidToolInputError,
@@ -8,18 +7,12 @@ import {
   type ToolSet,
 } from 'ai';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
-import type { Instructions, ModelToolCall } from '../../agents/step-hooks.js';
+import type { ModelToolCall } from '../../agents/step-hooks.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { orAborted } from '../attempt.js';
 import { checkInput, parseInput } from './call-input.js';
+import type { ModelCall } from './middleware.js';
 import type { ProposedCall } from './reply-types.js';
-
-/** Input of the model that made the calls. */
-export interface AskedCalls {
-  tools: readonly ToolDefinition[];
-  prompt: LanguageModelV4Prompt;
-  instructions: Instructions;
-}
 
 /** Longest time for all calls of a step. */
 const REPAIR_MS = 60_000;
@@ -32,7 +25,7 @@ const REPAIR_MS = 60_000;
  */
 export async function repairCalls(
   { repairToolCall }: AgentDefinition,
-  { tools, prompt, instructions }: AskedCalls,
+  { tools, instructions, options }: Pick<ModelCall, 'tools' | 'instructions' | 'options'>,
   calls: readonly ProposedCall[],
   cut: AbortSignal,
   onError: (error: unknown) => void,
@@ -40,7 +33,7 @@ export async function repairCalls(
   if (repairToolCall === undefined) return calls;
   const repair = repairToolCall;
   const set = Object.fromEntries(tools.map((tool) => [tool.name, toSetTool(tool)])) as ToolSet;
-  const messages = prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
+  const messages = options.prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
   const signal = endsWithin(REPAIR_MS, cut);
 
   return Promise.all(

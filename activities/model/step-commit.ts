@@ -1,4 +1,4 @@
-import type { Interruption, StreamChunk } from '../../protocol/chunk.js';
+import type { Interruption } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatCheckpointId, formatApprovalId } from '../../protocol/ids.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
@@ -11,7 +11,6 @@ import {
   closingChunks,
   CUT_CALLS,
   openingChunks,
-  type ShownReply,
 } from '../../runs/record/closed-call.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { hashInput } from '../../protocol/shown-call.js';
@@ -74,24 +73,15 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     // Models that were asked for a format write the result as text, as the AI SDK expects.
     const written = reply.calls.length === 0 ? await finish?.read(textOf(reply)) : undefined;
     const accepted = handed.accepted ?? written;
-    // A model that must submit its result is offered no other tool.
-    const { tools = [] } = call ?? {};
-    const repaired = await repair();
-    if (repaired === undefined) return stopped();
-    const asked = repaired.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
-    const now = Date.now();
-    const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
-    const carried = await Promise.all(
-      asked.map(async (each, n) =>
-        n < most ? openCall(scope, tools, each, now) : refuseBeyond(scope, each, most, now),
-      ),
-    );
-    const ends = await endsOf(carried);
-    if (ends === undefined) return stopped();
-    const ended = carried.map((each) =>
-      ends.has(each.call.toolCallId) ? endWith(scope, each, now) : each,
-    );
-    const inTurn = inOrder(reply.calls, [...ended, ...handed.opened]);
+    let made: Awaited<ReturnType<typeof openCalls>>;
+    try {
+      made = await openCalls();
+    } catch (error) {
+      const reason = cutOf(attempt);
+      if (reason === 'stop') return stopped();
+      throw reason === undefined ? error : new AttemptOver({ kind: reason, known: chunks.known() });
+    }
+    const inTurn = inOrder(reply.calls, [...made.opened, ...handed.opened]);
     const opened = deferAsks(ref.sessionId, inTurn);
     const used = addUsage(addUsage(request.used, compactions?.usage()), usage);
     const outcome = toOutcome({
@@ -104,35 +94,40 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
       hasCalls: opened.length > 0 || awaitsProvider(agent, reply.fold.parts, call?.rows),
       owesResult: finish !== undefined,
       result: accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
-      isEnd: ends.size > 0,
+      isEnd: made.isEnd,
       spent: toSpent(used),
       isSpent: hasReached(agent.spendCap, used),
     });
-    return store([...opened, ...closeUnmade()], outcome, {
-      answersStop: false,
-      ...accepted,
-      ...finalOf(outcome),
-    });
+    return store([...opened, ...closeUnmade()], outcome, { answersStop: false, ...accepted });
   }
 
-  /** Lets the agent repair calls; returns undefined if a stop cut that. */
-  async function repair(): Promise<readonly ProposedCall[] | undefined> {
-    if (call === undefined) return reply.calls;
-    const { tools, instructions, options } = call;
-    const asked = { tools, instructions, prompt: options.prompt };
-    try {
-      return await repairCalls(agent, asked, reply.calls, attempt.signal, (error) => {
-        warn('a call could not be repaired', error);
-      });
-    } catch (error) {
-      const reason = cutOf(attempt);
-      if (reason === 'stop') return undefined;
-      throw reason === undefined ? error : new AttemptOver({ kind: reason, known: chunks.known() });
-    }
+  /** Checks the calls of the reply, which the agent may repair. @throws once the attempt is cut */
+  async function openCalls(): Promise<{ opened: OpenedCall[]; isEnd: boolean }> {
+    // A model that must submit its result is offered no other tool.
+    const { tools = [] } = call ?? {};
+    const repaired =
+      call === undefined
+        ? reply.calls
+        : await repairCalls(agent, call, reply.calls, attempt.signal, (error) => {
+            warn('a call could not be repaired', error);
+          });
+    const asked = repaired.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
+    const now = Date.now();
+    const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
+    const carried = await Promise.all(
+      asked.map(async (each, n) =>
+        n < most ? openCall(scope, tools, each, now) : refuseBeyond(scope, each, most, now),
+      ),
+    );
+    const ends = await endsOf(carried);
+    const opened = carried.map((each) =>
+      ends.has(each.call.toolCallId) ? endWith(scope, each, now) : each,
+    );
+    return { opened, isEnd: ends.size > 0 };
   }
 
-  /** Returns the calls that end the run; undefined if a stop cut the agent's conditions. */
-  async function endsOf(carried: readonly OpenedCall[]): Promise<ReadonlySet<string> | undefined> {
+  /** Returns the calls that end the run. @throws once the attempt is cut */
+  async function endsOf(carried: readonly OpenedCall[]): Promise<ReadonlySet<string>> {
     const calls = carried.map(({ call }) => call);
     const asked = calls.filter((call) => call.kind === 'client' && isOpen(call));
     if (asked.length === 0) return new Set();
@@ -141,7 +136,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     try {
       return await findEnds(agent, { rows, step }, asked, untilStalled(request.step));
     } catch (error) {
-      if (cutOf(attempt) === 'stop') return undefined;
+      if (cutOf(attempt) !== undefined) throw error;
       // The page is asked anyway; a failure of the condition counts before the next step.
       warn('a stop condition failed', error);
       return new Set();
@@ -150,7 +145,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
 
   async function over(): Promise<StepOutcome> {
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'completed' };
-    return store([], outcome, { answersStop: false, isUnasked: true, ...finalOf(outcome) });
+    return store([], outcome, { answersStop: false, isUnasked: true });
   }
 
   /** Closes calls that never completed after their arguments were streamed: people saw them. */
@@ -169,11 +164,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     const mode = record?.stop?.mode ?? 'interrupt';
     const status: TerminalStatus = mode === 'abort' ? 'aborted' : 'interrupted';
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status };
-    return store(closeAll(CUT_CALLS.stopped), outcome, {
-      answersStop: true,
-      interrupted: mode,
-      final: { status },
-    });
+    return store(closeAll(CUT_CALLS.stopped), outcome, { answersStop: true, interrupted: mode });
   }
 
   async function failed({
@@ -187,7 +178,6 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     return store(closeAll(CUT_CALLS.failed), outcome, {
       answersStop: true,
       interrupted: 'failure',
-      final: { status: 'failed', error },
       ...(isOfPrompt(newest) && { refused: newest }),
     });
   }
@@ -209,9 +199,14 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
   async function store(
     opened: OpenedCall[],
     outcome: StepOutcome,
-    ending: Pick<CommitInput, 'answersStop' | 'final' | 'output'> & {
+    {
+      interrupted,
+      isUnasked = false,
+      refused,
+      ...ending
+    }: Pick<CommitInput, 'answersStop' | 'output'> & {
       interrupted?: Interruption;
-      isUnasked?: true;
+      isUnasked?: boolean;
       /** Code of a refusal; the next turn omits the new parts. */
       refused?: string;
     },
@@ -220,21 +215,21 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     const calls = opened.map(({ call }) => call);
     const parts = withCalls(reply, calls, ref.runId);
     // A reply that was cut before its first part leaves no visible row.
-    const isBlank = ending.isUnasked === true || ending.interrupted !== undefined;
-    const isEmpty = isBlank && parts.length === 0;
+    const isEmpty = parts.length === 0 && (isUnasked || interrupted !== undefined);
     const finish = reply.finish();
     const compaction = compactions?.made();
     const row: AssistantRow | undefined =
-      isEmpty && ending.refused === undefined
+      isEmpty && refused === undefined
         ? undefined
         : {
             ...toRow(parts),
-            interrupted: ending.interrupted,
-            ...toNotes(parts, call, ending.refused),
+            interrupted,
+            ...toNotes(parts, call, refused),
             ...(isEmpty && { display: true }),
             ...(compaction !== undefined && { compaction }),
           };
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
+    const shown = { isShown: reply.begun(), hasRow: row !== undefined && row.display !== true };
     const result = owned(
       await deps.store.steps.commit({
         writer,
@@ -242,18 +237,21 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
         row,
         calls,
         chunks: [
-          ...openingChunks(scope, now, shown(row)),
+          ...openingChunks(scope, now, shown),
           ...opened.flatMap(({ chunks }) => chunks),
-          ...closing(row, checkpointId, now),
+          ...closingChunks(scope, checkpointId, now, {
+            ...shown,
+            interrupted,
+            ...(finish && { finish: { usage: finish.usage, finishReason: finish.reason } }),
+          }),
         ],
         outcome,
         checkpointId,
-        answersStop: ending.answersStop,
         usage,
         finishReason: finish?.reason,
         model: call?.name ?? modelNameOf(agent.llmConfig),
-        output: ending.output,
-        final: ending.final,
+        ...finalOf(outcome),
+        ...ending,
         now,
       }),
     );
@@ -280,25 +278,6 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
       answered: request.answered?.(),
     };
     return { role: 'assistant', messageId, runId: ref.runId, step: ref.step, parts, ...kept };
-  }
-
-  function shown(row: AssistantRow | undefined): ShownReply {
-    return { isShown: reply.begun(), hasRow: row !== undefined && row.display !== true };
-  }
-
-  function closing(
-    row: AssistantRow | undefined,
-    checkpointId: string,
-    timestamp: number,
-  ): StreamChunk[] {
-    const finish = reply.finish();
-    return closingChunks(scope, checkpointId, timestamp, {
-      ...shown(row),
-      interrupted: row?.interrupted,
-      ...(finish !== undefined && {
-        finish: { usage: finish.usage, finishReason: finish.reason },
-      }),
-    });
   }
 
   return { complete, over, stopped, failed };

@@ -1,4 +1,5 @@
 import { type Attempt, AttemptFailure, createCut } from '../../activities/attempt.js';
+import { NOT_HELD } from '../../activities/lease.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { retryDelay } from '../../protocol/time.js';
 import { pause, type Clock } from './clock.js';
@@ -125,9 +126,7 @@ export function openLocalAttempt(
     ageMs: () => Date.now() - beganMs,
     outlived: () => false,
     budget: LIMITS.attempts,
-    registered: Promise.resolve(),
-    becomePatient: () => Promise.resolve(() => undefined),
-    executing: () => () => undefined,
+    ...NOT_HELD,
     leaveProgress: () => undefined,
     progress: () => undefined,
     noteUnbegun: () => undefined,

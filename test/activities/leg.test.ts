@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTool, type ToolConfig, type ToolDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { OpenCalls } from '../../protocol/run.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { createLegHarness, openProcess } from '../support/leg-harness.js';
@@ -187,8 +188,11 @@ describe('a leg', () => {
   it('hands over at a step boundary when its time is over, or its worker shuts down', async () => {
     const model = () => fakeModel(asking(['echo'], ['echo']));
     const tools = [tool('echo', () => 'ok')];
-    const timed = createLegHarness({ model: model(), tools }, { legMs: 0 });
+    let ms = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => (ms += LIMITS.legMs));
+    const timed = createLegHarness({ model: model(), tools });
     const first = await timed.leg(await timed.begin());
+    clock.mockRestore();
     expect(first.at.next).toMatchObject({ do: 'open', machine: ['echo-1-0'] });
     let isDraining = false;
     const drained = createLegHarness(
@@ -245,19 +249,22 @@ describe('a leg', () => {
 
   it('waits for calls that have begun before its attempt fails', async () => {
     let isOver = false;
-    const { begin, leg, deps } = createLegHarness({
-      model: fakeModel(asking(['slow', 'faulty'])),
-      tools: [
-        tool('slow', async () => {
-          await new Promise((resolve) => setTimeout(resolve, 30));
-          isOver = true;
-        }),
-        tool('faulty', () => 'ok'),
-      ],
-    });
-    const { start } = deps.store.calls;
-    deps.store.calls.start = (input) =>
-      input.toolCallId.startsWith('faulty') ? Promise.reject(new Error('away')) : start(input);
+    const { begin, leg } = createLegHarness(
+      {
+        model: fakeModel(asking(['slow', 'faulty'])),
+        tools: [
+          tool('slow', async () => {
+            await new Promise((resolve) => setTimeout(resolve, 30));
+            isOver = true;
+          }),
+          tool('faulty', () => 'ok'),
+        ],
+      },
+      {
+        start: (start) => (input) =>
+          input.toolCallId.startsWith('faulty') ? Promise.reject(new Error('away')) : start(input),
+      },
+    );
     await expect(leg(await begin())).rejects.toThrow('away');
     expect(isOver).toBe(true);
   });

@@ -1,27 +1,18 @@
 import type { LanguageModel } from 'ai';
 import type { z } from 'zod';
 import type { Attempt } from '../../activities/attempt.js';
-import { createAnswerActivities } from '../../activities/answers.js';
-import { createLeg, toLegProgress, type LegParts } from '../../activities/leg/run-leg.js';
-import { createModelStep } from '../../activities/model/model-step.js';
-import { createRunAgents } from '../../activities/run-agent.js';
-import { createRunEnd } from '../../activities/run-parts.js';
-import { createToolCall } from '../../activities/tool-call.js';
 import type { ActivityDeps } from '../../activities/deps.js';
-import {
-  AgentRegistry,
-  defineAgent,
-  type AgentDefinition,
-  type ToolSource,
-  type ToolDefinition,
-} from '../../agents/index.js';
+import { toLegProgress } from '../../activities/leg/run-leg.js';
+import { createRunParts } from '../../activities/run-parts.js';
+import { AgentRegistry, defineAgent, type AgentConfig } from '../../agents/index.js';
 import { openLocalAttempt } from '../../extensions/one-process/attempts.js';
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
-import type { RunRecord } from '../../store/contract/runs.js';
-import { createMemoryStores } from '../../store/memory/index.js';
 import type { Row } from '../../protocol/rows.js';
+import type { Calls } from '../../store/contract/calls.js';
+import type { RunRecord } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
-import { AGENT, drive, userMessage, type SessionDriver } from './session-driver.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { AGENT, changing, drive, userMessage, type SessionDriver } from './session-driver.js';
 
 /** A worker process that dies: its next operation never returns. */
 export interface Process {
@@ -54,53 +45,38 @@ export interface LegHarness {
   leg: (run: RunRecord, process?: Process, more?: Partial<LegRef>) => Promise<LegOutcome>;
 }
 
-interface AgentInLegs {
+type StartsCalls = (start: Calls['start']) => Calls['start'];
+
+interface AgentInLegs extends Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> {
   model: LanguageModel;
-  tools?: readonly ToolDefinition[];
-  outputSchema?: z.ZodType;
-  toolSources?: readonly ToolSource[];
 }
 
 /** Creates the loop of a leg over the memory store, with real steps and calls, without Temporal. */
 export function createLegHarness(
-  { model, tools = [], outputSchema, toolSources }: AgentInLegs,
-  parts: Partial<LegParts> = {},
+  { model, ...agent }: AgentInLegs,
+  { start, ...options }: Pick<ActivityDeps, 'isDraining'> & { start?: StartsCalls } = {},
 ): LegHarness {
   const stores = createMemoryStores();
-  const agent: AgentDefinition = defineAgent({
-    name: AGENT,
-    systemPrompt: '',
-    activities: 'leg',
-    tools,
-    ...(toolSources !== undefined && { toolSources }),
-    ...(outputSchema !== undefined && { outputSchema }),
-    llmConfig: { model },
-  });
+  const own = { name: AGENT, systemPrompt: '', activities: 'leg', ...agent } as const;
   const asked: string[] = [];
-  const { steps, calls } = stores.store;
-  const store = {
-    ...stores.store,
-    steps: { ...steps, ...noted(asked, steps, ['claim', 'commit']) },
-    calls: { ...calls, ...noted(asked, calls, ['start', 'settle']) },
-  };
   const deps: ActivityDeps = {
-    store,
+    store: changing(stores.store, (changes) => {
+      const { steps } = changes;
+      const calls = { ...changes.calls, ...(start && { start: start(changes.calls.start) }) };
+      return {
+        ...changes,
+        steps: { ...steps, ...noted(asked, steps, ['claim', 'commit']) },
+        calls: { ...calls, ...noted(asked, calls, ['start', 'settle']) },
+      };
+    }),
     streamManager: stores.streamManager,
-    agents: new AgentRegistry([agent]),
+    agents: new AgentRegistry([defineAgent({ ...own, llmConfig: { model } })]),
     services: {},
     startNext: () => Promise.resolve(),
     logger: { info: () => undefined, warn: () => undefined },
+    ...options,
   };
-  const runAgents = createRunAgents(deps);
-  const leg = createLeg({
-    modelStep: createModelStep(deps, runAgents),
-    toolCall: createToolCall(deps, runAgents),
-    next: deps.store.runs.next,
-    look: createAnswerActivities(deps).look,
-    endRun: createRunEnd(deps, runAgents).endRun,
-    isDraining: () => false,
-    ...parts,
-  });
+  const { leg } = createRunParts(deps);
   const session = drive(stores);
   return {
     session,
