@@ -123,11 +123,9 @@ export type ToolResultTaken = z.infer<typeof ToolResultTaken>;
 
 /** The session to report on. */
 export const AgentTarget = z.object({ sessionId: SessionId });
-export type AgentTarget = z.infer<typeof AgentTarget>;
 
 /** The session to follow and the position to start from; `Last-Event-ID` takes precedence. */
 export const AgentEventsQuery = AgentTarget.extend({ fromSequence: z.string().optional() });
-export type AgentEventsQuery = z.infer<typeof AgentEventsQuery>;
 
 const count = z.number();
 

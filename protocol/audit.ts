@@ -47,7 +47,6 @@ export const AuditQuery = AuditFilter.extend({
   /** Number of the newest entry that the client has, so that a polling client misses none. */
   after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
 });
-export type AuditQuery = z.infer<typeof AuditQuery>;
 
 /** `GET /api/operator/audit/export`: all entries that match, newest first, one JSON object a line. */
 export const AuditExportQuery = AuditFilter;

@@ -99,6 +99,7 @@ export type FinishReason = z.infer<typeof FinishReason>;
 export const Usage = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
+  /** Part of the input: read from the provider's cache, and written to it. */
   cachedTokens: z.number().optional(),
   cacheWriteTokens: z.number().optional(),
   /** Extension: part of the output. */

@@ -1,62 +1,4 @@
-/** Error codes of the contract; a closed set. */
-export type ErrorCode =
-  | 'validation_error'
-  | 'not_found'
-  | 'checkpoint_not_found'
-  | 'message_not_found'
-  | 'agent_not_found'
-  | 'model_not_found'
-  | 'agent_required'
-  | 'agent_mismatch'
-  | 'agent_already_running'
-  | 'queue_full'
-  | 'quota_exceeded'
-  | 'budget_exceeded'
-  | 'message_conflict'
-  | 'idempotency_conflict'
-  | 'session_exists'
-  | 'schedule_exists'
-  | 'nothing_to_do'
-  | 'body_too_large'
-  | 'message_too_large'
-  | 'unsupported_media_type'
-  | 'unauthorized'
-  | 'not_allowed'
-  | 'second_person_required'
-  | 'invalid_query'
-  | 'too_many_requests'
-  | 'too_many_streams'
-  | 'unavailable'
-  | 'already_completed'
-  | 'not_pending'
-  | 'kind_mismatch'
-  | 'stale_run'
-  | 'client_out_of_step'
-  | 'expired'
-  | 'webhook_closed'
-  | 'late_answer_after_timeout'
-  | 'call_leased'
-  | 'no_deadline'
-  | 'deadline_too_far'
-  | 'answer_too_large'
-  | 'invalid_result'
-  | 'invalid_input'
-  | 'not_resumable'
-  | 'stale_state'
-  | 'invalid_patch'
-  | 'invalid_chunk'
-  | 'chunk_too_large'
-  | 'stream_owned'
-  | 'stream_paused'
-  | 'stream_ended'
-  | 'stream_truncated'
-  | 'writer_fenced'
-  | 'writer_closed'
-  | 'rewound'
-  | 'corrupt_record'
-  | 'internal_error';
-
-/** HTTP status of each code. */
+/** Error codes of the contract, a closed set, with their HTTP statuses. */
 export const HTTP_STATUS = {
   validation_error: 400,
   not_found: 404,
@@ -113,7 +55,8 @@ export const HTTP_STATUS = {
   rewound: 409,
   corrupt_record: 500,
   internal_error: 500,
-} as const satisfies Record<ErrorCode, number>;
+} as const;
+export type ErrorCode = keyof typeof HTTP_STATUS;
 
 /**
  * `isInstance` looks for this mark, since classes differ after module reloads and between

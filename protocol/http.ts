@@ -110,7 +110,6 @@ export const SessionId = z
   .string()
   .regex(SESSION_ID, 'The session id must match [A-Za-z0-9_-]{1,128}.')
   .meta({ id: 'SessionId' });
-export type SessionId = z.infer<typeof SessionId>;
 
 /** Path parameters of routes for one conversation. */
 export const SessionPath = z.object({ sessionId: SessionId });
@@ -118,11 +117,9 @@ export type SessionPath = z.infer<typeof SessionPath>;
 
 /** Path parameters of routes for a pending call. */
 export const CallPath = z.object({ sessionId: SessionId, toolCallId: id });
-export type CallPath = z.infer<typeof CallPath>;
 
 /** Path parameters of routes for a file of a conversation. */
 export const FilePath = z.object({ sessionId: SessionId, fileId: id });
-export type FilePath = z.infer<typeof FilePath>;
 
 /** Name of a file that is sent as a body. */
 export const FileQuery = z.object({
@@ -131,7 +128,6 @@ export const FileQuery = z.object({
     .max(4 * LIMITS.idChars)
     .optional(),
 });
-export type FileQuery = z.infer<typeof FileQuery>;
 
 export const ChatRequest = z
   .object({
@@ -166,7 +162,6 @@ export const SnapshotQuery = z.object({
   /** Includes the reply that is being written, for readers that do not follow the stream. */
   includePartialContent: z.enum(['true', 'false']).optional(),
 });
-export type SnapshotQuery = z.infer<typeof SnapshotQuery>;
 
 export const StopBody = z
   .object({
@@ -238,7 +233,6 @@ export const LeaseBody = z.object({
   holder: z.string().min(1).max(LIMITS.idChars),
   forMs: z.int().nonnegative().max(LIMITS.leaseMs).default(30_000),
 });
-export type LeaseBody = z.infer<typeof LeaseBody>;
 
 export const ExtendBody = z.object({
   byMs: z.int().positive().max(LIMITS.deadlineAheadMs),
@@ -261,11 +255,9 @@ export const ConversationsQuery = WaitingQuery.extend({
   /** Only conversations whose title contains this text; ignores case. */
   q: z.string().max(LIMITS.idChars).optional(),
 });
-export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
 /** The queued message to remove. Default: all. */
 export const QueueQuery = z.object({ id: z.string().optional() });
-export type QueueQuery = z.infer<typeof QueueQuery>;
 
 /** New text for a queued message. */
 export const QueueEdit = z.object({

@@ -1,25 +1,8 @@
 import { z } from 'zod';
 import { ROLES } from './actor.js';
-import {
-  AnswerBody,
-  CallPath,
-  ExtendBody,
-  MessagesQuery,
-  RetryBody,
-  SessionId,
-  SessionPath,
-  StopBody,
-  WaitingQuery,
-} from './http.js';
+import { AnswerBody, ExtendBody, RetryBody, SessionId, SessionPath, WaitingQuery } from './http.js';
 import { LIMITS } from './limits.js';
-import {
-  AnswerReply,
-  ExtendReply,
-  HiddenMessages,
-  MessagesReply,
-  PendingQuestion,
-  WaitingSession,
-} from './replies.js';
+import { HiddenMessages, MessagesReply, PendingQuestion, WaitingSession } from './replies.js';
 import { RUN_STATUSES } from './run.js';
 
 /**
@@ -53,13 +36,11 @@ export const OperatorRunsQuery = RunFilter.extend({
   limit: z.coerce.number().int().min(1).max(LIMITS.operatorPage).default(20),
   cursor: z.string().min(1).max(LIMITS.runCursorChars).optional(),
 });
-export type OperatorRunsQuery = z.infer<typeof OperatorRunsQuery>;
 
 /** `GET /api/operator/runs/count`: number of matching runs by status, agent or tenant. */
 export const OperatorRunCountQuery = RunFilter.omit({ owner: true }).extend({
   groupBy: z.enum(['status', 'agent', 'tenant']).default('status'),
 });
-export type OperatorRunCountQuery = z.infer<typeof OperatorRunCountQuery>;
 
 /** Path parameter of routes for one run: its id as replies show it. */
 export const OperatorRunPath = z.object({
@@ -68,7 +49,6 @@ export const OperatorRunPath = z.object({
     .min(1)
     .max(3 * LIMITS.idChars),
 });
-export type OperatorRunPath = z.infer<typeof OperatorRunPath>;
 
 /** `GET /api/operator/waiting`: longest waiting first. */
 export const OperatorWaitingQuery = WaitingQuery.extend({
@@ -77,7 +57,6 @@ export const OperatorWaitingQuery = WaitingQuery.extend({
   /** Only this conversation, which its owner may ask for as well. */
   session: SessionId.optional(),
 });
-export type OperatorWaitingQuery = z.infer<typeof OperatorWaitingQuery>;
 
 /** `POST /api/operator/waiting/:sessionId/:toolCallId`: an answer as in a chat, with a reason. */
 export const OperatorAnswerBody = z.union([
@@ -89,15 +68,9 @@ export type OperatorAnswerBody = z.infer<typeof OperatorAnswerBody>;
 
 /** `POST /api/operator/waiting/:sessionId/:toolCallId/extend`. */
 export const OperatorExtendBody = ExtendBody.extend({ reason });
-export type OperatorExtendBody = z.infer<typeof OperatorExtendBody>;
-
-/** `POST /api/operator/runs/:runId/stop`. */
-export const OperatorStopBody = StopBody;
-export type OperatorStopBody = z.infer<typeof OperatorStopBody>;
 
 /** `POST /api/operator/runs/:runId/resume`. */
 export const OperatorResumeBody = z.object({ reason }).prefault({});
-export type OperatorResumeBody = z.infer<typeof OperatorResumeBody>;
 
 /** `POST /api/operator/runs/:runId/retry`: the point to repeat the turn from, and a reason. */
 export const OperatorRetryBody = z
@@ -106,7 +79,6 @@ export const OperatorRetryBody = z
     message: 'give checkpointId or messageId, not both',
   })
   .prefault({});
-export type OperatorRetryBody = z.infer<typeof OperatorRetryBody>;
 
 /** `POST /api/operator/runs/:runId/fork`: the step to continue after, and a reason. */
 export const OperatorForkBody = z.object({
@@ -116,7 +88,6 @@ export const OperatorForkBody = z.object({
   sessionId: SessionPath.shape.sessionId.optional(),
   reason,
 });
-export type OperatorForkBody = z.infer<typeof OperatorForkBody>;
 
 /** Body of its reply: the copy, and the run that continues in it. */
 export const OperatorForkReply = z.object({ sessionId: z.string(), runId: z.string() });
@@ -127,7 +98,6 @@ export const OperatorEventsQuery = z.object({
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(LIMITS.replayPage).default(LIMITS.replayPage),
 });
-export type OperatorEventsQuery = z.infer<typeof OperatorEventsQuery>;
 
 /** Reply: the log's entries of the run's turn, in order. */
 export const OperatorEvents = z.object({
@@ -144,17 +114,6 @@ export const OperatorEvents = z.object({
   next: z.number().optional(),
 });
 export type OperatorEvents = z.infer<typeof OperatorEvents>;
-
-/** `GET /api/operator/sessions/:sessionId`: the range of messages. */
-export const OperatorSessionQuery = MessagesQuery;
-export type OperatorSessionQuery = z.infer<typeof OperatorSessionQuery>;
-
-export {
-  CallPath as OperatorCallPath,
-  SessionPath as OperatorSessionPath,
-  AnswerReply as OperatorAnswerReply,
-  ExtendReply as OperatorExtendReply,
-};
 
 export const OperatorRun = z
   .object({

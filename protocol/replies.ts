@@ -361,7 +361,6 @@ export type FrontendSnapshot<State = Record<string, unknown>, Message = unknown>
 
 /** `DELETE /api/chat/:sessionId`: with the receipt, or without a body. */
 export const EraseQuery = z.object({ receipt: z.enum(['true', 'false']).optional() });
-export type EraseQuery = z.infer<typeof EraseQuery>;
 
 /** Receipt of an erasure. */
 export const ErasureReply = z

@@ -3,6 +3,8 @@
  * imports this file.
  */
 
+import type { Usage } from './chunk.js';
+
 /** Status of a run; the last four are terminal. */
 export const RUN_STATUSES = [
   'starting',
@@ -318,15 +320,7 @@ export interface AgentState {
  * Usage of a run's model calls, including those of discarded attempts. Fields that are 0 are
  * absent.
  */
-export interface RunUsage {
-  inputTokens: number;
-  outputTokens: number;
-  /** Part of `inputTokens`: read from the provider's cache. */
-  cachedTokens?: number;
-  /** Part of `inputTokens`: written to the provider's cache. */
-  cacheWriteTokens?: number;
-  /** Part of `outputTokens`. */
-  reasoningTokens?: number;
+export interface RunUsage extends Usage {
   /** Millionths of a dollar, according to the agent's `pricing`. */
   costMicroUsd?: number;
 }

@@ -54,7 +54,6 @@ export const OperatorScheduleBody = z
   .refine(({ overlap, whenBusy }) => overlap !== 'allow_all' || whenBusy !== 'wait', {
     message: 'firings that begin beside each other may not wait: they would gather without bound',
   });
-export type OperatorScheduleBody = z.infer<typeof OperatorScheduleBody>;
 
 export const OperatorSchedulePath = z.object({ name });
 

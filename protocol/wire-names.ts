@@ -23,7 +23,7 @@ export const HEADERS = {
  * Names of parts with which the runtime reports the progress of a run to a page. A custom event
  * with such a name would be mistaken for one of the runtime.
  */
-export const RESERVED_EVENT_NAMES = [
+export const RESERVED_EVENT_NAMES: readonly string[] = [
   'run-interrupted',
   'run-resumed',
   'run-paused',
@@ -41,10 +41,7 @@ export const RESERVED_EVENT_NAMES = [
   'resume-rejected',
   'error',
   'output',
-] as const;
-export type ReservedEventName = (typeof RESERVED_EVENT_NAMES)[number];
-
-const RESERVED: ReadonlySet<string> = new Set(RESERVED_EVENT_NAMES);
+];
 
 /** Formats the type of the part that shows a custom event; unusual characters become dashes. */
 export function toEventPartType(eventName: string): `data-${string}` {
@@ -53,7 +50,7 @@ export function toEventPartType(eventName: string): `data-${string}` {
 
 /** Returns true if the event's part would have the name of one of the runtime's own parts. */
 export function isReservedEventName(eventName: string): boolean {
-  return RESERVED.has(toEventPartType(eventName).slice('data-'.length));
+  return RESERVED_EVENT_NAMES.includes(toEventPartType(eventName).slice('data-'.length));
 }
 
 /** Metadata keys of user messages that have a meaning for the runtime. */

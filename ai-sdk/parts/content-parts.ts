@@ -1,24 +1,7 @@
 import type { ChunkOf, Interruption, StreamChunk } from '../../protocol/chunk.js';
-import { toEventPartType, type ReservedEventName } from '../../protocol/wire-names.js';
+import { isReservedEventName, toEventPartType } from '../../protocol/wire-names.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { UIStreamPart } from './ui-stream-part.js';
-
-/** Control-flow chunks and the part names under which pages see them. */
-const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${ReservedEventName}`>> = {
-  run_interrupted: 'data-run-interrupted',
-  run_resumed: 'data-run-resumed',
-  run_paused: 'data-run-paused',
-  turn_started: 'data-turn-started',
-  queue_changed: 'data-queue-changed',
-  executor_superseded: 'data-executor-superseded',
-  checkpoint_created: 'data-checkpoint-created',
-  step_committed: 'data-step-committed',
-  step_discarded: 'data-step-discarded',
-  stream_resync: 'data-stream-resync',
-  state_patch: 'data-state-patch',
-  subagent_start: 'data-subagent-start',
-  subagent_end: 'data-subagent-end',
-};
 
 /** Common fields of chunks that pages do not need. */
 const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp', 'undo']);
@@ -30,12 +13,12 @@ const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp', 'undo'
 export function toControlPart(chunk: ChunkOf<'stream_resync'>): UIStreamPart;
 export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined;
 export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
-  const name = CONTROL_NAMES[chunk.type];
-  if (name === undefined) return undefined;
+  const name = chunk.type.replaceAll('_', '-');
+  if (!isReservedEventName(name)) return undefined;
   const fields = Object.entries(chunk).filter(([key]) => !BASE_FIELDS.has(key));
   const data: Record<string, unknown> = Object.fromEntries(fields);
   if ('subSessionId' in chunk) data.subSessionId = toShownSessionId(chunk.subSessionId);
-  return { type: name, data, transient: true };
+  return { type: toEventPartType(name), data, transient: true };
 }
 
 /**

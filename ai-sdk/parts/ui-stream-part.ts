@@ -18,45 +18,23 @@ export type UIStreamPart =
   | ({ type: 'text-delta' | 'reasoning-delta'; id: string; delta: string } & OfProvider)
   | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic?: true }
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
-  | {
-      type: 'tool-input-available';
-      toolCallId: string;
-      toolName: string;
-      input: unknown;
-      dynamic?: true;
-      providerExecuted?: true;
-    }
-  | {
-      type: 'tool-input-error';
-      toolCallId: string;
-      toolName: string;
-      input: unknown;
-      errorText: string;
-      dynamic?: true;
-      providerExecuted?: true;
-    }
+  | ({ type: 'tool-input-available'; toolName: string; input: unknown } & OfCall)
+  | ({ type: 'tool-input-error'; toolName: string; input: unknown; errorText: string } & OfCall)
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
-  | {
-      type: 'tool-output-available';
-      toolCallId: string;
-      output: unknown;
-      dynamic?: true;
-      providerExecuted?: true;
-      /** True while the call is still being executed. */
-      preliminary?: true;
-    }
-  | {
-      type: 'tool-output-error';
-      toolCallId: string;
-      errorText: string;
-      dynamic?: true;
-      providerExecuted?: true;
-    }
+  /** `preliminary`: the call is still being executed. */
+  | ({ type: 'tool-output-available'; output: unknown; preliminary?: true } & OfCall)
+  | ({ type: 'tool-output-error'; errorText: string } & OfCall)
   | { type: 'tool-output-denied'; toolCallId: string }
   | UISourcePart
   | ({ type: 'file'; url: string; mediaType: string } & OfProvider)
   | { type: `data-${string}`; data: unknown; transient?: true }
   | NewerStreamPart;
+
+interface OfCall {
+  toolCallId: string;
+  dynamic?: true;
+  providerExecuted?: true;
+}
 
 /** Parts that only newer v7 clients know; sent to clients that declare that they do. */
 export type NewerStreamPart =

@@ -60,16 +60,19 @@ export async function readOwned(
 /** The user that sends a request. */
 export interface Caller {
   userId: string;
-  tenantId?: string;
-  /** Permissions in conversations of others within the tenant. Default: none. */
-  roles?: readonly Role[];
+  tenantId?: string | undefined;
+  /**
+   * Permissions in conversations of others within the tenant, and as an approver of tools that
+   * demand roles. Default: none.
+   */
+  roles?: readonly Role[] | undefined;
   /**
    * Id of the person, equal for all of the person's accounts in several tenants. Default: accounts
    * with the same `userId` are one person's.
    */
-  personId?: string;
+  personId?: string | undefined;
   /** True on a server without sign-in: every request comes from this user, and no tool can demand another. */
-  isEveryone?: boolean;
+  isEveryone?: boolean | undefined;
 }
 
 /**
@@ -85,21 +88,9 @@ export function isOwner(
 }
 
 /** Builds the caller of a request whose fields are all optional. */
-export function toCaller(sent: {
-  userId?: string | undefined;
-  tenantId?: string | undefined;
-  roles?: readonly Role[] | undefined;
-  personId?: string | undefined;
-  isEveryone?: boolean | undefined;
-}): Caller {
+export function toCaller(sent: Partial<Caller>): Caller {
   const { userId = ANONYMOUS, tenantId, roles, personId, isEveryone } = sent;
-  return {
-    userId,
-    ...(tenantId !== undefined && { tenantId }),
-    ...(roles !== undefined && { roles }),
-    ...(personId !== undefined && { personId }),
-    ...(isEveryone === true && { isEveryone }),
-  };
+  return { userId, tenantId, roles, personId, isEveryone };
 }
 
 /** The agents of a host; an `AgentRegistry` fits. */

@@ -95,8 +95,7 @@ function toSubject(session: Conversation | undefined, call: CallSpec | undefined
   const subject: Subject = {};
   if (session !== undefined) {
     const { sessionId, owner, tenant, agent } = session;
-    subject.session = { sessionId: toShownSessionId(sessionId), owner, agent };
-    if (tenant !== undefined) subject.session.tenant = tenant;
+    subject.session = { sessionId: toShownSessionId(sessionId), owner, tenant, agent };
   }
   if (call !== undefined) {
     const { toolCallId, toolName, kind, input } = call;

@@ -1,5 +1,4 @@
 import type { Runs } from '../../runs/runs.js';
-import type { Role } from '../../protocol/actor.js';
 import type { BusyPolicy } from '../../protocol/replies.js';
 import type { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
@@ -7,7 +6,7 @@ import { joinParts } from '../../store/contract/shared-data.js';
 import type { Store } from '../../store/contract/store.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { ConfigurationError } from '../parts/errors.js';
-import type { AddressedAgents } from './access.js';
+import type { AddressedAgents, Caller } from './access.js';
 import type { Authorize } from './authority.js';
 import type { RejectedIntent } from './resume-intent.js';
 
@@ -15,7 +14,7 @@ import type { RejectedIntent } from './resume-intent.js';
 export type IncomingRequest = Pick<Request, 'method' | 'headers'> &
   Partial<Pick<Request, 'signal'>>;
 
-export interface HandleChatStreamParams {
+export interface HandleChatStreamParams extends Partial<Caller> {
   sessionId: string;
   /** The messages as posted; only the tail is read. Empty for a request without messages. */
   messages: readonly PostedMessage[];
@@ -24,13 +23,6 @@ export interface HandleChatStreamParams {
    * it on GET as on POST, or a reconnect gets a 204.
    */
   userId?: string | undefined;
-  tenantId?: string | undefined;
-  /** Checked for tools that demand roles of their approvers, and kept in the audit trail. */
-  roles?: readonly Role[] | undefined;
-  /** Equal for all accounts of one person. */
-  personId?: string | undefined;
-  /** True on a server without sign-in, where no tool can demand another person. */
-  isEveryone?: boolean | undefined;
   /** Default metadata of user messages. */
   metadata?: Record<string, string> | undefined;
   /** Source of the resume position and the client's profile. GET reads, other methods post. */

@@ -14,6 +14,7 @@ import {
 } from '../../api/extension.js';
 import { notFound } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
+import { StopBody } from '../../protocol/http.js';
 import {
   OperatorResumeBody,
   OperatorRetryBody,
@@ -23,7 +24,6 @@ import {
   OperatorRunPath,
   OperatorRuns,
   OperatorRunsQuery,
-  OperatorStopBody,
 } from '../../protocol/operator.js';
 import { RetryReply, StopReply } from '../../protocol/replies.js';
 import { RUN_STATUSES } from '../../protocol/run.js';
@@ -108,7 +108,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     id: 'stopRun',
     audits: 'act',
     summary: 'Stop a run of the tenant; its partial reply is kept',
-    body: OperatorStopBody,
+    body: StopBody,
     replies: { 202: { description: 'The effect of the stop.', content: { json: StopReply } } },
     refusals: REFUSED,
     handle: async (call) => {

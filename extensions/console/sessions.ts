@@ -10,12 +10,8 @@ import {
 } from '../../api/extension.js';
 import { loadUIMessages, notFound } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { OperatorWorkers } from '../../protocol/operator.js';
-import {
-  OperatorSession,
-  OperatorSessionPath,
-  OperatorSessionQuery,
-} from '../../protocol/operator.js';
+import { MessagesQuery, SessionPath } from '../../protocol/http.js';
+import { OperatorSession, OperatorWorkers } from '../../protocol/operator.js';
 
 /** Operators' routes of the tenant's conversations and of the fleet's workers. */
 export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
@@ -25,8 +21,8 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
     id: 'readTenantSession',
     audits: 'read',
     summary: 'Read a conversation of the tenant',
-    params: OperatorSessionPath,
-    query: OperatorSessionQuery,
+    params: SessionPath,
+    query: MessagesQuery,
     replies: inJson(
       200,
       'A page of its messages, oldest first, and what waits for people.',

@@ -15,10 +15,10 @@ import {
   toOperatorQuestions,
 } from '../../api/extension.js';
 import { requireAllowed } from '../../ai-sdk/index.js';
+import { CallPath } from '../../protocol/http.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import {
   OperatorAnswerBody,
-  OperatorCallPath,
   OperatorExtendBody,
   OperatorWaiting,
   OperatorWaitingQuery,
@@ -27,7 +27,7 @@ import {
 import { AnswerReply, ExtendReply } from '../../protocol/replies.js';
 import type { WaitingSession } from '../../store/contract/waiting.js';
 
-const call = { method: 'post', params: OperatorCallPath } as const;
+const call = { method: 'post', params: CallPath } as const;
 const UNANSWERED = [
   'not_found',
   'not_allowed',

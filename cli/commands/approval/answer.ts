@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { OperatorAnswerReply, OperatorExtendReply } from '../../../protocol/operator.js';
+import type { AnswerReply, ExtendReply } from '../../../protocol/replies.js';
 import { SUITED } from '../../../protocol/act-on-each.js';
 import { parseApprovalId } from '../../../protocol/ids.js';
 import type { ShownCall } from '../../../protocol/shown-call.js';
@@ -187,7 +187,7 @@ export function createExtendCommand(cli: Cli): Command {
       const { by, reason, inputHash } = given;
       const shown = await nameShown(cli, work, call, { ask: 'Extend its deadline?', inputHash });
       const body = { byMs: by, reason, ...shown };
-      const reply = await api.post<OperatorExtendReply>(callPath(call, '/extend'), body);
+      const reply = await api.post<ExtendReply>(callPath(call, '/extend'), body);
       const deadline = new Date(reply.deadline).toISOString();
       await output.text(reply, () => `The deadline is ${deadline}.`);
     });
@@ -249,7 +249,7 @@ async function answer(
   const work = workOf<GlobalOptions & { yes?: boolean }>(cli, self);
   const { api, output } = work;
   const shown = await nameShown(cli, work, call, asked);
-  const reply = await api.post<OperatorAnswerReply>(callPath(call), { ...body, ...shown });
+  const reply = await api.post<AnswerReply>(callPath(call), { ...body, ...shown });
   await output.text(reply, () =>
     reply.result === 'edited'
       ? 'The changed input is stored, and waits for another approver.'
