@@ -56,17 +56,23 @@ async function main(): Promise<void> {
   const temporal = readTemporal(process.env);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   const keyIds = (payloadKeys ?? []).map(({ id }) => id);
-  const explain = () => explainTemporal({ ...temporal, taskQueue: config.TASK_QUEUE, keyIds });
+  const explain = (withinMs?: number) =>
+    explainTemporal({ ...temporal, taskQueue: config.TASK_QUEUE, keyIds, withinMs });
   const redisAddress = withoutSecrets(config.REDIS_URL);
+  const times = config.HELIX_TIMES;
   const [connection] = await Promise.all([
     untilReachable(
       `Temporal at ${temporal.address}`,
       async () =>
         inUsableNamespace(await Connection.connect(temporal.connection), temporal.namespace),
-      async () => (await explain()).fault,
+      async (withinMs) => (await explain(withinMs)).fault,
+      times.serverMs,
     ),
-    untilReachable(`Redis at ${redisAddress}`, redis.ping, () =>
-      explainRedis(config.REDIS_URL, redisAddress),
+    untilReachable(
+      `Redis at ${redisAddress}`,
+      redis.ping,
+      (withinMs) => explainRedis(config.REDIS_URL, redisAddress, withinMs),
+      times.serverMs,
     ),
   ]);
   void explain().then(({ warning }) => {
@@ -102,6 +108,7 @@ async function main(): Promise<void> {
     agents,
     ...describeRuns(config),
     meter: metrics.runs,
+    times,
     logger,
   });
 

@@ -3,6 +3,7 @@ import { BusyPolicy } from '../protocol/replies.js';
 import { LIMITS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isOrigin } from '../protocol/origin.js';
+import { TIMES, type Times } from '../protocol/times.js';
 import { secondsByTenant } from './audit-ttl.js';
 
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;
@@ -110,6 +111,22 @@ const proxies = list.transform((items) =>
   items.length === 1 && /^\d{1,2}$/.test(items[0] ?? '') ? Number(items[0]) : items,
 );
 
+const timeNames = Object.keys(TIMES) as (keyof Times)[];
+
+/** Some times by name, as JSON. */
+const times = z
+  .string()
+  .transform((value, context): unknown => {
+    try {
+      return JSON.parse(value);
+    } catch {
+      context.addIssue('must be JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.partialRecord(z.enum(timeNames), z.int().min(1)))
+  .transform((given): Times => ({ ...TIMES, ...given }));
+
 /** Every environment variable of the project, with its default. */
 const EnvSchema = z.object({
   PORT: port.prefault('3000'),
@@ -159,6 +176,8 @@ const EnvSchema = z.object({
   LEASE_ID: text.optional(),
   /** The `LEASE_ID` of a worker that has ended: its attempts are taken over without delay. */
   ENDED_LEASE_ID: text.optional(),
+  /** Shorter times for tests and rehearsals, see `TIMES`. */
+  HELIX_TIMES: times.prefault('{}'),
   DATA_DIR: text.default('.data'),
   TEMPORAL_UI_URL: pageUrl.optional(),
   DEFAULT_AGENT: text.optional(),

@@ -1,34 +1,35 @@
 import { sleep, withTimeout } from '../protocol/time.js';
+import { TIMES } from '../protocol/times.js';
 
 /** Start-up failed; the message tells the person who started the process why. */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
-/** Servers must answer within this time. */
-const PATIENCE_MS = 10_000;
 const RETRY_MS = 250;
 
 /**
  * Waits until a server answers.
  *
  * @param what the server in words, with its address
- * @param explain gives the reason in a sentence, if it can be found out
+ * @param explain gives the reason in a sentence, if it can be found out in that time
+ * @param withinMs time limit
  * @throws StartupError that names the server if it does not answer in time
  */
 export async function untilReachable<T>(
   what: string,
   connect: () => Promise<T>,
-  explain?: () => Promise<string | undefined>,
+  explain?: (withinMs: number) => Promise<string | undefined>,
+  withinMs = TIMES.serverMs,
 ): Promise<T> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const giveUpAt = Date.now() + withinMs;
   for (;;) {
     try {
       return await withTimeout(giveUpAt - Date.now(), connect());
     } catch {
       // The cause is in the server, so the message names only the server.
       if (Date.now() + RETRY_MS >= giveUpAt) {
-        throw new StartupError((await explain?.()) ?? `${what} cannot be reached.`);
+        throw new StartupError((await explain?.(withinMs / 2)) ?? `${what} cannot be reached.`);
       }
       await sleep(RETRY_MS);
     }

@@ -18,11 +18,6 @@ export const SEALED_FAILURE = 'Encrypted: see the details.';
 /** Failure type of an attempt that did not begin because the store did not answer. */
 export const STORE_UNREACHABLE = 'StoreUnreachable';
 
-/**
- * A workflow task of a dead worker is given to another worker after this time; Temporal's default
- * is 10 s.
- */
-export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 export const DEFAULT_TASK_QUEUE = 'agent-runs';
 
 /** Tools have their own task queue, so that they never take the place of a model step. */

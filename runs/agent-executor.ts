@@ -9,6 +9,7 @@ import { ConfigurationError } from '../protocol/errors.js';
 import type { RunMeter } from '../protocol/telemetry.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { joinStores } from '../store/contract/shared-data.js';
+import type { Times } from '../protocol/times.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { createRuns } from './create-runs.js';
@@ -56,6 +57,8 @@ interface ExecutorSettings {
   sessionUrl?: (sessionId: string, runId: string) => string;
   /** Optional capabilities; workers need the same. Default: none. */
   extensions?: readonly RunsExtension[] | undefined;
+  /** Times that pass before the runtime acts by itself. Default: `TIMES`. */
+  times?: Times;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;
   /** Default: no logging. */
@@ -97,7 +100,8 @@ export async function createAgentExecutor(
   }
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
-  const workflows = createRunWorkflows(client, taskQueue, stores.store, tracerOf(extensions));
+  const tracer = tracerOf(extensions);
+  const workflows = createRunWorkflows(client, taskQueue, stores.store, tracer, options.times);
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,

@@ -6,12 +6,8 @@ import {
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { runOfWorkflow, workflowIdOf } from '../protocol/ids.js';
 import type { Hint, RunInput } from '../protocol/run.js';
-import {
-  fairnessKeyOf,
-  SIGNALS,
-  WORKFLOW_TASK_TIMEOUT_MS,
-  WORKFLOW_TYPE,
-} from '../protocol/temporal-names.js';
+import { fairnessKeyOf, SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { TIMES } from '../protocol/times.js';
 import { withTimeout } from '../protocol/time.js';
 import type { RequestTracer } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
@@ -65,6 +61,7 @@ export function createRunWorkflows(
   taskQueue: string,
   { leases: all }: Pick<Store, 'leases'> = {},
   tracer?: RequestTracer,
+  times = TIMES,
 ): RunWorkflows {
   const { namespace } = client.options;
   const leases = all?.of(namespace);
@@ -91,7 +88,7 @@ export function createRunWorkflows(
             args: [input],
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
             workflowIdConflictPolicy: 'USE_EXISTING',
-            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+            workflowTaskTimeout: times.workflowTaskMs,
             staticSummary: `${input.agent}: turn ${String(input.turn)} of ${input.sessionId}`,
             staticDetails: labels.details,
             priority: { fairnessKey: fairnessKeyOf(labels.tenant) },

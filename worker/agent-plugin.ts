@@ -24,6 +24,7 @@ import { sessionOfRun } from '../protocol/ids.js';
 import type { RunStatus } from '../protocol/run.js';
 import { NO_METER } from '../protocol/telemetry.js';
 import { withTimeout } from '../protocol/time.js';
+import type { Times } from '../protocol/times.js';
 import { joinStores } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
@@ -69,6 +70,8 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   publicUrl?: string | undefined;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
+  /** Times that pass before the worker acts by itself. Default: `TIMES`. */
+  times?: Times;
   /** Optional capabilities; executors need the same. Default: none. */
   extensions?: readonly WorkerExtension[] | undefined;
   /** Concurrent model calls in one process. Default: 300. */
@@ -127,12 +130,13 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
           options.meter ?? Runtime.instance().metricMeter,
           options.meterTenants === true ? findTenant : undefined,
         ) ?? NO_METER;
+    const { times } = options;
     const { unansweredMs } = stores;
     const judging = extensions.find(({ liveness }) => liveness !== undefined);
     // The lease starts only when the worker runs, since `Worker.create` may fail after this.
-    held = leases && judging?.liveness?.({ namespace, unansweredMs, logger, leases });
+    held = leases && judging?.liveness?.({ namespace, unansweredMs, times, logger, leases });
     held?.countWith(meter);
-    const workflows = createRunWorkflows(client, taskQueue, stores.store);
+    const workflows = createRunWorkflows(client, taskQueue, stores.store, undefined, times);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
     const runs = createRuns({
       ...stores,
@@ -208,6 +212,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       meter,
       logger,
       eagerSlots: toEagerSlots(worker, options),
+      times,
     });
     const withRuns = createCalledRunActivities({ store: stores.store, agents, runs });
     const others = parts.map((part) => part.activities ?? {});

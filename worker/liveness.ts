@@ -1,5 +1,6 @@
 import type { Lease } from '../activities/lease.js';
 import type { RunMeter } from '../protocol/telemetry.js';
+import type { Times } from '../protocol/times.js';
 import type { Leases } from '../store/contract/leases.js';
 import type { TakeOver } from './take-over.js';
 
@@ -22,6 +23,8 @@ export interface LivenessDeps {
   leases: Leases;
   namespace: string;
   unansweredMs: (() => number) | undefined;
+  /** Default: `TIMES`. */
+  times?: Times | undefined;
   logger: {
     info: (fields: object, message: string) => void;
     warn: (fields: object, message: string) => void;

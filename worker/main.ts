@@ -29,6 +29,7 @@ async function main(): Promise<void> {
       leases,
       namespace: temporal.namespace,
       unansweredMs: redis.unansweredMs,
+      times: config.HELIX_TIMES,
       logger,
     });
   lease?.lease.load();

@@ -47,8 +47,12 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   Runtime.install(metrics.runtime);
 
   const redisAddress = withoutSecrets(config.REDIS_URL);
-  await untilReachable(`Redis at ${redisAddress}`, redis.ping, () =>
-    explainRedis(config.REDIS_URL, redisAddress),
+  const { serverMs } = config.HELIX_TIMES;
+  await untilReachable(
+    `Redis at ${redisAddress}`,
+    redis.ping,
+    (withinMs) => explainRedis(config.REDIS_URL, redisAddress, withinMs),
+    serverMs,
   );
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
   // Redis answers, but its user may lack a permission.
@@ -58,11 +62,13 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   const { namespace } = temporal;
   const { TASK_QUEUE: taskQueue } = config;
   const keyIds = (keys ?? []).map(({ id }) => id);
-  const explain = () => explainTemporal({ ...temporal, taskQueue, keyIds, isWorker: true });
+  const explain = (withinMs?: number) =>
+    explainTemporal({ ...temporal, taskQueue, keyIds, isWorker: true, withinMs });
   const connection = await untilReachable(
     `Temporal at ${temporal.address}`,
     async () => inNamespace(await NativeConnection.connect(temporal.connection), namespace),
-    async () => (await explain()).fault,
+    async (withinMs) => (await explain(withinMs)).fault,
+    serverMs,
   );
   void explain().then(({ warning }) => {
     if (warning !== undefined) logger.warn({}, warning);
@@ -91,6 +97,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       agents,
       stores: redis,
       startWithinMs: config.START_WITHIN * 1000,
+      times: config.HELIX_TIMES,
       modelSlots: config.MODEL_SLOTS,
       cachedRuns: config.CACHED_RUNS,
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },

@@ -24,11 +24,8 @@ import type {
 } from '../protocol/called-runs.js';
 import { toShownSessionId, workflowIdOf } from '../protocol/ids.js';
 import type { RunInput, RunSummary } from '../protocol/run.js';
-import {
-  fairnessKeyOf,
-  WORKFLOW_TASK_TIMEOUT_MS,
-  WORKFLOW_TYPE,
-} from '../protocol/temporal-names.js';
+import { fairnessKeyOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { TIMES } from '../protocol/times.js';
 import { startAttributes } from './operators-view.js';
 
 /** Polling intervals for a run whose workflow is not a child or was ended from outside. */
@@ -186,7 +183,7 @@ async function startRun(
       taskQueue,
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      workflowTaskTimeout: TIMES.workflowTaskMs,
       parentClosePolicy: ParentClosePolicy[parentClosePolicy],
       // On cancel an activity records a stop, so Temporal must not cancel the child.
       cancellationType: ChildWorkflowCancellationType.ABANDON,

@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { At, CallRef, ChildRef, RunInput } from '../protocol/run.js';
-import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { runRef, type Run } from './run.js';
 import { labelsOf, startAttributes } from './operators-view.js';
 import { bookkeeping } from './proxies.js';
@@ -83,7 +83,7 @@ async function carryOutChild(
       workflowId: workflowIdOf(child.runId),
       args: [{ ...toInput(input, child, toolCallId), traceparent }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      workflowTaskTimeout: workflowInfo().taskTimeoutMs,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
       staticSummary: `${child.agent}: sub-agent of ${input.agent}`,

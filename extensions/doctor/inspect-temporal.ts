@@ -32,9 +32,10 @@ export interface InspectTemporalOptions {
   connection: ConnectionOptions;
   namespace: string;
   taskQueue: string;
+  /** Time limit of each call. Default 5,000. */
+  withinMs?: number;
 }
 
-const CALL_MS = 5_000;
 /** Number of runs whose inputs are inspected. */
 const RUNS = 10;
 /** gRPC status of an error without one. */
@@ -49,6 +50,7 @@ export async function inspectTemporal({
   connection: options,
   namespace,
   taskQueue,
+  withinMs = 5_000,
 }: InspectTemporalOptions): Promise<Finding<TemporalFacts>> {
   // An eager connection, or a retry, would hide the reason of a failure.
   let connection: Connection;
@@ -60,7 +62,7 @@ export async function inspectTemporal({
   }
   const { workflowService, operatorService } = connection;
   const ask = <T>(call: () => Promise<T>): Promise<Finding<T>> =>
-    toFinding(connection.withDeadline(Date.now() + CALL_MS, call));
+    toFinding(connection.withDeadline(Date.now() + withinMs, call));
 
   const readLastPoll = async (name: string, taskQueueType: number): Promise<number> => {
     const queue = { namespace, taskQueue: { name }, taskQueueType };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
 import { sleep } from '../../protocol/time.js';
+import { TIMES } from '../../protocol/times.js';
 import type { Liveness, LivenessDeps, TakeOver } from '../../worker/index.js';
 import { monotonicMs } from './clock.js';
 import { createJudge } from './judge.js';
-import { LEASE_TIMES } from './verdict.js';
 import { createWorkerLease, type WorkerLease } from './worker-lease.js';
 
 export interface LeaseOptions {
@@ -33,11 +33,10 @@ export function beginLease(deps: LeaseDeps): BegunLease {
 
 /** Creates a lease that begins when its worker runs. */
 export function createLease(deps: LeaseDeps): BegunLease {
-  const { namespace, replaces, logger, unansweredMs = () => 0 } = deps;
+  const { namespace, replaces, times = TIMES, logger, unansweredMs = () => 0 } = deps;
   // The random part keeps a successor with the same prefix from renewing the dead process's lease.
   const id = [...(deps.id === undefined ? [] : [deps.id]), randomUUID()].join('.');
   const leases = { ...deps.leases.of(namespace) };
-  const times = LEASE_TIMES;
   let counts = NO_METER;
   const meter: RunMeter = (event) => {
     counts(event);

@@ -1,23 +1,10 @@
-/** Times of a lease, ms. Each process measures them by its own monotonic clock. */
-export interface LeaseTimes {
-  /** A lease lapses after this long without a renewal. */
-  leaseMs: number;
-  renewMs: number;
-  /** Wait after the lapse, until Temporal has dropped the dead worker's polls. */
-  graceMs: number;
-  /** A judge that did not see the lease lapse waits this long, while the lease stays lapsed. */
-  unseenMs: number;
-  /** Started calls that may not be repeated are taken over only after this long. */
-  patientMs: number;
-}
+import { TIMES, type Times } from '../../protocol/times.js';
 
-export const LEASE_TIMES: LeaseTimes = {
-  leaseMs: 1_500,
-  renewMs: 400,
-  graceMs: 300,
-  unseenMs: 3_000,
-  patientMs: 10_000,
-};
+/** Each process measures them by its own monotonic clock. */
+export type LeaseTimes = Pick<
+  Times,
+  'leaseMs' | 'renewMs' | 'graceMs' | 'unseenMs' | 'patientMs' | 'stuckMs'
+>;
 
 /** Another worker's lease as this process last saw it. */
 export interface Sighting {
@@ -40,7 +27,7 @@ export function see(
   before: Sighting | undefined,
   { leftMs, isEnded }: { leftMs: number; isEnded: boolean },
   now: number,
-  { renewMs }: Pick<LeaseTimes, 'renewMs'> = LEASE_TIMES,
+  { renewMs }: Pick<LeaseTimes, 'renewMs'> = TIMES,
 ): Sighting {
   if (leftMs > 0) {
     return { at: now, heldAt: now, lapsedAt: undefined, lapsesAt: now + leftMs, isEnded: false };
@@ -70,7 +57,7 @@ export function judgeLease(
   sighting: Sighting,
   steadySince: number | undefined,
   now: number,
-  { graceMs, unseenMs, patientMs }: LeaseTimes = LEASE_TIMES,
+  { graceMs, unseenMs, patientMs }: LeaseTimes = TIMES,
 ): Verdict {
   const { heldAt, lapsedAt, lapsesAt, isEnded } = sighting;
   if (isEnded) return { takes: 'all' };

@@ -14,11 +14,8 @@ import { scheduleIdOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ScheduledRun, ScheduleInput, FiringNote } from '../../protocol/called-runs.js';
 import { OperatorScheduleBody, type Firing } from '../../protocol/schedules.js';
-import {
-  DEFAULT_TASK_QUEUE,
-  FIRING_WORKFLOW_TYPE,
-  WORKFLOW_TASK_TIMEOUT_MS,
-} from '../../protocol/temporal-names.js';
+import { DEFAULT_TASK_QUEUE, FIRING_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { TIMES } from '../../protocol/times.js';
 import { addTrigger, type Asker } from '../../protocol/run.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { codeOf, isRefusedForGood, withinDeadline } from '../../runs/temporal-calls.js';
@@ -204,7 +201,7 @@ export function createSchedules({
             workflowId: scheduleId,
             taskQueue,
             args: [run],
-            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+            workflowTaskTimeout: TIMES.workflowTaskMs,
             staticSummary: `${agent}: schedule ${name}`,
             ...BEHIND_PEOPLE,
           },

@@ -10,12 +10,8 @@ import type { CalledRunLook, CalledRunOptions } from '../../protocol/called-runs
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunSummary } from '../../protocol/run.js';
-import {
-  fairnessKeyOf,
-  UPDATES,
-  WORKFLOW_TASK_TIMEOUT_MS,
-  WORKFLOW_TYPE,
-} from '../../protocol/temporal-names.js';
+import { fairnessKeyOf, UPDATES, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { TIMES } from '../../protocol/times.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import type { WorkerHost } from '../../worker/extension.js';
@@ -116,7 +112,7 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
           start?.input ?? { sessionId, runId, agent, turn, maxSteps: 1, searchAttributes: false },
         ],
         workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+        workflowTaskTimeout: TIMES.workflowTaskMs,
         staticSummary: `${agent}: turn ${String(turn)} of ${toShownSessionId(sessionId)}`,
         ...(start !== undefined && {
           staticDetails: start.details,

@@ -18,17 +18,16 @@ export interface RedisFacts {
   refusal?: string;
 }
 
-const CONNECT_MS = 5_000;
-
 /**
  * Looks at a Redis with the credentials and commands of the stores, and changes no record.
  *
+ * @param withinMs time limit of the connection
  * @throws Error with the reason if it cannot be reached, or refuses these credentials
  */
-export async function inspectRedis(url: string): Promise<RedisFacts> {
+export async function inspectRedis(url: string, withinMs = 5_000): Promise<RedisFacts> {
   const redis = connectCommands(url, 'refuse');
   try {
-    await connect(redis);
+    await connect(redis, withinMs);
     const servers = await callRedis(
       Promise.all(mastersOf(redis).map(async (node) => parseServerInfo(await node.info()))),
     );
@@ -39,7 +38,7 @@ export async function inspectRedis(url: string): Promise<RedisFacts> {
 }
 
 /** Connects. The client retries, so the first reason is the informative one. */
-async function connect(redis: RedisConnection): Promise<void> {
+async function connect(redis: RedisConnection, withinMs: number): Promise<void> {
   const failed = new Promise<never>((_, reject) => {
     redis.once('error', reject);
   });
@@ -49,7 +48,7 @@ async function connect(redis: RedisConnection): Promise<void> {
     });
   });
   redis.connect().catch(() => undefined);
-  await withTimeout(CONNECT_MS, Promise.race([ready, failed]));
+  await withTimeout(withinMs, Promise.race([ready, failed]));
 }
 
 async function readClock(redis: RedisConnection): Promise<ClockReading> {
@@ -121,10 +120,15 @@ export function toRedisFault(address: string, reason: string): RedisFault {
  * Explains why a process cannot use the Redis of its settings, with the fix; undefined if it can. Never throws.
  *
  * @param address in its displayed form, without secrets
+ * @param withinMs time limit of the connection
  */
-export async function explainRedis(url: string, address: string): Promise<string | undefined> {
+export async function explainRedis(
+  url: string,
+  address: string,
+  withinMs?: number,
+): Promise<string | undefined> {
   try {
-    const { refusal } = await inspectRedis(url);
+    const { refusal } = await inspectRedis(url, withinMs);
     return refusal === undefined ? undefined : `${refusal} ${RIGHTS_FIX}`;
   } catch (error) {
     const { finding, fix } = toRedisFault(address, toReason(error));

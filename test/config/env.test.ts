@@ -1,5 +1,6 @@
 import { readAuditTtl } from '../../config/audit-ttl.js';
 import { ConfigError, parseEnv } from '../../config/env.js';
+import { TIMES } from '../../protocol/times.js';
 
 describe('parseEnv', () => {
   it('parseEnv has a default for everything that may be left out', () => {
@@ -21,6 +22,7 @@ describe('parseEnv', () => {
       TOOL_SLOTS: 200,
       TOOLS_PER_USER: 50,
       DATA_DIR: '.data',
+      HELIX_TIMES: TIMES,
       HELIX_ALLOW_UNAUTHENTICATED: false,
       REPLIES_OUTLIVE_TOKENS: false,
       CORS_CREDENTIALS: false,
@@ -117,6 +119,9 @@ describe('parseEnv', () => {
     ['BUDGET_TENANT_MONTH_USD', 'ten'],
     ['BUDGET_ACTION', 'stop'],
     ['AUDIT_TTL_TENANTS', 'acme'],
+    ['HELIX_TIMES', 'fast'],
+    ['HELIX_TIMES', '{"stuckMs":0}'],
+    ['HELIX_TIMES', '{"stuck":500}'],
     ['AUDIT_TTL_TENANTS', 'acme=1,rival=-1'],
   ])('parseEnv names %s when it is "%s", in one line', (name, value) => {
     const parse = (): unknown => parseEnv({ [name]: value });
@@ -144,6 +149,11 @@ describe('parseEnv', () => {
     expect(config.CORS_ORIGINS).toEqual(['https://a.test', 'https://b.test']);
     expect(config.TRUSTED_PROXIES).toBe(2);
     expect(parseEnv({ TRUSTED_PROXIES: '10.0.0.1' }).TRUSTED_PROXIES).toEqual(['10.0.0.1']);
+  });
+
+  it('parseEnv replaces single times', () => {
+    const { HELIX_TIMES } = parseEnv({ HELIX_TIMES: '{"stuckMs":500}' });
+    expect(HELIX_TIMES).toEqual({ ...TIMES, stuckMs: 500 });
   });
 
   it.each([{ TEMPORAL_DEPLOYMENT_NAME: 'agents' }, { TEMPORAL_WORKER_BUILD_ID: 'v1' }])(

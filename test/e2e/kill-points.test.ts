@@ -1,3 +1,4 @@
+import type { Times } from '../../protocol/times.js';
 import {
   callsOf,
   textOf,
@@ -64,6 +65,13 @@ interface KillLanes {
   stop: () => Promise<void>;
 }
 
+/** What a killed worker had begun is given to its successor soon. */
+const HELIX_TIMES = JSON.stringify({
+  unseenMs: 1_000,
+  patientMs: 3_000,
+  workflowTaskMs: 2_000,
+} satisfies Partial<Times>);
+
 /** A point spends most of its time waiting for time-outs, so several run side by side. */
 const LANES = 2;
 
@@ -95,7 +103,7 @@ function isOver({ snapshot: { status, queue } }: Outcome): boolean {
 /** @param isSupervised true if a supervisor reports the dead worker; else its lease has to lapse */
 async function startKillLane(isSupervised: boolean): Promise<KillLanes> {
   const temporalAddress = sharedTemporal();
-  const product = await startProduct({ worker: false });
+  const product = await startProduct({ worker: false, env: { HELIX_TIMES } });
   const wires: Record<KillPoint['wire'], TcpProxy> = {
     redis: await startTcpProxy(product.redisServer.port),
     temporal: await startTcpProxy(Number(temporalAddress.split(':')[1])),

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
+import type { Times } from '../../protocol/times.js';
 import {
   CLIENT_7,
   isBusy,
@@ -20,12 +21,16 @@ import { until } from '../support/until.js';
 import { createFleet, type FleetWorker, type WorkerFleet } from '../support/worker-fleet.js';
 import { storedCall, storedRecord } from '../support/stored-record.js';
 
-/**
- * Far below the 90 s of heartbeats, a little above the 5 s without leases; a take-over by lease
- * takes 1.8 s on an idle machine.
- */
+/** A worker of a busy machine must not seem stuck, and its workflow tasks must not time out. */
+const HELIX_TIMES = JSON.stringify({
+  unseenMs: 1_000,
+  patientMs: 3_000,
+  stuckMs: 6_000,
+  workflowTaskMs: 2_000,
+} satisfies Partial<Times>);
+/** Far below the 90 s of heartbeats; a take-over by lease takes 1.8 s on an idle machine. */
 const SOON_MS = 20_000;
-/** 10 s without an answer, 5 s until Temporal gives the attempt up, and a slow machine. */
+/** 6 s without an answer, 5 s until Temporal gives the attempt up, and a slow machine. */
 const CUT_OFF_MS = 60_000;
 const FIRST = 'The first attempt says this. '.repeat(20);
 const SECOND = 'The second attempt says that.';
@@ -45,9 +50,10 @@ interface Place {
 }
 
 async function openPlace(): Promise<Place> {
-  const product = await startProduct({ worker: false });
+  const product = await startProduct({ worker: false, env: { HELIX_TIMES } });
   const fleet = createFleet(product, {
     WORKER_METRICS_PORT: '0',
+    HELIX_TIMES,
     // SIGUSR1 blocks the main thread for a minute.
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
       "process.on('SIGUSR1', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60000));",

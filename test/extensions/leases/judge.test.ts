@@ -3,7 +3,7 @@ import { createMemoryData, createStoresOn } from '../../../store/memory/index.js
 import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createJudge } from '../../../extensions/leases/judge.js';
 import type { TakeOver } from '../../../worker/index.js';
-import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';
+import { TIMES } from '../../../protocol/times.js';
 
 const workOf = (id: string, isPatient?: true): HeldWork => ({
   id,
@@ -33,7 +33,7 @@ function openWorld() {
     const look = createJudge({
       leases,
       own: { holder: () => name, isOwn: (other) => other === name, steadySince },
-      times: LEASE_TIMES,
+      times: TIMES,
       now: () => clock.now,
       meter: ({ kind }) => void counted.push(kind),
       logger: { info: () => undefined, warn: () => undefined },
@@ -46,11 +46,11 @@ function openWorld() {
     work: HeldWork[],
     ...judges: (() => Promise<number>)[]
   ): Promise<void> => {
-    await leases.renew(holder, LEASE_TIMES.leaseMs);
+    await leases.renew(holder, TIMES.leaseMs);
     for (const one of work) await leases.hold(holder, one);
     for (let looks = 0; looks < 3; looks += 1) {
       for (const look of judges) await look();
-      clock.now += LEASE_TIMES.leaseMs / 3;
+      clock.now += TIMES.leaseMs / 3;
     }
   };
   const deaths = (): number => counted.filter((kind) => kind === 'lease_judged').length;
@@ -62,9 +62,9 @@ describe('the judge of leases', () => {
     const { clock, leases, taken, openJudge, die } = openWorld();
     const look = openJudge('j');
     await die('w', [workOf('a'), workOf('b')], look);
-    expect(await look()).toBe(LEASE_TIMES.graceMs);
+    expect(await look()).toBe(TIMES.graceMs);
     expect(taken).toEqual([]);
-    clock.now += LEASE_TIMES.graceMs;
+    clock.now += TIMES.graceMs;
     await look();
     expect(taken).toEqual(['j takes a', 'j takes b']);
     await look();
@@ -78,7 +78,7 @@ describe('the judge of leases', () => {
     for (const work of [[workOf('a')], []]) {
       await die(`w${String(work.length)}`, work, look);
       expect(await leases.hasDeath()).toBe(false);
-      clock.now += LEASE_TIMES.graceMs;
+      clock.now += TIMES.graceMs;
       await look();
       expect(await leases.hasDeath()).toBe(true);
       await look();
@@ -97,17 +97,17 @@ describe('the judge of leases', () => {
       for (const look of judges) await look();
     };
     await die('w', [workOf('a'), workOf('b', true)], ...judges);
-    for (let round = 0; round < 10; round += 1) await lookFor(LEASE_TIMES.renewMs);
+    for (let round = 0; round < 10; round += 1) await lookFor(TIMES.renewMs);
     expect(deaths()).toBe(1);
     isAway = false;
-    for (let round = 0; round < 30; round += 1) await lookFor(LEASE_TIMES.renewMs);
+    for (let round = 0; round < 30; round += 1) await lookFor(TIMES.renewMs);
     expect([await leases.holders(), deaths()]).toEqual([[], 1]);
 
     await die('idle', [], ...judges);
-    await lookFor(LEASE_TIMES.graceMs);
+    await lookFor(TIMES.graceMs);
     expect([await leases.holders(), deaths()]).toEqual([[], 2]);
 
-    await leases.renew('drained', LEASE_TIMES.leaseMs);
+    await leases.renew('drained', TIMES.leaseMs);
     await leases.hold('drained', workOf('c'));
     await leases.end('drained');
     await lookFor(0);
@@ -119,12 +119,12 @@ describe('the judge of leases', () => {
     const { clock, leases, taken, openJudge, die } = openWorld();
     const look = openJudge('j', async ({ id }) => {
       taken.push(id);
-      await leases.renew('w2', LEASE_TIMES.leaseMs);
+      await leases.renew('w2', TIMES.leaseMs);
     });
     await leases.hold('w2', workOf('b'));
-    await leases.renew('w2', LEASE_TIMES.leaseMs);
+    await leases.renew('w2', TIMES.leaseMs);
     await die('w1', [workOf('a')], look);
-    clock.now += LEASE_TIMES.graceMs;
+    clock.now += TIMES.graceMs;
     await look();
     expect(taken).toEqual(['a']);
     expect(await leases.work('w2')).toEqual([workOf('b')]);
@@ -144,7 +144,7 @@ describe('the judge of leases', () => {
     await die('w', [workOf('a')], look);
     clock.now += 60_000;
     await look();
-    await leases.renew('w', LEASE_TIMES.leaseMs);
+    await leases.renew('w', TIMES.leaseMs);
     await openJudge('k')();
     expect(taken).toEqual([]);
   });
@@ -153,7 +153,7 @@ describe('the judge of leases', () => {
     const { clock, taken, openJudge, die } = openWorld();
     const [one, other] = [openJudge('j'), openJudge('k')];
     await die('w', [workOf('a'), workOf('b')], one, other);
-    clock.now += LEASE_TIMES.graceMs;
+    clock.now += TIMES.graceMs;
     await Promise.all([one(), other()]);
     expect(taken.map((each) => each.slice(-1)).sort()).toEqual(['a', 'b']);
   });
@@ -165,7 +165,7 @@ describe('the judge of leases', () => {
     );
     const follows = openJudge('k');
     await die('w', [workOf('a'), workOf('b')], dies, follows);
-    clock.now += LEASE_TIMES.graceMs;
+    clock.now += TIMES.graceMs;
     void dies();
     await new Promise((resolve) => setImmediate(resolve));
     await follows();
@@ -184,7 +184,7 @@ describe('the judge of leases', () => {
       taken.push(id);
     });
     await die('w', [workOf('a')], look);
-    clock.now += LEASE_TIMES.graceMs;
+    clock.now += TIMES.graceMs;
     await look();
     expect(await leases.work('w')).toHaveLength(1);
     isAway = false;
@@ -204,7 +204,7 @@ describe('the judge of leases', () => {
     await look();
     clock.now += 1;
     await look();
-    clock.now += LEASE_TIMES.patientMs;
+    clock.now += TIMES.patientMs;
     await look();
     expect(taken).toEqual(['j takes a']);
     expect(await leases.renew('w', 1)).toMatchObject({ isOver: true });
@@ -214,21 +214,21 @@ describe('the judge of leases', () => {
     const { clock, leases, taken, openJudge } = openWorld();
     const names = Array.from({ length: 30 }, (_, n) => `w${String(n).padStart(2, '0')}`);
     const dead = new Set(names.filter((_, n) => n % 3 === 1 || (n >= 10 && n <= 20)));
-    for (const name of names) await leases.renew(name, LEASE_TIMES.leaseMs);
+    for (const name of names) await leases.renew(name, TIMES.leaseMs);
     for (const name of dead) await leases.hold(name, workOf(name));
     const looks = names.filter((name) => !dead.has(name)).map((name) => openJudge(name));
     const living = names.filter((name) => !dead.has(name));
     for (let round = 0; round < 16; round += 1) {
       for (const look of looks) await look();
-      clock.now += LEASE_TIMES.renewMs;
-      for (const name of living) await leases.renew(name, LEASE_TIMES.leaseMs);
+      clock.now += TIMES.renewMs;
+      for (const name of living) await leases.renew(name, TIMES.leaseMs);
     }
     expect(taken.map((each) => each.slice(-3)).sort()).toEqual([...dead].sort());
   });
 
   it('the work of a process that is known to have ended is taken over at once', async () => {
     const { leases, taken, openJudge } = openWorld();
-    await leases.renew('w', LEASE_TIMES.leaseMs);
+    await leases.renew('w', TIMES.leaseMs);
     await leases.hold('w', workOf('a', true));
     await leases.end('w');
     await openJudge('j', undefined, () => undefined)();

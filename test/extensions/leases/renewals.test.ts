@@ -5,7 +5,7 @@ import {
   type RenewalReport,
   type Suspect,
 } from '../../../extensions/leases/renewals.js';
-import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';
+import { TIMES } from '../../../protocol/times.js';
 
 /** Opens a worker on the test's clock and engine. */
 function openWorker() {
@@ -25,7 +25,7 @@ function openWorker() {
   };
   const { turn } = createRenewals({
     id: 'w',
-    times: LEASE_TIMES,
+    times: TIMES,
     now: () => world.now,
     pulse: {
       ticks: () => world.ticks,
@@ -50,7 +50,7 @@ function openWorker() {
   /** Advances by turns of the usual length; without ticks the main thread stands still. */
   const turns = async (count: number, ticks = 1): Promise<void> => {
     for (let n = 0; n < count; n += 1) {
-      world.now += LEASE_TIMES.renewMs;
+      world.now += TIMES.renewMs;
       world.ticks += ticks;
       await turn();
     }
@@ -85,7 +85,7 @@ describe('renewals of a lease', () => {
   it('a slow answer is a gap as well', async () => {
     const { world, turns } = openWorker();
     await turns(3);
-    world.delayMs = LEASE_TIMES.leaseMs;
+    world.delayMs = TIMES.leaseMs;
     await turns(1);
     expect(world.reports.at(-1)?.steadySince).toBe(1_603);
   });

@@ -1,4 +1,5 @@
-import { judgeLease, LEASE_TIMES, see, type Sighting } from '../../../extensions/leases/verdict.js';
+import { judgeLease, see, type Sighting } from '../../../extensions/leases/verdict.js';
+import { TIMES } from '../../../protocol/times.js';
 
 const heldFor = (leftMs: number) => ({ leftMs, isEnded: false });
 const HELD = heldFor(1_500);
@@ -72,7 +73,7 @@ describe('a lease that is renewed again', () => {
   it('counts as lapsed only since a look, if the one before was too long ago', () => {
     // The worker renewed in between, then stood still for a moment before the second look.
     const late = after([1_000, HELD], [21_000, LAPSED]);
-    expect(judgeLease(late, 0, 21_000)).toEqual({ takes: 'none', againMs: LEASE_TIMES.graceMs });
+    expect(judgeLease(late, 0, 21_000)).toEqual({ takes: 'none', againMs: TIMES.graceMs });
     expect(judgeLease(see(late, HELD, 21_100), 0, 21_100).takes).toBe('none');
     // Two lapsed looks in a row stay one lapse, however far apart they are.
     expect(judgeLease(see(late, LAPSED, 41_000), 0, 41_000).takes).toBe('all');
@@ -81,7 +82,7 @@ describe('a lease that is renewed again', () => {
   it('the next look comes when it could be judged', () => {
     expect(judgeLease(after([1_000, HELD]), 0, 1_000)).toEqual({
       takes: 'none',
-      againMs: LEASE_TIMES.leaseMs + LEASE_TIMES.graceMs,
+      againMs: TIMES.leaseMs + TIMES.graceMs,
     });
   });
 });

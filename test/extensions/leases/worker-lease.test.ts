@@ -1,6 +1,6 @@
 import type { HeldWork, Leases, LeaseThread } from '../../../store/contract/leases.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { LEASE_TIMES } from '../../../extensions/leases/verdict.js';
+import { TIMES } from '../../../protocol/times.js';
 import { createWorkerLease, type WorkerLease } from '../../../extensions/leases/worker-lease.js';
 import { until } from '../../support/until.js';
 
@@ -31,7 +31,7 @@ function open(thread?: LeaseThread, isStarted = true): { leases: Leases; lease: 
     leases: { ...leases, ...(thread && { thread }) },
     namespace: 'n',
     id: 'w',
-    times: { ...LEASE_TIMES, renewMs: 20 },
+    times: { ...TIMES, renewMs: 20 },
     unansweredMs: () => 0,
     logger: { warn: () => undefined },
   });
@@ -61,10 +61,10 @@ it('sees from its beginning on how others do, if its renewals follow without a g
   expect(lease.steadySince()).toBeUndefined();
   lease.begin();
   const first = await until('it has begun', () => lease.steadySince());
-  expect((await leases.look('w')).leftMs).toBeGreaterThan(LEASE_TIMES.leaseMs);
+  expect((await leases.look('w')).leftMs).toBeGreaterThan(TIMES.leaseMs);
   lease.start();
   // A running worker renews for short periods.
-  await until('it runs', async () => (await leases.look('w')).leftMs <= LEASE_TIMES.leaseMs);
+  await until('it runs', async () => (await leases.look('w')).leftMs <= TIMES.leaseMs);
   expect(lease.steadySince()).toBe(first);
 });
 
@@ -132,7 +132,7 @@ it('registers nothing before it is listed', async () => {
     leases: slow,
     namespace: 'n',
     id: 'slow',
-    times: LEASE_TIMES,
+    times: TIMES,
     unansweredMs: () => 0,
     logger: { warn: () => undefined },
   });
@@ -189,6 +189,6 @@ it('the main thread renews the lease if another thread cannot', async () => {
   const { leases, lease } = open(broken);
   // A running worker renews for short periods, a starting one for long ones.
   await until('it is steady', () => lease.steadySince() !== undefined);
-  await until('it runs', async () => (await leases.look('w')).leftMs <= LEASE_TIMES.leaseMs);
+  await until('it runs', async () => (await leases.look('w')).leftMs <= TIMES.leaseMs);
   expect((await leases.look('w')).leftMs).toBeGreaterThan(0);
 });

@@ -1,0 +1,26 @@
+/**
+ * Times that the runtime lets pass before it acts by itself, ms. Processes are composed with these; tests and
+ * rehearsals that would wait for one choose a shorter one. Each process measures them by its own clock.
+ */
+export const TIMES = {
+  /** A starting process waits this long for a server, and half as long for the reason why it does not answer. */
+  serverMs: 10_000,
+  /** A worker's lease lapses after this long without a renewal. */
+  leaseMs: 1_500,
+  renewMs: 400,
+  /** Wait after the lapse of a lease, until Temporal has dropped the dead worker's polls. */
+  graceMs: 300,
+  /** A judge that did not see a lease lapse waits this long, while the lease stays lapsed. */
+  unseenMs: 3_000,
+  /** Started calls of a dead worker that may not be repeated are taken over only after this long. */
+  patientMs: 10_000,
+  /**
+   * A worker whose main thread is blocked for this long is given up, and one whose writes are not answered for this
+   * long leaves its attempts to others. After half of it, the worker's lease is not renewed.
+   */
+  stuckMs: 10_000,
+  /** A workflow task of a dead worker is given to another one after this long; Temporal's default is 10 s. */
+  workflowTaskMs: 5_000,
+};
+
+export type Times = typeof TIMES;
