@@ -18,7 +18,7 @@ const MAY_IMPORT = {
 const OPTIONAL = '@fastify/busboy|@modelcontextprotocol/sdk|jose|nodemailer|prom-client|zod-openapi';
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
-  ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids)'],
+  ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids|times)'],
   ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|stream-end-sentinel|errors|wire-names|ids|provider-result)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(wire-names|shown-call|time)'],
   ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],

@@ -21,6 +21,15 @@ export const TIMES = {
   stuckMs: 10_000,
   /** A workflow task of a dead worker is given to another one after this long; Temporal's default is 10 s. */
   workflowTaskMs: 5_000,
+  /**
+   * Workers look again after this long: at a run that is active or was just acted on, at the workflows that Temporal has
+   * closed, and for another current version.
+   */
+  lookAgainMs: 5_000,
+  /** A request that forks a run has this long to resume its copy; then the sweeper does. */
+  forkMs: 8_000,
+  /** A notice that its receiver did not take is sent again after this long at least. */
+  noticeRetryMs: 5_000,
 };
 
 export type Times = typeof TIMES;

@@ -115,6 +115,7 @@ export async function createAgentExecutor(
     modelName: options.modelName,
     sessionUrl: options.sessionUrl,
     meter: options.meter,
+    times: options.times,
     logger,
   });
   const checks = createTemporalChecks(client, namespace, taskQueue);

@@ -1,5 +1,6 @@
 import { LIMITS } from '../protocol/limits.js';
 import { NO_METER, type RunMeter } from '../protocol/telemetry.js';
+import type { Times } from '../protocol/times.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { toAct } from './record/acts.js';
@@ -36,6 +37,8 @@ export interface RunsDeps extends Omit<RunStartDeps, 'deliveries' | 'tracer'> {
   carriesOut?: boolean;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
+  /** Default: `TIMES`. */
+  times?: Times | undefined;
   extensions?: readonly RunsExtension[] | undefined;
   /** Counts what happens to runs. Default: nothing. */
   meter?: RunMeter;
@@ -112,6 +115,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     expireCalls: answers.expireCalls,
     isHeld,
     startWithinMs: deps.startWithinMs ?? LIMITS.startWithinMs,
+    times: deps.times,
     meter,
     logger,
   });

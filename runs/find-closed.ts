@@ -1,12 +1,11 @@
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
+import { TIMES, type Times } from '../protocol/times.js';
 import type { Store } from '../store/contract/store.js';
 import { isStalled } from './record/run-standing.js';
 import { inLanes } from './sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 
-/** Period in which one process queries Temporal. */
-const INTERVAL_MS = 5_000;
 /** Temporal may list workflows in another order than they closed in. */
 const OVERLAP_MS = 60_000;
 /** Longest look back. */
@@ -19,6 +18,8 @@ export interface FindClosedDeps {
   store: Pick<Store, 'due' | 'sessions'>;
   workflows: Pick<RunWorkflows, 'closedSince' | 'openPage' | 'wake'>;
   holder: string;
+  /** Default: `TIMES`. */
+  times?: Times | undefined;
   logger: { warn: (fields: object, message: string) => void };
 }
 
@@ -29,7 +30,7 @@ export interface FindClosedDeps {
  * its end. Does nothing while another process does it.
  */
 export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
-  const { store, workflows, holder, logger } = deps;
+  const { store, workflows, holder, times = TIMES, logger } = deps;
   const { due, sessions } = store;
   /** The result of the last query, which the overlap returns again. */
   let known = new Set<string>();
@@ -87,7 +88,7 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
   }
 
   return async () => {
-    if (!(await due.leaseClosed(holder, INTERVAL_MS))) return;
+    if (!(await due.leaseClosed(holder, times.lookAgainMs))) return;
     try {
       await findClosed();
     } finally {

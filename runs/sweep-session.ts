@@ -1,6 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { RunMeter } from '../protocol/telemetry.js';
+import { TIMES, type Times } from '../protocol/times.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import { startOf } from './record/run-standing.js';
@@ -29,6 +30,8 @@ export interface SweepSessionDeps {
   isHeld: (record: SessionRecord) => Promise<boolean>;
   /** Runs that are not started within this time end. */
   startWithinMs: number;
+  /** Default: `TIMES`. */
+  times?: Times | undefined;
   meter: RunMeter;
   logger: { warn: (fields: object, message: string) => void };
 }
@@ -48,8 +51,6 @@ export interface SweepBudget {
   starts: number;
 }
 
-/** Delay for a run that is active or was just acted on. */
-const AGAIN_MS = 5_000;
 /** Longest back-off of wake-ups for a run that takes no answers. */
 const SELDOM_MS = 60_000;
 /**
@@ -73,10 +74,11 @@ const UNBEGUN_MS = 60 * 60_000;
 export function createSweepSession(
   deps: SweepSessionDeps,
 ): (sessionId: string, budget?: SweepBudget) => Promise<SweptSession> {
-  const { store, workflows, startWithinMs, logger } = deps;
-  const again: SweptSession = { kind: 'active', againMs: AGAIN_MS };
+  const { store, workflows, startWithinMs, times = TIMES, logger } = deps;
+  const { lookAgainMs, forkMs } = times;
+  const again: SweptSession = { kind: 'active', againMs: lookAgainMs };
   const decide = (record: SessionRecord | undefined, state?: FoundState): SweepDecision =>
-    decideSweep(record, state, { now: Date.now(), startWithinMs });
+    decideSweep(record, state, { now: Date.now(), startWithinMs, forkMs });
 
   /** Lets the run and those of its sub-agents read their records again. */
   async function wake(record: SessionRecord, below: Iterable<string> = []): Promise<void> {
@@ -130,9 +132,10 @@ export function createSweepSession(
         await deps.startNext(sessionId);
         return again;
       case 'continue':
-        return (await deps.continueCopy(record)) ? again : toUnchanged(record);
+        return (await deps.continueCopy(record)) ? again : toUnchanged(record, lookAgainMs);
       case 'start':
-        if (budget.starts <= 0) return { kind: 'active', againMs: untilNextTry(record) };
+        if (budget.starts <= 0)
+          return { kind: 'active', againMs: untilNextTry(record, lookAgainMs) };
         budget.starts -= 1;
         await deps.startRun(record);
         // A fresh execution finds the step that asked, and waits for answers already given.
@@ -148,7 +151,7 @@ export function createSweepSession(
       case 'wake':
         await wake(record, below);
         // Each signal stays in the run's history, so they back off.
-        return toUnchanged(record, SELDOM_MS);
+        return toUnchanged(record, lookAgainMs, SELDOM_MS);
       case 'expire':
         await deps.expireCalls(sessionId);
         return again;
@@ -162,7 +165,7 @@ export function createSweepSession(
       case 'forget':
         return { kind: 'idle' };
       default:
-        return toUnchanged(record);
+        return toUnchanged(record, lookAgainMs);
     }
   }
 
@@ -175,7 +178,7 @@ export function createSweepSession(
     if (!mayWait && record.status === 'starting' && (await deps.isHeld(record))) return held;
     const first = decide(record);
     if (first !== 'look') return act(first, record, budget);
-    if (budget.looks <= 0) return { kind: 'active', againMs: untilNextTry(record) };
+    if (budget.looks <= 0) return { kind: 'active', againMs: untilNextTry(record, lookAgainMs) };
     budget.looks -= 1;
     const { looks, state } = await lookBelow(record, budget);
     for (const [runId, look] of looks) deps.findUnseen?.(runId, look);
@@ -192,6 +195,7 @@ export function createSweepSession(
 
 function toUnchanged(
   record: SessionRecord,
+  lookAgainMs: number,
   mostMs = record.status === 'waiting_children' ? SUB_AGENTS_MS : SILENT_MS,
 ): SweptSession {
   const { stream, updatedAt, deadline = Infinity } = record;
@@ -199,13 +203,13 @@ function toUnchanged(
   const untilStartMs = (startOf(record) ?? 0) - now;
   if (untilStartMs > 0) return { kind: 'active', againMs: Math.min(untilStartMs, UNBEGUN_MS) };
   if (stream === 'paused') return { kind: 'waiting', untilDeadlineMs: Math.max(deadline - now, 0) };
-  const againMs = Math.min(Math.max((now - updatedAt) / 2, AGAIN_MS), mostMs);
-  return { kind: 'active', againMs: Math.min(againMs, Math.max(deadline - now, AGAIN_MS)) };
+  const againMs = Math.min(Math.max((now - updatedAt) / 2, lookAgainMs), mostMs);
+  return { kind: 'active', againMs: Math.min(againMs, Math.max(deadline - now, lookAgainMs)) };
 }
 
 /** Returns the delay of the next try, which grows with the wait, so runs keep their order. */
-function untilNextTry({ runStartedAt }: SessionRecord): number {
-  return Math.min(Math.max((Date.now() - runStartedAt) / 4, AGAIN_MS), UNSTARTED_MS);
+function untilNextTry({ runStartedAt }: SessionRecord, lookAgainMs: number): number {
+  return Math.min(Math.max((Date.now() - runStartedAt) / 4, lookAgainMs), UNSTARTED_MS);
 }
 
 /** Decisions about sessions that need nothing. */
@@ -220,8 +224,6 @@ const UNTAKEN_MS = 2_000;
 const STARTS_MS = 2_000;
 /** Silence after which a stop that no writer confirmed is enforced. */
 const UNCONFIRMED_MS = 2_000;
-/** A request that forks a run resumes its copy itself, within the time limits of its calls to Redis. */
-const UNCONTINUED_MS = 8_000;
 /** An active run is not looked up in Temporal within this time of its last change. */
 const FRESH_MS = 4_000;
 
@@ -247,6 +249,8 @@ export interface SweepMoment {
   now: number;
   /** Runs that are not started within this time end. */
   startWithinMs: number;
+  /** Default: that of `TIMES`. */
+  forkMs?: number;
 }
 
 /** `resting`: the workflow runs, and Temporal has nothing in progress for it or its sub-agents. */
@@ -256,13 +260,13 @@ export type FoundState = WorkflowState | 'resting';
 export function decideSweep(
   record: SessionRecord | undefined,
   workflow: FoundState | undefined,
-  { now, startWithinMs }: SweepMoment,
+  { now, startWithinMs, forkMs = TIMES.forkMs }: SweepMoment,
 ): SweepDecision {
   if (record === undefined) return 'forget';
   if (isTerminal(record.status)) {
     if (record.queued > 0) return 'begin';
     if (isUncontinued(record)) {
-      return now - record.updatedAt > UNCONTINUED_MS ? 'continue' : 'nothing';
+      return now - record.updatedAt > forkMs ? 'continue' : 'nothing';
     }
     if (!STOPPED.has(record.status)) return 'forget';
     if (workflow === undefined) return 'look';

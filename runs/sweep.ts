@@ -1,4 +1,5 @@
 import { HelixError } from '../protocol/errors.js';
+import { TIMES, type Times } from '../protocol/times.js';
 import { type DueSession, DUE_SHARDS } from '../store/contract/due.js';
 import type { Store } from '../store/contract/store.js';
 import { logEntries, type AuditLogger } from './record/listeners.js';
@@ -17,8 +18,6 @@ const STARTS = 1;
 /** Shards that one process sweeps at once, and sessions of one shard. */
 const SHARDS_AT_ONCE = 4;
 const SESSIONS_AT_ONCE = 10;
-/** A session that a sweeper took is due again after this long, in case the sweeper dies. */
-const TAKEN_MS = 5_000;
 /**
  * A session found waiting or idle gets one more look after this long, in case the process that
  * noted it had not yet written its change.
@@ -34,13 +33,23 @@ export interface SweepDeps {
   runs: Pick<Runs, 'sweepSession' | 'finishErasures'>;
   /** Name of this process; one process at a time leases each shard. */
   holder: string;
+  /** Default: `TIMES`. */
+  times?: Times | undefined;
   logger: AuditLogger;
 }
 
 /** Creates one sweep over the shards that no process has swept within the last second. */
-export function createSweep({ store, runs, holder, logger }: SweepDeps): () => Promise<void> {
+export function createSweep({
+  store,
+  runs,
+  holder,
+  times = TIMES,
+  logger,
+}: SweepDeps): () => Promise<void> {
   const { due, waiting, owners, audit, files } = store;
   const repair = createRepair(owners, logger);
+  /** Next look at a session whose acts, erasures or files could not be completed. */
+  const soon: NextLook = { list: 'urgent', inMs: times.lookAgainMs };
 
   /**
    * Completes acts and erasures that their process left, and removes the bytes of deleted files.
@@ -49,12 +58,12 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
   async function complete(sessionId: string): Promise<NextLook | undefined> {
     try {
       logEntries(logger, await audit.relay(sessionId));
-      if (!(await runs.finishErasures(sessionId))) return SOON;
+      if (!(await runs.finishErasures(sessionId))) return soon;
       const inMs = await files.reclaim?.(sessionId);
       return inMs === undefined ? undefined : { list: 'routine', inMs };
     } catch (error) {
       logger.warn({ err: error, sessionId }, 'acts, erasures or files are not complete yet');
-      return SOON;
+      return soon;
     }
   }
 
@@ -64,13 +73,14 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
     // The process that ended or paused the run may have died before it folded.
     if (found.kind !== 'active') await owners.fold(session.sessionId);
     const left = await complete(session.sessionId);
-    const next = left === SOON ? SOON : (toNextLook(session, found) ?? left);
+    const next = left === soon ? soon : (toNextLook(session, found) ?? left);
     if (next === undefined) await due.drop(session);
     else await due.put(session, next.list, next.inMs);
   }
 
   async function sweepShard(shard: number): Promise<void> {
-    const taken = await due.take(shard, MOST, TAKEN_MS);
+    // If this sweeper dies, another one takes the sessions.
+    const taken = await due.take(shard, MOST, times.lookAgainMs);
     const budget = { looks: LOOKS, starts: STARTS };
     // Routine sessions are few.
     const ofRoutine = { looks: Infinity, starts: STARTS };
@@ -97,8 +107,6 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
 
 /** List and delay of a session's next look. */
 type NextLook = Pick<DueSession, 'list'> & { inMs: number };
-/** Next look at a session whose acts, erasures or files could not be completed. */
-const SOON: NextLook = { list: 'urgent', inMs: TAKEN_MS };
 
 /** Returns a session's next look; undefined for none. Pure but for chance. */
 function toNextLook({ list }: DueSession, found: SweptSession): NextLook | undefined {

@@ -149,6 +149,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       modelName: options.modelName,
       sessionUrl: options.sessionUrl,
       startWithinMs: options.startWithinMs,
+      times,
       meter,
       logger,
     });
@@ -157,7 +158,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const holder = `${hostname()}:${String(process.pid)}`;
     const { fleet } = workflows;
     const temporal = { client, taskQueue };
-    const host = { store, agents, fleet, temporal, runs, workflows, meter, holder, logger };
+    const host = { store, agents, fleet, temporal, runs, workflows, meter, holder, times, logger };
     parts = await partsOf(extensions, host);
     const sweeps = createSweeps({
       store,
@@ -165,6 +166,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       workflows,
       startWithinMs: options.startWithinMs,
       holder,
+      times,
       logger,
     }).concat(parts.flatMap((part) => part.sweeps ?? []));
     const lease = held?.lease;
@@ -181,7 +183,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
             sweepUntil(
               signal,
               createMoveWaiting(connection, client, versioning, {
-                ...{ wake: workflows.wake, signal },
+                ...{ wake: workflows.wake, times, signal },
                 isWaiting: async (runId) => {
                   const record = await sessions.read(sessionOfRun(runId));
                   return record?.runId === runId && WAITS.has(record.status);

@@ -2,6 +2,7 @@ import type { MetricMeter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 import type { ActivityExtension } from '../activities/extension.js';
 import type { RunMeter } from '../protocol/telemetry.js';
+import type { Times } from '../protocol/times.js';
 import type { RunsExtension, RunsHost } from '../runs/extension.js';
 import type { PreparedRuns } from '../runs/run-start.js';
 import type { RunWorkflows } from '../runs/run-workflows.js';
@@ -15,6 +16,8 @@ export interface WorkerHost extends RunsHost {
   workflows: RunWorkflows;
   /** Names this process. */
   holder: string;
+  /** Default: `TIMES`. */
+  times?: Times | undefined;
 }
 
 /** Contributions of an extension to one worker. */

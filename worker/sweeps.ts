@@ -1,3 +1,4 @@
+import type { Times } from '../protocol/times.js';
 import { createRelease } from '../runs/agent-pauses.js';
 import type { Runs } from '../runs/runs.js';
 import { createFindClosed } from '../runs/find-closed.js';
@@ -14,17 +15,18 @@ export interface SweepsDeps {
   startWithinMs: number | undefined;
   /** Names this process. */
   holder: string;
+  times?: Times | undefined;
   logger: AuditLogger;
 }
 
 /** Creates the sweeps over the runs of a worker's fleet; processes share them by leases. */
 export function createSweeps(deps: SweepsDeps): (() => Promise<void>)[] {
-  const { store, runs, workflows, startWithinMs, holder, logger } = deps;
+  const { store, runs, workflows, startWithinMs, holder, times, logger } = deps;
   const pauses = store.pauses.of(workflows.fleet);
   const { startRun } = runs;
   return [
-    createSweep({ store, runs, holder, logger }),
-    createFindClosed({ store, workflows, holder, logger }),
+    createSweep({ store, runs, holder, times, logger }),
+    createFindClosed({ store, workflows, holder, times, logger }),
     createRelease({ pauses, store, startRun, holder, startWithinMs, logger }),
   ];
 }

@@ -3,6 +3,7 @@ import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { runOfWorkflow } from '../protocol/ids.js';
 import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { sleep } from '../protocol/time.js';
+import { TIMES, type Times } from '../protocol/times.js';
 
 /** Opt-in worker versioning. */
 export interface WorkerVersioning {
@@ -25,8 +26,6 @@ export type DeploymentConnection = Pick<NativeConnection, 'withDeadline' | 'work
 
 const CALL_MS = 5_000;
 const AGAIN_MS = 250;
-/** Interval at which a worker looks for another current build, ms. */
-const MOVE_EVERY_MS = 5_000;
 /** Back-off between wakes of a run that did not move because its sub-agent is at work. */
 const WAKE_AGAIN_MS = { first: 60_000, most: 60 * 60_000 };
 /** Gap between wakes: at most twenty a second. */
@@ -108,6 +107,8 @@ interface MoveDeps {
   isWaiting: (runId: string) => Promise<boolean>;
   /** Fires when the worker ends. */
   signal: AbortSignal;
+  /** Default: `TIMES`. */
+  times?: Times | undefined;
 }
 
 /**
@@ -118,7 +119,7 @@ export function createMoveWaiting(
   connection: DeploymentConnection,
   { workflow, options: { namespace } }: Client,
   { deploymentName, buildId }: WorkerVersioning,
-  { wake, isWaiting, signal }: MoveDeps,
+  { wake, isWaiting, signal, times = TIMES }: MoveDeps,
 ): () => Promise<void> {
   const query = [
     `WorkflowType = '${WORKFLOW_TYPE}'`,
@@ -132,7 +133,7 @@ export function createMoveWaiting(
   return async () => {
     const now = performance.now();
     if (now < nextAt) return;
-    nextAt = now + MOVE_EVERY_MS;
+    nextAt = now + times.lookAgainMs;
     const { current } = await connection.withDeadline(Date.now() + CALL_MS, () =>
       readDeployment(connection, namespace, deploymentName),
     );

@@ -18,7 +18,7 @@ const PER_SECOND = 50;
 
 /** Activities, task queue and slots of the worker for notices. `close` ends connections to mail servers. */
 export function createNoticeWork(
-  { temporal: { client, taskQueue }, store, agents, meter }: WorkerHost,
+  { temporal: { client, taskQueue }, store, agents, meter, times }: WorkerHost,
   settings: NotifySettings,
 ): WorkerParts {
   const deliveries = createDeliveries(client, taskQueue, settings);
@@ -28,7 +28,7 @@ export function createNoticeWork(
     announceWait: announce.wait,
     announceEnd: announce.end,
     announceFailure: createAnnounceFailure(deliveries, meter),
-    sendNotice: createSend({ agents, store, sender, settings, meter }),
+    sendNotice: createSend({ agents, store, sender, settings, meter, times }),
   };
   return {
     beside: {

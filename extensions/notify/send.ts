@@ -2,6 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Delivery, Notice, NoticeCall } from '../../protocol/notices.js';
 import { hashInput, toWords } from '../../protocol/shown-call.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
+import { TIMES, type Times } from '../../protocol/times.js';
 import type { Store } from '../../store/contract/store.js';
 import { asks } from '../../store/record/questions.js';
 import { toDecideUrl } from './decide-links.js';
@@ -14,7 +15,6 @@ import type { NotifySettings } from './settings.js';
 import { titleOfAgent, titleOfTool } from './titles.js';
 
 const BEAT_MS = 4_000;
-const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 10 * 60 * 60_000;
 /** Each pause is this many times as long as the time since the first attempt. */
 const GROWTH = 3;
@@ -26,13 +26,15 @@ export interface SendDeps {
   sender: Pick<Sender, 'send'>;
   settings: NotifySettings;
   meter: RunMeter;
+  /** Default: `TIMES`. */
+  times?: Times | undefined;
 }
 
 /**
  * Makes one attempt to deliver a notice. The attempt reads the data that the notice shows, as far as the receiver may
  * see them.
  */
-export function createSend({ agents, store, sender, settings, meter }: SendDeps) {
+export function createSend({ agents, store, sender, settings, meter, times = TIMES }: SendDeps) {
   const { publicUrl, includeInput, linkKeys } = settings;
 
   /** Reads the parts of a call that the receiver may see. */
@@ -114,7 +116,7 @@ export function createSend({ agents, store, sender, settings, meter }: SendDeps)
       if (error instanceof NotDelivered && !error.isFinal) {
         meter({ kind: 'notice_tried', type: notice.type, outcome: 'retried' });
       }
-      throw toFailure(error, now - first);
+      throw toFailure(error, now - first, times.noticeRetryMs);
     } finally {
       clearInterval(beating);
     }
@@ -130,11 +132,12 @@ function sinceAsked({ type, at }: Notice): { seconds?: number } {
  * Translates an error for Temporal, with the time of the next attempt.
  *
  * @param elapsedMs time from the first attempt to this one
+ * @param leastMs shortest delay
  */
-function toFailure(error: unknown, elapsedMs: number): unknown {
+function toFailure(error: unknown, elapsedMs: number, leastMs: number): unknown {
   if (!(error instanceof NotDelivered)) return error;
   const { message, code, isFinal, retryAfterMs } = error;
-  const delay = Math.min(Math.max(elapsedMs * GROWTH, FIRST_RETRY_MS), LONGEST_RETRY_MS);
+  const delay = Math.min(Math.max(elapsedMs * GROWTH, leastMs), LONGEST_RETRY_MS);
   return ApplicationFailure.create({
     message,
     type: code,

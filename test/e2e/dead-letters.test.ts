@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import type { Times } from '../../protocol/times.js';
 import { sendAgain, untilNotTaken } from '../support/delivery-workflows.js';
 import { runLab, sessionOf } from '../support/lab-run.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
@@ -17,7 +18,8 @@ beforeAll(async () => {
   product = await startProduct({
     env: {
       NOTIFY_RECEIVERS: JSON.stringify(receivers),
-      NOTIFY_RETRY_FOR: '11s',
+      NOTIFY_RETRY_FOR: '5s',
+      HELIX_TIMES: JSON.stringify({ noticeRetryMs: 2_000 } satisfies Partial<Times>),
     },
   });
   connection = await Connection.connect({ address: sharedTemporal() });
@@ -32,7 +34,7 @@ it('a receiver that answers 500 until the time is over leaves a dead letter, whi
   const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
   const temporal = new Client({ connection });
   const { workflowId, reason } = await untilNotTaken(temporal, session, 'broken');
-  // The attempts come at once and five seconds later; the next one would come too late.
+  // The attempts come at once and two seconds later; the next one would come too late.
   expect([broken.attempts, reason]).toEqual([2, 'The receiver answered 500.']);
   broken.answer = () => ({ status: 204 });
   await sendAgain(temporal, workflowId);

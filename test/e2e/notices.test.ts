@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import type { Times } from '../../protocol/times.js';
 import { useCommandLine, type CommandLine } from '../support/command-line.js';
 import { deliveriesAbout, sendAgain, untilNotTaken } from '../support/delivery-workflows.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
@@ -52,6 +53,7 @@ beforeAll(async () => {
       NOTIFY_LINK_KEY: 'k'.repeat(32),
       NOTIFY_REMIND_AFTER: '2s',
       PUBLIC_URL: 'http://page.test',
+      HELIX_TIMES: JSON.stringify({ noticeRetryMs: 1_000 } satisfies Partial<Times>),
     },
   });
   line = useCommandLine(product);

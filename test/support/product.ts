@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
+import type { Times } from '../../protocol/times.js';
 import { startProcess, type ProductProcess } from './process.js';
 import { SECRET } from './people.js';
 import { startRedis, type RedisServer } from './redis-server.js';
@@ -60,7 +61,7 @@ export type SharedProduct = Omit<Product, 'stop' | 'restore'>;
 /** Address of Temporal's UI in the shared products' settings. */
 export const TEMPORAL_UI = 'http://temporal.test:8233';
 
-/** Many files act as one user there, so limits are lifted. */
+/** Many files act as one user there, so limits are lifted, and wait for sweepers. */
 const UNLIMITED = {
   MAX_REQUESTS_PER_MINUTE: '0',
   MAX_OPEN_STREAMS: '0',
@@ -68,6 +69,7 @@ const UNLIMITED = {
   QUOTA_RUNS: '10000',
   QUOTA_SESSIONS: '100000',
   TEMPORAL_UI_URL: TEMPORAL_UI,
+  HELIX_TIMES: JSON.stringify({ lookAgainMs: 1_500, forkMs: 3_000 } satisfies Partial<Times>),
 };
 
 const SHARED = {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { TIMES } from '../../protocol/times.js';
 import { toCachedRuns } from '../../worker/worker-settings.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import {
@@ -170,6 +171,7 @@ describe('versioning', () => {
           agents: [agent],
           stores,
           sweep: false,
+          times: { ...TIMES, lookAgainMs: 500 },
           versioning: {
             deploymentName,
             buildId,
