@@ -32,8 +32,6 @@ export interface SessionRecord {
   updated: number;
   /** Changes when the session is rewound, and differs between sessions that had the same id. */
   born: string;
-  /** A copy is being made under this nonce. */
-  branching?: string;
   /** The session was rewound, so a new call may reuse the id of a dropped one. */
   rewound?: true;
   /** Visible messages. */

@@ -146,6 +146,15 @@ export function checkpointAt(session: Session, index: number): Checkpoint | unde
   return index < 0 ? undefined : session.checkpoints.get(index);
 }
 
+export function findCheckpoint(
+  session: Session,
+  id: string,
+): { checkpoint?: Checkpoint; index?: number } {
+  const index = Number(session.index.get(`c:${id}`) ?? -1);
+  const found = index < session.existing.checkpoints ? checkpointAt(session, index) : undefined;
+  return found?.id === id ? { checkpoint: found, index } : {};
+}
+
 /** Counts the checkpoints made while the transcript had at most this many rows. */
 function countCheckpoints(session: Session, rows: number): number {
   let [low, high] = [0, session.existing.checkpoints];
@@ -158,10 +167,8 @@ function countCheckpoints(session: Session, rows: number): number {
 }
 
 function toCheckpoint(session: Session, id: string): Target | 'checkpoint_not_found' {
-  const index = Number(session.index.get(`c:${id}`) ?? -1);
-  const checkpoint =
-    index < session.existing.checkpoints ? checkpointAt(session, index) : undefined;
-  if (checkpoint?.id !== id) return 'checkpoint_not_found';
+  const { checkpoint, index = -1 } = findCheckpoint(session, id);
+  if (checkpoint === undefined) return 'checkpoint_not_found';
   const turn = turnOfRow(session, checkpoint.messageCount - 1);
   let rows = checkpoint.messageCount;
   // The results of the step follow it, both in the transcript and in the log.

@@ -51,6 +51,22 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Reads a list by pages of two; no page may have more. */
+export async function readPages<Item>(
+  read: (page: { limit: number; cursor?: string }) => Promise<[Item[], cursor?: string]>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  const limit = 2;
+  let cursor: string | undefined;
+  do {
+    const page = await read({ limit, cursor });
+    if (page[0].length > limit) fail('a page has more than was asked for');
+    all.push(...page[0]);
+    cursor = page[1];
+  } while (cursor !== undefined);
+  return all;
+}
+
 const PAUSE_MS = { least: 5, most: 50 };
 
 /**

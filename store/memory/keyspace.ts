@@ -182,15 +182,14 @@ const SORTED_SETS: Record<string, Command> = {
   },
   ZCARD: (data, key) => data.scores(key)?.size ?? 0,
   ZADD: (data, key, args) => {
-    const condition = ['NX', 'XX', 'LT'].find((each) => each === args[0]);
+    const condition = ['NX', 'XX'].find((each) => each === args[0]);
     const scores = data.scores(key) ?? new Map<string, number>();
     const before = scores.size;
     for (let at = condition === undefined ? 0 : 1; at < args.length; at += 2) {
       const [score, member = ''] = [Number(args[at]), args[at + 1]];
       const from = scores.get(member);
-      const isLower = condition === 'LT' && (from === undefined || score < from);
-      const is = condition === 'NX' ? from === undefined : condition === 'XX' && from !== undefined;
-      if (condition === undefined || isLower || is) scores.set(member, score);
+      const isMeant = condition === undefined || (condition === 'NX') === (from === undefined);
+      if (isMeant) scores.set(member, score);
     }
     if (scores.size > 0) data.put(key, scores);
     return scores.size - before;
@@ -212,21 +211,13 @@ const SORTED_SETS: Record<string, Command> = {
     ),
 };
 
-/** Returns members with scores between two bounds, by score, then name. `(` excludes a bound. */
+/** Returns members with scores between two bounds, both included, by score, then name. */
 function between(data: Data, key: string, min = '-inf', max = '+inf'): Scored[] {
-  const [least, isAbove] = toBound(min);
-  const [most, isBelow] = toBound(max);
+  const [least, most] = [min, max].map((bound) => Number(bound.replace('inf', 'Infinity')));
   const found = [...(data.scores(key) ?? [])].filter(
-    ([, score]) =>
-      (isAbove ? score > least : score >= least) && (isBelow ? score < most : score <= most),
+    ([, score]) => score >= (least ?? 0) && score <= (most ?? 0),
   );
   return found.sort(([a, one], [b, other]) => (one === other ? (a < b ? -1 : 1) : one - other));
-}
-
-function toBound(text: string): [bound: number, isExclusive: boolean] {
-  const isExclusive = text.startsWith('(');
-  const bound = isExclusive ? text.slice(1) : text;
-  return [Number(bound.replace('inf', 'Infinity')), isExclusive];
 }
 
 const STREAMS: Record<string, Command> = {
@@ -304,12 +295,11 @@ function placeOf(entries: Stream['entries'], id: number): number {
 }
 
 const KEYS: Record<string, Command> = {
-  /** Supports `PX`, optionally followed by `NX`. */
+  /** With `PX`, optionally followed by `NX`. */
   SET: (data, key, [value = '', , ms, condition]) => {
     if (condition === 'NX' && data.has(key)) return null;
-    data.remove(key);
     data.put(key, value);
-    if (ms !== undefined) data.expire(key, data.now() + Number(ms));
+    data.expire(key, data.now() + Number(ms));
     return 'OK';
   },
   UNLINK: (data, key) => (data.has(key) && data.remove(key) ? 1 : 0),
@@ -335,7 +325,7 @@ const KEYS: Record<string, Command> = {
   DBSIZE: (data) => data.sweep(),
 };
 
-export const COMMANDS: ReadonlyMap<string, Command> = new Map(
+const COMMANDS: ReadonlyMap<string, Command> = new Map(
   [HASHES, LISTS, SORTED_SETS, STREAMS, KEYS].flatMap((table) => Object.entries(table)),
 );
 

@@ -4,11 +4,11 @@ import { childPartOf, runNumberOf } from '../../protocol/ids.js';
 import { type Usage, fromUsage } from '../../session/record.js';
 import type { Want } from '../../session/fields.js';
 import { summaryOf } from '../../session/finish.js';
+import { checkpointAt, findCheckpoint } from '../../session/target.js';
 import { dropStaged, putState, saveState, stage } from '../../session/state.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
 import type {
-  Checkpoint,
   Checkpoints,
   CustomState,
   Documents,
@@ -62,10 +62,6 @@ export function createDocuments(
     );
     return (found ?? notFound()).of;
   }
-
-  /** Returns the state of a current or checkpointed version; undefined if it is no longer kept. */
-  const stateOf = (sessionId: string, version: number): Promise<CustomState | undefined> =>
-    look(sessionId, (session) => stateAt(session, version));
 
   /** Applies staged changes, of one step or of all. */
   async function promote(
@@ -121,22 +117,6 @@ export function createDocuments(
       .sort((a, b) => runNumberOf(a.runId) - runNumberOf(b.runId));
   }
 
-  /** Checkpoints by index, oldest first; `to` is exclusive. */
-  async function readCheckpoints(
-    sessionId: string,
-    from: number,
-    to: number,
-  ): Promise<Checkpoint[]> {
-    return look(sessionId, ({ record, checkpoints }) =>
-      Array.from({ length: Math.max(0, Math.min(to, record?.checkpoints ?? 0) - from) }).flatMap(
-        (_, at) => checkpoints.get(from + at) ?? [],
-      ),
-    );
-  }
-
-  const countCheckpoints = (sessionId: string): Promise<number> =>
-    readOf(sessionId, ({ existing: { checkpoints } }) => checkpoints);
-
   return {
     documents: {
       load: async (sessionId) => {
@@ -145,7 +125,8 @@ export function createDocuments(
           const view = await sessions.view(sessionId);
           if (view === undefined) return null;
           const { record, rows, openCalls } = view;
-          const customState = await stateOf(sessionId, record.stateVersion);
+          const readState = (session: Session) => stateAt(session, record.stateVersion);
+          const customState = await look(sessionId, readState);
           // The state is gone, so the view is outdated too.
           if (customState === undefined) continue;
           const suspension = toSuspension(view);
@@ -192,26 +173,32 @@ export function createDocuments(
       },
     },
     checkpoints: {
-      get: async (sessionId, checkpointId) => {
-        const checkpoint = await find(sessionId, checkpointId);
-        if (checkpoint === undefined) return null;
-        const customState = await stateOf(sessionId, checkpoint.stateVersion);
-        // Only states of the newest turns are kept.
-        if (customState === undefined) throw tooOld();
-        return { ...checkpoint, customState };
-      },
-      latest: async (sessionId) => {
-        const count = await countCheckpoints(sessionId);
-        return (await readCheckpoints(sessionId, Math.max(0, count - 1), count))[0] ?? null;
-      },
+      get: (sessionId, checkpointId) =>
+        readOf(sessionId, (session) => {
+          const { checkpoint } = findCheckpoint(session, checkpointId);
+          if (checkpoint === undefined) return null;
+          const customState = stateAt(session, checkpoint.stateVersion);
+          // Only states of the newest turns are kept.
+          if (customState === undefined) throw tooOld();
+          return { ...checkpoint, customState };
+        }),
+      latest: (sessionId) =>
+        readOf(
+          sessionId,
+          (session) => checkpointAt(session, session.existing.checkpoints - 1) ?? null,
+        ),
       list: async (sessionId, { limit = PAGE, cursor } = {}) => {
         checkCount('limit', limit);
         // Checkpoints come and go only at the end of the list, so the others' indexes stay.
-        const count = await countCheckpoints(sessionId);
-        const end = cursor === undefined ? count : Math.min(toIndex(cursor), count);
-        const start = Math.max(0, end - Math.min(Math.max(limit, 1), MAX_PAGE));
-        const found = await readCheckpoints(sessionId, start, end);
-        return { checkpoints: found.reverse(), ...(start > 0 && { cursor: String(start) }) };
+        const before = cursor === undefined ? Infinity : toIndex(cursor);
+        return readOf(sessionId, (session) => {
+          const end = Math.min(before, session.existing.checkpoints);
+          const start = Math.max(0, end - Math.min(Math.max(limit, 1), MAX_PAGE));
+          const checkpoints = Array.from({ length: end - start }, (_, at) => end - 1 - at).flatMap(
+            (index) => checkpointAt(session, index) ?? [],
+          );
+          return { checkpoints, ...(start > 0 && { cursor: String(start) }) };
+        });
       },
     },
     staging: {
@@ -246,19 +233,6 @@ export function createDocuments(
       suspension: async (sessionId) => toSuspension(await callsOf(sessionId)),
     },
   };
-
-  /** Searches a checkpoint from the newest on, page by page. */
-  async function find(sessionId: string, checkpointId: string): Promise<Checkpoint | undefined> {
-    let end = await countCheckpoints(sessionId);
-    while (end > 0) {
-      const start = Math.max(0, end - MAX_PAGE);
-      const page = await readCheckpoints(sessionId, start, end);
-      const found = page.find(({ id }) => id === checkpointId);
-      if (found !== undefined) return found;
-      end = start;
-    }
-    return undefined;
-  }
 }
 
 /** Prefix of rewinds among the stored runs of a session. */

@@ -1,16 +1,13 @@
 import { decideSweep, type SweepDecision } from '../../runs/sweep-session.js';
-import type { EndInput } from '../../store/contract/runs.js';
+import type { BeginInput, BeginResult, EndInput } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { userMessage, type SessionDriver } from '../support/session-driver.js';
 import { SECRET, TOKEN } from './table-states.js';
 import { SESSION } from './model/plan.js';
 import { storedIn, storeOf, type World } from './world.js';
 
-/** An event in a conversation; returns its outcome. */
-export interface TableEvent {
-  name: string;
-  happen: (session: SessionDriver, world: World) => Promise<{ kind: string }>;
-}
+/** Makes an event happen in a conversation; returns its outcome. */
+export type Happen = (session: SessionDriver, world: World) => Promise<{ kind: string }>;
 
 const runIdOf = (world: World): string =>
   storedIn(world).conversation?.record.run.id ?? `${SESSION}:1-n`;
@@ -21,11 +18,6 @@ const stepOf = (world: World): number =>
 function later({ clock }: World): number {
   clock.now += 120_000;
   return clock.now;
-}
-
-async function erase(world: World): Promise<{ kind: string }> {
-  await storeOf(world).sessions.erase(SESSION);
-  return { kind: 'erased' };
 }
 
 /** Sweeps, given Temporal's view of the run. */
@@ -66,124 +58,58 @@ const ENDINGS: Partial<Record<SweepDecision, (record: SessionRecord) => Ending>>
   enforce: ({ stop }) => ({ status: stop?.mode === 'abort' ? 'aborted' : 'interrupted' }),
 };
 
-export const TABLE_EVENTS: readonly TableEvent[] = [
-  {
-    name: 'new message',
-    happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u2')] }),
+/** Sends a new message. */
+const post = (session: SessionDriver, more: Partial<BeginInput> = {}): Promise<BeginResult> =>
+  session.begin({ nonce: 'm', messages: [userMessage('u2')], ...more });
+
+export const TABLE_EVENTS: Readonly<Record<string, Happen>> = {
+  'new message': (session) => post(session),
+  'new message, to queue': (session) => post(session, { policy: 'queue' }),
+  'new message, to steer': (session) => post(session, { policy: 'steer' }),
+  'new message, to interrupt': (session) => post(session, { policy: 'interrupt' }),
+  'new message, to begin later': (session) => post(session, { startAt: Date.now() + 3_600_000 }),
+  'first message again': (session) => post(session, { messages: [userMessage('u1')] }),
+  'same id, other text': (session) => post(session, { messages: [userMessage('u1', 'other')] }),
+  "a stranger's message": (session) => post(session, { owner: 'eve' }),
+  approve: (session, world) => session.decide(runIdOf(world), 'a', true),
+  deny: (session, world) => session.decide(runIdOf(world), 'a', false),
+  'client result': (session, world) => session.answer(runIdOf(world), 'c', { output: 1 }),
+  'result for an approval': (session, world) => session.answer(runIdOf(world), 'a', { output: 1 }),
+  'answer of another run': (session) => session.decide(`${SESSION}:9-x`, 'a', true),
+  'deadline of the approval': (session, world) => session.expire(runIdOf(world), 'a', later(world)),
+  'deadline of the client call': (session, world) =>
+    session.expire(runIdOf(world), 'c', later(world)),
+  'request to the webhook': (_, world) =>
+    storeOf(world).calls.settle({
+      ...{ source: 'webhook', sessionId: SESSION, agentType: 'tester', secret: SECRET },
+      ...{ toolCallId: 's', runId: runIdOf(world), chunks: [], now: world.clock.now },
+      row: { role: 'tool', toolCallId: 's', toolName: 'server-tool', output: 'sent' },
+    }),
+  'deadline of the webhook': (session, world) => session.expire(runIdOf(world), 's', later(world)),
+  stop: (session) => session.stop(),
+  abort: (session) => session.stop({ mode: 'abort' }),
+  'next attempt of the step': (session, world) =>
+    session.claim(session.writer(runIdOf(world), stepOf(world), TOKEN + 1)),
+  'attempt of a zombie': (session, world) =>
+    session.claim(session.writer(runIdOf(world), stepOf(world), 1)),
+  'reply of the model': (session, world) =>
+    session.commit(session.writer(runIdOf(world), stepOf(world), TOKEN)),
+  'reply of a zombie': (session, world) =>
+    session.commit(session.writer(runIdOf(world), stepOf(world), 1)),
+  'chunks of a superseded run': (session) =>
+    session.say(session.writer(`${SESSION}:9-x`, 1, TOKEN), 1, 'late'),
+  'tool starts': (session, world) => session.start(runIdOf(world), 1, 's', TOKEN),
+  'tool starts again elsewhere': (session, world) =>
+    session.start(runIdOf(world), 1, 's', TOKEN + 1),
+  'tool has its result': (session, world) =>
+    session.finishCall(runIdOf(world), 1, 's', 'done', TOKEN),
+  'approved tool starts': (session, world) => session.start(runIdOf(world), 1, 'a', TOKEN),
+  'workflow closed from outside': (_, world) => sweep(world, 'closed'),
+  'workflow unknown to Temporal': (_, world) => sweep(world, 'unknown'),
+  'workflow not started in time': (_, world) => sweep(world, 'unknown', 0),
+  'wake-up missed': (_, world) => sweep(world, 'running'),
+  erase: async (_, world) => {
+    await storeOf(world).sessions.erase(SESSION);
+    return { kind: 'erased' };
   },
-  {
-    name: 'new message, to queue',
-    happen: (session) =>
-      session.begin({ nonce: 'm', messages: [userMessage('u2')], policy: 'queue' }),
-  },
-  {
-    name: 'new message, to steer',
-    happen: (session) =>
-      session.begin({ nonce: 'm', messages: [userMessage('u2')], policy: 'steer' }),
-  },
-  {
-    name: 'new message, to interrupt',
-    happen: (session) =>
-      session.begin({ nonce: 'm', messages: [userMessage('u2')], policy: 'interrupt' }),
-  },
-  {
-    name: 'new message, to begin later',
-    happen: (session) =>
-      session.begin({ nonce: 'm', messages: [userMessage('u2')], startAt: Date.now() + 3_600_000 }),
-  },
-  {
-    name: 'first message again',
-    happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u1')] }),
-  },
-  {
-    name: 'same id, other text',
-    happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u1', 'other')] }),
-  },
-  {
-    name: "a stranger's message",
-    happen: (session) => session.begin({ nonce: 'm', owner: 'eve', messages: [userMessage('u2')] }),
-  },
-  { name: 'approve', happen: (session, world) => session.decide(runIdOf(world), 'a', true) },
-  { name: 'deny', happen: (session, world) => session.decide(runIdOf(world), 'a', false) },
-  {
-    name: 'client result',
-    happen: (session, world) => session.answer(runIdOf(world), 'c', { output: 1 }),
-  },
-  {
-    name: 'result for an approval',
-    happen: (session, world) => session.answer(runIdOf(world), 'a', { output: 1 }),
-  },
-  {
-    name: 'answer of another run',
-    happen: (session) => session.decide(`${SESSION}:9-x`, 'a', true),
-  },
-  {
-    name: 'deadline of the approval',
-    happen: (session, world) => session.expire(runIdOf(world), 'a', later(world)),
-  },
-  {
-    name: 'deadline of the client call',
-    happen: (session, world) => session.expire(runIdOf(world), 'c', later(world)),
-  },
-  {
-    name: 'request to the webhook',
-    happen: (_, world) =>
-      storeOf(world).calls.settle({
-        ...{ source: 'webhook', sessionId: SESSION, agentType: 'tester', secret: SECRET },
-        ...{ toolCallId: 's', runId: runIdOf(world), chunks: [], now: world.clock.now },
-        row: { role: 'tool', toolCallId: 's', toolName: 'server-tool', output: 'sent' },
-      }),
-  },
-  {
-    name: 'deadline of the webhook',
-    happen: (session, world) => session.expire(runIdOf(world), 's', later(world)),
-  },
-  { name: 'stop', happen: (session) => session.stop() },
-  { name: 'abort', happen: (session) => session.stop({ mode: 'abort' }) },
-  {
-    name: 'next attempt of the step',
-    happen: (session, world) =>
-      session.claim(session.writer(runIdOf(world), stepOf(world), TOKEN + 1)),
-  },
-  {
-    name: 'attempt of a zombie',
-    happen: (session, world) => session.claim(session.writer(runIdOf(world), stepOf(world), 1)),
-  },
-  {
-    name: 'reply of the model',
-    happen: (session, world) =>
-      session.commit(session.writer(runIdOf(world), stepOf(world), TOKEN)),
-  },
-  {
-    name: 'reply of a zombie',
-    happen: (session, world) => session.commit(session.writer(runIdOf(world), stepOf(world), 1)),
-  },
-  {
-    name: 'chunks of a superseded run',
-    happen: (session) => session.say(session.writer(`${SESSION}:9-x`, 1, TOKEN), 1, 'late'),
-  },
-  {
-    name: 'tool starts',
-    happen: (session, world) => session.start(runIdOf(world), 1, 's', TOKEN),
-  },
-  {
-    name: 'tool starts again elsewhere',
-    happen: (session, world) => session.start(runIdOf(world), 1, 's', TOKEN + 1),
-  },
-  {
-    name: 'tool has its result',
-    happen: (session, world) => session.finishCall(runIdOf(world), 1, 's', 'done', TOKEN),
-  },
-  {
-    name: 'approved tool starts',
-    happen: (session, world) => session.start(runIdOf(world), 1, 'a', TOKEN),
-  },
-  { name: 'workflow closed from outside', happen: (_, world) => sweep(world, 'closed') },
-  { name: 'workflow unknown to Temporal', happen: (_, world) => sweep(world, 'unknown') },
-  { name: 'workflow not started in time', happen: (_, world) => sweep(world, 'unknown', 0) },
-  { name: 'wake-up missed', happen: (_, world) => sweep(world, 'running') },
-  {
-    name: 'erase',
-    happen: (_, world) => erase(world),
-  },
-];
+};

@@ -1,13 +1,8 @@
 import { newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { storeOf, type World } from './world.js';
 
-/**
- * A state of a conversation and the steps to it. Calls are named `s`, `a` and `c` by their kinds.
- */
-export interface TableState {
-  name: string;
-  reach: (session: SessionDriver, world: World) => Promise<unknown>;
-}
+/** Takes the steps to a state of a conversation. Calls are named `s`, `a` and `c` by their kinds. */
+export type Reach = (session: SessionDriver, world: World) => Promise<unknown>;
 
 /** Token of model attempts; a zombie's is lower. */
 export const TOKEN = 5;
@@ -48,52 +43,28 @@ async function waitForHook(
   await storeOf(world).calls.suspend(base);
 }
 
-export const TABLE_STATES: readonly TableState[] = [
-  { name: 'no session', reach: () => Promise.resolve() },
-  { name: 'starting', reach: begin },
-  { name: 'model active', reach: speak },
-  { name: 'tool is due', reach: (session) => ask(session, 'server') },
-  {
-    name: 'tool runs',
-    reach: async (session) => session.start(await ask(session, 'server'), 1, 's', TOKEN),
+export const TABLE_STATES: Readonly<Record<string, Reach>> = {
+  'no session': () => Promise.resolve(),
+  starting: begin,
+  'model active': speak,
+  'tool is due': (session) => ask(session, 'server'),
+  'tool runs': async (session) => session.start(await ask(session, 'server'), 1, 's', TOKEN),
+  waiting_approval: (session) => ask(session, 'approval'),
+  waiting_tool: (session) => ask(session, 'client'),
+  'waits for a webhook': (session, world) => waitForHook(session, world),
+  'waits for a webhook, approval asked': (session, world) =>
+    waitForHook(session, world, 'approval'),
+  'waiting, tool active': (session) => ask(session, 'server', 'approval'),
+  'one of two answered': async (session) =>
+    session.decide(await ask(session, 'approval', 'client'), 'a', true),
+  'approved, not taken': async (session) =>
+    session.decide(await ask(session, 'approval'), 'a', true),
+  stopping: (session) => speak(session).then(() => session.stop()),
+  completed: async (session) => session.commit(session.writer(await speak(session), 1, TOKEN)),
+  failed: async (session) => {
+    const error = { code: 'x', message: 'x', retryable: true };
+    return session.end(await speak(session), 'failed', { error });
   },
-  { name: 'waiting_approval', reach: (session) => ask(session, 'approval') },
-  { name: 'waiting_tool', reach: (session) => ask(session, 'client') },
-  { name: 'waits for a webhook', reach: (session, world) => waitForHook(session, world) },
-  {
-    name: 'waits for a webhook, approval asked',
-    reach: (session, world) => waitForHook(session, world, 'approval'),
-  },
-  { name: 'waiting, tool active', reach: (session) => ask(session, 'server', 'approval') },
-  {
-    name: 'one of two answered',
-    reach: async (session) => session.decide(await ask(session, 'approval', 'client'), 'a', true),
-  },
-  {
-    name: 'approved, not taken',
-    reach: async (session) => session.decide(await ask(session, 'approval'), 'a', true),
-  },
-  {
-    name: 'stopping',
-    reach: (session) => speak(session).then(() => session.stop()),
-  },
-  {
-    name: 'completed',
-    reach: async (session) => session.commit(session.writer(await speak(session), 1, TOKEN)),
-  },
-  {
-    name: 'failed',
-    reach: async (session) =>
-      session.end(await speak(session), 'failed', {
-        error: { code: 'x', message: 'x', retryable: true },
-      }),
-  },
-  {
-    name: 'interrupted',
-    reach: (session) => ask(session, 'approval').then(() => session.stop()),
-  },
-  {
-    name: 'aborted',
-    reach: (session) => ask(session, 'approval').then(() => session.stop({ mode: 'abort' })),
-  },
-];
+  interrupted: (session) => ask(session, 'approval').then(() => session.stop()),
+  aborted: (session) => ask(session, 'approval').then(() => session.stop({ mode: 'abort' })),
+};

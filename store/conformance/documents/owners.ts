@@ -1,4 +1,4 @@
-import { equal, includes, refuses } from '../assertions.js';
+import { equal, includes, readPages, refuses } from '../assertions.js';
 import {
   approval,
   assistantRow,
@@ -53,16 +53,11 @@ function ownerConversationCases({ describe, it }: Suite): void {
       const owner = newOwner();
       const ids = new Set<string>();
       for (let n = 0; n < 5; n += 1) ids.add((await newSession(setup, owner)).id);
-      const seen: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const at = cursor === undefined ? {} : { cursor };
-        const page = await setup.store.owners.page(owner, { limit: 2, ...at });
-        equal(page.conversations.length > 2, false, 'a page has no more than was asked for');
-        seen.push(...page.conversations.map(({ sessionId }) => sessionId));
-        cursor = page.cursor;
-      } while (cursor !== undefined);
-      equal([...seen].sort(), [...ids].sort());
+      const seen = await readPages(async (page) => {
+        const { conversations, cursor } = await setup.store.owners.page(owner, page);
+        return [conversations.map(({ sessionId }) => sessionId), cursor];
+      });
+      equal(seen.sort(), [...ids].sort());
     });
 
     it('a search finds titles in upper and lower case, page by page', async (setup) => {
@@ -70,15 +65,10 @@ function ownerConversationCases({ describe, it }: Suite): void {
       const titles = ['Refund of order 7', 'The weather', 'a refund again', 'REFUND?', 'refun'];
       for (const title of titles) await newSession(setup, owner, title);
       const found = async (search: string): Promise<string[]> => {
-        const seen: string[] = [];
-        let cursor: string | undefined;
-        do {
-          const options = { limit: 2, search, ...(cursor !== undefined && { cursor }) };
-          const page = await setup.store.owners.page(owner, options);
-          equal(page.conversations.length > 2, false, 'a page has no more than was asked for');
-          seen.push(...page.conversations.map(({ title }) => title));
-          cursor = page.cursor;
-        } while (cursor !== undefined);
+        const seen = await readPages(async (page) => {
+          const read = await setup.store.owners.page(owner, { ...page, search });
+          return [read.conversations.map(({ title }) => title), read.cursor];
+        });
         return seen.sort();
       };
       equal(await found('refund'), ['REFUND?', 'Refund of order 7', 'a refund again']);

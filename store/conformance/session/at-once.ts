@@ -6,7 +6,6 @@ import type { Suite } from '../suite.js';
 
 /** A request that many clients send at once. `prepare` brings the session into position and returns its run. */
 interface Race {
-  name: string;
   prepare?: (session: SessionDriver) => Promise<string>;
   send: (session: SessionDriver, runId: string, n: number) => Promise<{ kind: string }>;
   /** Reply to the client whose request wins, and to all others. */
@@ -28,55 +27,48 @@ const stopped =
     return runId;
   };
 
-const RACES: Race[] = [
-  {
-    name: 'messages',
+const RACES: Readonly<Record<string, Race>> = {
+  messages: {
     send: (session, _, n) => session.begin({ messages: [userMessage(`m${String(n)}`)] }),
     kinds: ['begun', 'busy'],
     runs: 1,
   },
-  {
-    name: 'copies of a message',
+  'copies of a message': {
     send: (session) => session.begin(),
     kinds: ['begun', 'accepted'],
     runs: 1,
   },
-  {
-    name: 'requests to resume',
+  'requests to resume': {
     prepare: stopped(),
     send: (session, runId) => session.resume({ runId }),
     kinds: ['resumed', 'active'],
     runs: 2,
   },
-  {
-    name: 'retries',
+  retries: {
     prepare: async (session) => (await playTurn(session, 'u1')).runId,
     send: (session, runId) => session.retry({ runId }),
     kinds: ['rewound', 'busy'],
     runs: 2,
   },
-  {
-    name: 'requests for the next message',
+  'requests for the next message': {
     prepare: stopped('q1', 'q2'),
     send: (session) => session.beginNext(),
     kinds: ['begun', 'busy'],
     runs: 2,
   },
-  {
-    name: 'decisions',
+  decisions: {
     prepare: asked(approval),
     send: (session, runId, n) => session.decide(runId, 'c', n % 3 === 0),
     kinds: ['stored', 'already_completed'],
     runs: 1,
   },
-  {
-    name: 'results',
+  results: {
     prepare: asked(client),
     send: (session, runId, output) => session.answer(runId, 'c', { output }),
     kinds: ['stored', 'already_completed'],
     runs: 1,
   },
-];
+};
 
 /** Ways to replace a run that has a writer. */
 const REPLACED: [name: string, replace: (session: SessionDriver) => Promise<unknown>][] = [
@@ -87,7 +79,7 @@ const REPLACED: [name: string, replace: (session: SessionDriver) => Promise<unkn
 
 export function atOnceCases({ describe, it }: Suite): void {
   describe('one run at a time', () => {
-    for (const { name, prepare, send, kinds, runs } of RACES) {
+    for (const [name, { prepare, send, kinds, runs }] of Object.entries(RACES)) {
       const [done, other] = kinds;
       it(`of many ${name} at once one is done`, async ({ session, another }) => {
         const beside = drive(await another(), session.id);

@@ -30,7 +30,6 @@ const HOSTILE: Value = {
 
 /** A way in which a value enters a session. */
 interface Way {
-  name: string;
   /** Code with which a value is refused. Default `validation_error`. */
   code?: ErrorCode;
   /** Brings the session to the point where the value can enter. */
@@ -100,26 +99,22 @@ async function settle(setup: Case, extra: object, output: unknown = 1): Promise<
   });
 }
 
-const WAYS: Way[] = [
-  {
-    name: 'the state that a run begins with',
+const WAYS: Readonly<Record<string, Way>> = {
+  'the state that a run begins with': {
     give: ({ session }, state) => session.begin({ state }),
     read: stateOf,
   },
-  {
-    name: 'metadata of a message',
+  'metadata of a message': {
     give: ({ session }, value) => session.begin({ messages: [withMetadata('u1', value)] }),
     read: metadataOf,
   },
-  {
-    name: 'metadata of a message that waits',
+  'metadata of a message that waits': {
     prepare: begin,
     give: ({ session }, value) =>
       session.begin({ messages: [withMetadata('u2', value)], policy: 'queue' }),
     read: queuedMetadataOf,
   },
-  {
-    name: 'an edit of a message that waits',
+  'an edit of a message that waits': {
     prepare: async ({ session }) => {
       await session.newRun();
       await session.enqueue('u2');
@@ -133,22 +128,19 @@ const WAYS: Way[] = [
       }),
     read: queuedMetadataOf,
   },
-  {
-    name: 'metadata of an edited message',
+  'metadata of an edited message': {
     prepare: async ({ session }) => session.ask((await session.newRun()).runId, 1, []),
     give: ({ session }, value) =>
       session.retry({ messageId: 'u1', messages: [withMetadata('u1b', value)] }),
     read: metadataOf,
   },
-  {
-    name: 'a state that is saved',
+  'a state that is saved': {
     prepare: begin,
     give: ({ store, session }, customState) =>
       store.documents.save(session.id, { customState, version: 0 }),
     read: stateOf,
   },
-  {
-    name: 'staged changes',
+  'staged changes': {
     prepare: begin,
     give: ({ store, session }, value) =>
       store.staging.stage(session.id, 's1', {
@@ -157,21 +149,18 @@ const WAYS: Way[] = [
       }),
     read: stateOf,
   },
-  {
-    name: 'staged keys',
+  'staged keys': {
     prepare: begin,
     give: ({ store, session }, mergeChanges) =>
       store.staging.stage(session.id, 's1', { toolCallId: 'c', patches: [], mergeChanges }),
     read: stateOf,
   },
-  {
-    name: 'changes that a call settles with',
+  'changes that a call settles with': {
     prepare: working,
     give: (setup, value) => settle(setup, { changes: [{ op: 'replace', path: '', value }] }),
     read: stateOf,
   },
-  {
-    name: 'an event beside a result',
+  'an event beside a result': {
     code: 'invalid_chunk',
     prepare: working,
     give: async (setup, data) => {
@@ -186,14 +175,12 @@ const WAYS: Way[] = [
       return (await toolRowOf(setup))?.events?.[0]?.chunk.data;
     },
   },
-  {
-    name: 'arguments of a call',
+  'arguments of a call': {
     prepare: claimed,
     give: (setup, input) => commit(setup, { calls: [server('c', { input })] }),
     read: async ({ session }) => (await session.call('c'))?.spec.input,
   },
-  {
-    name: 'the result of a call that is not answered in time',
+  'the result of a call that is not answered in time': {
     prepare: claimed,
     give: (setup, result) =>
       commit(setup, { calls: [client('c', { deadlineMs: 1, onExpiry: { result } })] }),
@@ -202,8 +189,7 @@ const WAYS: Way[] = [
       return typeof onExpiry === 'object' && onExpiry.result;
     },
   },
-  {
-    name: 'what a provider says about a text',
+  'what a provider says about a text': {
     prepare: claimed,
     give: async (setup, value) => {
       const row = assistantRow(setup.session.writer(await runOf(setup), 1, 1), []);
@@ -217,8 +203,7 @@ const WAYS: Way[] = [
       return part?.type === 'text' && part.providerMetadata;
     },
   },
-  {
-    name: 'the result of a run',
+  'the result of a run': {
     prepare: claimed,
     give: (setup, output) => commit(setup, { output }),
     read: async ({ session }) => {
@@ -228,14 +213,12 @@ const WAYS: Way[] = [
       return output?.output;
     },
   },
-  {
-    name: 'the result of a run from a tool',
+  'the result of a run from a tool': {
     prepare: working,
     give: (setup, output) => settle(setup, { output }),
     read: async ({ session }) => (await session.record())?.output,
   },
-  {
-    name: 'an input that a person changed',
+  'an input that a person changed': {
     prepare: asking('approval'),
     give: async (setup, input) =>
       setup.store.calls.settle({
@@ -257,20 +240,17 @@ const WAYS: Way[] = [
       return decision?.input;
     },
   },
-  {
-    name: 'a client’s result',
+  'a client’s result': {
     prepare: asking('client'),
     give: async (setup, output) => setup.session.answer(await runOf(setup), 'c', { output }),
     read: resultOf,
   },
-  {
-    name: 'a tool’s result',
+  'a tool’s result': {
     prepare: working,
     give: (setup, output) => settle(setup, {}, output),
     read: resultOf,
   },
-  {
-    name: 'a tool’s result in its chunk',
+  'a tool’s result in its chunk': {
     code: 'invalid_chunk',
     prepare: working,
     give: (setup, result) => {
@@ -279,8 +259,7 @@ const WAYS: Way[] = [
     },
     read: async ({ session }) => (await session.messages('tool_end'))[0]?.result,
   },
-  {
-    name: 'state changes that are reverted',
+  'state changes that are reverted': {
     code: 'invalid_chunk',
     prepare: working,
     give: async (setup, value) => {
@@ -298,8 +277,7 @@ const WAYS: Way[] = [
       return reverted?.patches[0]?.['value'];
     },
   },
-  {
-    name: 'a partial reply',
+  'a partial reply': {
     prepare: begin,
     give: async (setup, input) => {
       const runId = await runOf(setup);
@@ -312,11 +290,12 @@ const WAYS: Way[] = [
       return part?.type === 'tool-call' && part.input;
     },
   },
-];
+};
 
 export function valueCases({ describe, it }: Suite): void {
   describe('values of people, models and tools', () => {
-    for (const { name, code = 'validation_error', prepare, give, read } of WAYS) {
+    for (const [name, way] of Object.entries(WAYS)) {
+      const { code = 'validation_error', prepare, give, read } = way;
       it(`are stored unchanged, or refused without a change: ${name}`, async (setup) => {
         const { store, session } = setup;
         await prepare?.(setup);

@@ -1,3 +1,4 @@
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { createRedisStores, type RedisStores } from '../../../store/redis/index.js';
 import { drive, newCall, newSessionId, type SessionDriver } from '../../support/session-driver.js';
 import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
@@ -33,20 +34,24 @@ describe('the log in Redis', () => {
     expect(await stores.streamManager.getStreamInfo(session.id)).toMatchObject({ totalChunks: 2 });
   });
 
-  it('the log is trimmed by whole old turns beyond its cap, never in the current one', async () => {
-    const stores = createRedisStores({ url: sharedRedisUrl(), whenAway: 'wait', maxChunks: 10 });
-    opened.push(stores);
-    const session = drive(stores);
-    await speakTurn(session, 9, 'a');
-    await speakTurn(session, 40, 'b');
-    expect(await deltas(session)).toBe('a'.repeat(9) + 'b'.repeat(40));
-    await speakTurn(session, 40, 'c');
-    expect(await deltas(session)).toBe('b'.repeat(40) + 'c'.repeat(40));
-    await speakTurn(session, 1, 'd');
-    expect(await deltas(session)).toBe('c'.repeat(40) + 'd');
-    const info = await stores.streamManager.getStreamInfo(session.id);
-    expect(info?.totalChunks).toBe((await stores.streamManager.getAllChunks(session.id)).length);
-  });
+  it.each(['Redis', 'memory'])(
+    'the log in %s is trimmed by whole old turns beyond its cap, never in the current one',
+    async (where) => {
+      const redis = createRedisStores({ url: sharedRedisUrl(), whenAway: 'wait', maxChunks: 10 });
+      opened.push(redis);
+      const stores = where === 'Redis' ? redis : createMemoryStores({ maxChunks: 10 });
+      const session = drive(stores);
+      await speakTurn(session, 9, 'a');
+      await speakTurn(session, 40, 'b');
+      expect(await deltas(session)).toBe('a'.repeat(9) + 'b'.repeat(40));
+      await speakTurn(session, 40, 'c');
+      expect(await deltas(session)).toBe('b'.repeat(40) + 'c'.repeat(40));
+      await speakTurn(session, 1, 'd');
+      expect(await deltas(session)).toBe('c'.repeat(40) + 'd');
+      const info = await stores.streamManager.getStreamInfo(session.id);
+      expect(info?.totalChunks).toBe((await stores.streamManager.getAllChunks(session.id)).length);
+    },
+  );
 
   it('the log publishes everything that a transition wrote at once, with the sequence before it', async () => {
     const stores = await openTestStores();

@@ -8,103 +8,87 @@ import { after, appending, before, instead, without, withoutFields } from './wro
 /** A wrong decision, and the rules that it breaks. */
 interface Wrong {
   rules: readonly string[];
-  bug: string;
   play: Play;
   /** Budget that the bug needs in addition to one message. */
   budget?: Partial<Budget>;
 }
 
-export type PlantedBug = Omit<Wrong, 'rules'> & { rule: string };
+export type PlantedBug = Omit<Wrong, 'rules'> & { rule: string; bug: string };
 
-const LOG_BUGS: readonly Wrong[] = [
-  {
+/** The wrong decisions, by what is wrong. */
+const WRONG: Readonly<Record<string, Wrong>> = {
+  'append does not count what it has written': {
     rules: ['P1, sequences ascend, and the record counts them all'],
-    bug: 'append does not count what it has written',
     play: without(([kind]) => kind === 'count', 'append'),
   },
-  {
+  'claim withdraws all entries, not only those of its writer': {
     rules: ['P1, an entry stays in the log, unless another attempt claims its writer'],
-    bug: 'claim withdraws all entries, not only those of its writer',
     play: after('claim', ({ tree: { log } }) => {
       log.remove(log.after(0, Infinity));
     }),
   },
-  {
+  'append takes any token for that of the owner': {
     rules: ['P1, only the owner of a writer appends to it', 'P1, a stale request is refused'],
-    bug: 'append takes any token for that of the owner',
     play: appending((args, data) => {
       const owner = fieldsOf(data, '', 'writers')?.get(`t:${args[1] ?? ''}`);
       return owner === undefined ? args : args.with(2, owner);
     }),
     budget: { stops: 1 },
   },
-  {
+  'claim does not withdraw what a lost attempt has appended': {
     rules: ['P1, what was appended live is what is stored, once'],
-    bug: 'claim does not withdraw what a lost attempt has appended',
     play: without(([kind]) => kind === 'remove', 'claim'),
     budget: { faults: 1 },
   },
-  {
+  'a result is stored without its entry in the log': {
     rules: ['P1, the log has one end of each settled call'],
-    bug: 'a result is stored without its entry in the log',
     play: without(adds('tool_end'), 'settleCall'),
   },
-  {
+  'a stop is not shown to appends': {
     rules: ['P1, what an append looks at is what the record says'],
-    bug: 'a stop is not shown to appends',
     play: withoutFields('record', (name) => name === 'live', 'stop'),
     budget: { stops: 1 },
   },
-];
-
-const CALL_BUGS: readonly Wrong[] = [
-  {
+  'claim does not take results into the transcript': {
     rules: ['P4, each call has one result, before the next message'],
-    bug: 'claim does not take results into the transcript',
     play: without(
       (write) => write[0] === 'push' && write.some((row) => row.includes('"role":"tool"')),
     ),
   },
-  {
+  'a call is settled without its result': {
     rules: ['P4, a call is open, or its one result is in the transcript'],
-    bug: 'a call is settled without its result',
     play: after('settleCall', ({ content }) => {
       content.unset('row:t');
     }),
   },
-  {
+  'the result of one call replaces that of another': {
     rules: ['P4, a result is never replaced, a timeout only by the result itself'],
-    bug: 'the result of one call replaces that of another',
     play: after('settleCall', ({ calls, content }) => {
       if (calls.get('t')?.state === 'settled') content.set('row:a', content.get('row:t') ?? '');
     }),
   },
-  {
+  'a settled call takes another answer': {
     rules: ['P4, an answer is consumed once', 'P4, a stale request is refused'],
-    bug: 'a settled call takes another answer',
     play: before('settleCall', ({ calls }) => {
       const call = calls.get('a');
       if (call?.state === 'settled') call.state = 'waiting';
     }),
   },
-  {
+  'a denied call is released with the approved ones': {
     rules: ['P5, a call starts only once a person has approved it'],
-    bug: 'a denied call is released with the approved ones',
     play: after('settleCall', ({ calls }, { source, isApproved }) => {
       const call = calls.get('a');
       if (call !== undefined && source === 'approval' && !isApproved) call.state = 'approved';
     }),
   },
-  {
+  'a denial is taken for an approval': {
     rules: ['P5, a call is executed only once a person has approved it'],
-    bug: 'a denial is taken for an approval',
     play: instead('settleCall', (_, input, right) =>
       right({ ...input, isApproved: input.source === 'approval' || input.isApproved }),
     ),
   },
-  {
+  'a call that waits for its approval starts': {
     rules: ['P5, a stale request is refused'],
-    bug: 'a call that waits for its approval starts',
     play: before('startCall', (session) => {
       const call = session.calls.get('a');
       if (call?.state !== 'waiting') return;
@@ -112,21 +96,19 @@ const CALL_BUGS: readonly Wrong[] = [
       setBusy(session, call, true);
     }),
   },
-  {
+  'every call is taken for idempotent': {
     rules: [
       'P4, only an idempotent call starts twice',
       'P4, only an idempotent tool is executed twice',
     ],
-    bug: 'every call is taken for idempotent',
     play: before('startCall', ({ calls }) => {
       const call = calls.get('t');
       if (call !== undefined) call.isIdempotent = true;
     }),
     budget: { faults: 1 },
   },
-  {
+  'an idempotent call starts once more after its result was stored': {
     rules: ['P4, a settled call is not executed'],
-    bug: 'an idempotent call starts once more after its result was stored',
     play: instead('startCall', (_, input, right) => {
       const reply = right(input);
       const isSettled = reply.kind === 'settled' && input.toolCallId === 'u';
@@ -134,136 +116,110 @@ const CALL_BUGS: readonly Wrong[] = [
     }),
     budget: { faults: 1 },
   },
-  {
+  'stop ends the run and leaves its calls': {
     rules: ["P6, a run that has ended leaves no call open, neither its own nor a sub-agent's"],
-    bug: 'stop ends the run and leaves its calls',
     play: instead('stop', ({ existing }) => {
       existing.run.status = 'interrupted';
       return { kind: 'nothing' };
     }),
     budget: { stops: 1 },
   },
-];
-
-const RUN_BUGS: readonly Wrong[] = [
-  {
+  'commit ends the run and does not note its end': {
     rules: ['P4, all runs before the newest have ended, and the newest if its status says so'],
-    bug: 'commit ends the run and does not note its end',
     play: without(
       ([kind, place, part]) => kind === 'set' && place === 'runs' && part === '',
       'commit',
     ),
   },
-  {
+  'the log does not get the end of a run': {
     rules: ['P4, the log has one end of each ended run'],
-    bug: 'the log does not get the end of a run',
     play: without(adds('stream_end')),
   },
-  {
+  'begin stores the message twice': {
     rules: ['P4, an accepted message is in the transcript once, or in the queue'],
-    bug: 'begin stores the message twice',
     play: after('begin', ({ rows }) => void rows.push('{"role":"user","id":"u1"}')),
   },
-  {
+  'begin takes a live run for one that has ended': {
     rules: ['P4, a run begins only when the one before has ended'],
-    bug: 'begin takes a live run for one that has ended',
     play: before('begin', ({ record }) => {
       if (record !== undefined) record.run.status = 'completed';
     }),
     budget: { messages: 2 },
   },
-  {
+  'claim skips a step': {
     rules: ['P4, steps are committed one after the other, each after its claim'],
-    bug: 'claim skips a step',
     play: after('claim', ({ existing }) => {
       existing.run.claimed += 1;
     }),
   },
-  {
+  'the texts of a call stay when its result is taken in': {
     rules: ['P4, what stands beside the record belongs to what is in it'],
-    bug: 'the texts of a call stay when its result is taken in',
     play: without(([kind, place]) => kind === 'unset' && place === 'content'),
   },
-  {
+  'begin does not note which messages it has accepted': {
     rules: [REPEAT_RULE],
-    bug: 'begin does not note which messages it has accepted',
     play: withoutFields('index', (name) => name.startsWith('m:')),
   },
-];
-
-const STATUS_BUGS: readonly Wrong[] = [
-  {
+  'stop leaves a call busy': {
     rules: ['P3, a run that has ended leaves nothing to do'],
-    bug: 'stop leaves a call busy',
     play: after('stop', ({ existing }) => {
       existing.run.busyCalls = 1;
     }),
     budget: { stops: 1 },
   },
-  {
+  'stop ends the run and not the stream': {
     rules: ['P3, the status of the run agrees with that of the stream'],
-    bug: 'stop ends the run and not the stream',
     play: after('stop', ({ existing }) => {
       existing.stream = 'active';
     }),
     budget: { stops: 1 },
   },
-  {
+  'the run does not pause when its last tool has settled': {
     rules: ['P3, a run is paused if, and only if, people alone can continue it'],
-    bug: 'the run does not pause when its last tool has settled',
     play: after(undefined, ({ tree }) => {
       const { record } = tree.conversation;
       if (record?.stream === 'paused') record.stream = 'active';
     }),
   },
-  {
+  'a call is no longer busy when it starts': {
     rules: ['P3, what can continue without people is busy'],
-    bug: 'a call is no longer busy when it starts',
     play: after('startCall', (session) => {
       const call = session.calls.get('t');
       if (call !== undefined) setBusy(session, call, false);
     }),
   },
-  {
+  'the run pauses without an entry in the log': {
     rules: ['P3, a pause is in the log, shows what is asked, and starts the clocks'],
-    bug: 'the run pauses without an entry in the log',
     play: without(adds('run_paused')),
   },
-  {
+  'an answer does not note what it has released, and its signal is lost': {
     rules: [
       'P3, what answers have released is kept until it is taken',
       'P3, rest is reachable from every state',
     ],
-    bug: 'an answer does not note what it has released, and its signal is lost',
     play: after(undefined, ({ tree }) => {
       delete tree.conversation.record?.run.resume;
     }),
     budget: { faults: 1 },
   },
-  {
+  'startCall does not know its call': {
     rules: ['P3, a call has a defined outcome'],
-    bug: 'startCall does not know its call',
     play: instead('startCall', () => ({ kind: 'unknown' })),
   },
-  {
+  'begin leaves the expiry that the last run has armed': {
     rules: ['P2, nothing of a live run expires'],
-    bug: 'begin leaves the expiry that the last run has armed',
     play: without((write) => write[0] === 'expireLog' && write[1] === undefined),
     budget: { messages: 2, stops: 1 },
   },
-  {
+  'the end of a run does not arm the expiry of its log': {
     rules: ['P2, the log of a run that has ended expires'],
-    bug: 'the end of a run does not arm the expiry of its log',
     play: without((write) => write[0] === 'expireLog' && write[1] !== undefined),
   },
-];
+};
 
-export const PLANTED_BUGS: readonly PlantedBug[] = [
-  ...LOG_BUGS,
-  ...CALL_BUGS,
-  ...RUN_BUGS,
-  ...STATUS_BUGS,
-].flatMap(({ rules, ...wrong }) => rules.map((rule) => ({ rule, ...wrong })));
+export const PLANTED_BUGS: readonly PlantedBug[] = Object.entries(WRONG).flatMap(
+  ([bug, { rules, ...wrong }]) => rules.map((rule) => ({ rule, bug, ...wrong })),
+);
 
 /** Returns a matcher for writes that append an entry of a type to the log. */
 function adds(type: string): (write: Stored) => boolean {
