@@ -9,6 +9,6 @@ export function loadPrometheus(): Prometheus {
   try {
     return createRequire(import.meta.url)('prom-client') as Prometheus;
   } catch (error) {
-    return orMissing('The metrics of an API', 'prom-client@15')(error);
+    return orMissing('The meter of the API', 'prom-client@15')(error);
   }
 }

@@ -4,16 +4,16 @@ import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { allExtensions } from '../../extensions/index.js';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
-import { createRuns, type RunsDeps } from '../../runs/create-runs.js';
+import type { RunsDeps } from '../../runs/create-runs.js';
 import type { Runs } from '../../runs/runs.js';
 import type { Role } from '../../protocol/actor.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
-import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
-import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
+import { playWith, type Play } from '../support/played-turn.js';
 
 export interface ApiServer {
   url: string;
-  runtime: FakeRuntime;
+  stores: MemoryStores;
   /** What the app wrote to its log, as JSON. */
   logged: string[];
   post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
@@ -22,24 +22,39 @@ export interface ApiServer {
 }
 
 /** Options of `createApi` that a test replaces. */
-export type StartOptions = Partial<Omit<ApiDeps, 'executor'>> & {
+export type StartOptions = Partial<Omit<ApiDeps, 'executor' | 'agents'>> & {
   executor?: ApiOptions['executor'];
   extensions?: ApiOptions['extensions'];
+  agents?: ApiDeps['agents'];
+  stores?: MemoryStores;
+  /** What happens in each run. Default: nothing, so that it stays active. */
+  play?: Play;
   /** What the author's own app, in which the API is mounted then, does with requests before it. */
   before?: RequestHandler[];
 };
 
-/** The real app on a real port, over a runtime in memory; it is closed behind the tests of the file. */
-export async function startApi(
-  runtime: FakeRuntime = createFakeRuntime(),
-  { before, ...options }: StartOptions = {},
-): Promise<ApiServer> {
+const define = (name: string) =>
+  defineAgent({ name, systemPrompt: '', llmConfig: { model: 'scripted' } });
+
+/** The real app on a real port, over runs in memory; it is closed behind the tests of the file. */
+export async function startApi({
+  before,
+  play,
+  stores = createMemoryStores(),
+  ...options
+}: StartOptions = {}): Promise<ApiServer> {
   const logged: string[] = [];
   const log = (fields: object, message: string): void => {
     logged.push(JSON.stringify({ ...fields, message }));
   };
+  const agents = new AgentRegistry([define('lab'), define('support')]);
+  const known = options.agents instanceof AgentRegistry ? options.agents : agents;
+  const workflows = play && { start: playWith(stores, play) };
   const app = createApi({
-    ...runtime,
+    executor: { runs: createIdleRuns(stores, { agents: known, workflows }) },
+    stateStore: stores.store,
+    streamManager: stores.streamManager,
+    agents,
     extensions: allExtensions(),
     allowUnauthenticated: true,
     namespace: 'default',
@@ -53,7 +68,7 @@ export async function startApi(
   atEndOfFile(server.close);
   return {
     url,
-    runtime,
+    stores,
     logged,
     post: (path, body, headers = {}) =>
       fetch(url + path, {
@@ -66,8 +81,7 @@ export async function startApi(
   };
 }
 
-interface MemoryHost extends Omit<StartOptions, 'executor'> {
-  stores?: MemoryStores;
+interface MemoryHost extends Omit<StartOptions, 'executor' | 'agents'> {
   agents?: AgentRegistry;
   /** For `createRuns`. */
   runs?: Partial<RunsDeps>;
@@ -75,39 +89,23 @@ interface MemoryHost extends Omit<StartOptions, 'executor'> {
   instead?: Partial<Runs>;
 }
 
-/**
- * The same on memory stores, with an agent `tester` and an engine that does nothing. `x-user` is
- * `user@tenant@roles`.
- */
-export async function startOnMemory({
+/** The same with an agent `tester` and sign-in: `x-user` is `user@tenant@roles`. */
+export function startOnMemory({
   stores = createMemoryStores(),
-  agents = new AgentRegistry([
-    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-  ]),
+  agents = new AgentRegistry([define('tester')]),
   runs,
   instead,
   ...options
-}: MemoryHost = {}): Promise<ApiServer & { stores: MemoryStores }> {
-  const { store, streamManager } = stores;
-  const made = createRuns({
-    store,
-    streamManager,
-    agents,
-    workflows: IDLE_WORKFLOWS,
-    searchAttributes: true,
-    logger: { warn: () => undefined },
-    ...runs,
-  });
-  const server = await startApi(createFakeRuntime(), {
+}: MemoryHost = {}): Promise<ApiServer> {
+  const made = createIdleRuns(stores, { searchAttributes: true, ...runs, agents });
+  return startApi({
+    stores,
     executor: { runs: { ...made, ...instead } },
-    stateStore: store,
-    streamManager,
     agents,
     allowUnauthenticated: false,
     authenticate: readUser,
     ...options,
   });
-  return { ...server, stores };
 }
 
 /** Whom the header names; undefined without one. */
@@ -121,16 +119,11 @@ export function readUser(request: Request): Identity | undefined {
   };
 }
 
-/** An agent that greets, whose run ends at once. */
-export function createGreeter(): FakeRuntime {
-  return createFakeRuntime(async (session) => {
-    session.step();
-    session.say('Hello.');
-    session.commit();
-    session.end();
-    await Promise.resolve();
-  });
-}
+/** A run that greets and ends at once. */
+export const greets: Play = async (turn) => {
+  await turn.say('Hello.');
+  await turn.finish();
+};
 
 /** A user message of one text. */
 export function say(id: string, text: string): object {

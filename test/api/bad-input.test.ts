@@ -1,4 +1,5 @@
-import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
+import { drive } from '../support/session-driver.js';
+import { greets, say, startApi, type ApiServer } from './api-server.js';
 
 const LONG = 'i'.repeat(300);
 const big = 'x'.repeat(1024 * 1024 + 1);
@@ -172,8 +173,9 @@ const refusals: [
 
 describe('bad input', () => {
   let api: ApiServer;
+  const begun: string[] = [];
   beforeAll(async () => {
-    api = await startApi();
+    api = await startApi({ play: (_, sessionId) => Promise.resolve(void begun.push(sessionId)) });
   });
 
   it.each(refusals)(
@@ -194,7 +196,7 @@ describe('bad input', () => {
       expect(error).not.toMatch(/node_modules|\.js:|\.ts:/);
       expect(`${String(response.status)} ${code}`).toBe(refusal);
       expect(error).toEqual(expect.any(String));
-      expect(api.runtime.sessions.size).toBe(0);
+      expect(begun).toEqual([]);
     },
   );
 
@@ -203,7 +205,7 @@ describe('bad input', () => {
     const response = await api.post('/api/chat/s1', body);
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ code: 'body_too_large' });
-    expect(api.runtime.sessions.size).toBe(0);
+    expect(begun).toEqual([]);
   });
 
   it('a GET of a malformed session id is refused, of an unknown one it gets 204', async () => {
@@ -217,7 +219,7 @@ describe('bad input', () => {
 describe('unusual input', () => {
   let api: ApiServer;
   beforeAll(async () => {
-    api = await startApi(createGreeter(), { defaultAgent: 'lab' });
+    api = await startApi({ play: greets, defaultAgent: 'lab' });
   });
 
   it('a post may have a single message, the session id in the body, and plain content', async () => {
@@ -225,7 +227,7 @@ describe('unusual input', () => {
     const response = await api.post('/api/chat', { id: 'one', message });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-session-id')).toBe('one');
-    expect(response.headers.get('x-run-id')).toBe('one:1-abc');
+    expect(response.headers.get('x-run-id')).toMatch(/^one:1-/);
     expect(await response.text()).toContain('Hello.');
   });
 
@@ -234,7 +236,7 @@ describe('unusual input', () => {
       const response = await api.post('/api/chat/text', { message: 'hi' });
       expect(response.status).toBe(200);
       expect(await response.text()).toContain('Hello.');
-      const rows = api.runtime.sessions.get('text')?.rows ?? [];
+      const rows = await drive(api.stores, 'text').rows();
       expect(rows).toHaveLength(shown);
       expect(rows.at(-2)).toMatchObject({ role: 'user', parts: [{ type: 'text', text: 'hi' }] });
     }
@@ -257,11 +259,13 @@ describe('unusual input', () => {
     });
     expect(response.status).toBe(200);
     await response.text();
-    expect(api.runtime.sessions.get('three')?.rows[0]).toEqual({
-      role: 'user',
-      id: 'u1',
-      parts: [{ type: 'text', text: 'hi' }],
-    });
+    expect(await drive(api.stores, 'three').rows(0, 1)).toEqual([
+      {
+        role: 'user',
+        id: 'u1',
+        parts: [{ type: 'text', text: 'hi' }],
+      },
+    ]);
   });
 
   it('names of prototypes are names like any other, of conversations too', async () => {
@@ -291,7 +295,7 @@ describe('unusual input', () => {
     const response = await api.post('/api/chat/four', { messages: [say('u1', 'ho')] });
     expect(response.status).toBe(409);
     expect(await response.json()).toMatchObject({ code: 'message_conflict' });
-    expect(response.headers.get('x-run-id')).toBe('four:1-abc');
+    expect(response.headers.get('x-run-id')).toMatch(/^four:1-/);
   });
 
   it('a message for another agent than the session’s is refused', async () => {

@@ -6,9 +6,8 @@ import {
   type JsonBounds,
 } from '../../api/middleware/json-body.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import { connectRaw } from '../support/raw-http.js';
-import { createGreeter, say, startApi, type ApiServer } from './api-server.js';
+import { greets, say, startApi, type ApiServer } from './api-server.js';
 
 const MB = 1024 * 1024;
 
@@ -26,8 +25,8 @@ const head = (...lines: string[]): string =>
 let api: ApiServer;
 let closed: ApiServer;
 beforeAll(async () => {
-  api = await startApi(createGreeter(), { defaultAgent: 'lab' });
-  closed = await startApi(createFakeRuntime(), {
+  api = await startApi({ play: greets, defaultAgent: 'lab' });
+  closed = await startApi({
     authenticate: () => undefined,
     limits: { requestsPerMinute: 0, openStreams: 0 },
   });

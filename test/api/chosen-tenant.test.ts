@@ -1,7 +1,6 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { inTenant, toActor, type Identity } from '../../api/identity.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive } from '../support/session-driver.js';
 import { startApi, startOnMemory, type ApiServer } from './api-server.js';
 
@@ -59,8 +58,8 @@ describe('an operator of another tenant beside a user called <tenant>|<user>', (
     stores = createMemoryStores();
     const session = drive(stores, toStoredSessionId('mine', 'acme'));
     await session.begin({ owner: 'auth0|123', tenant: 'acme' });
-    api = await startApi(createFakeRuntime(), {
-      stateStore: stores.store,
+    api = await startApi({
+      stores,
       allowUnauthenticated: false,
       authenticate: (request) => {
         const userId = request.get('x-user') ?? '';

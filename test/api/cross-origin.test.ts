@@ -1,13 +1,12 @@
 import { isForgedRequest } from '../../ai-sdk/index.js';
 import { ROUTES } from '../support/all-routes.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer, type StartOptions } from './api-server.js';
 
 let api: ApiServer;
 
 const APP = 'https://app.test';
 async function start(options: StartOptions = {}): Promise<ApiServer> {
-  api = await startApi(createFakeRuntime(), options);
+  api = await startApi(options);
   return api;
 }
 

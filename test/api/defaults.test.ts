@@ -1,7 +1,8 @@
-import { defineAgent } from '../../agents/index.js';
+import { defineAgent, type AgentDefinition } from '../../agents/index.js';
 import { createApi, type ApiOptions } from '../../extensions/api.js';
 import { listen } from '../../api/listen.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { say } from './api-server.js';
 
@@ -16,11 +17,12 @@ const helper = defineAgent({
 
 /** An app of no more than an executor, stores, agents and who asks. */
 async function startApi(agents: ApiOptions['agents'], ping: () => Promise<void>): Promise<string> {
-  const { executor, stateStore, streamManager } = createFakeRuntime();
+  const stores = createMemoryStores();
+  const runs = createIdleRuns(stores, { agents: agents as AgentDefinition[] });
   const checks = { temporal: () => Promise.resolve(), worker: () => Promise.resolve() };
   const app = createApi({
-    executor: { ...executor, namespace: 'ours', checks },
-    stores: { store: stateStore, streamManager, ping },
+    executor: { runs, namespace: 'ours', checks },
+    stores: { ...stores, ping },
     agents,
     authenticate: () => ({ userId: 'ann' }),
   });

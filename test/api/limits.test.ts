@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { MemoryStore } from 'express-rate-limit';
 import type { ApiDeps } from '../../api/index.js';
-import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import type { Play } from '../support/played-turn.js';
 import { connectRaw, type RawConnection } from '../support/raw-http.js';
 import { until } from '../support/until.js';
-import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
+import { greets, say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
 const servers: ApiServer[] = [];
 afterEach(async () => {
@@ -18,8 +19,8 @@ const authenticate: ApiDeps['authenticate'] = (request) => {
   return { userId, ...(tenantId !== undefined && { tenantId }) };
 };
 
-async function start(options: StartOptions, play?: Play): Promise<ApiServer> {
-  const server = await startApi(createFakeRuntime(play), { defaultAgent: 'lab', ...options });
+async function start(options: StartOptions): Promise<ApiServer> {
+  const server = await startApi({ defaultAgent: 'lab', ...options });
   servers.push(server);
   return server;
 }
@@ -148,11 +149,7 @@ describe('bodies in flight', () => {
 
 describe('open streams', () => {
   /** Writes some text and stays silent until it is stopped. */
-  const silent: Play = async (session) => {
-    session.step();
-    session.say('Hm.');
-    await Promise.resolve();
-  };
+  const play: Play = (turn) => turn.say('Hm.');
   const open = (server: ApiServer, id: string, signal: AbortSignal, user = 'ann') =>
     fetch(`${server.url}/api/chat/${id}`, {
       method: 'POST',
@@ -162,7 +159,7 @@ describe('open streams', () => {
     });
 
   it('a stream above the limit is refused before a run begins, and a reader that leaves frees its slot', async () => {
-    const server = await start({ authenticate, limits: { openStreams: 2 } }, silent);
+    const server = await start({ authenticate, limits: { openStreams: 2 }, play });
     const readers = [new AbortController(), new AbortController(), new AbortController()] as const;
     expect((await open(server, 's1', readers[0].signal)).status).toBe(200);
     expect((await open(server, 's2', readers[1].signal)).status).toBe(200);
@@ -170,7 +167,7 @@ describe('open streams', () => {
     expect(refused.status).toBe(429);
     expect(await refused.json()).toMatchObject({ code: 'too_many_streams' });
     expect(refused.headers.get('retry-after')).toBe('5');
-    expect([...server.runtime.sessions.keys()]).toEqual(['s1', 's2']);
+    expect(await server.stores.store.sessions.read('s3')).toBeUndefined();
     expect((await server.get('/api/chat/s1', as('ann'))).status).toBe(429);
     expect((await server.get('/api/agent/sse?sessionId=s1', as('ann'))).status).toBe(429);
     // Other requests pass, and so do other users' streams.
@@ -203,22 +200,23 @@ describe('open streams', () => {
 
   it('a stream frees its slot however it ends', async () => {
     let end: 'done' | 'cut' | 'wait' = 'done';
-    const play: Play = async (session) => {
-      session.step();
-      session.say('Hello.');
-      await Promise.resolve();
-      if (end === 'wait') return;
-      session.commit();
-      session.end();
-    };
-    const server = await start({ authenticate, limits: { openStreams: 1 } }, play);
-    const follow = server.runtime.streamManager.follow.bind(server.runtime.streamManager);
-    server.runtime.streamManager.follow = async function* (...args) {
-      for await (const entries of follow(...args)) {
-        if (end === 'cut') throw new Error('the log broke off');
-        yield entries;
-      }
-    };
+    const stores = createMemoryStores();
+    const log = stores.streamManager;
+    const server = await start({
+      authenticate,
+      limits: { openStreams: 1 },
+      stores,
+      streamManager: {
+        read: log.read.bind(log),
+        async *follow(...args) {
+          for await (const entries of log.follow(...args)) {
+            if (end === 'cut') throw new Error('the log broke off');
+            yield entries;
+          }
+        },
+      },
+      play: (turn) => (end === 'wait' ? turn.say('Hello.') : greets(turn, '')),
+    });
     const { signal } = new AbortController();
     /** Whether the one slot is free, by a request that needs it. */
     const isFree = async () => (await server.get('/api/chat/unknown', as('ann'))).status === 204;

@@ -4,27 +4,23 @@ import { join } from 'node:path';
 import { createServer, type InlineConfig } from 'vite';
 import { toPatience } from '../../ai-sdk/client/patience.js';
 import { KEEP_ALIVE_MS } from '../../ai-sdk/index.js';
-import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
 import { textOf } from '../support/chat-client.js';
 import { HOOKS, openHookPage } from '../support/hook-page.js';
 import { createStockChat, MAJORS, untilReady, type StockChat } from '../support/stock-chat.js';
+import type { PlayedTurn } from '../support/played-turn.js';
 import { until } from '../support/until.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
 // Replies behind a proxy of http-proxy, such as Vite's: it does not pass on that a connection broke.
 
-let runtime: FakeRuntime;
+/** The runs, by conversation; each has said the first words. */
+const turns = new Map<string, PlayedTurn>();
 let api: ApiServer;
 let proxy: { url: string; close: () => Promise<void> };
 const closing: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  runtime = createFakeRuntime((session) => {
-    session.step();
-    session.say('half');
-    return Promise.resolve();
-  });
-  api = await startApi(runtime, { defaultAgent: 'lab' });
+  api = await start();
   proxy = await startVite({ configFile: false, server: { proxy: { '/api': api.url } } });
 });
 afterEach(() => {
@@ -34,6 +30,16 @@ afterAll(async () => {
   await proxy.close();
   await api.close();
 });
+
+function start(): Promise<ApiServer> {
+  return startApi({
+    defaultAgent: 'lab',
+    play: (turn, sessionId) => {
+      turns.set(sessionId, turn);
+      return turn.say('half');
+    },
+  });
+}
 
 async function startVite({ server, ...config }: InlineConfig): Promise<typeof proxy> {
   const root = await mkdtemp(join(tmpdir(), 'proxied-'));
@@ -53,17 +59,9 @@ async function startVite({ server, ...config }: InlineConfig): Promise<typeof pr
 }
 
 /** The worker that wrote the first words is dead, and another one begins the step again. */
-function takeOver(sessionId: string): void {
-  const session = runtime.sessions.get(sessionId);
-  session?.discard();
-  session?.step();
-  session?.say('whole');
-}
-
-function finish(sessionId: string): void {
-  const session = runtime.sessions.get(sessionId);
-  session?.commit();
-  session?.end();
+async function takeOver(sessionId: string): Promise<void> {
+  await turns.get(sessionId)?.begin();
+  await turns.get(sessionId)?.say('whole');
 }
 
 function replyOf({ messages }: StockChat): string {
@@ -81,7 +79,7 @@ describe.each(MAJORS)('the stock chat of %s behind such a proxy', (_, library) =
     });
     const sending = chat.sendMessage({ text: 'go' });
     await until('it shows the first words', () => replyOf(chat) === 'half');
-    takeOver(id);
+    await takeOver(id);
     await sending;
     await untilReady(chat);
     expect([chat.status, chat.error?.message, chat.requests]).toEqual([
@@ -101,7 +99,7 @@ describe.each(MAJORS)('the stock chat of %s behind such a proxy', (_, library) =
     });
     const resuming = again.resumeStream();
     await until('it shows the new words', () => replyOf(again) === 'whole');
-    finish(id);
+    await turns.get(id)?.finish();
     await resuming;
     expect([again.status, replyOf(again)]).toEqual(['ready', 'whole']);
   });
@@ -115,11 +113,11 @@ describe.each(HOOKS)('useHelixChat on %s behind such a proxy', (_, useHelixChat)
     void page.chat.sendMessage({ text: 'go' });
     await until('it shows the first words', () => page.reply() === 'half');
     const brokenAt = Date.now();
-    takeOver(sessionId);
+    await takeOver(sessionId);
     await until('it shows the new words', () => page.reply() === 'whole');
     // Far less than what it takes to find a silent connection.
     expect(Date.now() - brokenAt).toBeLessThan(KEEP_ALIVE_MS);
-    finish(sessionId);
+    await turns.get(sessionId)?.finish();
     await page.rests();
     expect(page.messages().map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(page.reply()).toBe('whole');
@@ -151,7 +149,7 @@ it.each([
   const events = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   while (!text.includes('half')) text += (await events?.read())?.value ?? '';
-  takeOver(id);
+  await takeOver(id);
   for (;;) {
     const { done = true, value = '' } = (await events?.read()) ?? {};
     if (done) break;
@@ -163,7 +161,7 @@ it.each([
 });
 
 it("the proxy of the app that `init` writes passes on that the API's side was cut", async () => {
-  const mortal = await startApi(runtime, { defaultAgent: 'lab' });
+  const mortal = await start();
   process.env['HELIX_URL'] = mortal.url;
   const vite = await startVite({ configFile: 'templates/app/vite.config.ts' });
   delete process.env['HELIX_URL'];

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { createFakeRuntime } from '../support/fake-runtime.js';
+import type { PlayedTurn } from '../support/played-turn.js';
 import { cutWhenRevoked } from '../../api/stream-reply.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
@@ -11,14 +11,11 @@ const as = (token: string): Record<string, string> => ({ 'x-token': token });
 /** Starts a turn, and offers to revoke the token of its user. */
 async function startTurn(
   options: StartOptions = {},
-): Promise<{ server: ApiServer; revoke: (token: string) => void }> {
+): Promise<{ server: ApiServer; revoke: (token: string) => void; finish: () => Promise<void> }> {
+  let turn: PlayedTurn | undefined;
   const tokens = new Map(['old', 'new'].map((token) => [token, new AbortController()]));
-  const runtime = createFakeRuntime((session) => {
-    session.step();
-    session.say('One moment.');
-    return Promise.resolve();
-  });
-  const server = await startApi(runtime, {
+  const server = await startApi({
+    play: (begun) => (turn = begun).say('One moment.'),
     defaultAgent: 'lab',
     allowUnauthenticated: false,
     authenticate: (request) => {
@@ -30,7 +27,8 @@ async function startTurn(
     ...options,
   });
   api = server;
-  return { server, revoke: (token) => tokens.get(token)?.abort() };
+  const finish = async () => turn?.finish();
+  return { server, revoke: (token) => tokens.get(token)?.abort(), finish };
 }
 
 describe('a revoked identity', () => {
@@ -39,7 +37,7 @@ describe('a revoked identity', () => {
     ['the events of a session', '/api/chat/s1/events'],
     ['the events of an agent', '/api/agent/sse?sessionId=s1'],
   ])('%s is cut when its reader is revoked, and no other', async (_what, path) => {
-    const { server, revoke } = await startTurn();
+    const { server, revoke, finish } = await startTurn();
     const posted = await server.post('/api/chat/s1', { messages: [say('u1', 'go')] }, as('new'));
     const [old, other] = await Promise.all([
       server.get(path, as('old')),
@@ -49,7 +47,7 @@ describe('a revoked identity', () => {
     revoke('old');
     await expect(old.text()).rejects.toThrow('terminated');
     expect((await server.get(path, as('old'))).status).toBe(401);
-    server.runtime.sessions.get('s1')?.end();
+    await finish();
     if (path.endsWith('/events')) await other.body?.cancel();
     else expect(await other.text()).toContain('One moment.');
     expect(await posted.text()).toContain('[DONE]');
@@ -61,17 +59,17 @@ describe('a revoked identity', () => {
     const posted = await server.post('/api/chat/s1', body, as('old'));
     revoke('old');
     await expect(posted.text()).rejects.toThrow('terminated');
-    expect(server.runtime.sessions.get('s1')?.record.status).toBe('running');
+    expect(await server.stores.store.sessions.read('s1')).toMatchObject({ status: 'running' });
   });
 });
 
 it('a reply outlives its token where a setting says so, and what only its reader ends does not', async () => {
-  const { server } = await startTurn({ repliesOutliveTokens: true });
+  const { server, finish } = await startTurn({ repliesOutliveTokens: true });
   const headers = { ...as('new'), 'x-until': String(Date.now() + 500) };
   const posted = await server.post('/api/chat/s1', { messages: [say('u1', 'go')] }, headers);
   const events = await server.get('/api/chat/s1/events', headers);
   await expect(events.text()).rejects.toThrow('terminated');
-  server.runtime.sessions.get('s1')?.end();
+  await finish();
   expect(await posted.text()).toContain('[DONE]');
 });
 

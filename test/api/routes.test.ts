@@ -2,7 +2,8 @@ import { createApi } from '../../api/index.js';
 import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import { isCounted, mayStream, type Route } from '../../api/routes/route.js';
 import { allExtensions } from '../../extensions/index.js';
-import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
 let api: ApiServer;
@@ -15,8 +16,8 @@ interface Problem {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-async function start(options: StartOptions = {}, play?: Play): Promise<ApiServer> {
-  api = await startApi(createFakeRuntime(play), { defaultAgent: 'lab', ...options });
+async function start(options: StartOptions = {}): Promise<ApiServer> {
+  api = await startApi({ defaultAgent: 'lab', ...options });
   return api;
 }
 
@@ -47,7 +48,7 @@ const named = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as 
 describe('a declared route', () => {
   let shared: ApiServer;
   beforeAll(async () => {
-    shared = await startApi(createFakeRuntime(), { defaultAgent: 'lab' });
+    shared = await startApi({ defaultAgent: 'lab' });
   });
 
   it.each(named)('%s answers over HTTP and is in the document', async (_name, route) => {
@@ -66,12 +67,7 @@ describe('a declared route', () => {
   });
 
   it('a declared route takes a slot of its sender if it may reply with a stream', async () => {
-    const silent: Play = async (session) => {
-      session.step();
-      session.say('Hm.');
-      await Promise.resolve();
-    };
-    const server = await start({ limits: { openStreams: 1 } }, silent);
+    const server = await start({ limits: { openStreams: 1 } });
     const open = await server.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
     expect(open.status).toBe(200);
     for (const route of ROUTES) {
@@ -134,8 +130,11 @@ describe('a path or method that no route declares', () => {
   });
 
   it('the app has no route that is not declared', () => {
+    const stores = createMemoryStores();
     const app = createApi({
-      ...createFakeRuntime(),
+      executor: { runs: createIdleRuns(stores) },
+      stores,
+      agents: [],
       extensions: allExtensions(),
       allowUnauthenticated: true,
     });

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer } from './api-server.js';
 
 let folder: string;
@@ -9,7 +8,7 @@ let api: ApiServer;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'helix-pages-'));
   writeFileSync(join(folder, 'index.html'), 'a page of its own');
-  api = await startApi(createFakeRuntime(), { webRoot: folder });
+  api = await startApi({ webRoot: folder });
 });
 afterAll(async () => {
   await api.close();

@@ -1,16 +1,14 @@
-import { createFakeRuntime } from '../support/fake-runtime.js';
+import type { PlayedTurn } from '../support/played-turn.js';
+import { turnOf } from '../support/played-turn.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
 let api: ApiServer;
 
 describe('streams over HTTP', () => {
   it('a reader that got part of a dead attempt is told that it breaks off, and GET replays the whole turn', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.step();
-      session.say('half');
-      return Promise.resolve();
-    });
-    api = await startApi(runtime, { defaultAgent: 'lab' });
+    let turn: PlayedTurn | undefined;
+    const play = (begun: PlayedTurn): Promise<void> => (turn = begun).say('half');
+    api = await startApi({ defaultAgent: 'lab', play });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
     const reader = response.body?.getReader();
     const decoder = new TextDecoder();
@@ -19,29 +17,22 @@ describe('streams over HTTP', () => {
       if (value === undefined) throw new Error(`it ended: ${received}`);
       received += decoder.decode(value);
     }
-    const session = runtime.sessions.get('s1');
-    session?.discard();
+    await turn?.begin();
     const rest = await readAll(reader);
     expect(rest).toContain('"type":"data-stream-resync"');
     expect(rest).toContain('"type":"error"');
     expect(rest).not.toMatch(/^id: |"finish"|\[DONE\]/m);
 
-    session?.step();
-    session?.say('whole');
+    await turn?.say('whole');
     const again = await api.get('/api/chat/s1/stream');
-    session?.commit();
-    session?.end();
+    await turn?.finish();
     const text = await again.text();
     expect(text).toContain('"delta":"whole"');
     expect(text).not.toContain('half');
   });
 
   it('a HEAD gets the headers of a stream at once', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.step();
-      return Promise.resolve();
-    });
-    api = await startApi(runtime, { defaultAgent: 'lab' });
+    api = await startApi({ defaultAgent: 'lab' });
     const running = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
     const head = await fetch(`${api.url}/api/chat/s1`, { method: 'HEAD' });
     expect(head.status).toBe(200);
@@ -53,17 +44,14 @@ describe('streams over HTTP', () => {
   });
 
   it('each viewer has a cookie with what its own snapshot showed', async () => {
-    const runtime = createFakeRuntime();
-    api = await startApi(runtime, { defaultAgent: 'lab' });
+    api = await startApi({ defaultAgent: 'lab' });
     await (await api.post('/api/chat/s1', { messages: [say('u1', 'go')] })).body?.cancel();
     const active = await api.get('/api/chat/s1/snapshot');
     const sawWork = active.headers.get('set-cookie') ?? '';
     expect(sawWork).toMatch(/^helix-snapshot=0; Path=\/api\/chat\/s1; .*HttpOnly/);
-    const session = runtime.sessions.get('s1');
-    session?.step();
-    session?.say('Done.');
-    session?.commit();
-    session?.end();
+    const turn = await turnOf(api.stores, 's1');
+    await turn.say('Done.');
+    await turn.finish();
     const ended = await api.get('/api/chat/s1/snapshot');
     const sawEnd = ended.headers.get('set-cookie') ?? '';
 
@@ -81,7 +69,7 @@ describe('streams over HTTP', () => {
   it.each(['/snapshot/?x=;Domain=evil.test', '/Snapshot?x=;Path=/'])(
     'the cookie of a snapshot is for its session only, whatever the URL has: %s',
     async (asked) => {
-      api = await startApi(createFakeRuntime(), { defaultAgent: 'lab' });
+      api = await startApi({ defaultAgent: 'lab' });
       await (await api.post('/api/chat/s1', { messages: [say('u1', 'go')] })).body?.cancel();
       const { headers } = await api.get(`/api/chat/s1${asked}`);
       expect(headers.get('set-cookie')).toBe(
@@ -91,7 +79,7 @@ describe('streams over HTTP', () => {
   );
 
   it('the page gets the agents and the links for operators', async () => {
-    api = await startApi(createFakeRuntime(), {
+    api = await startApi({
       defaultAgent: 'lab',
       temporalUi: 'http://127.0.0.1:8233',
     });
@@ -114,12 +102,11 @@ describe('streams over HTTP', () => {
   });
 
   it('a stop is accepted, and so is a second one', async () => {
-    const runtime = createFakeRuntime();
-    api = await startApi(runtime, { defaultAgent: 'lab' });
+    api = await startApi({ defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
     const stop = await api.post('/api/chat/s1/stop', '', {});
     expect(stop.status).toBe(202);
-    expect(await stop.json()).toEqual({ result: 'ended', runId: 's1:1-abc' });
+    expect(await stop.json()).toEqual({ result: 'ended', runId: expect.stringMatching(/^s1:1-/) });
     expect(await response.text()).toContain('"type":"message-metadata"');
     const again = await api.post('/api/chat/s1/stop', { mode: 'interrupt' });
     expect(again.status).toBe(202);

@@ -1,5 +1,4 @@
 import { newCall } from '../../store/conformance/fixtures.js';
-import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
 import { drive } from '../support/session-driver.js';
 import { say, startApi, startOnMemory, type ApiServer } from './api-server.js';
 
@@ -37,13 +36,8 @@ it.each(['messages', 'snapshot?includePartialContent=true'])(
 );
 
 it('a stream has the flag on all events of a call, or on none', async () => {
-  const play: Play = async (session) => {
-    session.step();
-    session.commit([{ id: 'c1', name: 'look', kind: 'client', input: { q: 1 } }]);
-    session.pause();
-    await Promise.resolve();
-  };
-  const chat = await startApi(createFakeRuntime(play), { defaultAgent: 'lab' });
+  const calls = [{ id: 'c1', name: 'look', kind: 'client' as const, input: { q: 1 } }];
+  const chat = await startApi({ defaultAgent: 'lab', play: (turn) => turn.finish(calls) });
   const read = async (id: string, headers: Record<string, string>): Promise<string> =>
     (await chat.post(`/api/chat/${id}`, { messages: [say('u1', 'hi')] }, headers)).text();
   const dynamic = await read('s1', {});

@@ -2,8 +2,7 @@ import express from 'express';
 import { listen } from '../../api/listen.js';
 import { createWebhookRate } from '../../api/middleware/limits.js';
 import { HelixError } from '../../protocol/errors.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startOnMemory, type ApiServer } from './api-server.js';
 
 const PATH = '/api/hooks/token-1';
 
@@ -13,9 +12,7 @@ let api: ApiServer;
 async function serve(
   callWebhook: ((token: string, payload: unknown) => Promise<void>) | undefined,
 ): Promise<ApiServer> {
-  const runtime = createFakeRuntime();
-  const executor = { runs: { ...runtime.executor.runs, ...(callWebhook && { callWebhook }) } };
-  api = await startApi(runtime, { executor, authenticate: () => undefined });
+  api = await startOnMemory({ instead: { callWebhook } });
   return api;
 }
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await runs.startWorker();
   const agents = { has: () => true, getRegisteredTypes: () => [agent.name] };
   const { executor } = runs;
-  api = await startApi(undefined, {
+  api = await startApi({
     ...stores,
     executor: { runs: executor },
     agents,

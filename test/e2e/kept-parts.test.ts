@@ -30,7 +30,7 @@ async function startApiOf(agent: AgentDefinition): Promise<ApiServer> {
   const runs = await createRunHarness(stores, [agent]);
   await runs.startWorker();
   const agents = { has: () => true, getRegisteredTypes: () => [agent.name] };
-  return startApi(undefined, {
+  return startApi({
     ...stores,
     executor: { runs: runs.executor },
     agents,
@@ -199,7 +199,7 @@ describe('sources and files of a model', () => {
     const runs = await createRunHarness(stores, [agent]);
     await runs.startWorker();
     const agents = { has: () => true, getRegisteredTypes: () => [name] };
-    api = await startApi(undefined, {
+    api = await startApi({
       ...stores,
       executor: { runs: runs.executor },
       agents,

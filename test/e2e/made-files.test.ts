@@ -45,7 +45,7 @@ describe.each([
     const runs = await createRunHarness(stores, [agent]);
     await runs.startWorker();
     const agents = { has: () => true, getRegisteredTypes: () => [name] };
-    api = await startApi(undefined, {
+    api = await startApi({
       ...stores,
       agents,
       keepAliveMs: 50,

@@ -1,7 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { refusalsOf } from '../../extensions/openapi/index.js';
 import { OPEN_API, ROUTES } from '../support/all-routes.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi } from '../api/api-server.js';
 
 const document = JSON.parse(JSON.stringify(OPEN_API)) as Json;
@@ -17,7 +16,7 @@ interface ProblemSchema {
 
 describe('the OpenAPI document', () => {
   it('the document is served to everyone', async () => {
-    const api = await startApi(createFakeRuntime(), { authenticate: () => undefined });
+    const api = await startApi({ authenticate: () => undefined });
     const response = await api.get('/api/openapi.json');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(document);

@@ -12,7 +12,6 @@ import { openApi, type Extension } from '../../extensions/index.js';
 import { createInProcessExecutor } from '../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { startApi } from '../api/api-server.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 
 it('the example logs and counts what people answer, over HTTP and on the command line', async () => {
   const stores = createMemoryStores();
@@ -28,14 +27,11 @@ it('the example logs and counts what people answer, over HTTP and on the command
   const handle = await executor.execute('lab', JSON.stringify({ script }));
   await handle.result();
   await handle.answer('c1', { result: { city: 'Rome' } });
-  const server = await startApi(createFakeRuntime(), {
-    ...{
-      executor,
-      stateStore: stores.store,
-      streamManager: stores.streamManager,
-      agents,
-      extensions,
-    },
+  const server = await startApi({
+    executor,
+    stores,
+    agents,
+    extensions,
   });
   const counted = await server.get('/api/answered');
   expect(await counted.text()).toBe('{"locate":1}');
@@ -87,7 +83,7 @@ it('of two extensions with one name the last counts, and pages come behind the m
     { name: 'guard', middleware: [guard] },
     { name: 'page', pages: () => [answers('last')] },
   ];
-  const server = await startApi(createFakeRuntime(), { extensions });
+  const server = await startApi({ extensions });
   expect(await (await server.get('/anything')).text()).toBe('last');
   expect((await server.get('/guarded')).status).toBe(403);
   await server.close();

@@ -5,7 +5,6 @@ import { createLabAgent } from '../../examples/lab/agent.js';
 import { createInProcessExecutor } from '../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { say, startApi } from '../api/api-server.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 
 const SOURCES =
   'protocol agents session store run workflows activities runs worker ai-sdk api config extensions cli testing web/src examples bench';
@@ -71,9 +70,11 @@ it('without any, a chat asks, is answered and ends', async () => {
   const stores = createMemoryStores();
   const agents = new AgentRegistry([createLabAgent({})]);
   const executor = createInProcessExecutor({ agents, stores });
-  const { store: stateStore, streamManager } = stores;
-  const server = await startApi(createFakeRuntime(), {
-    ...{ executor, stateStore, streamManager, agents, extensions: [] },
+  const server = await startApi({
+    executor,
+    stores,
+    agents,
+    extensions: [],
   });
   const script = [{ calls: [{ tool: 'locate', id: 'c1', args: {} }] }, { say: 'in Rome' }];
   const messages = [say('u1', JSON.stringify({ script }))];

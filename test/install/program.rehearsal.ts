@@ -123,7 +123,9 @@ const agents = [timekeeper];
 const stores = createRedisStores({ url: REDIS_URL, whenAway: 'wait' });
 const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
 const executor = await createAgentExecutor({ connection, taskQueue, agents, stores });
-const app = createApi({ executor, stores, agents, allowUnauthenticated: true });
+const silent = () => undefined;
+const logger = { info: silent, warn: silent, error: silent };
+const app = createApi({ executor, stores, agents, allowUnauthenticated: true, logger });
 const server = app.listen(0, '127.0.0.1');
 await once(server, 'listening');
 for (const path of ['/readyz', '/api/openapi.json', '/metrics']) {
@@ -201,7 +203,7 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
     expect(printed.trim().split('\n')).toEqual([
       '200 ok',
       needs('The OpenAPI document', 'zod-openapi@5'),
-      needs('The metrics of an API', 'prom-client@15'),
+      needs('The meter of the API', 'prom-client@15'),
       'MissingPackageError',
     ]);
   });

@@ -4,7 +4,6 @@ import { ANONYMOUS, workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { LAYOUT } from '../../session/record.js';
 import { say, startApi } from '../api/api-server.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import {
   createRunHarness,
   sharedTemporalAddress,
@@ -165,7 +164,7 @@ describe('a record of a newer layout', () => {
     const session = drive(stores);
     await session.begin({ agent: 'both', owner: ANONYMOUS });
     await layOut(session.id, LAYOUT + 1);
-    const api = await startApi(createFakeRuntime(), {
+    const api = await startApi({
       executor: { runs: newer.executor },
       stateStore: stores.store,
       streamManager: stores.streamManager,

@@ -6,7 +6,6 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AgentState } from '../../protocol/run.js';
 import { startApi, type ApiServer } from '../api/api-server.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -50,7 +49,7 @@ async function statusOf(sessionId: string): Promise<unknown> {
 }
 
 async function serve(): Promise<ApiServer> {
-  api ??= await startApi(createFakeRuntime(), {
+  api ??= await startApi({
     ...stores,
     executor,
     agents: new AgentRegistry([agent]),

@@ -20,10 +20,10 @@ const plain: CodecPayloads = {
 };
 
 async function startFor(caller: Partial<Identity>, extension = encrypting): Promise<void> {
-  const { store: stateStore } = createMemoryStores();
-  trail = stateStore.audit;
-  api = await startApi(undefined, {
-    stateStore,
+  const stores = createMemoryStores();
+  trail = stores.store.audit;
+  api = await startApi({
+    stores,
     authenticate: () => ({ userId: 'ann', ...caller }),
     extensions: [extension],
   });

@@ -3,7 +3,6 @@ import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { changing, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
@@ -32,9 +31,9 @@ beforeEach(async () => {
   ]);
   const extensions = [limits({ quotas: toQuotas({ runs: 2 }) })];
   executor = createIdleRuns(stores, { agents, extensions });
-  api = await startApi(createFakeRuntime(), {
+  api = await startApi({
     executor: { runs: executor },
-    stateStore: stores.store,
+    stores,
     agents,
     allowUnauthenticated: false,
     authenticate: () => ({ userId: 'olga', tenantId: 'acme', roles: ['operator'] }),

@@ -8,7 +8,6 @@ import {
 } from '../../../extensions/one-process/index.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
 
 /** Serves conversations' files over HTTP, with an in-process executor behind the API. */
 let stores: MemoryStores;
@@ -25,10 +24,9 @@ async function open(options: StartOptions = {}): Promise<void> {
   const agents = new AgentRegistry([createLabAgent({ countCharge: async () => 1 })]);
   const quotas = toQuotas({ bytes: 1_000_000 });
   executor = createInProcessExecutor({ agents, stores, extensions: [limits({ quotas })] });
-  api = await startApi(createFakeRuntime(), {
+  api = await startApi({
     executor: executor,
-    stateStore: stores.store,
-    streamManager: stores.streamManager,
+    stores,
     agents,
     allowUnauthenticated: false,
     authenticate: (request) => {

@@ -7,8 +7,8 @@ import { LIMITS } from '../../../protocol/limits.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
 import type { Requests } from '../../../store/contract/requests.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
-import { startApi, type ApiServer } from '../../api/api-server.js';
+import { drive } from '../../support/session-driver.js';
+import { greets, startApi, type ApiServer } from '../../api/api-server.js';
 
 const user = (content: string): CompletionMessage => ({ role: 'user', content });
 const parts = (...content: object[]): object => ({ role: 'user', content });
@@ -106,7 +106,7 @@ describe('refusals of a completion', () => {
   let api: ApiServer;
 
   it('a model that does not exist is what the client takes for one', async () => {
-    api = await startApi(createFakeRuntime());
+    api = await startApi();
     const client = new OpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' });
     const messages = [{ role: 'user' as const, content: 'hi' }];
     const about = { status: 404, code: 'model_not_found', type: 'invalid_request_error' };
@@ -187,7 +187,7 @@ describe('refusals of a completion', () => {
       ] as const
     ).map(([what, body]) => [what, body, 400, 'validation_error'] as const),
   ])('have the shape of OpenAI: %s', async (_what, body, status, code) => {
-    api = await startApi(createFakeRuntime());
+    api = await startApi();
     const sent = typeof body === 'string' ? body : JSON.stringify({ model: 'lab', ...body });
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${api.url}/v1/chat/completions`, {
@@ -233,23 +233,17 @@ describe('a completion with settings that an agent has no use for', () => {
   };
 
   it('is answered, from what the user wrote after the last reply', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.step();
-      session.say('Yes.');
-      session.commit();
-      session.end();
-      return Promise.resolve();
-    });
-    api = await startApi(runtime);
+    api = await startApi({ play: greets });
     const headers = { 'x-session-id': 's1' };
     const body = { model: 'lab', messages: conversation, ...ignored };
     const reply = await api.post('/v1/chat/completions', body, headers);
     expect(await reply.json()).toMatchObject({
       object: 'chat.completion',
-      choices: [{ finish_reason: 'stop', message: { content: 'Yes.' } }],
+      choices: [{ finish_reason: 'stop', message: { content: 'Hello.' } }],
       usage: { total_tokens: expect.any(Number) },
     });
-    const rows = runtime.sessions.get('s1')?.rows.filter(({ role }) => role === 'user');
+    const all = await drive(api.stores, 's1').rows();
+    const rows = all.filter(({ role }) => role === 'user');
     expect(rows).toMatchObject([
       { parts: [{ type: 'text', text: 'Three.' }] },
       { parts: [{ type: 'text', text: 'Four.' }] },
@@ -263,7 +257,7 @@ describe('the client of OpenAI in a browser', () => {
 
   it('may send its headers from a listed origin, and read what it needs', async () => {
     const origin = 'https://app.test';
-    api = await startApi(createFakeRuntime(), { allowedOrigins: [origin] });
+    api = await startApi({ allowedOrigins: [origin] });
     const sent: string[] = [];
     const client = new OpenAI({
       baseURL: `${api.url}/v1`,

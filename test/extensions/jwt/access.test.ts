@@ -12,9 +12,10 @@ import { parseEnv } from '../../../config/env.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { SECRET, signToken } from '../../support/people.js';
 import { connectRaw } from '../../support/raw-http.js';
-import { FakeSession } from '../../support/fake-session.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
-import { createGreeter, say, startApi, type ApiServer } from '../../api/api-server.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
+import { createIdleRuns } from '../../support/idle-workflows.js';
+import { drive } from '../../support/session-driver.js';
+import { greets, say, startApi, startOnMemory, type ApiServer } from '../../api/api-server.js';
 
 let api: ApiServer;
 
@@ -23,7 +24,9 @@ const SETTINGS = { HELIX_ALLOW_UNAUTHENTICATED: '1', PUBLIC_URL: 'https://chat.e
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 it('createApi throws without an authenticator, unless allowUnauthenticated is set', () => {
-  const deps = { ...createFakeRuntime(), namespace: 'default', checks: {}, logger };
+  const stores = createMemoryStores();
+  const executor = { runs: createIdleRuns(stores), namespace: 'default', checks: {} };
+  const deps = { executor, stores, agents: [], logger };
   expect(() => createApi(deps)).toThrow('authenticate');
   expect(() => createApi({ ...deps, allowUnauthenticated: true })).not.toThrow();
 });
@@ -41,7 +44,7 @@ describe('a server without accounts', () => {
     ['localhost.evil.test', 401],
     ['127.0.0.1.evil.test', 401],
   ])('a request for host %s gets status %d', async (host, status) => {
-    api = await startApi(createGreeter(), await readAccess(parseEnv(SETTINGS)));
+    api = await startApi({ play: greets, ...(await readAccess(parseEnv(SETTINGS))) });
     const connection = await connectRaw(api.url);
     connection.send(`GET /api/config HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect((await connection.reply).status).toBe(status);
@@ -72,7 +75,7 @@ describe('a server without accounts', () => {
   });
 
   it('createApi without accounts refuses foreign host names', async () => {
-    api = await startApi(createGreeter());
+    api = await startApi({ play: greets });
     const connection = await connectRaw(api.url);
     connection.send('GET /api/config HTTP/1.1\r\nhost: evil.test\r\nconnection: close\r\n\r\n');
     expect((await connection.reply).status).toBe(401);
@@ -93,7 +96,7 @@ describe('agents that are only sub-agents', () => {
   ]);
 
   it('a sub-agent is neither listed nor addressable unless it is public', async () => {
-    api = await startApi(createGreeter(), { agents });
+    api = await startApi({ play: greets, agents });
     const config = (await (await api.get('/api/config')).json()) as { agents: string[] };
     expect(config.agents).toEqual(['parent', 'open']);
     for (const [agent, status] of [
@@ -115,22 +118,22 @@ describe('agents that are only sub-agents', () => {
   });
 
   it('a sub-agent is not addressable in an older conversation either', async () => {
-    api = await startApi(createGreeter(), { agents });
-    api.runtime.sessions.set('s1', new FakeSession('s1', 'secret'));
+    api = await startApi({ play: greets, agents });
+    await drive(api.stores, 's1').begin({ agent: 'secret', owner: 'anonymous' });
     const response = await api.post('/api/chat/s1', { messages: [say('u2', 'hi')] });
     expect(response.status).toBe(400);
   });
 
   it('a conversation is not continued in any way once its agent is not addressable', async () => {
-    const runtime = createFakeRuntime();
-    const before = await startApi(runtime);
+    const before = await startApi();
     const message = { agent: 'lab', messages: [say('u1', 'hello')] };
     const begun = await before.post('/api/chat/s1', message);
     expect(begun.status).toBe(200);
     await begun.body?.cancel();
     await before.close();
 
-    const after = await startApi(runtime, { agents: { ...runtime.agents, isPublic: () => false } });
+    const hidden = ['lab', 'support'].map((name) => define(name, { public: false }));
+    const after = await startApi({ stores: before.stores, agents: new AgentRegistry(hidden) });
     const requests: [path: string, body: object][] = [
       ['/api/chat/s1', { messages: [say('u2', 'more')] }],
       ['/api/chat/s1', { trigger: 'regenerate-message', messages: [say('u1', 'hello')] }],
@@ -159,19 +162,18 @@ describe('agents that are only sub-agents', () => {
 
 describe('failures and readiness', () => {
   it('an outage gets a typed 503', async () => {
-    const runtime = createGreeter();
-    runtime.executor.runs.execute = () => Promise.reject(new HelixError('unavailable', 'Not now.'));
-    api = await startApi(runtime, { defaultAgent: 'lab' });
-    const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
+    const execute = () => Promise.reject(new HelixError('unavailable', 'Not now.'));
+    api = await startOnMemory({ instead: { execute } });
+    const body = { messages: [say('u1', 'hi')] };
+    const response = await api.post('/api/chat/s1', body, { 'x-user': 'ann' });
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({ error: 'Not now.', code: 'unavailable' });
   });
 
   it('an unexpected error shows no internals and is logged with its details', async () => {
-    const runtime = createGreeter();
-    runtime.stateStore.sessions.read = () =>
-      Promise.reject(new Error('secret: redis://:password@host'));
-    api = await startApi(runtime, { defaultAgent: 'lab' });
+    const stores = createMemoryStores();
+    stores.store.sessions.read = () => Promise.reject(new Error('secret: redis://:password@host'));
+    api = await startApi({ stores, defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
     expect(response.status).toBe(500);
     const text = await response.text();
@@ -188,7 +190,7 @@ describe('failures and readiness', () => {
       looks += 1;
       await opened;
     };
-    api = await startApi(createGreeter(), { checks: { redis } });
+    api = await startApi({ play: greets, checks: { redis } });
     const { get } = api;
     const asked = Array.from({ length: 50 }, () => get('/readyz'));
     // These requests follow on other connections; once they have replied, the first have arrived.
@@ -204,7 +206,7 @@ describe('failures and readiness', () => {
     const check = (name: string) => (): Promise<void> =>
       away.has(name) ? Promise.reject(new Error('away')) : Promise.resolve();
     const checks = { redis: check('redis'), temporal: check('temporal'), worker: check('worker') };
-    const server = await startApi(createGreeter(), { checks });
+    const server = await startApi({ play: greets, checks });
     api = server;
     expect((await server.get('/healthz')).status).toBe(200);
     const ready = async (): Promise<unknown[]> => {

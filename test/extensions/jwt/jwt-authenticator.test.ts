@@ -2,8 +2,7 @@ import { exportPKCS8, exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import type { Identity } from '../../../api/index.js';
 import { createJwtAuthenticator, type JwtOptions } from '../../../extensions/jwt/index.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
-import { say, startApi, type ApiServer } from '../../api/api-server.js';
+import { say, type ApiServer } from '../../api/api-server.js';
 import {
   ask,
   bearer,
@@ -15,7 +14,7 @@ import {
   SIGNED_IN,
   startWith,
   type KeyPair,
-} from '../../api/signed-tokens.js';
+} from './signed-tokens.js';
 
 let first: KeyPair;
 let second: KeyPair;
@@ -37,16 +36,7 @@ describe('tokens with a shared secret', () => {
   });
 
   it('tokens keep users and tenants apart', async () => {
-    const runtime = createFakeRuntime();
-    api = await startApi(runtime, {
-      allowUnauthenticated: false,
-      defaultAgent: 'lab',
-      authenticate: createJwtAuthenticator({
-        secret: SECRET,
-        userClaim: 'email',
-        tenantClaim: 'org',
-      }),
-    });
+    await start({ secret: SECRET, userClaim: 'email', tenantClaim: 'org' });
     const owner = await sign({ email: 'ann@a.test', org: 'acme' });
     const stop = new AbortController();
     await fetch(`${api.url}/api/chat/s1`, {
@@ -56,8 +46,8 @@ describe('tokens with a shared secret', () => {
       signal: stop.signal,
     });
     stop.abort();
-    const stored = runtime.sessions.get(toStoredSessionId('s1', 'acme'));
-    expect(stored?.record.owner).toBe('ann@a.test');
+    const stored = await api.stores.store.sessions.read(toStoredSessionId('s1', 'acme'));
+    expect(stored?.owner).toBe('ann@a.test');
   });
 
   const bad: [string, () => Promise<Record<string, string>> | Record<string, string>][] = [

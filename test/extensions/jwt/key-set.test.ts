@@ -9,8 +9,8 @@ import {
   SIGNED_IN,
   startWith,
   type KeyPair,
-} from '../../api/signed-tokens.js';
-import { startIssuer, type Issuer } from '../../api/token-issuer.js';
+} from './signed-tokens.js';
+import { startIssuer, type Issuer } from './token-issuer.js';
 
 let first: KeyPair;
 let second: KeyPair;

@@ -23,7 +23,7 @@ async function startFor(caller: Partial<Identity>): Promise<ApiServer> {
     await store.owners.fold(session.id);
   }
   const authenticate = () => ({ userId: 'ann', tenantId: 'acme', ...caller });
-  api = await startApi(undefined, { stateStore: store, streamManager, authenticate });
+  api = await startApi({ stateStore: store, streamManager, authenticate });
   return api;
 }
 

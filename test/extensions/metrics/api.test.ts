@@ -2,11 +2,11 @@ import { createMetricsApp } from '../../../api/index.js';
 import { createApiMetrics } from '../../../extensions/metrics/index.js';
 import { listen } from '../../../api/listen.js';
 import { connectRaw } from '../../support/raw-http.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { turnOf } from '../../support/played-turn.js';
 import { AGENT, drive, newCall } from '../../support/session-driver.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { until } from '../../support/until.js';
-import { readUser, say, startApi, type ApiServer } from '../../api/api-server.js';
+import { greets, readUser, say, startApi, type ApiServer } from '../../api/api-server.js';
 
 let api: ApiServer;
 
@@ -19,20 +19,12 @@ async function read(server: ApiServer, sample: string): Promise<number | undefin
 
 describe('/metrics', () => {
   it('requests are counted by route pattern, and so are runs, refusals and streams', async () => {
-    let end: () => void = () => undefined;
-    const runtime = createFakeRuntime(async (session) => {
-      session.step();
-      session.say('Hello.');
-      await new Promise<void>((resolve) => (end = resolve));
-      session.commit();
-      session.end();
-    });
-    const server = await startApi(runtime, { defaultAgent: 'lab' });
+    const server = await startApi({ defaultAgent: 'lab' });
     api = server;
     const posted = await server.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
     await until('the stream is open', async () => (await read(server, 'helix_open_streams')) === 1);
     expect(await read(server, 'helix_runs_begun_total{agent="lab"}')).toBe(1);
-    end();
+    await greets(await turnOf(server.stores, 's1'), 's1');
     const text = await posted.text();
     await until(
       'the stream has ended',
@@ -73,7 +65,7 @@ describe('/metrics', () => {
   });
 
   it('/metrics is not served on the public port if it has a port of its own', async () => {
-    api = await startApi(createFakeRuntime(), { publicMetrics: false });
+    api = await startApi({ publicMetrics: false });
     expect((await api.get('/metrics')).status).toBe(404);
   });
 
@@ -86,7 +78,7 @@ describe('/metrics', () => {
     '/metrics on the public port answers %s %j with %d where people sign in',
     async (_who, headers, status) => {
       const accounts = { allowUnauthenticated: false, authenticate: readUser };
-      api = await startApi(createFakeRuntime(), accounts);
+      api = await startApi(accounts);
       const response = await api.get('/metrics', headers);
       expect(response.status).toBe(status);
       expect(response.headers.get('cache-control')).toBe('no-store');
@@ -118,19 +110,14 @@ describe('/metrics', () => {
   );
 
   it('refusals of limits are counted', async () => {
-    const server = await startApi(createFakeRuntime(), { limits: { requestsPerMinute: 1 } });
+    const server = await startApi({ limits: { requestsPerMinute: 1 } });
     api = server;
     for (let n = 0; n < 3; n += 1) await server.post('/api/chat/s1/stop', {});
     expect(await read(server, 'helix_refusals_total{code="too_many_requests"}')).toBe(2);
   });
 
   it('an open stream is counted once, however it ends', async () => {
-    const runtime = createFakeRuntime(async (session) => {
-      session.step();
-      session.say('Hello.');
-      await Promise.resolve();
-    });
-    const server = await startApi(runtime, { defaultAgent: 'lab' });
+    const server = await startApi({ defaultAgent: 'lab', play: (turn) => turn.say('Hello.') });
     api = server;
     const leave = new AbortController();
     await fetch(`${server.url}/api/chat/s1`, {

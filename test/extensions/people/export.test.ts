@@ -2,7 +2,6 @@ import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import type { ByteRange } from '../../../store/contract/files.js';
 import { newSubAgent } from '../../../store/conformance/tree.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { drive, userMessage } from '../../support/session-driver.js';
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
 
@@ -22,8 +21,8 @@ async function start(options: StartOptions = {}) {
       return store.files.content(sessionId, fileId, range);
     },
   };
-  api = await startApi(createFakeRuntime(), {
-    stateStore: { ...store, files },
+  api = await startApi({
+    stores: { ...stores, store: { ...store, files } },
     allowUnauthenticated: false,
     authenticate: () => ({ userId: 'ann', tenantId: 'acme' }),
     ...options,

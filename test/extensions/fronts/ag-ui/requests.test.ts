@@ -1,6 +1,9 @@
-import { createFakeRuntime } from '../../../support/fake-runtime.js';
-import { asking } from '../../../ai-sdk/reply/ask.js';
-import { startApi, type ApiServer } from '../../../api/api-server.js';
+import { AgentRegistry } from '../../../../agents/index.js';
+import { createLabAgent } from '../../../../examples/lab/agent.js';
+import { createInProcessExecutor } from '../../../../extensions/one-process/index.js';
+import { createMemoryStores } from '../../../../store/memory/index.js';
+import { charge } from '../../../support/lab-calls.js';
+import { startApi, type ApiServer, type StartOptions } from '../../../api/api-server.js';
 
 let api: ApiServer;
 
@@ -79,17 +82,17 @@ describe('a request of AG-UI that cannot be taken', () => {
       'nothing_to_do',
     ],
   ])('is refused by its code: %s', async (_what, body, status, code) => {
-    const runtime = createFakeRuntime();
-    api = await startApi(runtime);
+    const begun: string[] = [];
+    api = await startApi({ play: (_, id) => Promise.resolve(void begun.push(id)) });
     const asked = { threadId: 's1', runId: 'r1', messages: [], ...(body as object) };
     const isWhole = typeof body === 'string' || Array.isArray(body);
     const reply = await api.post('/api/ag-ui/lab', isWhole ? body : asked);
     expect(await refusalOf(reply)).toEqual([status, code]);
-    expect(runtime.sessions.size).toBe(0);
+    expect(begun).toEqual([]);
   });
 
   it('has no other method', async () => {
-    api = await startApi(createFakeRuntime());
+    api = await startApi();
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
       const reply = await fetch(`${api.url}/api/ag-ui/lab`, { method });
       expect([method, ...(await refusalOf(reply))]).toEqual([method, 404, 'not_found']);
@@ -97,8 +100,7 @@ describe('a request of AG-UI that cannot be taken', () => {
   });
 
   it('ids of results may be as long as those of their calls allow', async () => {
-    const runtime = createFakeRuntime();
-    api = await startApi(runtime);
+    api = await startApi();
     const call = 'c'.repeat(256);
     const copy = [
       user('u0'),
@@ -113,17 +115,34 @@ describe('a request of AG-UI that cannot be taken', () => {
   });
 });
 
+/** Asks twice in one step, and once more in the next. */
+const ASKING = JSON.stringify({
+  script: [
+    { say: 'May I?', calls: [charge('c1', 1), charge('c2', 2)] },
+    { say: 'And this?', calls: [charge('c3', 3)] },
+    { say: 'Done.' },
+  ],
+});
+
+/** A server whose lab agent runs in this process. */
+function startAsking(options: StartOptions = {}): Promise<ApiServer> {
+  const stores = createMemoryStores();
+  const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve(1) })]);
+  const executor = createInProcessExecutor({ agents, stores });
+  return startApi({ stores, agents, executor, ...options });
+}
+
 it('a client is not asked what its user may not decide', async () => {
   const authorize = (_: unknown, action: string): boolean => action !== 'answer';
   for (const [rule, interrupts] of [
     [undefined, 2],
     [authorize, 0],
   ] as const) {
-    api = await startApi(createFakeRuntime(asking), rule && { authorize: rule });
+    api = await startAsking(rule && { authorize: rule });
     const reply = await api.post('/api/ag-ui/lab', {
       threadId: 's1',
       runId: 'r1',
-      messages: [user('u1')],
+      messages: [user('u1', ASKING)],
     });
     const text = await reply.text();
     expect(text).toContain('RUN_FINISHED');
@@ -134,15 +153,15 @@ it('a client is not asked what its user may not decide', async () => {
 describe('the answers of a client of AG-UI', () => {
   /** The thread's two approvals wait; `send` answers them. */
   async function untilAsked() {
-    const runtime = createFakeRuntime(asking);
-    const { post } = (api = await startApi(runtime));
+    const { post, stores } = (api = await startAsking());
     const run = (more: object) =>
       post('/api/ag-ui/lab', { threadId: 's1', runId: 'r1', messages: [], ...more });
-    await (await run({ messages: [user('u1')] })).text();
-    const { runId } = runtime.sessions.get('s1')?.record ?? {};
+    await (await run({ messages: [user('u1', ASKING)] })).text();
+    const { runId } = (await stores.store.sessions.read('s1')) ?? {};
     const decide = (call: string, approved: boolean) =>
       resolved(`${String(runId)}::${call}`, { approved });
-    const states = () => runtime.sessions.get('s1')?.openCalls.map(({ state }) => state);
+    const states = async () =>
+      (await stores.store.sessions.view('s1'))?.openCalls.map(({ state }) => state);
     return { run, decide, states };
   }
   const toolMessage = (toolCallId: string, more: object = {}) => ({
@@ -159,7 +178,7 @@ describe('the answers of a client of AG-UI', () => {
     const reply = await run({ messages, resume: [decide('c1', approved), decide('c2', approved)] });
     expect(reply.status).toBe(200);
     expect(await reply.text()).toContain('TOOL_CALL_RESULT');
-    expect(states()).toEqual(['waiting']);
+    expect(await states()).toEqual(['waiting']);
   });
 
   it.each([
@@ -171,7 +190,7 @@ describe('the answers of a client of AG-UI', () => {
     const { messages = [], resume = [] } = wrong as { messages?: object[]; resume?: object[] };
     const reply = await run({ messages, resume: [...resume, decide('c1', true)] });
     expect(await refusalOf(reply)).toEqual([400, 'kind_mismatch']);
-    expect(states()).toEqual(['approved', 'waiting']);
+    expect(await states()).toEqual(['approved', 'waiting']);
   });
 });
 

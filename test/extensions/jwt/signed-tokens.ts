@@ -1,7 +1,6 @@
 import { generateKeyPair, SignJWT, type CryptoKey } from 'jose';
-import { createJwtAuthenticator, type JwtOptions } from '../../extensions/jwt/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { createJwtAuthenticator, type JwtOptions } from '../../../extensions/jwt/index.js';
+import { startApi, type ApiServer } from '../../api/api-server.js';
 
 /** Long enough for an HMAC key. */
 export const SECRET = 'a secret of thirty-two bytes, at least';
@@ -18,7 +17,8 @@ export function newKeyPair(): Promise<KeyPair> {
 
 /** A server that requires a token. */
 export function startWith(options: JwtOptions): Promise<ApiServer> {
-  return startApi(createFakeRuntime(), {
+  return startApi({
+    defaultAgent: 'lab',
     allowUnauthenticated: false,
     authenticate: createJwtAuthenticator(options),
   });
