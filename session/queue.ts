@@ -1,12 +1,12 @@
 import { byteLength } from './fields.js';
 import type { KnownPerson } from '../protocol/responder.js';
 import type { Message, Stored, UserMessage } from './input.js';
-import { accept, countDropped, countStored, storeMessages } from './messages.js';
+import { accept, countDropped, countStored } from './messages.js';
 import type { QueueEntry } from './record.js';
 import { isTerminal } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
 import { say, speakerOf, type Speaker } from './say.js';
-import { joinAskers, toAsker } from './turns.js';
+import { joinAskers, openTurn, toAsker } from './turns.js';
 import { type Session } from './tree.js';
 
 /** A queue entry with its rows. */
@@ -85,28 +85,7 @@ export function takeSteering(session: Session, speaker: Speaker): void {
     messages.push(...entry.messages);
     askers = joinAskers(entry.askers, askers);
   }
-  const { sequence } = session.tree.log;
-  const turn = record.turn.n + 1;
-  const { row, visible } = storeMessages(session, messages, record.visible, turn);
-  const messageId = `msg-${String(visible)}`;
-  record.visible = visible;
-  record.turn = {
-    n: turn,
-    row,
-    sequence,
-    messageId,
-    hasReplied: false,
-    askers,
-    controls: record.sizes.controls,
-  };
-  session.turns.set(turn, { row, sequence, messageId, askers, run: record.run.id });
-  const messageIds = messages.map(({ id }) => id);
-  say(session, speaker, 'turn_started', {
-    runId: record.run.id,
-    messageId,
-    messageIds,
-    reason: 'steer',
-  });
+  openTurn(session, speaker, { messages, askers }, { runId: record.run.id, reason: 'steer' });
 }
 
 export interface EditQueued {

@@ -3,7 +3,7 @@ import type { RunMode } from '../protocol/run.js';
 import { acceptedHash, addNotices, storeMessages } from './messages.js';
 import type { Message } from './input.js';
 import { newRecord, LAYOUT, type Run } from './record.js';
-import { say, speakerOf, isControl } from './say.js';
+import { say, speakerOf, isControl, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
 export interface NewTurn {
@@ -57,35 +57,37 @@ export function nextRunId(session: Session, nonce: string): { id: string; n: num
   return { id: `${session.id}:${String(n)}-${nonce}`, n };
 }
 
+/** Opens a turn for user messages, whose reply begins after them. Followers learn of messages that waited. */
+export function openTurn(
+  session: Session,
+  speaker: Speaker,
+  { messages, askers }: Pick<NewTurn, 'messages' | 'askers'>,
+  { runId, reason }: { runId: string; reason?: 'queue' | 'steer' },
+): void {
+  const { existing: record, tree } = session;
+  const { sequence } = tree.log;
+  const n = record.turn.n + 1;
+  const { row, visible } = storeMessages(session, messages, record.visible, n);
+  const messageId = `msg-${String(visible)}`;
+  const place = { row, sequence, messageId, askers };
+  record.visible = visible;
+  record.turn = { n, ...place, hasReplied: false, controls: record.sizes.controls };
+  session.turns.set(n, { ...place, run: runId });
+  if (reason === undefined) return;
+  const messageIds = messages.map(({ id }) => id);
+  say(session, speaker, 'turn_started', { runId, messageId, messageIds, reason });
+}
+
 /** Creates a turn for user messages, and its run. */
 export function makeTurn(session: Session, made: NewTurn): void {
-  const { nonce, now, messages, mode, askers } = made;
-  const { log } = session.tree;
-  const { existing: record } = session;
+  const { nonce, now, mode } = made;
+  const { sequence } = session.tree.log;
   const { id, n } = nextRunId(session, nonce);
-  const turn = record.turn.n + 1;
-  const sequence = log.sequence;
-  if (turn > 1) addNotices(session);
-  const { row, visible } = storeMessages(session, messages, record.visible, turn);
-  record.visible = visible;
-  trimLog(session, n);
-  const messageId = `msg-${String(visible)}`;
   const speaker = speakerOf(session, now, 0);
-  const { checkpoint, run } = record;
-  record.turn = {
-    n: turn,
-    row,
-    sequence,
-    messageId,
-    hasReplied: false,
-    askers,
-    controls: record.sizes.controls,
-  };
-  session.turns.set(turn, { row, sequence, messageId, askers, run: id });
-  if (made.waited) {
-    const messageIds = messages.map((message) => message.id);
-    say(session, speaker, 'turn_started', { runId: id, messageId, messageIds, reason: 'queue' });
-  }
+  const { checkpoint, run, turn } = session.existing;
+  if (turn.n > 0) addNotices(session);
+  trimLog(session, n);
+  openTurn(session, speaker, made, { runId: id, ...(made.waited && { reason: 'queue' }) });
   if (mode === 'with_message') {
     const from = { fromCheckpointId: checkpoint?.id ?? null, fromStepCount: run.committed };
     say(session, speaker, 'run_resumed', { runId: id, ...from, mode });

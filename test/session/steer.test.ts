@@ -203,8 +203,7 @@ describe('stop', () => {
 
   it('while a model streams, a record is left and the workers are notified', async (setup) => {
     const { session, another } = setup;
-    const { runId } = await session.newRun();
-    await session.claim(session.writer(runId, 1, 1));
+    const { runId } = await session.speaking();
     const stopped: string[] = [];
     const { streamManager } = await another();
     const leave = await streamManager.onStop(session.id, (run) => {
@@ -222,8 +221,7 @@ describe('stop', () => {
 
   it('a repeated stop keeps the first reason, but an abort replaces an interrupt', async (setup) => {
     const { session } = setup;
-    const { runId } = await session.newRun();
-    await session.claim(session.writer(runId, 1, 1));
+    await session.speaking();
     const stopOf = async (): Promise<unknown> => (await session.record())?.stop;
     await session.stop({ reason: 'first' });
     await session.stop({ reason: 'second' });

@@ -139,8 +139,7 @@ describe('a sub-agent', () => {
     await one.driver.ask(one.ref.runId, 2, [heldCall(one.ref.runId, 'a2')]);
     // The sibling may continue but has not done so yet.
     includes(await tree.root.record(), { status: 'running', stream: 'active' });
-    await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1));
-    await two.driver.commit(two.driver.writer(two.ref.runId, 2, 1));
+    await two.driver.ask(two.ref.runId, 2, []);
     await settleChild(setup, tree.root, tree.runId, 'd2');
     includes(await tree.root.record(), {
       status: 'waiting_children',
@@ -191,8 +190,7 @@ describe('a sub-agent', () => {
     const before = await tree.root.call('y');
     // The first sub-agent's own sub-agent is lost, so the first one continues and ends.
     await settleChild(setup, one.driver, one.ref.runId, 'e1');
-    await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1));
-    await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
+    await one.driver.ask(one.ref.runId, 2, []);
     await settleChild(setup, tree.root, tree.runId, 'd1');
     equal((await tree.root.messages('run_paused')).length, 2);
     equal(await tree.root.call('y'), before);

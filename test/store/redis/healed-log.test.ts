@@ -50,8 +50,7 @@ const SCENES: Scene[] = [
     name: 'claim, over a lost attempt',
     kind: 'claimed',
     arrange: async (session) => {
-      const { runId } = await session.newRun();
-      await session.claim(session.writer(runId, 1, 1));
+      const { runId } = await session.speaking();
       await session.say(session.writer(runId, 1, 1), 1, 'lost');
       return () => session.claim(session.writer(runId, 1, 2));
     },

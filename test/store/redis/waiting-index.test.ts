@@ -1,3 +1,4 @@
+import { readPages } from '../../../store/conformance/assertions.js';
 import { createKeySpace } from '../../../store/redis/keys.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
 import { openTestStores, type TestStores } from '../../support/test-stores.js';
@@ -9,9 +10,8 @@ beforeAll(async () => {
 
 async function newAsking(owner: string): Promise<string> {
   const session = drive(stores);
-  const begun = await session.begin({ owner });
-  if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
-  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+  const { runId } = await session.newRun({ owner });
+  await session.ask(runId, 1, [newCall('c1', 'approval')]);
   return session.id;
 }
 
@@ -37,14 +37,10 @@ describe('sessions that wait for people', () => {
     const ids: string[] = [];
     for (let n = 0; n < 7; n += 1) ids.push(await newAsking(owner));
     for (const id of ids) await stores.redis.zadd(keys.waitingIndex({ owner }), 5, id);
-    const seen: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const at = cursor === undefined ? {} : { cursor };
-      const page = await stores.store.waiting.page({ owner }, { limit: 2, ...at });
-      seen.push(...page.sessions.map(({ record }) => record.sessionId));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    const seen = await readPages(async (page) => {
+      const { sessions, cursor } = await stores.store.waiting.page({ owner }, page);
+      return [sessions.map(({ record }) => record.sessionId), cursor];
+    });
     expect(seen).toEqual([...ids].sort());
   });
 });
