@@ -14,12 +14,29 @@ import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { storedRecord } from '../support/stored-record.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 const TEXT = 'The run does not notice that no one listens to it. '.repeat(8);
 
 const product = useProduct();
+/** The API reaches its engines through these once it was killed for the first time. */
+let temporal: TcpProxy;
+let redis: TcpProxy;
+beforeAll(async () => {
+  temporal = await startTcpProxy(Number(sharedTemporal().split(':')[1]));
+  redis = await startTcpProxy(product.redisServer.port);
+});
+afterAll(() => Promise.all([temporal.close(), redis.close()]));
+
+/** Starts the API behind the proxies. */
+async function startApi(): Promise<void> {
+  for (const proxy of [temporal, redis]) proxy.cut();
+  await product.startApi({
+    TEMPORAL_ADDRESS: `127.0.0.1:${String(temporal.port)}`,
+    REDIS_URL: `redis://127.0.0.1:${String(redis.port)}`,
+  });
+}
 
 /** Counts how often each call of a session took effect. */
 async function countCharges(sessionId: string): Promise<string[]> {
@@ -46,7 +63,7 @@ describe('kill -9 of the API', () => {
     }
     await asked.client.chat.addToolApprovalResponse({ id: asked.id, approved: true });
     await until('the client fails', () => asked.client.chat.status === 'error');
-    await product.startApi();
+    await startApi();
     expect(product.url).toBe(url);
     // The page sends answers that did not get through again.
     asked.client.chat.clearError();
@@ -74,7 +91,7 @@ describe('kill -9 of the API', () => {
     await reply;
     // The page would take an orderly end for the end of the reply.
     expect(client.chat.status).toBe('error');
-    await product.startApi();
+    await startApi();
     const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
     await resumed;
     expect(again.reply()).toBe(TEXT);
@@ -83,22 +100,19 @@ describe('kill -9 of the API', () => {
 });
 
 describe('kill -9 of the API between what it stores and what it tells Temporal', () => {
-  /** Posts through an API and kills it while it first sends Temporal this text. */
+  /** Posts, and kills the API while it first sends Temporal this text. */
   async function dieBeforeTemporal(
     text: string,
     post: () => Promise<unknown>,
     untilTaken?: () => Promise<unknown>,
   ): Promise<void> {
-    const proxy = await startTcpProxy(Number(sharedTemporal().split(':')[1]));
-    await product.kill9Api();
-    await product.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}` });
-    const held = proxy.holdAt(text, 'before');
+    const held = temporal.holdAt(text, 'before');
     const posted = post();
     await held;
     await untilTaken?.();
     await product.kill9Api();
-    await proxy.close();
     await posted;
+    await startApi();
   }
 
   async function expectReply(sessionId: string, text: string): Promise<void> {
@@ -129,7 +143,6 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
       await asked.client.chat.addToolApprovalResponse({ id: asked.id, approved: true });
     });
     // No client has to return: a worker's sweeper starts the first run and wakes the second.
-    await product.startApi();
     await expectReply(sessionId, 'Once. ');
     await expectReply(asked.sessionId, 'done');
     expect(await countCharges(asked.sessionId)).toEqual(['1']);
@@ -143,9 +156,6 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     await client.chat.sendMessage(toScript({ say: 'One. ', calls: [echo] }, { say: 'Two.' }));
     await untilRests(client, url);
     const { run } = await loadSnapshot(url, sessionId);
-    const wire = await startTcpProxy(product.redisServer.port);
-    await product.kill9Api();
-    await product.startApi({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
     const copyId = newSessionId();
     const fork = (): Promise<Response> =>
       fetch(`${url}/api/operator/runs/${encodeURIComponent(run?.runId ?? '')}/fork`, {
@@ -154,14 +164,13 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
         body: JSON.stringify({ step: 1, sessionId: copyId }),
       });
     // The server stores the copy, and the reply never arrives.
-    const copied = wire.holdAt('"mode":"branch"', 'after');
+    const copied = redis.holdAt('"mode":"branch"', 'after');
     const lost = fork().catch(() => undefined);
     await copied;
     await until('the copy', async () => (await product.redis.exists(`hx:{${copyId}}:root`)) === 1);
     await product.kill9Api();
     await lost;
-    await wire.close();
-    await product.startApi();
+    await startApi();
     const isContinued = async (): Promise<boolean> => {
       const { status, messages } = await loadSnapshot(url, copyId);
       return status === 'ended' && messages.some((each) => textOf(each).startsWith('One. Two.'));

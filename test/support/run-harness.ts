@@ -43,12 +43,18 @@ const QUIET: Receiver = {
 
 const quiet = { info: () => undefined, warn: () => undefined };
 
+interface WorkerOptions {
+  lease?: BegunLease;
+  /** Receivers that get its notices. */
+  receivers?: Receiver[] | undefined;
+}
+
 export interface RunHarness {
   client: Client;
   executor: Runs;
   workflows: RunWorkflows;
   taskQueue: string;
-  startWorker: (options?: { lease?: BegunLease }) => Promise<{ stop: () => Promise<void> }>;
+  startWorker: (options?: WorkerOptions) => Promise<{ stop: () => Promise<void> }>;
   /** Sweeps once, with this session due and, if active, silent. */
   sweep: (sessionId: string) => Promise<void>;
   /**
@@ -134,9 +140,10 @@ export async function createRunHarness(
     logger: quiet,
   });
 
-  async function startWorker({ lease }: { lease?: BegunLease } = {}): Promise<{
-    stop: () => Promise<void>;
-  }> {
+  async function startWorker({
+    lease,
+    receivers = notify && [QUIET],
+  }: WorkerOptions = {}): ReturnType<RunHarness['startWorker']> {
     const native = await NativeConnection.connect({ address });
     const worker: Worker = await createAgentWorker({
       connection: native,
@@ -144,7 +151,7 @@ export async function createRunHarness(
       taskQueue,
       agents: registry,
       stores,
-      extensions: [leases(lease), notices(notify && { receivers: [QUIET] })],
+      extensions: [leases(lease), notices(receivers && { receivers })],
       // Tests sweep by hand.
       sweep: false,
       workflows: { bundlePath },

@@ -17,6 +17,11 @@ it('links are not signed with the key of sign-in', () => {
   expect(read('k'.repeat(40))).toMatchObject({ linkKeys: ['k'.repeat(40)] });
 });
 
+it('deliveries are retried for as long as the setting says', () => {
+  const settings = readNotify(parseEnv({ NOTIFY_RECEIVERS: '[]', NOTIFY_RETRY_FOR: '11s' }));
+  expect(settings).toMatchObject({ retryForMs: 11_000 });
+});
+
 it.each([
   [{ JWT_SECRET: 'j'.repeat(40) }, {}, 'the receiver "lina" has an approver and needs'],
   [{ JWT_JWKS_URL: 'https://id.test/keys' }, {}, 'the receiver "lina" has an approver and needs'],

@@ -1,0 +1,43 @@
+import { createDeliveries } from '../../../../extensions/notify/deliveries.js';
+import type { Receiver } from '../../../../extensions/notify/receivers.js';
+import { toNotifySettings } from '../../../../extensions/notify/settings.js';
+import { toNoticeId } from '../../../../runs/deliveries.js';
+import { sendAgain, untilNotTaken } from '../../../support/delivery-workflows.js';
+import { startReceiver } from '../../../support/notice-receiver.js';
+import { createRunHarness } from '../../../support/run-harness.js';
+import { openTestStores } from '../../../support/test-stores.js';
+
+it('a receiver that answers 500 until the time is over leaves a dead letter, which is sent again with the same id', async () => {
+  const broken = await startReceiver();
+  atEndOfFile(broken.close);
+  broken.answer = () => ({ status: 500 });
+  const receivers: Receiver[] = [
+    {
+      name: 'broken',
+      kind: 'webhook',
+      url: broken.url,
+      secrets: [`whsec_${'a'.repeat(32)}`],
+      events: ['run.failed'],
+      escalation: false,
+      privateNetwork: true,
+    },
+  ];
+  const runs = await createRunHarness(await openTestStores(), []);
+  await runs.startWorker({ receivers });
+  const sessionId = runs.newSessionId();
+  const settings = toNotifySettings({ receivers, retryForMs: 8_000 });
+  await createDeliveries(runs.client, runs.taskQueue, settings).announce({
+    id: toNoticeId(sessionId),
+    type: 'run.failed',
+    at: Date.now(),
+    sessionId,
+  });
+  const { workflowId, reason } = await untilNotTaken(runs.client, sessionId, 'broken');
+  // The attempts come at once and five seconds later; the next one would come too late.
+  expect([broken.attempts, reason]).toEqual([2, 'The receiver answered 500.']);
+  broken.answer = () => ({ status: 204 });
+  await sendAgain(runs.client, workflowId);
+  await runs.client.workflow.getHandle(workflowId).result();
+  expect(broken.taken).toMatchObject([{ type: 'run.failed', data: { sessionId } }]);
+  expect(new Set(broken.ids)).toEqual(new Set([broken.taken[0]?.id]));
+});
