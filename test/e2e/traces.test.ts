@@ -126,41 +126,58 @@ async function expectUsageOf(sessionId: string, spans: readonly ReceivedSpan[]):
 }
 
 describe('traces', () => {
+  interface Killed {
+    sessionId: string;
+    askedAt: number;
+    answeredAt: number;
+  }
+  const killed = new Map<string, Killed>();
+  // One kill hits the runs of both shapes.
+  beforeAll(async () => {
+    const first = await oneWorker();
+    await Promise.all(
+      LAB_AGENTS.map(async (agent) => {
+        killed.set(agent, await speakAfterApproval(agent));
+      }),
+    );
+    await first.kill9();
+    await fleet.start({ ENDED_LEASE_ID: first.id });
+    for (const { sessionId } of killed.values())
+      await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
+  }, 120_000);
+
+  /** Begins a run with a tool and an approval, and has it speak on afterwards. */
+  async function speakAfterApproval(agent: string): Promise<Killed> {
+    const sessionId = newSessionId();
+    const script = [
+      {
+        say: `Let me see, ${CANARY}.`,
+        calls: [{ tool: 'echo', id: 'e1', args: { value: CANARY } }, charge('c1', 5)],
+      },
+      {
+        say: 'second attempt',
+        attempts: [{ say: 'the first attempt '.repeat(20), deltas: 400, everyMs: 50 }, {}],
+      },
+    ];
+    const reader = await post(sessionId, script, { traceparent: traceparent(REQUEST) }, agent);
+    await reader.done;
+    await until('it waits', async () => (await statusOf(sessionId)) === 'waiting_approval');
+    const askedAt = Date.now();
+    await until('its leg is traced', () =>
+      spansOf(sessionId).some(({ name }) => name === `invoke_agent ${agent}`),
+    );
+    await new Promise((resolve) => setTimeout(resolve, THINK_MS));
+    const answeredAt = Date.now();
+    await approve(sessionId, 'c1');
+    const follower = await readSse(`${product.url}/api/chat/${sessionId}/stream`);
+    await until('the first attempt speaks', () => follower.text().includes('the first attempt'));
+    return { sessionId, askedAt, answeredAt };
+  }
+
   it.each(LAB_AGENTS)(
     'a run of %s with a tool, an approval, a killed worker and a sub-agent is one trace per leg',
     async (agent) => {
-      const first = await oneWorker();
-      const sessionId = newSessionId();
-      const reader = await post(
-        sessionId,
-        [
-          {
-            say: `Let me see, ${CANARY}.`,
-            calls: [{ tool: 'echo', id: 'e1', args: { value: CANARY } }, charge('c1', 5)],
-          },
-          {
-            say: 'second attempt',
-            attempts: [{ say: 'the first attempt '.repeat(20), deltas: 400, everyMs: 50 }, {}],
-          },
-        ],
-        { traceparent: traceparent(REQUEST) },
-        agent,
-      );
-      await reader.done;
-      await until('it waits', async () => (await statusOf(sessionId)) === 'waiting_approval');
-      const askedAt = Date.now();
-      await until('its leg is traced', () =>
-        spansOf(sessionId).some(({ name }) => name === `invoke_agent ${agent}`),
-      );
-      await new Promise((resolve) => setTimeout(resolve, THINK_MS));
-      const answeredAt = Date.now();
-      await approve(sessionId, 'c1');
-      const follower = await readSse(`${product.url}/api/chat/${sessionId}/stream`);
-      await until('the first attempt speaks', () => follower.text().includes('the first attempt'));
-      await first.kill9();
-      await fleet.start({ ENDED_LEASE_ID: first.id });
-      await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
-
+      const { sessionId, askedAt, answeredAt } = killed.get(agent) as Killed;
       const spans = await untilTraced(sessionId, 'completed');
       expectWhole(spans);
       const legs = spans
