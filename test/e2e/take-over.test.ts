@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
 import type { Times } from '../../protocol/times.js';
 import {
@@ -111,50 +110,74 @@ async function scrapeOf(worker: FleetWorker | undefined): Promise<Scrape> {
 }
 
 describe('a worker that is killed', () => {
-  it('its step is taken over by another worker', async () => {
-    const workers = await shared.fleet.upTo(2);
-    const sessionId = await shared.speak();
-    const dying = await shared.fleet.workerOf(sessionId);
-    const left = workers.find(({ id }) => id !== dying.id);
-    const before = await scrapeOf(left);
-    await dying.kill9();
-    await shared.untilTakenOver(sessionId);
-    await shared.untilStatus(sessionId, 'completed');
-    await until('nothing is left', async () => (await shared.fleet.workOf(sessionId)).length === 0);
-    // The successor counts the death, and the run ends only once.
-    const after = await until('the run is counted', async () => {
-      const scraped = await scrapeOf(left);
-      return scraped.sum('helix_runs_ended_total') === undefined ? undefined : scraped;
+  let speaking: string;
+  let stepping: string;
+  let asking: string;
+  let dead: FleetWorker;
+  let successor: FleetWorker;
+  let before: Scrape;
+  // One kill hits a step, a leg, and a run that waits.
+  beforeAll(async () => {
+    const { fleet, post, speak, untilStatus } = shared;
+    dead = await fleet.start();
+    ({ sessionId: asking } = await post('lab', { calls: [charge('c1')] }, { say: 'Charged.' }));
+    await untilStatus(asking, 'waiting_approval');
+    await until('the run, which the worker has cached, rests', async () => {
+      const events = await histories.of(asking);
+      const last = events.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
+      return !events
+        .slice(last)
+        .some(
+          (event) =>
+            event.workflowTaskScheduledEventAttributes ??
+            event.activityTaskScheduledEventAttributes,
+        );
     });
-    for (const [name, labels] of [
-      ['helix_runs_ended_total', { status: 'completed' }],
-      ['helix_runs_ended_total'],
-      ['helix_lease_judgements_total'],
-      ['helix_take_overs_total', { outcome: 'done' }],
-      ['helix_step_attempts_total', { outcome: 'committed' }],
-      // The dead worker's model call never ended, so no process counted it.
-      ['gen_ai_client_inference_duration_seconds_count'],
+    const call = (id: string) => ({ calls: [{ tool: 'echo', id, args: { value: 1 } }] });
+    const attempts = [{ say: 'First.', hangMs: 120_000 }, {}];
+    const last = { say: 'Second.', deltas: 1, attempts };
+    ({ sessionId: stepping } = await post('lab-leg', call('a'), call('b'), last));
+    await until('two steps are left', async () => {
+      const [[, work] = []] = await fleet.workOf(stepping);
+      const { steps = [] } = (work?.progress ?? {}) as Partial<LegOutcome>;
+      return steps.length === 2 && steps[1]?.calls?.length === 1;
+    });
+    speaking = await speak();
+    successor = await fleet.start();
+    before = await scrapeOf(successor);
+    await dead.kill9();
+  }, 120_000);
+
+  it('its step is taken over by another worker', async () => {
+    const { fleet, untilStatus, untilTakenOver } = shared;
+    await untilTakenOver(speaking);
+    for (const id of [speaking, stepping]) {
+      await untilStatus(id, 'completed');
+      await until('nothing is left', async () => (await fleet.workOf(id)).length === 0);
+    }
+    const RUNS = 2;
+    // The successor counts the death, and each run ends only once.
+    const after = await until('the runs are counted', async () => {
+      const scraped = await scrapeOf(successor);
+      return scraped.sum('helix_runs_ended_total') === RUNS ? scraped : undefined;
+    });
+    for (const [expected, name, labels] of [
+      [RUNS, 'helix_runs_ended_total', { status: 'completed' }],
+      [1, 'helix_lease_judgements_total'],
+      [RUNS, 'helix_take_overs_total', { outcome: 'done' }],
+      [RUNS, 'helix_step_attempts_total', { outcome: 'committed' }],
+      // The dead worker's model calls never ended, so no process counted them.
+      [RUNS, 'gen_ai_client_inference_duration_seconds_count'],
     ] as const) {
       const counted = (after.sum(name, labels) ?? 0) - (before.sum(name, labels) ?? 0);
-      expect([name, counted]).toEqual([name, 1]);
+      expect([name, counted]).toEqual([name, expected]);
     }
   });
 
   it('its leg leaves its steps, and how far the log has come, to its successor', async () => {
-    await shared.fleet.upTo(2);
-    const call = (id: string) => ({ calls: [{ tool: 'echo', id, args: { value: 1 } }] });
-    const attempts = [{ say: 'First.', hangMs: 120_000 }, {}];
-    const last = { say: 'Second.', deltas: 1, attempts };
-    const { sessionId } = await shared.post('lab-leg', call('a'), call('b'), last);
-    await until('two steps are left', async () => {
-      const [[, work] = []] = await shared.fleet.workOf(sessionId);
-      const { steps = [] } = (work?.progress ?? {}) as Partial<LegOutcome>;
-      return steps.length === 2 && steps[1]?.calls?.length === 1;
-    });
-    await (await shared.fleet.workerOf(sessionId)).kill9();
-    await shared.untilStatus(sessionId, 'completed');
+    await shared.untilStatus(stepping, 'completed');
     const events = await until('its leg has ended', async () => {
-      const all = await histories.of(sessionId);
+      const all = await histories.of(stepping);
       return all.some((event) => event.workflowExecutionCompletedEventAttributes) ? all : undefined;
     });
     const results = events.flatMap(({ activityTaskCompletedEventAttributes: ended }) =>
@@ -171,47 +194,30 @@ describe('a worker that is killed', () => {
     expect(asked).toHaveLength(2);
     const replaced = asked[1]?.replaces?.progress as { known: number } | undefined;
     expect(replaced?.known).toBeGreaterThan(asked[0]?.at.sequence ?? 0);
-  }, 120_000);
+  });
 
   it('an answer does not wait for it, though it had cached the run', async () => {
-    const workers = await shared.fleet.upTo(2);
-    const { sessionId } = await shared.post('lab', { calls: [charge('c1')] }, { say: 'Charged.' });
-    await shared.untilStatus(sessionId, 'waiting_approval');
-    const cached = await until('a worker has cached the run, which rests', async () => {
-      const events = await histories.of(sessionId);
-      const last = events.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
-      const isAtWork = events
-        .slice(last)
-        .some(
-          (event) =>
-            event.workflowTaskScheduledEventAttributes ??
-            event.activityTaskScheduledEventAttributes,
-        );
-      const by = events[last]?.workflowTaskCompletedEventAttributes?.identity;
-      return !isAtWork && workers.find(({ pid }) => by === `${String(pid)}@${hostname()}`);
-    });
-    await cached.kill9();
     await until('its death is noticed', async () => {
       const held = await shared.product.redis.zrange('hx:leases:default', '0', '-1');
-      return !held.some((lease) => lease.startsWith(`${cached.id}.`));
+      return !held.some((lease) => lease.startsWith(`${dead.id}.`));
     });
-    const before = (await histories.of(sessionId)).length;
+    const before = (await histories.of(asking)).length;
     const answeredAt = performance.now();
-    const answer = await fetch(`${shared.product.url}/api/chat/${sessionId}/pending/c1`, {
+    const answer = await fetch(`${shared.product.url}/api/chat/${asking}/pending/c1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ approved: true }),
     });
     expect(answer.status).toBe(202);
-    await shared.untilStatus(sessionId, 'completed');
+    await shared.untilStatus(asking, 'completed');
     const ms = Math.round(performance.now() - answeredAt);
     printFigure(
       `An answer after the worker that cached the run died: ${String(ms)} ms to its end.`,
     );
-    const events = (await histories.of(sessionId)).slice(before);
+    const events = (await histories.of(asking)).slice(before);
     // The server would have waited for the dead worker.
     expect(events.filter((event) => event.workflowTaskTimedOutEventAttributes)).toEqual([]);
-  }, 120_000);
+  });
 
   it('an attempt that Temporal has retried by then is left alone', async () => {
     await shared.fleet.upTo(1);
