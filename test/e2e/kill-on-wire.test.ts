@@ -6,10 +6,11 @@ import {
   openChat,
   toScript,
   untilRests,
+  type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { openHistories, type Histories } from '../support/history-of.js';
-import { LAB_AGENTS } from '../support/lab-agents.js';
+import { LAB_AGENTS, type LabAgent } from '../support/lab-agents.js';
 import { charge } from '../support/lab-calls.js';
 import { printFigure } from '../support/print-figure.js';
 import { newSessionId, useProduct } from '../support/product.js';
@@ -52,27 +53,66 @@ async function countCharges(sessionId: string): Promise<number> {
   );
 }
 
-describe('an approved charge whose worker dies', () => {
-  it('just after the effect is not made again', async () => {
+/** A page whose call takes effect, by the session's charges, as its worker dies. */
+interface Acting {
+  client: ChatClient;
+  sessionId: string;
+}
+
+/** Expects the call to have one effect, and the page to show this. */
+async function expectOnce({ client, sessionId }: Acting, call: object): Promise<void> {
+  const { url } = product;
+  await untilRests(client, url);
+  expect(callsOf(client.chat.lastMessage)).toMatchObject([call]);
+  expect(client.reply()).toBe('done');
+  expect(await countCharges(sessionId)).toBe(1);
+  await expectStoredAsShown(client, url, sessionId);
+}
+
+describe('a call whose worker dies', () => {
+  const made = (): Promise<void> => proxy.parkAt('lab:charges', 'after');
+  const transferred = { state: 'output-available', output: { transferred: 5 } };
+
+  it('as it takes effect has it once, and its result if it can verify that', async () => {
     const { url } = product;
-    const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1')] });
-    const sprung = proxy.holdAt('lab:charges', 'after');
-    await client.chat.addToolApprovalResponse({ id, approved: true });
+    const charged = await openAsked(url, { calls: [charge('c1')] });
+    const openTransfer = (agent: LabAgent): Acting & { reply: Promise<void> } => {
+      const sessionId = newSessionId();
+      const client = openChat(CLIENT_7, { url, sessionId, agent });
+      const transfer = { tool: 'transfer', id: 't1', args: { amount: 5 } };
+      return { client, sessionId, reply: client.chat.sendMessage(toScript({ calls: [transfer] })) };
+    };
+    const untilMade = async ({ sessionId }: Acting): Promise<void> => {
+      await until('the effect', async () => (await countCharges(sessionId)) === 1);
+    };
+    // One kill hits all three; calls take effect over a connection of their own.
+    let sprung = made();
+    const after = openTransfer('lab-leg');
     await sprung;
-    await until('the effect', async () => (await countCharges(sessionId)) === 1);
+    await untilMade(after);
+    sprung = made();
+    await charged.client.chat.addToolApprovalResponse({ id: charged.id, approved: true });
+    await sprung;
+    await untilMade(charged);
+    sprung = proxy.parkAt('lab:charges', 'before');
+    const before = openTransfer('lab');
+    await sprung;
+    expect(await countCharges(before.sessionId)).toBe(0);
     await replaceWorker();
-    await untilRests(client, url);
-    expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { state: 'output-error', errorText: expect.stringContaining('not known') },
-    ]);
-    expect(client.reply()).toBe('done');
-    expect(await countCharges(sessionId)).toBe(1);
-    await expectStoredAsShown(client, url, sessionId);
+
+    await expectOnce(charged, {
+      state: 'output-error',
+      errorText: expect.stringContaining('not known'),
+    });
+    for (const each of [before, after]) {
+      await each.reply;
+      await expectOnce(each, transferred);
+    }
   });
 
   it('just after its result was stored keeps that result', async () => {
-    const { url } = product;
-    const { sessionId, client, id } = await openAskedBy('lab-leg', url, { calls: [charge('c1')] });
+    const asked = await openAskedBy('lab-leg', product.url, { calls: [charge('c1')] });
+    const { client, id } = asked;
     const sprung = proxy.holdAt('"charged":5', 'after');
     await client.chat.addToolApprovalResponse({ id, approved: true });
     await sprung;
@@ -81,43 +121,8 @@ describe('an approved charge whose worker dies', () => {
       () => callsOf(client.chat.lastMessage)[0]?.state === 'output-available',
     );
     await replaceWorker();
-    await untilRests(client, url);
-    expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { state: 'output-available', output: { charged: 5 } },
-    ]);
-    expect(client.reply()).toBe('done');
-    expect(await countCharges(sessionId)).toBe(1);
-    await expectStoredAsShown(client, url, sessionId);
+    await expectOnce(asked, { state: 'output-available', output: { charged: 5 } });
   });
-});
-
-describe('a transfer that can verify whose worker dies', () => {
-  it.each([
-    ['lab', 'before'],
-    ['lab-leg', 'after'],
-  ] as const)(
-    'of %s just %s the effect is made exactly once, and has its result',
-    async (agent, when) => {
-      const { url } = product;
-      const sessionId = newSessionId();
-      const client = openChat(CLIENT_7, { url, sessionId, agent });
-      const sprung = proxy.holdAt('lab:charges', when);
-      const transfer = { tool: 'transfer', id: 't1', args: { amount: 5 } };
-      const reply = client.chat.sendMessage(toScript({ calls: [transfer] }));
-      await sprung;
-      const made = when === 'after' ? 1 : 0;
-      await until('the effect', async () => (await countCharges(sessionId)) === made);
-      await replaceWorker();
-      await reply;
-      await untilRests(client, url);
-      expect(callsOf(client.chat.lastMessage)).toMatchObject([
-        { state: 'output-available', output: { transferred: 5 } },
-      ]);
-      expect(client.reply()).toBe('done');
-      expect(await countCharges(sessionId)).toBe(1);
-      await expectStoredAsShown(client, url, sessionId);
-    },
-  );
 });
 
 const remember = (key: string): object => ({

@@ -61,7 +61,7 @@ export type SharedProduct = Omit<Product, 'stop' | 'restore'>;
 /** Address of Temporal's UI in the shared products' settings. */
 export const TEMPORAL_UI = 'http://temporal.test:8233';
 
-/** Many files act as one user there, so limits are lifted, and wait for sweepers. */
+/** Many files act as one user there, so limits are lifted. */
 const UNLIMITED = {
   MAX_REQUESTS_PER_MINUTE: '0',
   MAX_OPEN_STREAMS: '0',
@@ -69,6 +69,11 @@ const UNLIMITED = {
   QUOTA_RUNS: '10000',
   QUOTA_SESSIONS: '100000',
   TEMPORAL_UI_URL: TEMPORAL_UI,
+};
+
+/** Settings of the shared worker and of every API beside it; files wait for its sweeper. */
+const SHARED_BACKEND = {
+  AUDIT_KEY: 'k'.repeat(32),
   HELIX_TIMES: JSON.stringify({ lookAgainMs: 1_500, forkMs: 3_000 } satisfies Partial<Times>),
 };
 
@@ -89,7 +94,7 @@ let sharedBackend: Promise<Backend> | undefined;
 const shared = new Map<SharedKind, Promise<Product>>();
 
 function shareBackend(): Promise<Backend> {
-  sharedBackend ??= createBackend({ env: { AUDIT_KEY: 'k'.repeat(32) } }).then((backend) => {
+  sharedBackend ??= createBackend({ env: SHARED_BACKEND }).then((backend) => {
     atEndOfRun(backend.stop);
     return backend;
   });

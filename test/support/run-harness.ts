@@ -13,6 +13,7 @@ import type { Runs } from '../../runs/runs.js';
 import { registerSearchAttributes } from '../../runs/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
+import { TIMES, type Times } from '../../protocol/times.js';
 import type { Receiver } from '../../extensions/notify/receivers.js';
 import type { Due } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';
@@ -47,6 +48,7 @@ interface WorkerOptions {
   lease?: BegunLease;
   /** Receivers that get its notices. */
   receivers?: Receiver[] | undefined;
+  times?: Times;
 }
 
 export interface RunHarness {
@@ -143,6 +145,7 @@ export async function createRunHarness(
   async function startWorker({
     lease,
     receivers = notify && [QUIET],
+    times = TIMES,
   }: WorkerOptions = {}): ReturnType<RunHarness['startWorker']> {
     const native = await NativeConnection.connect({ address });
     const worker: Worker = await createAgentWorker({
@@ -151,6 +154,7 @@ export async function createRunHarness(
       taskQueue,
       agents: registry,
       stores,
+      times,
       extensions: [leases(lease), notices(receivers && { receivers })],
       // Tests sweep by hand.
       sweep: false,

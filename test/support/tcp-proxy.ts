@@ -10,6 +10,8 @@ export interface TcpProxy {
    * and holds the answer, `before` holds the text itself. Resolves when the text has arrived.
    */
   holdAt: (text: string, when: 'before' | 'after', nth?: number) => Promise<void>;
+  /** Does that to the one connection that sends the text, in the direction of what is held. */
+  parkAt: (text: string, when: 'before' | 'after') => Promise<void>;
   /** Blocks all bytes on open connections without closing them; new connections pass. */
   swallow: () => void;
   /** Drops later messages of Redis to subscribers of matching channels. */
@@ -21,22 +23,32 @@ export interface TcpProxy {
   close: () => Promise<void>;
 }
 
+interface Trap {
+  text: string;
+  when: 'before' | 'after';
+  left: number;
+  isOfOne: boolean;
+  sprung: () => void;
+}
+
 export async function startTcpProxy(first: number): Promise<TcpProxy> {
   let target = first;
   const sockets = new Set<Socket>();
   const silent = new WeakSet<Socket>();
-  let trap:
-    { text: string; when: 'before' | 'after'; left: number; sprung: () => void } | undefined;
+  let trap: Trap | undefined;
   let isHolding = false;
 
-  function passes(bytes: Buffer): boolean {
+  function passes(bytes: Buffer, client: Socket, upstream: Socket): boolean {
     if (isHolding) return false;
     if (trap === undefined || !bytes.includes(trap.text)) return true;
     trap.left -= 1;
     if (trap.left > 0) return true;
-    isHolding = true;
-    trap.sprung();
-    return trap.when === 'after';
+    const { when, isOfOne, sprung } = trap;
+    if (isOfOne) silent.add(when === 'after' ? upstream : client);
+    else isHolding = true;
+    trap = undefined;
+    sprung();
+    return when === 'after';
   }
 
   let lostFrames: RegExp | undefined;
@@ -68,7 +80,7 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
       });
     }
     client.on('data', (bytes) => {
-      if (!silent.has(client) && passes(bytes)) upstream.write(bytes);
+      if (!silent.has(client) && passes(bytes, client, upstream)) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
       if (!silent.has(upstream) && !isHolding) client.write(withoutLost(bytes));
@@ -85,7 +97,11 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
     },
     holdAt: (text, when, nth = 1) =>
       new Promise((sprung) => {
-        trap = { text, when, left: nth, sprung };
+        trap = { text, when, left: nth, isOfOne: false, sprung };
+      }),
+    parkAt: (text, when) =>
+      new Promise((sprung) => {
+        trap = { text, when, left: 1, isOfOne: true, sprung };
       }),
     loseMessages: ({ source }) => {
       const text = String.raw`\$\d+\r\n`;

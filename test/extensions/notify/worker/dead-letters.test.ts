@@ -1,6 +1,7 @@
 import { createDeliveries } from '../../../../extensions/notify/deliveries.js';
 import type { Receiver } from '../../../../extensions/notify/receivers.js';
 import { toNotifySettings } from '../../../../extensions/notify/settings.js';
+import { TIMES } from '../../../../protocol/times.js';
 import { toNoticeId } from '../../../../runs/deliveries.js';
 import { sendAgain, untilNotTaken } from '../../../support/delivery-workflows.js';
 import { startReceiver } from '../../../support/notice-receiver.js';
@@ -23,9 +24,9 @@ it('a receiver that answers 500 until the time is over leaves a dead letter, whi
     },
   ];
   const runs = await createRunHarness(await openTestStores(), []);
-  await runs.startWorker({ receivers });
+  await runs.startWorker({ receivers, times: { ...TIMES, noticeRetryMs: 2_000 } });
   const sessionId = runs.newSessionId();
-  const settings = toNotifySettings({ receivers, retryForMs: 8_000 });
+  const settings = toNotifySettings({ receivers, retryForMs: 5_000 });
   await createDeliveries(runs.client, runs.taskQueue, settings).announce({
     id: toNoticeId(sessionId),
     type: 'run.failed',
@@ -33,7 +34,7 @@ it('a receiver that answers 500 until the time is over leaves a dead letter, whi
     sessionId,
   });
   const { workflowId, reason } = await untilNotTaken(runs.client, sessionId, 'broken');
-  // The attempts come at once and five seconds later; the next one would come too late.
+  // The attempts come at once and two seconds later; the next one would come too late.
   expect([broken.attempts, reason]).toEqual([2, 'The receiver answered 500.']);
   broken.answer = () => ({ status: 204 });
   await sendAgain(runs.client, workflowId);
