@@ -20,11 +20,13 @@ export interface LegTraces {
   hear: (store: Records, events: readonly Event[]) => void;
 }
 
+/** The leg that the current work belongs to. One for the process: Node copies each storage to every promise. */
+const legs = new AsyncLocalStorage<Leg | undefined>();
+
 /** Maximum number of written spans that this process remembers. */
 const MOST_WRITTEN = 2_000;
 
 export function createLegTraces(tracer: Tracer): LegTraces {
-  const legs = new AsyncLocalStorage<Leg | undefined>();
   const written = new Set<string>();
 
   async function readLeg(

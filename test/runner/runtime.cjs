@@ -1,3 +1,4 @@
+const hooks = require('node:async_hooks');
 const { register } = require('node:module');
 const { pathToFileURL } = require('node:url');
 const shared = require('./endings.cjs');
@@ -7,6 +8,16 @@ const CHILD_MESSAGE_END = 2;
 
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
+
+const { AsyncLocalStorage } = hooks;
+const storages = [];
+
+class CollectedStorage extends AsyncLocalStorage {
+  constructor() {
+    super();
+    storages.push(this);
+  }
+}
 
 register('./hooks.mjs', pathToFileURL(__filename));
 process.setSourceMapsEnabled(true);
@@ -25,12 +36,21 @@ module.exports = class NativeRuntime {
     this.environment = environment;
   }
 
-  /** Reloads modules of the test framework, whose state belongs to one test file. */
+  /**
+   * Reloads modules of the test framework, whose state belongs to one test file. Storages of the
+   * file before are disabled, because Node copies each enabled one to every promise.
+   */
   requireInternalModule(file) {
     delete require.cache[file];
     delete globalThis[EVENT_HANDLERS];
     delete globalThis[TEST_TIMEOUT];
-    return require(file);
+    for (const storage of storages.splice(0)) storage.disable();
+    hooks.AsyncLocalStorage = CollectedStorage;
+    try {
+      return require(file);
+    } finally {
+      hooks.AsyncLocalStorage = AsyncLocalStorage;
+    }
   }
 
   requireModule(file) {
