@@ -15,7 +15,6 @@ export default {
   testTimeout: 120_000,
   // Tests wait for servers much of the time: one more than two cores.
   maxWorkers: 3,
-  // A worker keeps what its test files loaded, and gets slow by it (at 1 GB files take three times as long): a large
-  // one is replaced between two files. The next one loads everything again, and starts a product of its own.
-  workerIdleMemoryLimit: '600MB',
+  // A worker keeps what its test files loaded; a large one is replaced between two files.
+  workerIdleMemoryLimit: '1500MB',
 };
