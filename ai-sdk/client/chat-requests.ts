@@ -96,7 +96,7 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
       const { url, ...rest } = await readTarget({ chatId });
       const init = { cache: 'no-store', ...rest } as const;
       try {
-        const response = await request(addPath(sessionUrlOf(url), '/snapshot'), init, signal);
+        const response = await request(addPath(url, '/snapshot', STREAM), init, signal);
         return (await response?.json()) as FrontendSnapshot<never, never> | undefined;
       } catch (error) {
         if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
@@ -108,7 +108,7 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
       headers.set('content-type', 'application/json');
       const path = `/pending/${encodeURIComponent(toolCallId)}/lease`;
       const init = { method: 'POST', headers, ...rest, body: JSON.stringify(body), keepalive };
-      return request(addPath(sessionUrlOf(url), path), init, signal);
+      return request(addPath(url, path, STREAM), init, signal);
     },
   };
 
@@ -158,16 +158,12 @@ async function resolve<T>(value: Setting<T> | undefined): Promise<T | undefined>
   return typeof value === 'function' ? (value as () => PromiseOrNot<T>)() : value;
 }
 
-/** Adds a path to a URL before its query. */
-function addPath(url: string, path: string): string {
+/** The end of the URL at which a session's stream is followed, after the session's own. */
+const STREAM = /\/(stream)?$/;
+
+/** Replaces the end of a URL, before its query, by a path. */
+function addPath(url: string, path: string, end = /\/$/): string {
   const at = url.search(/[?#]/);
   const base = at < 0 ? url : url.slice(0, at);
-  return `${base.replace(/\/$/, '')}${path}${at < 0 ? '' : url.slice(at)}`;
-}
-
-/** Returns the URL of a session, given the one at which its stream is followed. */
-function sessionUrlOf(streamUrl: string): string {
-  const at = streamUrl.search(/[?#]/);
-  const base = at < 0 ? streamUrl : streamUrl.slice(0, at);
-  return `${base.replace(/\/stream$/, '')}${at < 0 ? '' : streamUrl.slice(at)}`;
+  return `${base.replace(end, '')}${path}${at < 0 ? '' : url.slice(at)}`;
 }

@@ -81,23 +81,27 @@ export async function replayTurn(
   // A reader that holds withdrawn parts must begin again.
   if (isReader && (await isWithdrawn(deps.streamManager, record, seenUpTo)))
     return { kind: 'nothing', runId };
-  if (stored === undefined) {
-    const frames = (signal: AbortSignal) => createTurnFrames(deps.streamManager, span, signal);
-    const isTail = seenUpTo !== undefined;
-    return { ...stream(frames), after: seenUpTo ?? from, isTail };
-  }
+  if (stored === undefined) return streamSpan(deps, span, record);
   // Rows do not show which chunks a reader has missed.
   if (seenUpTo !== undefined) return { kind: 'nothing', runId };
-  if (span.until.kind === 'stored') {
-    return stream(() => createMessageFrames(stored.message, record, reader));
-  }
-  return stream((signal) =>
-    createTurnFrames(deps.streamManager, { ...span, from, stored, isTail: true }, signal),
-  );
+  const frames =
+    span.until.kind === 'stored'
+      ? () => createMessageFrames(stored.message, record, reader)
+      : (signal: AbortSignal) =>
+          createTurnFrames(deps.streamManager, { ...span, from, stored, isTail: true }, signal);
+  return { kind: 'stream', runId, messageId, frames };
+}
 
-  function stream(frames: (signal: AbortSignal) => AsyncIterable<string>): StreamedReply {
-    return { kind: 'stream', runId, messageId, frames };
-  }
+/** Streams a span of the log, for a client that has what precedes it. */
+export function streamSpan(
+  { streamManager }: Pick<ChatDeps, 'streamManager'>,
+  span: TurnSpan,
+  { runId }: { runId: string },
+): StreamedReply {
+  const { messageId, from, seenUpTo } = span;
+  const frames = (signal: AbortSignal) => createTurnFrames(streamManager, span, signal);
+  const isTail = span.isTail || seenUpTo !== undefined;
+  return { kind: 'stream', runId, messageId, after: seenUpTo ?? from, isTail, frames };
 }
 
 /** Returns the span after `from` in the newest turn, for a client that has what precedes it. */

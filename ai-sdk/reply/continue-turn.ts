@@ -11,9 +11,8 @@ import { formatSse, SSE_DONE } from '../parts/sse.js';
 import { toNoticeEvents } from '../parts/message-events.js';
 import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import { replayRange } from '../turns/replay-range.js';
-import { createTurnFrames } from '../turns/turn-frames.js';
 import type { TurnSpan } from '../turns/turn-progress.js';
-import { toReader, toTailSpan } from './attach-turn.js';
+import { streamSpan, toReader, toTailSpan } from './attach-turn.js';
 import { judged, toAnswerOptions } from './authority.js';
 import type { KnownSession } from './classify.js';
 import { copyIsBehind } from './refusals.js';
@@ -37,7 +36,10 @@ export async function continueTurn(
   if (session === undefined) return reject(copy, rejected);
   if (resumedAt !== undefined) {
     const from = await findTailStart(deps.streamManager, session, stored, copy);
-    return tellRejected(await followTail(deps, params, session, { from, resumedAt }), rejected);
+    const { record, openCalls = [] } = session;
+    const until = { kind: 'live', after: resumedAt } as const;
+    const tail = await streamTail(deps, params, { record, openCalls }, { from, until });
+    return tellRejected(tail, rejected);
   }
   if (rejected.some(({ reason }) => reason === 'kind-mismatch')) {
     throw toAnswerError('kind_mismatch');
@@ -49,18 +51,16 @@ export async function continueTurn(
     : reject(copy, rejected, session.record.runId);
 }
 
-/** Streams the rest of the turn after the page's position; the batch of answers is complete. */
-async function followTail(
+/** Streams the rest of the turn after the page's position. */
+async function streamTail(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  known: KnownSession,
-  { from, resumedAt }: { from: number; resumedAt: number },
+  session: SessionCalls,
+  tail: { from: number; until?: TurnSpan['until'] },
 ): Promise<ChatReply> {
-  const { record, openCalls = [] } = known;
-  const session = await judged(deps, toCaller(params), { record, openCalls });
-  const until = { kind: 'live', after: resumedAt } as const;
-  const span = { ...toTailSpan(session, from, toReader(deps, params)), until };
-  return toTail(deps, span, record);
+  const seen = await judged(deps, toCaller(params), session);
+  const span = { ...toTailSpan(seen, tail.from, toReader(deps, params)), ...tail };
+  return streamSpan(deps, span, session.record);
 }
 
 /** Returns a notice: the valid answers are stored, and the run waits for others. */
@@ -143,18 +143,7 @@ async function repeatTail(
   if (record.stream === 'paused' && record.pauseSequence <= from) {
     return waitForMore(record, copy, rejected);
   }
-  const seen = await judged(deps, toCaller(params), session);
-  const span = toTailSpan(seen, from, toReader(deps, params));
-  return toTail(deps, span, record);
-}
-
-function toTail(
-  { streamManager }: Pick<ChatDeps, 'streamManager'>,
-  span: TurnSpan,
-  { runId, messageId }: SessionRecord,
-): ChatReply {
-  const frames = (signal: AbortSignal) => createTurnFrames(streamManager, span, signal);
-  return { kind: 'stream', runId, messageId, after: span.from, isTail: true, frames };
+  return streamTail(deps, params, session, { from });
 }
 
 /** Returns the sequence of the newest turn's pause that asked for the newest of these calls. */

@@ -2,12 +2,11 @@ import { toBeginRefusal } from '../../runs/refusals.js';
 import { toPerson } from '../../protocol/responder.js';
 import type { BeginInput, RunRecord, UserMessage } from '../../store/contract/runs.js';
 import type { SessionView, SessionRecord } from '../../store/contract/sessions.js';
-import { toReader, replayTurn } from './attach-turn.js';
+import { replayTurn, streamSpan, toReader } from './attach-turn.js';
 import { createAwaitedFrames } from '../turns/awaited-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 import { toCaller, toActor } from './access.js';
 import { answeredBefore, notFound, isOvertaken } from './refusals.js';
-import { createTurnFrames } from '../turns/turn-frames.js';
 import { classifyRepeat, type Ask } from './classify.js';
 
 /** The effect of new messages on an active run. */
@@ -47,26 +46,11 @@ export async function startTurn(
 }
 
 /** Streams a turn that has just begun, from its first part to its next stop. */
-function streamTurn(
-  deps: ChatDeps,
-  params: HandleChatStreamParams,
-  { sessionId, runId, messageId, startSequence }: RunRecord,
-): ChatReply {
-  const span = {
-    sessionId,
-    messageId,
-    from: startSequence,
-    until: { kind: 'live' as const, after: startSequence },
-    isTail: false,
-    ...toReader(deps, params),
-  };
-  return {
-    kind: 'stream',
-    runId,
-    messageId,
-    after: startSequence,
-    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
-  };
+function streamTurn(deps: ChatDeps, params: HandleChatStreamParams, run: RunRecord): ChatReply {
+  const { sessionId, messageId, startSequence: from } = run;
+  const until = { kind: 'live', after: from } as const;
+  const reader = toReader(deps, params);
+  return streamSpan(deps, { sessionId, messageId, from, until, isTail: false, ...reader }, run);
 }
 
 /** Streams the reply to waiting messages once their turn begins. */

@@ -1,10 +1,10 @@
 import type { UIMessage } from '../../ai-sdk/index.js';
 import { createChatFetch, parseFrames, readStored } from '../support/chat-fetch.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
-import { createStockChat, MAJORS, untilReady, type StockChat } from '../support/stock-chat.js';
+import { createStockChat, MAJORS, untilReady } from '../support/stock-chat.js';
 import { until } from '../support/until.js';
 import { checkCommonKeys } from './common-keys.js';
-import { failures, scenarios } from './scenarios.js';
+import { failures, giveAnswer, scenarios } from './scenarios.js';
 
 describe.each(MAJORS)('%s: live equals stored', (_name, library) => {
   it.each(scenarios)('$name', async ({ play, answers }) => {
@@ -106,18 +106,6 @@ async function runTurn(runtime: FakeRuntime, answers: (boolean | string)[]): Pro
   await chat.sendMessage({ text: 'go' });
   await untilReady(chat);
   for (const answer of answers) await giveAnswer(chat, answer);
-}
-
-/** Answers the first approval that the page shows, and lets the page do what it does then. */
-async function giveAnswer(chat: StockChat, answer: boolean | string): Promise<void> {
-  const asked = chat.messages
-    .flatMap(({ parts }) => parts)
-    .find((part) => 'state' in part && part.state === 'approval-requested');
-  const id = asked !== undefined && 'approval' in asked ? asked.approval.id : undefined;
-  if (id === undefined) throw new Error('the page shows no approval');
-  const reason = typeof answer === 'string' ? { reason: answer } : {};
-  await chat.addToolApprovalResponse({ id, approved: answer === true, ...reason });
-  await untilReady(chat);
 }
 
 function withoutApprovals({ parts, ...message }: UIMessage): object {

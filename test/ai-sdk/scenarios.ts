@@ -1,4 +1,5 @@
 import type { Play } from '../support/fake-runtime.js';
+import { untilReady, type StockChat } from '../support/stock-chat.js';
 
 export interface Scenario {
   name: string;
@@ -169,4 +170,16 @@ export const failures: Scenario[] = [
 
 function turn(name: string, answers: Scenario['answers'], play: Play): Scenario {
   return { name, answers, play };
+}
+
+/** Answers the first approval that the page shows, and lets the page do what it does then. */
+export async function giveAnswer(chat: StockChat, answer: boolean | string): Promise<void> {
+  const asked = chat.messages
+    .flatMap(({ parts }) => parts)
+    .find((part) => 'state' in part && part.state === 'approval-requested');
+  const id = asked !== undefined && 'approval' in asked ? asked.approval.id : undefined;
+  if (id === undefined) throw new Error('the page shows no approval');
+  const reason = typeof answer === 'string' ? { reason: answer } : {};
+  await chat.addToolApprovalResponse({ id, approved: answer === true, ...reason });
+  await untilReady(chat);
 }

@@ -21,13 +21,18 @@ const pointer = fc
   .array(anyText)
   .map((parts) => parts.map((p) => `/${p.replace(/~/g, '~0').replace(/\//g, '~1')}`).join(''));
 
+/** The required fields alone of chunks that may have more. */
+const REQUIRED = new Map<unknown, fc.Arbitrary<object>>();
+
 function fields<R extends object, O extends object = object>(
   required: { [K in keyof R]: fc.Arbitrary<R[K]> },
   optional?: { [K in keyof O]: fc.Arbitrary<O[K]> },
 ): fc.Arbitrary<R & Partial<O>> {
-  return fc.record({ ...required, ...optional }, {
+  const all = fc.record({ ...required, ...optional }, {
     requiredKeys: Object.keys(required),
   } as never) as unknown as fc.Arbitrary<R & Partial<O>>;
+  REQUIRED.set(all, fc.record(required));
+  return all;
 }
 
 const call = { toolCallId: id, toolName: id };
@@ -159,19 +164,24 @@ const FIELDS: { [T in ChunkType]: fc.Arbitrary<Fields<T>> } = {
 export const CHUNK_TYPE_NAMES = Object.keys(FIELDS) as ChunkType[];
 
 /** Generates valid chunks of a type. */
-export function chunkOf<T extends ChunkType>(type: T): fc.Arbitrary<ChunkOf<T>> {
+function chunkOf<T extends ChunkType>(
+  type: T,
+  own: fc.Arbitrary<object> = FIELDS[type],
+): fc.Arbitrary<ChunkOf<T>> {
   const base = fields({ agentId: id, agentType: id, timestamp: number, step: count });
   return fc
-    .tuple(base, FIELDS[type] as fc.Arbitrary<object>)
-    .map(([common, own]) => ({ type, ...common, ...own }) as unknown as ChunkOf<T>);
+    .tuple(base, own)
+    .map(([common, rest]) => ({ type, ...common, ...rest }) as unknown as ChunkOf<T>);
 }
 
 /** Valid chunks of all types, equally often. */
-export const anyChunk: fc.Arbitrary<StreamChunk> = fc.oneof(...CHUNK_TYPE_NAMES.map(chunkOf));
+export const anyChunk: fc.Arbitrary<StreamChunk> = fc.oneof(
+  ...CHUNK_TYPE_NAMES.map((type) => chunkOf(type)),
+);
 
-/** Draws a short valid chunk of a type. */
+/** Draws a short valid chunk of a type, without optional fields. */
 export function sampleOf<T extends ChunkType>(type: T): ChunkOf<T> {
-  const [sample] = fc.sample(chunkOf(type), { numRuns: 1, seed: 1 });
+  const [sample] = fc.sample(chunkOf(type, REQUIRED.get(FIELDS[type])), { numRuns: 1, seed: 1 });
   if (sample === undefined) throw new Error(`no sample of ${type}`);
   return sample;
 }

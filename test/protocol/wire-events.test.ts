@@ -72,12 +72,6 @@ describe('wire text', () => {
     ]);
     expect(parseStreamEvent(text.slice('id: 7\ndata: '.length))).toEqual(event);
   });
-
-  it('wire text has an id only for events with one', () => {
-    const event: StreamEvent = { type: 'end' };
-    expect(formatWireEvent({ event })).toBe('data: {"type":"end"}\n\n');
-    expect(formatWireEvent({ id: 3, event })).toBe('id: 3\ndata: {"type":"end"}\n\n');
-  });
 });
 
 describe('parseStreamEvent', () => {

@@ -9,46 +9,8 @@ import {
 import { createChatFetch, readStored } from '../../support/chat-fetch.js';
 import { createFakeRuntime, type Play } from '../../support/fake-runtime.js';
 import { createStockChat, MAJORS, untilReady, type StockChat } from '../../support/stock-chat.js';
-import { scenarios } from '../scenarios.js';
-
-/** Answers a request in place of a server. */
-type Answer = (url: string, init: RequestInit) => Promise<Response>;
-
-/**
- * Breaks connections as a network does: the nth response ends with an error after so many bytes.
- * Responses beyond the list are whole.
- */
-function createCuttingFetch(answer: Answer, cuts: readonly number[]): Answer {
-  let count = 0;
-  return async (url, init) => {
-    const response = await answer(url, init);
-    const left = cuts[count++];
-    if (left === undefined || response.body === null) return response;
-    return new Response(cutAfter(response.body, left), response);
-  };
-}
-
-function cutAfter(body: ReadableStream<Uint8Array>, bytes: number): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  let left = bytes;
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) {
-        controller.close();
-        return;
-      }
-      if (left > 0) controller.enqueue(value.subarray(0, left));
-      left -= value.length;
-      if (left > 0) return;
-      void reader.cancel();
-      // Given to the reader before the error is: as bytes that have arrived.
-      await new Promise((resolve) => setImmediate(resolve));
-      controller.error(new TypeError('network error'));
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-}
+import { createBadLine } from '../recorded/bad-line.js';
+import { giveAnswer, scenarios } from '../scenarios.js';
 
 const quick = { retryDelayMs: () => 0, giveUpAfterMs: 2_000 };
 
@@ -67,25 +29,17 @@ async function playTurn(
 ): Promise<Turn> {
   const runtime = createFakeRuntime(play);
   const { fetch, texts } = createChatFetch(runtime);
+  const throughBadLine = createBadLine({ breaks: cuts, piece: Infinity });
   const chat = createStockChat(library, {
     id: 's1',
-    fetch: createCuttingFetch(fetch, cuts),
+    fetch: async (url, init) => throughBadLine(await fetch(url, init)),
     transport: (send) => createTransport(send),
     sendAutomaticallyWhen: createHelixSendAutomaticallyWhen(),
     mostRequests: 30,
   });
   await chat.sendMessage({ text: 'go' });
   await untilReady(chat);
-  for (const answer of answers) {
-    const part = chat.messages
-      .at(-1)
-      ?.parts.find((each) => each.type === 'dynamic-tool' && each.state === 'approval-requested');
-    if (part?.type !== 'dynamic-tool') throw new Error('nothing is asked');
-    const reason = typeof answer === 'string' ? { reason: answer } : {};
-    const { id } = part.approval;
-    await chat.addToolApprovalResponse({ id, approved: answer === true, ...reason });
-    await untilReady(chat);
-  }
+  for (const answer of answers) await giveAnswer(chat, answer);
   return { chat, texts, stored: await readStored(runtime, 's1') };
 }
 
@@ -155,18 +109,18 @@ describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
       return Promise.resolve();
     });
     const { fetch } = createChatFetch(runtime);
-    const cut = createCuttingFetch(fetch, [250]);
+    const throughBadLine = createBadLine({ breaks: [250], piece: Infinity });
     const chat = createStockChat(library, {
       id: 's1',
       transport: createTransport,
-      fetch: (url, init) => {
+      fetch: async (url, init) => {
         const session = runtime.sessions.get('s1');
         if (++step > 1 && session !== undefined) {
           session.discard();
           session.step();
           session.say('other words');
         }
-        return cut(url, init);
+        return throughBadLine(await fetch(url, init));
       },
     });
     await chat.sendMessage({ text: 'go' });

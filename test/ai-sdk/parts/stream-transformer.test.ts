@@ -1,8 +1,30 @@
-import { StreamTransformer } from '../../../ai-sdk/index.js';
+import { StreamTransformer, type StreamProfile, type UIStreamPart } from '../../../ai-sdk/index.js';
+import type { StreamMessage } from '../../../protocol/chunk.js';
 import { isControlMessage } from '../../../protocol/stream-end-sentinel.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import type { Bare } from '../../support/fake-call.js';
-import { at, call, chunks, end, run, text } from './transformer-chunks.js';
+
+/** Chunks of step 1 of session `s1`. */
+function chunks(...bare: Bare[]): StreamMessage[] {
+  return bare.map((chunk) => at(1, chunk));
+}
+
+function at(step: number, chunk: Bare, agentId = 's1'): StreamMessage {
+  return { ...chunk, agentId, agentType: 'lab', timestamp: 1, step };
+}
+
+function run(transformer: StreamTransformer, messages: StreamMessage[]): UIStreamPart[] {
+  return messages.flatMap((message) => transformer.transform(message).events);
+}
+
+const text = (delta: string): Bare => ({ type: 'text_delta', delta });
+const call = { toolCallId: 'c1', toolName: 'echo' };
+const approval = { ...call, approvalId: 'r::c1' };
+const end: Extract<StreamMessage, { type: 'stream_end' }> = {
+  type: 'stream_end',
+  streamId: 's1',
+  timestamp: 1,
+};
 
 describe('StreamTransformer', () => {
   it('StreamTransformer frames a step and ends the response', () => {
@@ -200,5 +222,226 @@ describe('StreamTransformer', () => {
     const events = run(transformer, chunks(text('a'), newer, marker));
     expect(events.every(({ type }) => /^(start|text)/.test(type))).toBe(true);
     expect(logged).toEqual(['an unknown chunk was left out{"type":"from_the_future"}']);
+  });
+});
+
+describe('a tool call, to a client,', () => {
+  it('a stream announces a call before its question and before any result', () => {
+    const events = run(
+      new StreamTransformer(),
+      chunks(
+        { type: 'tool_approval_request', ...approval, input: { a: 1 } },
+        { type: 'tool_approval_response', ...approval, approved: true },
+        { type: 'tool_end', ...call, result: 2 },
+      ),
+    );
+    expect(events.slice(2)).toEqual([
+      { type: 'tool-input-available', ...call, input: { a: 1 }, dynamic: true },
+      { type: 'tool-approval-request', toolCallId: 'c1', approvalId: 'r::c1' },
+      { type: 'tool-output-available', toolCallId: 'c1', output: 2, dynamic: true },
+    ]);
+  });
+
+  it('a stream never marks a call that a person decides as provider-executed', () => {
+    const events = run(
+      new StreamTransformer(),
+      chunks(
+        { type: 'tool_approval_request', ...approval, input: {} },
+        { type: 'tool_end', ...call, result: 1, providerExecuted: true },
+      ),
+    );
+    expect(JSON.stringify(events)).not.toContain('providerExecuted');
+  });
+
+  it('a stream gives a call one result, and a denial stays', () => {
+    const events = run(
+      new StreamTransformer(),
+      chunks(
+        { type: 'tool_approval_request', ...approval, input: {} },
+        { type: 'tool_approval_response', ...approval, approved: false },
+        { type: 'tool_end', ...call, result: null, error: 'denied' },
+      ),
+    );
+    expect(events.at(-1)).toEqual({ type: 'tool-output-denied', toolCallId: 'c1' });
+  });
+
+  it('a stream reads arguments of foreign runtimes, and states afterwards who executes the call', () => {
+    const events = run(
+      new StreamTransformer(),
+      chunks(
+        { type: 'tool_arg_stream_start', ...call },
+        { type: 'tool_arg_stream_delta', toolCallId: 'c1', delta: '{"a":1}' },
+        { type: 'tool_arg_stream_end', toolCallId: 'c1' },
+        { type: 'tool_start', ...call, arguments: { a: 1 }, providerExecuted: true },
+      ),
+    );
+    const available = { type: 'tool-input-available', ...call, input: { a: 1 }, dynamic: true };
+    expect(events.slice(2)).toEqual([
+      { type: 'tool-input-start', ...call, dynamic: true },
+      { type: 'tool-input-delta', toolCallId: 'c1', inputTextDelta: '{"a":1}' },
+      available,
+      { ...available, providerExecuted: true },
+    ]);
+  });
+
+  it('a stream shows a call that a rule approved as a plain one, and a denied one as denied', () => {
+    const isAutomatic = true;
+    const plain: Bare = {
+      type: 'tool_start',
+      ...call,
+      arguments: { n: 1 },
+      providerExecuted: true,
+    };
+    const asked: Bare = {
+      type: 'tool_approval_request',
+      ...approval,
+      input: { n: 1 },
+      isAutomatic,
+    };
+    const answered = (approved: boolean): Bare => ({
+      type: 'tool_approval_response',
+      ...approval,
+      approved,
+      isAutomatic,
+    });
+    const typesOf = (...bare: Bare[]): string[] =>
+      run(new StreamTransformer(), chunks(...bare)).map(({ type }) => type);
+    expect(typesOf(asked, answered(true), plain)).toEqual(typesOf(plain));
+    expect(typesOf(asked, answered(false))).toEqual([
+      'start',
+      'start-step',
+      'tool-input-available',
+      'tool-approval-request',
+      'tool-output-denied',
+    ]);
+  });
+});
+
+const discarded: Bare = {
+  type: 'step_discarded',
+  runId: 'r',
+  stepId: 's1',
+  reason: 'attempt_lost',
+};
+
+describe('an attempt that died', () => {
+  it('a dead attempt cuts a reader that received part of it', () => {
+    const transformer = new StreamTransformer();
+    run(transformer, chunks({ type: 'step_start' }, text('half')));
+    const [message] = chunks(discarded);
+    expect(message && transformer.transform(message).mustCut).toBe(true);
+  });
+
+  it('a dead attempt does not cut a reader that has only the beginning of the step', () => {
+    const transformer = new StreamTransformer();
+    const events = run(
+      transformer,
+      chunks({ type: 'step_start' }, discarded, { type: 'step_start' }, text('whole')),
+    );
+    const parts = events.filter(({ type }) => !type.startsWith('data-'));
+    expect(parts.map(({ type }) => type)).toEqual([
+      'start',
+      'start-step',
+      'text-start',
+      'text-delta',
+    ]);
+  });
+
+  it('a dead attempt does not withdraw committed text', () => {
+    const transformer = new StreamTransformer();
+    run(transformer, chunks(text('kept'), { type: 'step_end' }));
+    const [message] = chunks(discarded);
+    expect(message && transformer.transform(message).mustCut).toBeUndefined();
+  });
+
+  it('a dead attempt is withdrawn from readers that understand a reset', () => {
+    const transformer = new StreamTransformer({ profile: 'v7' });
+    const events = run(
+      transformer,
+      chunks(
+        { type: 'step_start' },
+        text('half'),
+        { type: 'tool_arg_stream_start', ...call },
+        discarded,
+        { type: 'step_start' },
+        text('whole'),
+      ),
+    );
+    const parts = events.filter(({ type }) => !type.startsWith('data-'));
+    expect(parts.slice(-3)).toEqual([
+      { type: 'reset-step' },
+      { type: 'text-start', id: 't1-1' },
+      { type: 'text-delta', id: 't1-1', delta: 'whole' },
+    ]);
+  });
+
+  it.each<[string, Bare | undefined, true | undefined]>([
+    ['an event', { type: 'custom', eventName: 'progress', data: 1 }, true],
+    ['a patch', { type: 'state_patch', patches: [], undo: '[]' }, true],
+    ['nothing', undefined, undefined],
+  ])('a second execution of a call cuts a client that has %s of the first', (_, sent, mustCut) => {
+    const transformer = new StreamTransformer();
+    const give = (writer: string, bare: Bare) =>
+      transformer.transform({ sequence: 1, writer, message: at(1, bare) });
+    if (sent !== undefined) expect(JSON.stringify(give('t:c1', sent))).not.toContain('undo');
+    const again = (toolCallId: string): Bare => ({
+      type: 'stream_resync',
+      checkpointId: '',
+      stepCount: 0,
+      messageCount: 0,
+      fromSequence: 1,
+      reason: 'crash_recovery',
+      toolCallId,
+    });
+    expect(give('', again('other')).mustCut).toBeUndefined();
+    expect(give('', again('c1')).mustCut).toBe(mustCut);
+  });
+});
+
+const ASKED: Bare = { type: 'tool_approval_request', ...approval, input: {} };
+const answered = (approved: boolean): Bare => ({
+  type: 'tool_approval_response',
+  ...approval,
+  approved,
+});
+
+/** Types of the parts about the call, for a viewer who may not decide it. */
+function played(
+  profile: StreamProfile,
+  bare: Bare[],
+  options: { isTail?: boolean } = {},
+): string[] {
+  const transformer = new StreamTransformer({ profile, isWithheld: () => true, ...options });
+  const events = run(transformer, chunks(...bare));
+  return events.map(({ type }) => type).filter((type) => type.startsWith('tool-'));
+}
+
+const AVAILABLE = 'tool-input-available';
+const REQUEST = 'tool-approval-request';
+const RESPONSE = 'tool-approval-response';
+const DENIED = 'tool-output-denied';
+
+describe('a request for an approval that the viewer may not give', () => {
+  it.each<[StreamProfile, string[], string[]]>([
+    ['common', [], [REQUEST, DENIED]],
+    ['v7', [REQUEST, RESPONSE], [REQUEST, RESPONSE, DENIED]],
+  ])('%s: it is shown with its answer, as far as the client needs it', (profile, yes, no) => {
+    expect(played(profile, [ASKED])).toEqual([AVAILABLE]);
+    expect(played(profile, [ASKED, answered(true)])).toEqual([AVAILABLE, ...yes]);
+    expect(played(profile, [ASKED, answered(false)])).toEqual([AVAILABLE, ...no]);
+  });
+
+  it('a tail brings the request with the answer, since the client has only the call', () => {
+    const isTail = { isTail: true };
+    expect(played('v7', [answered(true)], isTail)).toEqual([REQUEST, RESPONSE]);
+    expect(played('common', [answered(false)], isTail)).toEqual([REQUEST, DENIED]);
+    expect(played('common', [answered(true)], isTail)).toEqual([]);
+  });
+
+  it('a mark of the server counts as well', () => {
+    const typesOf = (asked: Bare): string[] =>
+      run(new StreamTransformer(), chunks(asked)).map(({ type }) => type);
+    expect(typesOf({ ...ASKED, mayDecide: false })).not.toContain(REQUEST);
+    expect(typesOf(ASKED)).toContain(REQUEST);
   });
 });

@@ -1,7 +1,7 @@
 import { type UIMessage } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';
-import { ask, asking, GUARD, user } from './ask.js';
+import { ask, asking, GUARD, startAsking, user } from './ask.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 /** The page's copy of the conversation with these calls answered. */
@@ -24,8 +24,7 @@ function withAnswers(message: UIMessage, answers: Record<string, boolean>): Post
 
 describe('answers (path 3)', () => {
   it('a part of a batch is stored and ends at once, so that the page can send the rest', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const partial = await ask(runtime, await answered(runtime, { c1: true }));
     expect(partial.types).toEqual(['start', 'message-metadata', 'finish']);
     expect(runtime.sessions.get('s1')?.record.stream).toBe('paused');
@@ -45,8 +44,7 @@ describe('answers (path 3)', () => {
   });
 
   it('one of another kind is refused, and those beside it count', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const copy = (await answered(runtime, { c2: true })).map((message) => ({
       ...message,
       parts: message.parts?.map((part) =>
@@ -72,8 +70,7 @@ describe('answers (path 3)', () => {
   });
 
   it('one of an earlier run is refused beside one that is stored', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const copy = (await answered(runtime, { c1: true, c2: true })).map((message) => ({
       ...message,
       parts: message.parts?.map((part) =>
@@ -90,8 +87,7 @@ describe('answers (path 3)', () => {
   });
 
   it('one of an earlier run is refused beside the last answer', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const copy = await answered(runtime, { c1: true, c2: true });
     const old = { type: 'dynamic-tool', toolCallId: 'c0', state: 'approval-responded' };
     copy.at(-1)?.parts?.push({ ...old, approval: { id: 's1:0-old::c0', approved: true } });
@@ -102,8 +98,7 @@ describe('answers (path 3)', () => {
   });
 
   it('a denial is one of the answers until the others are there', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     await ask(runtime, await answered(runtime, { c1: false }));
     const statesOf = async (): Promise<unknown[]> => {
       const snapshot = await snapshotOf(runtime, 's1');
@@ -116,8 +111,7 @@ describe('answers (path 3)', () => {
   });
 
   it('a client whose batch another client completes gets the stream that follows', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const copy = await answered(runtime, { c1: true, c2: true });
     const { submitToolResult } = runtime.executor.runs;
     runtime.executor.runs.submitToolResult = async (answer) => {
@@ -137,8 +131,7 @@ describe('answers (path 3)', () => {
   });
 
   it('the last answer continues the message behind the pause that asked', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const reply = await ask(runtime, await answered(runtime, { c1: true, c2: false }));
     expect(reply.types).toEqual([
       'start',
@@ -157,8 +150,7 @@ describe('answers (path 3)', () => {
   });
 
   it('given again, it gets the same, also when the turn has moved on', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const first = await answered(runtime, { c1: true, c2: true });
     const reply = await ask(runtime, first);
     expect((await ask(runtime, first)).text).toBe(reply.text);
@@ -174,8 +166,7 @@ describe('answers (path 3)', () => {
   });
 
   it('a copy that is behind in a later step is sent back for its snapshot', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const copy = await answered(runtime, { c1: true, c2: true });
     await ask(runtime, copy);
     copy.at(-1)?.parts?.push({ type: 'step-start' }, { type: 'text', text: 'And th' });
@@ -185,8 +176,7 @@ describe('answers (path 3)', () => {
   });
 
   it('a reply that was cut short, sent back, is to be loaded again', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const copy = await answered(runtime, { c1: true, c2: true });
     await ask(runtime, copy);
     await ask(runtime, await answered(runtime, { c3: true }));
@@ -202,8 +192,7 @@ describe('answers (path 3)', () => {
   });
 
   it('a stale run id is rejected in words for the page (path 7)', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const copy = await answered(runtime, { c1: true, c2: true });
     const forged = JSON.parse(
       JSON.stringify(copy).replaceAll('s1:1-abc', 's1:0-old'),
@@ -216,8 +205,7 @@ describe('answers (path 3)', () => {
   });
 
   it('an answer to an unknown session stores nothing', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const copy = await answered(runtime, { c1: true, c2: true });
     const other = createFakeRuntime(asking);
     expect((await ask(other, copy)).text).toContain('"reason":"stale-run"');

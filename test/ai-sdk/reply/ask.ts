@@ -1,7 +1,7 @@
 import { handleChatStream } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { parseFrames } from '../../support/chat-fetch.js';
-import type { FakeRuntime, Play } from '../../support/fake-runtime.js';
+import { createFakeRuntime, type FakeRuntime, type Play } from '../../support/fake-runtime.js';
 import type { FakeSession } from '../../support/fake-session.js';
 
 export const user = (id: string, text = 'go'): PostedMessage => ({
@@ -66,3 +66,10 @@ export const get = (runtime: FakeRuntime, headers?: Record<string, string>): Pro
 
 /** How a response ends that must not make a stock client post again. */
 export const GUARD = ['start-step', 'message-metadata', 'finish-step', 'finish'];
+
+/** A runtime whose session `s1` has asked twice and waits. */
+export async function startAsking(): Promise<FakeRuntime> {
+  const runtime = createFakeRuntime(asking);
+  await ask(runtime, [user('u1')]);
+  return runtime;
+}

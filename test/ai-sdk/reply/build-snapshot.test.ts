@@ -8,13 +8,12 @@ import { createMemoryStores } from '../../../store/memory/index.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
-import { ask, asking, user } from './ask.js';
+import { ask, startAsking, user } from './ask.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 describe('buildSnapshot', () => {
   it('buildSnapshot returns null for unknown sessions and for strangers', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     expect(await snapshotOf(runtime, 'other')).toBeNull();
     for (const caller of [{ userId: 'stranger' }, { userId: 'anonymous', tenantId: 't' }]) {
       expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
@@ -23,8 +22,7 @@ describe('buildSnapshot', () => {
   });
 
   it('buildSnapshot without a caller shows the conversations of nobody by name, and no others', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const own = { ...runtime, defaultAgent: 'lab' };
     const theirs = { sessionId: 's2', messages: [user('u1')], userId: 'ann' };
     await (await handleChatStream(own, theirs)).text();
@@ -47,8 +45,7 @@ describe('buildSnapshot', () => {
   });
 
   it('buildSnapshot returns null for a caller without a name, which JavaScript hosts may send', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const unnamed = [null, {}, { userId: '' }, { userId: undefined }] as unknown as Caller[];
     for (const caller of unnamed) {
       expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
@@ -58,8 +55,7 @@ describe('buildSnapshot', () => {
   });
 
   it("buildSnapshot reads nothing of other people's sessions", async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const { stateStore } = runtime;
     const read = { ...stateStore.sessions, view: () => Promise.reject(new Error('it was read')) };
     const deps = { ...runtime, stateStore: { ...stateStore, sessions: read } };

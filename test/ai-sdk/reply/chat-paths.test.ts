@@ -1,7 +1,7 @@
 import { handleChatStream } from '../../../ai-sdk/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
-import { ask, asking, get, GUARD, user } from './ask.js';
+import { ask, asking, get, GUARD, startAsking, user } from './ask.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 interface Part {
@@ -42,8 +42,7 @@ describe('user messages (paths 1, 2, 4)', () => {
   });
 
   it('while a call waits, the new message supersedes it', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const reply = await ask(runtime, [user('u1'), { id: 'msg-1', role: 'assistant' }, user('u2')]);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('x-run-id')).toBe('s1:2-abc');
@@ -62,8 +61,7 @@ describe('user messages (paths 1, 2, 4)', () => {
 
 describe('GET (paths 5, 6)', () => {
   it('a GET replays the active turn from its beginning, and continues live', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     const session = runtime.sessions.get('s1');
     session?.resume();
     const request = { method: 'GET', headers: new Headers() };
@@ -186,8 +184,7 @@ describe('GET (paths 5, 6)', () => {
   });
 
   it('a GET rebuilds a turn from its rows when its chunks have expired', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     runtime.sessions.get('s1')?.entries.splice(0);
     const { types } = await get(runtime, { 'x-resume-from-sequence': '0' });
     expect(types).toEqual([
@@ -206,8 +203,7 @@ describe('GET (paths 5, 6)', () => {
   });
 
   it('a GET has nothing for a reader of single chunks once unseen chunks are gone', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
+    const runtime = await startAsking();
     expect((await get(runtime, { 'last-event-id': '2' })).status).toBe(200);
     runtime.sessions.get('s1')?.entries.splice(0, 3);
     expect((await get(runtime, { 'last-event-id': '2' })).status).toBe(204);

@@ -12,7 +12,7 @@ import {
 } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';
-import { ask, asking, user } from '../reply/ask.js';
+import { ask, asking, startAsking, user } from '../reply/ask.js';
 
 const ids = (messages: readonly { id: string }[]): string[] => messages.map(({ id }) => id);
 
@@ -106,8 +106,7 @@ describe('a conversation in pages', () => {
   });
 
   it('history has the turn that waits for people, and not the one that is being written', async () => {
-    const waiting = createFakeRuntime(asking);
-    await ask(waiting, [user('u1')]);
+    const waiting = await startAsking();
     const [, reply] = await loadAllUIMessages(waiting.stateStore, 's1');
     expect(JSON.stringify(reply)).toContain('approval-requested');
     const session = waiting.sessions.get('s1');

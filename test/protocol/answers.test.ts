@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readChangedInput, writeChangedInput } from '../../protocol/answers.js';
+import { findExpiredPending, readChangedInput, writeChangedInput } from '../../protocol/answers.js';
 
 it('the note about a changed input is read back as it was written', () => {
   fc.assert(
@@ -21,4 +21,16 @@ it('the note about a changed input is read back as it was written', () => {
 
 it('no other text is read as a note about a changed input', () => {
   expect(readChangedInput('The input of this call was changed.')).toBeUndefined();
+});
+
+it('findExpiredPending finds unanswered calls whose deadline has passed', () => {
+  const pending = {
+    over: { deadline: 1_000 },
+    open: { deadline: 1_001 },
+    unhurried: {},
+    answered: { deadline: 5, response: { row: {} } },
+  };
+  expect(findExpiredPending(pending, 1_000)).toEqual(['over']);
+  expect(findExpiredPending({}, 1_000)).toEqual([]);
+  expect(findExpiredPending({ c: { deadline: Date.now() + 60_000 } })).toEqual([]);
 });
