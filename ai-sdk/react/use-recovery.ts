@@ -5,6 +5,7 @@ import { isBusy } from '../client/rebuild-reply.js';
 import { toPatience } from '../client/patience.js';
 import { BROKEN_OFF } from '../parts/errors.js';
 import { findAnswered, type SendAutomaticallyWhen } from '../client/send-automatically.js';
+import { useLatest } from './use-latest.js';
 import { type SnapshotLoader, useRefresh, type Refreshing } from './use-refresh.js';
 
 /**
@@ -16,10 +17,7 @@ export function useRecovery<M extends UIMessage>(
   load: SnapshotLoader<M> | undefined,
   when: SendAutomaticallyWhen | undefined,
 ): Refreshing & { retry: () => Promise<void> } {
-  const latest = useRef(chat);
-  useEffect(() => {
-    latest.current = chat;
-  });
+  const latest = useLatest(chat);
   const refreshing = useRefresh(chat, load, when);
   const { refresh, resume } = refreshing;
 
@@ -66,7 +64,7 @@ export function useRecovery<M extends UIMessage>(
     } else if (!(await refresh()) && error !== undefined) {
       await resume();
     }
-  }, [refresh, resume]);
+  }, [latest, refresh, resume]);
 
   return { ...refreshing, retry };
 }

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { keepUnsent, isBusy, rebuildReply } from '../client/rebuild-reply.js';
 import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
 import type { FrontendSnapshot } from '../../protocol/http.js';
+import { useLatest } from './use-latest.js';
 
 export interface RefreshOptions {
   /** False drops answers and messages that the server has not accepted. Default: true. */
@@ -25,10 +26,7 @@ export function useRefresh<M extends UIMessage>(
   load: SnapshotLoader<M> | undefined,
   when: SendAutomaticallyWhen | undefined,
 ): Refreshing {
-  const latest = useRef({ chat, load });
-  useEffect(() => {
-    latest.current = { chat, load };
-  });
+  const latest = useLatest({ chat, load });
   const resuming = useRef<{ chatId: string; settled: Promise<void> } | undefined>(undefined);
   const last = useRef<Promise<unknown>>(Promise.resolve());
   // The chat stops when its page unmounts; in React's strict mode the second mount resumes it.

@@ -8,6 +8,7 @@ import {
   type OnResync,
 } from './use-stream-resync.js';
 import { ChatRequestError } from '../client/errors.js';
+import { useLatest } from './use-latest.js';
 
 export interface UseAutoResyncOptions<M extends ChatMessage> extends SnapshotSource {
   /** Setter of the chat. */
@@ -147,26 +148,24 @@ function useSnapshot<M extends ChatMessage>(
     isLoading: isWanted,
     error: undefined,
   });
-  const latest = useRef({ snapshotUrl, send, onLoaded, round: 0 });
-  useEffect(() => {
-    Object.assign(latest.current, { snapshotUrl, send, onLoaded });
-  });
+  const latest = useLatest({ snapshotUrl, send, onLoaded });
+  const round = useRef(0);
 
   const reload = useCallback(async () => {
-    const round = (latest.current.round += 1);
+    const own = (round.current += 1);
     setState((before) => ({ ...before, isLoading: true }));
     try {
       const { snapshotUrl: url, send: fetchNow = globalThis.fetch } = latest.current;
       const response = await fetchNow(url, { cache: 'no-store' });
       if (!response.ok) throw new ChatRequestError(response.status, await response.text());
       const snapshot = (await response.json()) as FrontendSnapshot<Record<string, unknown>, M>;
-      if (latest.current.round !== round) return undefined;
+      if (round.current !== own) return undefined;
       setState({ snapshot, isLoading: false, error: undefined });
       latest.current.onLoaded?.(snapshot);
       return snapshot;
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error(String(cause));
-      if (latest.current.round === round) {
+      if (round.current === own) {
         setState((before) => ({ ...before, isLoading: false, error }));
       }
       return undefined;
@@ -177,7 +176,7 @@ function useSnapshot<M extends ChatMessage>(
     if (isWanted) void reload();
     return () => {
       // A reply from now on belongs to a page that is not shown any more.
-      latest.current.round += 1;
+      round.current += 1;
     };
   }, [snapshotUrl, isWanted, reload]);
 

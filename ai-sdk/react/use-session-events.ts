@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { SessionEvent } from '../../protocol/http.js';
 import { followSessionEvents } from '../client/follow-session-events.js';
 import { toPatience, type Patience } from '../client/patience.js';
+import { useLatest } from './use-latest.js';
 
 export interface UseSessionEventsOptions extends Partial<Patience> {
   /** URL of the conversation's `…/events`; undefined to follow nothing. */
@@ -37,10 +38,7 @@ const LONGEST_SILENCE_MS = 45_000;
 export function useSessionEvents(options: UseSessionEventsOptions): SessionEvents {
   const { eventsUrl } = options;
   const [state, setState] = useState<SessionEvents>({ event: undefined, error: undefined });
-  const latest = useRef(options);
-  useEffect(() => {
-    latest.current = options;
-  });
+  const latest = useLatest(options);
   useEffect(() => {
     setState({ event: undefined, error: undefined });
     if (eventsUrl === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { useLatest } from './use-latest.js';
 
 /** A data part as `useChat` passes it to `onData`. */
 export interface StreamDataPart {
@@ -81,7 +82,7 @@ export function useStreamResync(
   ...args: [data: ChatData, onResync: OnResync] | [onResync: OnResync]
 ): { onData: (part: StreamDataPart) => void } {
   const [data, onResync] = args.length === 1 ? [undefined, args[0]] : args;
-  const latest = useRef(onResync);
+  const latest = useLatest(onResync);
   const reported = useRef(new Set<string>());
   const report = useCallback((part: unknown) => {
     if (!isStreamResync(part)) return;
@@ -91,7 +92,6 @@ export function useStreamResync(
     latest.current(part);
   }, []);
   useEffect(() => {
-    latest.current = onResync;
     for (const part of data ?? []) report(part);
   });
   return { onData: report };

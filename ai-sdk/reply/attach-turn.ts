@@ -3,28 +3,19 @@ import { sessionOfRun } from '../../protocol/ids.js';
 import type { CallSpec } from '../../store/contract/call-record.js';
 import type { SessionCalls, SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
-import { toToolParts, type ToolParts } from '../parts/static-parts.js';
-import { toStreamProfile, type StreamProfile } from '../parts/ui-stream-part.js';
+import { toToolParts } from '../parts/static-parts.js';
+import { toStreamProfile } from '../parts/ui-stream-part.js';
 import { replayRange } from '../turns/replay-range.js';
 import { createMessageFrames, createTurnFrames } from '../turns/turn-frames.js';
 import { findTurnOrigin } from '../turns/turn-origin.js';
 import { notFound } from './refusals.js';
 import { toCaller } from './access.js';
 import { judged, toViewer } from './authority.js';
-import type { TurnSpan, Viewer } from '../turns/turn-progress.js';
+import type { TurnReader, TurnSpan } from '../turns/turn-progress.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams, StreamedReply } from './types.js';
 
-/** A reader of a reply, and what its client supports. */
-export interface Reader {
-  profile: StreamProfile;
-  toolParts: ToolParts;
-  /** True if the reader wants to see what sub-agents do. */
-  showsSubAgents: boolean;
-  viewer: Viewer;
-}
-
 /** @param params with the stored id of the session, which the caller owns */
-export function toReader(deps: ChatDeps, params: HandleChatStreamParams): Reader {
+export function toReader(deps: ChatDeps, params: HandleChatStreamParams): TurnReader {
   return {
     profile: toStreamProfile(params.request?.headers.get(HEADERS.profile)),
     toolParts: toToolParts(params.request?.headers.get(HEADERS.toolParts)),
@@ -105,13 +96,13 @@ export function streamSpan(
 }
 
 /** Returns the span after `from` in the newest turn, for a client that has what precedes it. */
-export function toTailSpan(session: SessionCalls, from: number, reader: Reader): TurnSpan {
+export function toTailSpan(session: SessionCalls, from: number, reader: TurnReader): TurnSpan {
   return { ...toTurnSpan(session, reader), from, isTail: true };
 }
 
 function toTurnSpan(
   { record, openCalls }: SessionCalls,
-  reader: Reader,
+  reader: TurnReader,
   position?: ResumePosition,
 ): TurnSpan {
   const { sessionId, messageId, sequence, turnStartSequence } = record;

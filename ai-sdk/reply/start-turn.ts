@@ -62,8 +62,9 @@ function awaitTurn(
 ): ChatReply {
   const { sessionId } = params;
   const messageIds = messages.map(({ id }) => id);
-  const awaited = { sessionId, messageIds, after, ...toReader(deps, params) };
-  return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, signal) };
+  const awaited = { sessionId, messageIds, after };
+  const reader = toReader(deps, params);
+  return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, reader, signal) };
 }
 
 /** Answers messages accepted before: they still wait, or they began the newest turn. */

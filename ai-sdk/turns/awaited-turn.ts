@@ -3,9 +3,7 @@ import type { Store } from '../../store/contract/store.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
 import { createTurnFrames, toBroken } from './turn-frames.js';
 import { StreamBrokenError } from '../parts/errors.js';
-import type { ToolParts } from '../parts/static-parts.js';
-import type { StreamProfile } from '../parts/ui-stream-part.js';
-import type { Viewer } from './turn-progress.js';
+import type { TurnReader } from './turn-progress.js';
 
 export interface AwaitedTurnDeps {
   stateStore: Pick<Store, 'sessions'>;
@@ -18,10 +16,6 @@ export interface AwaitedTurn {
   messageIds: readonly string[];
   /** The turn begins after this sequence. */
   after: number;
-  profile: StreamProfile;
-  toolParts?: ToolParts;
-  showsSubAgents?: boolean;
-  viewer?: Viewer;
 }
 
 /** An SSE comment with which the response begins at once; clients skip it. */
@@ -36,6 +30,7 @@ const WAITING = ': waiting\n\n';
 export async function* createAwaitedFrames(
   deps: AwaitedTurnDeps,
   awaited: AwaitedTurn,
+  reader: TurnReader,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   yield WAITING;
@@ -47,19 +42,10 @@ export async function* createAwaitedFrames(
     yield formatSse({ type: 'finish', finishReason: 'other' }) + SSE_DONE;
     return;
   }
-  const { sessionId, profile, toolParts = 'dynamic', showsSubAgents = false, viewer } = awaited;
+  const { sessionId } = awaited;
   const { messageId, sequence } = beginning;
-  const span = {
-    sessionId,
-    messageId,
-    from: sequence - 1,
-    until: { kind: 'live', after: sequence },
-    isTail: false,
-    profile,
-    toolParts,
-    showsSubAgents,
-    viewer,
-  } as const;
+  const until = { kind: 'live', after: sequence } as const;
+  const span = { sessionId, messageId, from: sequence - 1, until, isTail: false, ...reader };
   yield* createTurnFrames(deps.streamManager, span, signal);
 }
 

@@ -5,12 +5,11 @@ import { toControlPart } from '../parts/content-parts.js';
 import { BROKEN_OFF, SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { toMessageEvents } from '../parts/message-events.js';
 import { SSE_DONE, toFrames } from '../parts/sse.js';
-import type { ToolParts } from '../parts/static-parts.js';
 import type { UIMessage } from '../parts/ui-message.js';
-import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
+import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import { replayRange } from './replay-range.js';
 import { isBeyond } from './turn-origin.js';
-import { isStop, TurnProgress, type TurnSpan } from './turn-progress.js';
+import { isStop, TurnProgress, type TurnReader, type TurnSpan } from './turn-progress.js';
 
 /** The reading half of a log. */
 export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
@@ -268,7 +267,7 @@ async function join(
 export async function* createMessageFrames(
   message: UIMessage,
   record: SessionRecord,
-  { profile, toolParts }: { profile: StreamProfile; toolParts?: ToolParts },
+  { profile, toolParts }: TurnReader,
 ): AsyncGenerator<string, void, undefined> {
   const to = (events: UIStreamPart[], sequence?: number): string =>
     toFrames(events, { sequence, toolParts });

@@ -158,8 +158,19 @@ function isAnswered(span: TurnSpan, toolCallId: string, position: number): boole
   return !span.waiting.calls.has(toolCallId);
 }
 
+/** A reader of a turn, and what its client supports. */
+export interface TurnReader {
+  profile: StreamProfile;
+  /** Default: `dynamic`. */
+  toolParts?: ToolParts;
+  /** True if the reader wants to see what sub-agents do. */
+  showsSubAgents?: boolean;
+  /** Default: a viewer who may decide everything. */
+  viewer?: Viewer;
+}
+
 /** The part of a turn that a response carries. */
-export interface TurnSpan {
+export interface TurnSpan extends TurnReader {
   sessionId: string;
   messageId: string;
   /** Sequence before the first entry. */
@@ -179,13 +190,6 @@ export interface TurnSpan {
   waiting?: { calls: ReadonlySet<string>; asOf: number };
   /** Calls known to be withheld from the viewer. */
   withheld?: ReadonlySet<string>;
-  /** Default: a viewer who may decide everything. */
-  viewer?: Viewer;
-  profile: StreamProfile;
-  /** Default: `dynamic`. */
-  toolParts?: ToolParts;
-  /** True if the viewer wants to see what sub-agents do. */
-  showsSubAgents?: boolean;
   /** Calls that sub-agents carry out, by the sub-agent's session. */
   subAgents?: ReadonlyMap<string, string>;
 }

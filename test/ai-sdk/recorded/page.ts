@@ -136,11 +136,6 @@ export async function expectStored(page: Page, player: Player): Promise<void> {
   if (snapshot?.status !== 'failed') expect(chat.error).toBeUndefined();
 }
 
-/** The page has sent what it had to, and nothing else. */
-export function expectRequests({ chat, expected }: Page): void {
-  expect(chat.requests).toEqual(expected);
-}
-
 function comparable(messages: readonly UIMessage[]): unknown[] {
   return toComparable(messages) as unknown[];
 }

@@ -1,14 +1,7 @@
 import { BROKEN_OFF } from '../../../ai-sdk/parts/errors.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { answersAhead, giveAnswers, type GivenAnswer } from './answering.js';
-import {
-  createBridge,
-  expectRequests,
-  expectStored,
-  loadPage,
-  type Page,
-  type PageOptions,
-} from './page.js';
+import { createBridge, expectStored, loadPage, type Page, type PageOptions } from './page.js';
 import { createPlayer, type Player } from './play-transitions.js';
 import { splitAppends } from './recorded-turns.js';
 import type { Transition } from './transitions.js';
@@ -90,7 +83,7 @@ export async function reloadEverywhere(
     for (const each of following) {
       await each.rests();
       await expectStored(each, player);
-      expectRequests(each);
+      expect(each.chat.requests).toEqual(each.expected);
     }
     const answers = answersAhead(player.ahead());
     if (answers.length === 0) {

@@ -177,21 +177,6 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     { kind: 'answer', answers },
   ],
   [
-    'an answer to an answered call is rejected beside the stream',
-    {
-      posted: [approved],
-      session: session(PAUSED, {
-        openCalls: [call('c1', { state: 'approved', decision: { approved: true, at: 0 } })],
-      }),
-    },
-    rejects('already-completed'),
-  ],
-  [
-    'an answer of another run is rejected beside the stream',
-    { posted: [approved], session: session({ runId: 's1:2-def' }) },
-    rejects('stale-run'),
-  ],
-  [
     'an answer in an unknown session is rejected beside the stream',
     { posted: [approved] },
     rejects('stale-run'),
