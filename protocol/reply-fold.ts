@@ -5,6 +5,7 @@ import type { AssistantPart } from './rows.js';
 
 export type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;
 type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
+type SourcePart = Extract<AssistantPart, { type: 'source-url' | 'source-document' }> & OfSource;
 
 /** The reply of a step, built from its chunks: the parts of the row that will be stored. */
 export interface ReplyFold {
@@ -18,78 +19,61 @@ export interface ReplyFold {
 }
 
 /**
- * Folds the chunks of one step into the parts of its row, by the rules of a page that sees them
- * live: adjacent text is one block, until its end, a call or text of the other kind closes it; text
- * with a block number belongs to that block.
+ * Folds the chunks of one step into the parts of its row. Text is in the blocks that a page shows
+ * live.
  */
 export function createReplyFold(): ReplyFold {
   const parts: AssistantPart[] = [];
   const argumentText = new Map<string, string>();
   const calls = new Map<string, ToolCallPart>();
-  /** Blocks by kind, in order of beginning. */
-  const blocks: Record<TextPart['type'], TextPart[]> = { text: [], reasoning: [] };
-  let open: TextPart | undefined;
+  const blocks = new ContentBlocks();
+  const texts = new Map<string, TextPart>();
+  const out: BlockParts = { push: addToBlock };
 
-  function write(
-    type: TextPart['type'],
-    text: string,
-    { block, isComplete, providerMetadata }: ChunkOf<'text_delta'> | ChunkOf<'thinking'>,
-  ): void {
-    const ofType = blocks[type];
-    const found = block === undefined ? open : ofType[block - 1];
-    const isKnown = found?.type === type;
-    if (!isKnown && text === '' && block === undefined) return;
-    const part: TextPart = isKnown ? found : { type, text: '' };
-    if (!isKnown) {
-      ofType[(block ?? ofType.length + 1) - 1] = part;
-      parts.push(part);
-    }
-    part.text += text;
+  function addToBlock(event: BlockPart): void {
+    const { providerMetadata } = event;
+    const part = texts.get(event.id) ?? beginBlock(event);
+    if ('delta' in event) part.text += event.delta;
     if (providerMetadata !== undefined) part.providerMetadata = providerMetadata;
-    open = isComplete === true ? undefined : part;
   }
 
-  function upsertCall(toolCallId: string, toolName: string, input: unknown): void {
-    const known = calls.get(toolCallId);
-    if (known !== undefined) {
-      known.input = input;
-      return;
+  function beginBlock({ type, id }: BlockPart): TextPart {
+    const part: TextPart = { type: type === 'text-start' ? 'text' : 'reasoning', text: '' };
+    texts.set(id, part);
+    parts.push(part);
+    return part;
+  }
+
+  /** @param by who executes the call; the first chunk of a call settles the page's name for it */
+  function upsertCall(
+    toolCallId: string,
+    toolName: string,
+    input: unknown,
+    by: { byClient?: boolean | undefined; byProvider?: boolean | undefined } = {},
+  ): void {
+    let call = calls.get(toolCallId);
+    if (call === undefined) {
+      call = { type: 'tool-call', toolCallId, toolName, input, kind: 'server' };
+      calls.set(toolCallId, call);
+      parts.push(call);
     }
-    const call: ToolCallPart = { type: 'tool-call', toolCallId, toolName, input, kind: 'server' };
-    calls.set(toolCallId, call);
-    parts.push(call);
-  }
-
-  function markProviders(toolCallId: string): void {
-    const call = calls.get(toolCallId);
-    if (call !== undefined) call.kind = 'provider';
-  }
-
-  /** The first chunk of a call settles the page's name for the part. */
-  function markClients({
-    toolCallId,
-    byClient,
-  }: {
-    toolCallId: string;
-    byClient?: boolean | undefined;
-  }): void {
-    const call = calls.get(toolCallId);
-    if (call !== undefined && byClient === true) call.byClient = true;
+    call.input = input;
+    if (by.byProvider === true) call.kind = 'provider';
+    if (by.byClient === true) call.byClient = true;
   }
 
   function accept(message: StreamMessage): void {
     switch (message.type) {
       case 'text_delta':
-        write('text', message.delta, message);
+        blocks.write('text', message.delta, message, out);
         break;
       case 'thinking':
-        write('reasoning', message.content, message);
+        blocks.write('reasoning', message.content, message, out);
         break;
       case 'tool_arg_stream_start':
-        open = undefined;
+        blocks.leave(out);
         argumentText.set(message.toolCallId, '');
-        upsertCall(message.toolCallId, message.toolName, {});
-        markClients(message);
+        upsertCall(message.toolCallId, message.toolName, {}, message);
         break;
       case 'tool_arg_stream_delta':
         argumentText.set(
@@ -98,10 +82,8 @@ export function createReplyFold(): ReplyFold {
         );
         break;
       case 'tool_start':
-        open = undefined;
-        upsertCall(message.toolCallId, message.toolName, message.arguments);
-        if (message.byProvider === true) markProviders(message.toolCallId);
-        markClients(message);
+        blocks.leave(out);
+        upsertCall(message.toolCallId, message.toolName, message.arguments, message);
         break;
       case 'tool_end': {
         if (message.byProvider !== true) break;
@@ -111,29 +93,21 @@ export function createReplyFold(): ReplyFold {
         break;
       }
       case 'tool_approval_request':
-        open = undefined;
+        blocks.leave(out);
         upsertCall(message.toolCallId, message.toolName, message.input);
         break;
       case 'tool_input_error':
-        open = undefined;
+        blocks.leave(out);
         upsertCall(message.toolCallId, message.toolName, message.partialInput ?? {});
         break;
       // Sources and files leave the open block open.
-      case 'source_url': {
-        const { sourceId, url, title } = message;
-        parts.push({ type: 'source-url', sourceId, url, title, ...metadataOf(message) });
+      case 'source_url':
+      case 'source_document':
+        parts.push(toSource(message));
         break;
-      }
-      case 'source_document': {
-        const { sourceId, mediaType, title, filename } = message;
-        const named = filename === undefined ? {} : { filename };
-        const about = { sourceId, mediaType, title, ...named };
-        parts.push({ type: 'source-document', ...about, ...metadataOf(message) });
-        break;
-      }
       case 'file': {
-        const { url, mediaType } = message;
-        parts.push({ type: 'file', url, mediaType, ...metadataOf(message) });
+        const { url, mediaType, providerMetadata } = message;
+        parts.push({ type: 'file', url, mediaType, providerMetadata });
         break;
       }
       default:
@@ -141,19 +115,23 @@ export function createReplyFold(): ReplyFold {
     }
   }
 
-  return { parts, argumentText, accept, blockOf: (type, n) => blocks[type][n - 1] };
+  const blockOf = (type: BlockKind, n: number) => texts.get(formatBlockId(type, 0, n));
+  return { parts, argumentText, accept, blockOf };
 }
 
 interface OfSource {
-  providerMetadata?: ShownMetadata;
+  providerMetadata?: ShownMetadata | undefined;
 }
 
-function metadataOf({
-  providerMetadata,
-}: {
-  providerMetadata?: ShownMetadata | undefined;
-}): OfSource {
-  return providerMetadata === undefined ? {} : { providerMetadata };
+/** Converts a source into the part that is stored and shown, with the keys that every client accepts. */
+export function toSource(chunk: ChunkOf<'source_url'> | ChunkOf<'source_document'>): SourcePart {
+  const { sourceId, providerMetadata } = chunk;
+  if (chunk.type === 'source_url') {
+    const { url, title } = chunk;
+    return { type: 'source-url', sourceId, url, title, providerMetadata };
+  }
+  const { mediaType, title, filename } = chunk;
+  return { type: 'source-document', sourceId, mediaType, title, filename, providerMetadata };
 }
 
 /** Parses an argument text; returns an empty object unless it is JSON that can be stored. */

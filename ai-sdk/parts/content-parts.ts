@@ -1,6 +1,7 @@
 import type { ChunkOf, Interruption, StreamChunk } from '../../protocol/chunk.js';
 import { isReservedEventName, toEventPartType } from '../../protocol/wire-names.js';
 import { toShownSessionId } from '../../protocol/ids.js';
+import { toSource } from '../../protocol/reply-fold.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
 /** Common fields of chunks that pages do not need. */
@@ -53,25 +54,9 @@ export function toEventPart({ eventName, data }: Pick<ChunkOf<'custom'>, 'eventN
 export function toSourcePart(
   chunk: ChunkOf<'source_url'> | ChunkOf<'source_document'> | ChunkOf<'file'>,
 ): UIStreamPart {
-  switch (chunk.type) {
-    case 'source_url': {
-      const { sourceId, url, title, providerMetadata } = chunk;
-      return { type: 'source-url', sourceId, url, title, providerMetadata };
-    }
-    case 'source_document': {
-      const { sourceId, mediaType, title, filename, providerMetadata } = chunk;
-      return { type: 'source-document', sourceId, mediaType, title, filename, providerMetadata };
-    }
-    case 'file': {
-      const { url, mediaType, filename } = chunk;
-      const named = filename === undefined ? undefined : { helix: { filename } };
-      const providerMetadata = named && { ...chunk.providerMetadata, ...named };
-      return {
-        type: 'file',
-        url,
-        mediaType,
-        providerMetadata: providerMetadata ?? chunk.providerMetadata,
-      };
-    }
-  }
+  if (chunk.type !== 'file') return toSource(chunk);
+  const { url, mediaType, filename, providerMetadata } = chunk;
+  const named = filename === undefined ? undefined : { helix: { filename } };
+  const metadata = named === undefined ? providerMetadata : { ...providerMetadata, ...named };
+  return { type: 'file', url, mediaType, providerMetadata: metadata };
 }
