@@ -33,15 +33,8 @@ export async function editQueuedMessage(
     const waiting = (await queue.read(sessionId)).flatMap(({ messages }) => messages);
     const message = waiting.find((candidate) => candidate.id === id);
     if (message === undefined) throw notQueued();
-    const expectedHash = message.hash;
-    const edited = withText(message, text);
-    const result = await queue.edit({
-      sessionId,
-      message: edited,
-      expectedHash,
-      ...(asker && { asker }),
-      now: Date.now(),
-    });
+    const edited = { message: withText(message, text), expectedHash: message.hash, asker };
+    const result = await queue.edit({ sessionId, ...edited, now: Date.now() });
     if (result.kind === 'edited') return;
     if (result.kind === 'not_queued') throw notQueued();
   }

@@ -105,14 +105,9 @@ describe('parseStreamEvent', () => {
     '{"type":"status","status":"ended"}',
     '{"type":"truncated","truncatedAtStep":-1}',
   ])('parseStreamEvent refuses %j', (data) => {
-    let thrown: unknown;
-    try {
-      parseStreamEvent(data);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(HelixError.isInstance(thrown)).toBe(true);
-    expect(thrown).toMatchObject({ code: 'validation_error' });
+    const parse = (): unknown => parseStreamEvent(data);
+    expect(parse).toThrow(HelixError);
+    expect(parse).toThrow(expect.objectContaining({ code: 'validation_error' }));
   });
 });
 
