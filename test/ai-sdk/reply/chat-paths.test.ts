@@ -183,25 +183,6 @@ describe('GET (paths 5, 6)', () => {
     expect((await get(runtime)).text).toBe(posted.text);
   });
 
-  it('a GET rebuilds a turn from its rows when its chunks have expired', async () => {
-    const runtime = await startAsking();
-    runtime.sessions.get('s1')?.entries.splice(0);
-    const { types } = await get(runtime, { 'x-resume-from-sequence': '0' });
-    expect(types).toEqual([
-      'start',
-      'start-step',
-      'text-start',
-      'text-delta',
-      'text-end',
-      'tool-input-available',
-      'tool-approval-request',
-      'tool-input-available',
-      'tool-approval-request',
-      'finish-step',
-      'finish',
-    ]);
-  });
-
   it('a GET has nothing for a reader of single chunks once unseen chunks are gone', async () => {
     const runtime = await startAsking();
     expect((await get(runtime, { 'last-event-id': '2' })).status).toBe(200);

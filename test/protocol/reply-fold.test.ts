@@ -1,0 +1,41 @@
+import type { StreamMessage } from '../../protocol/chunk.js';
+import { createReplyFold } from '../../protocol/reply-fold.js';
+import type { AssistantPart } from '../../protocol/rows.js';
+import type { Bare } from '../support/fake-call.js';
+
+const call = { toolCallId: 'c1', toolName: 'echo' };
+const text = (delta: string): Bare => ({ type: 'text_delta', delta });
+const source = { sourceId: 's', title: 'A source' };
+
+function fold(...bare: Bare[]): AssistantPart[] {
+  const { parts, accept } = createReplyFold();
+  const base = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
+  for (const chunk of bare) accept({ ...chunk, ...base } as StreamMessage);
+  return parts;
+}
+
+it.each<Bare>([
+  { type: 'tool_arg_stream_start', ...call },
+  { type: 'tool_start', ...call, arguments: {} },
+  { type: 'tool_approval_request', ...call, approvalId: 'r::c1', input: {} },
+  { type: 'tool_input_error', ...call, error: 'no JSON' },
+])('text behind a call is another block: $type', (opening) => {
+  const kinds = fold(text('a'), opening, text('b')).map((part) =>
+    part.type === 'text' ? part.text : part.type,
+  );
+  expect(kinds).toEqual(['a', 'tool-call', 'b']);
+});
+
+it('text behind a source continues its block, and the source keeps what pages show of it', () => {
+  const parts = fold(
+    text('a'),
+    { type: 'source_url', ...source, url: 'https://a.test' },
+    { type: 'source_document', ...source, mediaType: 'text/plain', filename: 'a.txt' },
+    text('b'),
+  );
+  expect(parts).toEqual([
+    { type: 'text', text: 'ab' },
+    { type: 'source-url', ...source, url: 'https://a.test' },
+    { type: 'source-document', ...source, mediaType: 'text/plain', filename: 'a.txt' },
+  ]);
+});
