@@ -15,8 +15,7 @@ const written = (
   toolName: string,
   ...pieces: string[]
 ): LanguageModelV4StreamPart[] => [
-  { type: 'tool-input-start', id, toolName },
-  ...pieces.map((delta): LanguageModelV4StreamPart => ({ type: 'tool-input-delta', id, delta })),
+  ...parts.args(id, toolName, ...pieces),
   { type: 'tool-input-end', id },
   ...call(id, toolName, pieces.join('')),
 ];

@@ -1,5 +1,12 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { stepCountIs, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
+import {
+  stepCountIs,
+  streamText,
+  tool,
+  type LanguageModel,
+  type ModelMessage,
+  type ToolSet,
+} from 'ai';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
 import type { UserPart } from '../../protocol/rows.js';
@@ -68,6 +75,23 @@ export async function ask(
   const harness = createHarness(await openTestStores(), { model: ours, tools: ourTools });
   await harness.play(await harness.begin(...content));
   return { theirs: theirs.doStreamCalls, ours: ours.doStreamCalls };
+}
+
+/** Lets `streamText` ask in two turns. */
+export async function speakTwice(settings: {
+  model: LanguageModel;
+  tools: ToolSet;
+}): Promise<void> {
+  const user = (text: string): ModelMessage => ({
+    role: 'user',
+    content: [{ type: 'text', text }],
+  });
+  const own = { instructions: 'Be brief.', stopWhen: stepCountIs(9), onError: () => undefined };
+  const first = streamText({ ...settings, ...own, messages: [user('hi')] });
+  await first.consumeStream();
+  const spoken = (await first.steps).flatMap(({ response }) => response.messages);
+  const messages = [user('hi'), ...spoken, user('more')];
+  await streamText({ ...settings, ...own, messages }).consumeStream();
 }
 
 // For a provider, absent and undefined are the same.

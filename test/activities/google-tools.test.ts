@@ -1,8 +1,9 @@
 import { createGoogle } from '@ai-sdk/google';
-import { stepCountIs, streamText, type ModelMessage, type ToolSet } from 'ai';
+import type { ToolSet } from 'ai';
 import { defineAgent } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
 import { openTestStores } from '../support/test-stores.js';
+import { speakTwice } from './compare-prompts.js';
 import { expectSameOnPages } from './same-on-pages.js';
 import { SHAPES } from './serve-agent.js';
 
@@ -117,17 +118,7 @@ describe.each(SHAPES)('tools that Google executes%s', (_suffix, shape) => {
     'are asked and sent back as by streamText: %s',
     async (_name, replies, kinds) => {
       const theirs = googleOf(...replies);
-      const user = (content: string): ModelMessage => ({ role: 'user', content });
-      const ask = { model: theirs.model, instructions: 'Be brief.', tools: theirs.tools };
-      const stopWhen = stepCountIs(9);
-      const result = streamText({ ...ask, messages: [user('hi')], stopWhen });
-      await result.consumeStream();
-      const spoken = (await result.steps).flatMap(({ response }) => response.messages);
-      await streamText({
-        ...ask,
-        messages: [user('hi'), ...spoken, user('more')],
-        stopWhen,
-      }).consumeStream();
+      await speakTwice(theirs);
 
       const ours = googleOf(...replies);
       const { tools } = defineAgent({

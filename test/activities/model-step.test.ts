@@ -10,6 +10,13 @@ import { hangAfter, open, rateLimited } from './hanging-model.js';
 
 const { text, call, finish, says, asks } = parts;
 
+const refused = new APICallError({
+  message: 'no',
+  url: 'http://model',
+  requestBodyValues: {},
+  statusCode: 401,
+});
+
 describe('model step', () => {
   it('a model step streams and commits a reply, and ends the run', async () => {
     const { session, begin, step, rows } = await openHarness(sayInTurn(says('Hello.')));
@@ -92,32 +99,20 @@ describe('model step', () => {
     const { session, begin, step, model, rows } = await openHarness((n) => {
       if (n === 0) return Promise.reject(rateLimited());
       if (n === 1) return [...open('half a'), { type: 'error', error: rateLimited() }];
-      return says('whole');
+      return n === 2 ? text('cut') : says('whole');
     });
     expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
     expect(textIn(await session.log())).toBe('whole');
     expect(await rows(1)).toMatchObject([
       { role: 'assistant', parts: [{ type: 'text', text: 'whole' }] },
     ]);
-    expect(await session.messages('step_discarded')).toHaveLength(2);
-    expect(await session.messages('stream_resync')).toHaveLength(1);
+    const limited = { reason: 'provider_rate_limited' };
+    const discarded = [limited, limited, { reason: 'provider_stream_cut' }];
+    expect(await session.messages('step_discarded')).toMatchObject(discarded);
+    expect(await session.messages('stream_resync')).toHaveLength(2);
     expect(
       model.doStreamCalls.map(({ providerOptions }) => providerOptions?.['helix']),
-    ).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
-  });
-
-  it('a model step asks again when the stream breaks off without a finish', async () => {
-    const { session, begin, step, rows } = await openHarness((n) =>
-      n === 0 ? text('cut') : says('whole'),
-    );
-    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
-    expect(textIn(await session.log())).toBe('whole');
-    expect(await rows(1)).toMatchObject([
-      { role: 'assistant', parts: [{ type: 'text', text: 'whole' }] },
-    ]);
-    expect(await session.messages('step_discarded')).toMatchObject([
-      { reason: 'provider_stream_cut' },
-    ]);
+    ).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }, { attempt: 4 }]);
   });
 
   it('a model step out of budget keeps the partial reply, and fails the run', async () => {
@@ -166,26 +161,14 @@ describe('model step', () => {
     ).toMatchObject([1, 2, 3, 4, 5].map((attempt) => ({ attempt })));
     expect(await session.messages('error')).toEqual([]);
   });
-  it('a provider that will not be back in time is not asked again', async () => {
-    const { begin, step, model } = await openHarness(() => Promise.reject(rateLimited(3_600_000)));
-    expect(await step(await begin(), 1)).toMatchObject({
-      status: 'failed',
-      error: { code: 'provider_rate_limited', retryable: true },
-    });
-    expect(model.doStreamCalls).toHaveLength(1);
-  });
 
-  it('a model step fails at once on an error that lasts', async () => {
-    const refusal = new APICallError({
-      message: 'no',
-      url: 'http://model',
-      requestBodyValues: {},
-      statusCode: 401,
-    });
-    const { begin, step, model } = await openHarness(() => Promise.reject(refusal));
-    expect(await step(await begin(), 1)).toMatchObject({
-      error: { code: 'provider_unauthorized', message: 'The model provider refused the key.' },
-    });
+  it.each([
+    ['will not be back in time', rateLimited(3_600_000), 'provider_rate_limited', true],
+    ['refuses for good', refused, 'provider_unauthorized', false],
+  ])('a provider that %s is not asked again', async (_, error, code, retryable) => {
+    const { begin, step, model } = await openHarness(() => Promise.reject(error));
+    const failed = { status: 'failed', error: { code, retryable } };
+    expect(await step(await begin(), 1)).toMatchObject(failed);
     expect(model.doStreamCalls).toHaveLength(1);
   });
 
@@ -207,16 +190,21 @@ describe('model step', () => {
     expect(await step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'interrupted' });
     expect(model.doStreamCalls).toHaveLength(1);
   });
-  it.each(['interrupt', 'abort'] as const)(
-    'a model step that is cut by %s keeps the partial reply',
-    async (mode) => {
+
+  it.each([
+    ['interrupt', 'interrupted', 'hears'],
+    ['abort', 'aborted', 'hears'],
+    ['interrupt', 'interrupted', 'is deaf to'],
+  ] as const)(
+    'a model step that is cut by %s is %s and keeps its partial reply, if the model %s its signal',
+    async (mode, status, how) => {
       const { session, begin, step, model, rows, stores } = await openHarness(
-        (_, { abortSignal }) => hangAfter(open('So far'), abortSignal),
+        (_, { abortSignal }) =>
+          hangAfter(open('So far'), how === 'hears' ? abortSignal : undefined),
       );
       const running = step(await begin(), 1);
       await until('it speaks', async () => textIn(await session.log()) === 'So far');
       await stores.store.runs.stop(session.id, { mode });
-      const status = mode === 'abort' ? 'aborted' : 'interrupted';
       expect(await running).toMatchObject({ kind: 'ended', step: 1, status });
       expect(await rows(1)).toMatchObject([{ interrupted: mode, parts: [{ text: 'So far' }] }]);
       expect(model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
@@ -225,14 +213,7 @@ describe('model step', () => {
 
   it('a model step that is cut by a stop settles its unfinished call', async () => {
     const { session, begin, step, rows, stores } = await openHarness((_, { abortSignal }) =>
-      hangAfter(
-        [
-          ...text('I will'),
-          { type: 'tool-input-start', id: 'c1', toolName: 'x' },
-          { type: 'tool-input-delta', id: 'c1', delta: '{"a":' },
-        ],
-        abortSignal,
-      ),
+      hangAfter([...text('I will'), ...parts.args('c1', 'x', '{"a":')], abortSignal),
     );
     const running = step(await begin(), 1);
     await until(
@@ -245,16 +226,6 @@ describe('model step', () => {
       { parts: [{ text: 'I will' }, { type: 'tool-call', toolCallId: 'c1', input: {} }] },
       { role: 'tool', toolCallId: 'c1', errorCode: 'run_stopped' },
     ]);
-  });
-
-  it('a model step also stops when the model does not listen to its signal', async () => {
-    const { session, begin, step, stores } = await openHarness(() =>
-      hangAfter(open('Deaf'), undefined),
-    );
-    const running = step(await begin(), 1);
-    await until('it speaks', async () => textIn(await session.log()) === 'Deaf');
-    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
-    expect(await running).toMatchObject({ kind: 'ended', status: 'interrupted' });
   });
 
   it('a late message about an earlier run does not cut a model step', async () => {

@@ -1,13 +1,13 @@
 import { anthropic } from '@ai-sdk/anthropic';
 import { openai } from '@ai-sdk/openai';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { stepCountIs, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
+import { tool, type ToolSet } from 'ai';
 import { z } from 'zod';
 import { defineAgent } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 import { until } from '../support/until.js';
-import { plain } from './compare-prompts.js';
+import { plain, speakTwice } from './compare-prompts.js';
 import { expectSameOnPages } from './same-on-pages.js';
 import { SHAPES } from './serve-agent.js';
 
@@ -122,17 +122,7 @@ const conversations: [string, Part[][]][] = [
 describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => {
   it.each(conversations)('are asked and sent back as by streamText: %s', async (_name, replies) => {
     const theirs = fakeModel(sayInTurn(...replies));
-    const user = (content: string): ModelMessage => ({
-      role: 'user',
-      content: [{ type: 'text', text: content }],
-    });
-    const ask = { model: theirs, instructions: 'Be brief.', tools, onError: () => undefined };
-    const stopWhen = stepCountIs(9);
-    const result = streamText({ ...ask, messages: [user('hi')], stopWhen });
-    await result.consumeStream();
-    const spoken = (await result.steps).flatMap(({ response }) => response.messages);
-    const messages = [user('hi'), ...spoken, user('more')];
-    await streamText({ ...ask, messages, stopWhen }).consumeStream();
+    await speakTwice({ model: theirs, tools });
 
     const harness = await serve(sayInTurn(...replies), shape);
     await harness.play(await harness.begin());

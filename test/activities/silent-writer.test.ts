@@ -7,10 +7,8 @@ import { until } from '../support/until.js';
 
 const REPLY: LanguageModelV4StreamPart[] = [
   ...parts.text('I will'),
-  { type: 'tool-input-start', id: 'done', toolName: 'x' },
-  { type: 'tool-input-delta', id: 'done', delta: '{"a":1}' },
-  { type: 'tool-input-start', id: 'cut', toolName: 'x' },
-  { type: 'tool-input-delta', id: 'cut', delta: '{"a":' },
+  ...parts.args('done', 'x', '{"a":1}'),
+  ...parts.args('cut', 'x', '{"a":'),
 ];
 
 /** A step whose model has sent that reply, and is silent now. */

@@ -2,18 +2,20 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import fc from 'fast-check';
 import { readUIMessageStream, type UIMessageChunk } from 'ai';
 import { convertToUIMessages, StreamTransformer } from '../../ai-sdk/index.js';
+import { startOf } from '../../activities/model/call-ids.js';
 import { createStepReply } from '../../activities/model/step-reply.js';
 import type { StepReply } from '../../activities/model/reply-types.js';
 import { StreamChunkSchema, type StreamChunk } from '../../protocol/chunk.js';
 import { createReplyFold } from '../../protocol/reply-fold.js';
+import { toCheckedJson } from '../../store/record/stored-json.js';
 import { parts } from '../support/fake-model.js';
 
-const base = { agentId: 's', agentType: 'a', step: 2 };
+type Part = LanguageModelV4StreamPart;
 
-function hear(
-  stream: LanguageModelV4StreamPart[],
-  used: string[] = [],
-): { reply: StepReply; chunks: StreamChunk[] } {
+const base = { agentId: 's', agentType: 'a', step: 2 };
+const [HIGH, LOW] = ['\ud83d', '\ude42'];
+
+function hear(stream: Part[], used: string[] = []): { reply: StepReply; chunks: StreamChunk[] } {
   const reply = createStepReply(base, new Set(used), () => 1);
   const chunks = stream.flatMap((part) => reply.accept(part));
   for (const chunk of chunks) expect(StreamChunkSchema.safeParse(chunk).success).toBe(true);
@@ -24,7 +26,7 @@ const typesOf = (chunks: StreamChunk[]): string[] => chunks.map(({ type }) => ty
 
 describe('a step reply', () => {
   it('a step reply shows a step with its first output, and not before', () => {
-    const silent: LanguageModelV4StreamPart[] = [
+    const silent: Part[] = [
       { type: 'stream-start', warnings: [] },
       { type: 'text-start', id: 't' },
       { type: 'text-delta', id: 't', delta: '' },
@@ -43,8 +45,7 @@ describe('a step reply', () => {
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: '' },
       { type: 'reasoning-end', id: 'r' },
-      { type: 'tool-input-start', id: 'c', toolName: 't' },
-      { type: 'tool-input-delta', id: 'c', delta: '' },
+      ...parts.args('c', 't', ''),
     ]);
     expect(typesOf(chunks)).toEqual(['step_start', 'tool_arg_stream_start']);
   });
@@ -70,17 +71,22 @@ describe('a step reply', () => {
   it('a step reply makes ids of calls that were used before unique, for deltas and call alike', () => {
     const { chunks, reply } = hear(
       [
-        { type: 'tool-input-start', id: 'c1', toolName: 't' },
-        { type: 'tool-input-delta', id: 'c1', delta: '{}' },
+        ...parts.args('c1', 't', '{}'),
         ...parts.call('c1', 't', {}),
         ...parts.call('', 't', {}),
+        ...parts.call('c2', 't', {}),
         ...parts.call('c2', 't', {}),
       ],
       ['c1', 'c1_1', 'call'],
     );
-    expect(reply.calls.map(({ toolCallId }) => toolCallId)).toEqual(['c1_2', 'call_1', 'c2']);
+    expect(reply.calls.map(({ toolCallId }) => toolCallId)).toEqual([
+      'c1_2',
+      'call_1',
+      'c2',
+      'c2_1',
+    ]);
     const ids = chunks.flatMap((chunk) => ('toolCallId' in chunk ? [chunk.toolCallId] : []));
-    expect(ids).toEqual(['c1_2', 'c1_2', 'call_1', 'c2']);
+    expect(ids).toEqual(['c1_2', 'c1_2', 'call_1', 'c2', 'c2_1']);
   });
 
   it('a step reply announces a call whose arguments were not streamed', () => {
@@ -137,21 +143,21 @@ describe('a step reply', () => {
 });
 
 type Block = 'text' | 'reasoning';
-const opens = (kind: Block, id: string): LanguageModelV4StreamPart => ({
+const opens = (kind: Block, id: string): Part => ({
   type: `${kind}-start`,
   id,
 });
-const adds = (kind: Block, id: string, delta: string): LanguageModelV4StreamPart => ({
+const adds = (kind: Block, id: string, delta: string): Part => ({
   type: `${kind}-delta`,
   id,
   delta,
 });
-const closes = (kind: Block, id: string, of?: string): LanguageModelV4StreamPart => ({
+const closes = (kind: Block, id: string, of?: string): Part => ({
   type: `${kind}-end`,
   id,
   ...(of !== undefined && { providerMetadata: { acme: { of } } }),
 });
-const whole = (id: string, text: string): LanguageModelV4StreamPart[] => [
+const whole = (id: string, text: string): Part[] => [
   opens('text', id),
   adds('text', id, text),
   closes('text', id),
@@ -185,7 +191,7 @@ function storedOf({ fold }: StepReply): object[] {
 }
 
 describe('the blocks of a reply', () => {
-  it.each<[string, LanguageModelV4StreamPart[], object[]]>([
+  it.each<[string, Part[], object[]]>([
     [
       'two texts that overlap',
       [
@@ -334,6 +340,8 @@ describe('the blocks of a reply', () => {
   it('sources and files keep what their provider says of them, for pages and for the row', async () => {
     const { chunks, reply } = hear([
       { type: 'source', sourceType: 'url', id: 's', url: 'https://a.example', ...ofAcme('U') },
+      // Would run in the page of one who clicks on it.
+      { type: 'source', sourceType: 'url', id: 'x', url: 'javascript:alert(1)' },
       {
         type: 'file',
         mediaType: 'image/png',
@@ -355,26 +363,43 @@ describe('the blocks of a reply', () => {
     expect(JSON.stringify([chunks, storedOf(reply)])).not.toContain(long);
   });
 
+  it('half a character waits for the rest in its block, and is replaced where the block ends', () => {
+    const { chunks } = hear([
+      { type: 'text-delta', id: '1', delta: HIGH },
+      { type: 'text-delta', id: '2', delta: `b${HIGH}` },
+      { type: 'text-delta', id: '1', delta: LOW },
+      { type: 'text-end', id: '2' },
+      { type: 'text-delta', id: '3', delta: `c${HIGH}` },
+      ...parts.finish(),
+    ]);
+    const texts = chunks.flatMap((chunk) => (chunk.type === 'text_delta' ? [chunk.delta] : []));
+    expect(texts.filter((text) => text !== '')).toEqual(['b', '🙂', '\ufffd', 'c', '\ufffd']);
+  });
+
   it('any blocks in any order are the same for the row, its chunks and pages', async () => {
     const kind = fc.constantFrom<Block>('text', 'reasoning');
     const id = fc.constantFrom('a', 'b', 'c');
     const of = fc.option(fc.constantFrom('X', 'Y'), { nil: undefined });
+    const delta = fc.constantFrom('x', 'y ', '', HIGH, LOW, `b${HIGH}`);
+    const call = fc.constantFrom('c1', 'c2');
     const step = fc.oneof(
       fc.tuple(kind, id).map(([k, i]) => [opens(k, i)]),
-      {
-        weight: 3,
-        arbitrary: fc
-          .tuple(kind, id, fc.constantFrom('x', 'y ', ''))
-          .map(([k, i, d]) => [adds(k, i, d)]),
-      },
+      { weight: 3, arbitrary: fc.tuple(kind, id, delta).map(([k, i, d]) => [adds(k, i, d)]) },
       fc.tuple(kind, id, of).map(([k, i, m]) => [closes(k, i, m)]),
       fc.constant(parts.call('c', 't', {})),
+      call.map((c): Part[] => [{ type: 'tool-input-start', id: c, toolName: 't' }]),
+      fc
+        .tuple(call, delta)
+        .map(([c, d]): Part[] => [{ type: 'tool-input-delta', id: c, delta: d }]),
+      call.map((c) => parts.call(c, 't', '{}')),
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
         const { chunks, reply } = hear([...steps.flat(), ...parts.finish()]);
         const fold = createReplyFold();
         for (const chunk of chunks) fold.accept(chunk);
+        for (const chunk of chunks) expect(toCheckedJson([chunk])[0]).toBe(JSON.stringify(chunk));
+        expect(fold.argumentText).toEqual(reply.fold.argumentText);
         const isSaid = (part: object): boolean => !('text' in part) || part.text !== '';
         // What comes with the end of a text that a call had ended is for its provider alone.
         const plain = (part: object): object =>
@@ -388,6 +413,49 @@ describe('the blocks of a reply', () => {
             .map((part) => ({ ...plain(part), id: '' }));
         expect(texts(await shownOf(chunks))).toEqual(texts(storedOf(reply)));
       }),
+      { numRuns: 200 },
     );
+  });
+
+  it('the pieces of a character that its provider cuts are one again', () => {
+    const units = fc.array(fc.constantFrom('a', HIGH, LOW, '🙂', 'é', '\u0000'), { maxLength: 4 });
+    const deltas = fc.array(
+      units.map((cut) => cut.join('')),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(deltas, deltas, deltas, (text, thought, input) => {
+        const { reply } = hear([
+          ...thought.map((delta) => adds('reasoning', '1', delta)),
+          closes('reasoning', '1'),
+          ...text.map((delta) => adds('text', '1', delta)),
+          closes('text', '1'),
+          ...parts.args('1', 't', ...input),
+          { type: 'tool-input-end', id: '1' },
+        ]);
+        const { parts: told, argumentText } = reply.fold;
+        const of = (type: string) =>
+          told.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('');
+        const made = [of('text'), of('reasoning'), argumentText.get('1') ?? ''];
+        expect(made).toEqual([text, thought, input].map((all) => all.join('').toWellFormed()));
+      }),
+    );
+  });
+});
+
+describe('names and ids', () => {
+  it('names and ids are cut between characters', () => {
+    expect([3, 4, 5].map((length) => startOf(`ab${HIGH}🙂c`, length))).toEqual([
+      'ab\ufffd',
+      'ab\ufffd',
+      'ab\ufffd🙂',
+    ]);
+    const { reply } = hear(parts.call('🙂'.repeat(200), `x${'🙂'.repeat(200)}`, {}));
+    const [call] = reply.calls;
+    expect([call?.toolCallId, call?.toolName].map((name) => name?.isWellFormed())).toEqual([
+      true,
+      true,
+    ]);
+    expect([call?.toolCallId.length, call?.toolName.length]).toEqual([248, 255]);
   });
 });

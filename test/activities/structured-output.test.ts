@@ -55,8 +55,7 @@ describe('an agent with an output schema', () => {
   it('a run ends with the submitted result, as its schema parses it', async () => {
     const given = await harnessOf(() => [
       ...text('Here.'),
-      { type: 'tool-input-start', id: 'f', toolName: FINISH_TOOL_NAME },
-      { type: 'tool-input-delta', id: 'f', delta: '{"answer":42}' },
+      ...parts.args('f', FINISH_TOOL_NAME, '{"answer":42}'),
       ...handIn('f', '{"answer":42}'),
       ...finish('tool-calls'),
     ]);

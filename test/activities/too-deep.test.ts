@@ -1,4 +1,4 @@
-import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { APICallError } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineTool, type ToolContext } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -6,7 +6,6 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { openHarness } from '../support/activity-harness.js';
 import { parts, sayInTurn, type Script } from '../support/fake-model.js';
 
-type Part = LanguageModelV4StreamPart;
 type Execute = (context: ToolContext) => unknown;
 
 const nested = (depth: number): unknown =>
@@ -113,10 +112,7 @@ describe('a tool', () => {
 
 describe('a model', () => {
   it('a model that fails within endlessly nested arguments fails the run by its own error', async () => {
-    const stream: Part[] = [
-      { type: 'tool-input-start', id: 'c', toolName: 'tool' },
-      { type: 'tool-input-delta', id: 'c', delta: '['.repeat(50_000) + ']'.repeat(50_000) },
-    ];
+    const stream = parts.args('c', 'tool', '['.repeat(50_000) + ']'.repeat(50_000));
     const error = new APICallError({
       message: 'no',
       url: 'http://model',

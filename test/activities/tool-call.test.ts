@@ -44,6 +44,14 @@ function trap(): never {
   throw new Error('trap');
 }
 
+const throwing =
+  (thrown: unknown): Execute =>
+  () => {
+    throw thrown;
+  };
+const withFields = (fields: object): Error => Object.assign(new Error('no'), fields);
+const formless = Object.assign(Object.create(null) as object, { toJSON: () => undefined });
+
 /** Resolves never, unless its call is cut. */
 const hang: Execute = () => new Promise(() => undefined);
 
@@ -74,52 +82,31 @@ describe('tool call', () => {
     expect(await result()).toMatchObject({ output: 'done' });
   });
 
-  it('gives the error of a tool that throws to the model', async () => {
-    const { tool, run, result } = await openCall(() => {
-      throw new Error('out of paper');
-    });
-    expect(await tool(run, 1, 'c1')).toBe('settled');
-    expect(await result()).toMatchObject({
-      error: 'out of paper',
-      errorCode: 'tool_execution_failed',
-    });
-  });
-
-  it.each<[string, unknown, string]>([
-    ['an object', { code: 4 }, '{"code":4}'],
-    ['nothing', undefined, 'unknown error'],
-    ['an error without a text', new TypeError(), 'TypeError'],
-    ['an error with an object as its text', Object.assign(new Error(), { message: [1] }), '[1]'],
-    ['an error without a stack', Object.assign(new Error('no'), { stack: null }), 'no'],
+  const thrown = (error: unknown) => ({ error, errorCode: 'tool_execution_failed' });
+  it.each<[string, Execute, object, object?]>([
+    ['nothing', () => undefined, { output: null }],
+    ['what is no JSON', () => 10n, { errorCode: 'tool_execution_failed' }],
+    ['much', () => 'x'.repeat(200 * 1024), { output: 'x'.repeat(200 * 1024) }],
+    ['too much', () => 'x'.repeat(1024 * 1024), { errorCode: 'tool_result_too_large' }],
+    ['far too much', () => 'x'.repeat(10 << 20), { error: 'The result is too large.' }],
+    ['another type', () => 'text', thrown(expect.any(String)), { outputSchema: z.number() }],
+    ['an error', throwing(new Error('out of paper')), thrown('out of paper')],
+    ['a thrown object', throwing({ code: 4 }), thrown('{"code":4}')],
+    ['a thrown nothing', throwing(undefined), thrown('unknown error')],
+    ['an error without a text', throwing(new TypeError()), thrown('TypeError')],
+    ['an error with an object as its text', throwing(withFields({ message: [1] })), thrown('[1]')],
+    ['an error without a stack', throwing(withFields({ stack: null })), thrown('no')],
+    ['a thrown value without a form', throwing(formless), thrown('unknown error')],
     [
-      'what has no form',
-      Object.assign(Object.create(null) as object, { toJSON: () => undefined }),
-      'unknown',
+      'what throws itself',
+      throwing(new Proxy(new Error('x'), { get: trap })),
+      thrown('unknown error'),
     ],
-    ['what throws itself', new Proxy(new Error('x'), { get: trap }), 'unknown error'],
-    ['half a character', 'a\ud800', 'a\ufffd'],
-  ])('gives %s that a tool throws to the model as a text', async (_what, thrown, text) => {
-    const { tool, run, result } = await openCall(() => {
-      throw thrown;
-    });
+    ['half a character', throwing('a\ud800'), thrown('a\ufffd')],
+  ])('tells the model of a tool that gives %s', async (_what, execute, row, extra = {}) => {
+    const { tool, run, result } = await openCall(execute, extra);
     expect(await tool(run, 1, 'c1')).toBe('settled');
-    expect(await result()).toMatchObject({ error: expect.stringContaining(text) as unknown });
-  });
-
-  it('settles results that are no JSON, too large or of the wrong form as errors or null', async () => {
-    const cases: [Execute, object, object][] = [
-      [() => undefined, { output: null }, {}],
-      [() => 10n, { errorCode: 'tool_execution_failed' }, {}],
-      [() => 'x'.repeat(200 * 1024), { output: 'x'.repeat(200 * 1024) }, {}],
-      [() => 'x'.repeat(1024 * 1024), { errorCode: 'tool_result_too_large' }, {}],
-      [() => 'x'.repeat(10 * 1024 * 1024), { error: 'The result is too large.' }, {}],
-      [() => 'text', { errorCode: 'tool_execution_failed' }, { outputSchema: z.number() }],
-    ];
-    for (const [execute, expected, extra] of cases) {
-      const { tool, run, result } = await openCall(execute, extra);
-      expect(await tool(run, 1, 'c1')).toBe('settled');
-      expect(await result()).toMatchObject(expected);
-    }
+    expect(await result()).toMatchObject(row);
   });
 
   it('is carried out once however often Temporal tries, as long as the first try lives', async () => {

@@ -35,6 +35,11 @@ export const parts = {
       ...(providerMetadata && { providerMetadata }),
     },
   ],
+  /** Arguments of a call, as far as they are written. */
+  args: (id: string, toolName: string, ...pieces: string[]): Part[] => [
+    { type: 'tool-input-start', id, toolName },
+    ...pieces.map((delta): Part => ({ type: 'tool-input-delta', id, delta })),
+  ],
   finish: (unified: LanguageModelV4FinishReason['unified'] = 'stop', usage = USAGE): Part[] => [
     { type: 'finish', finishReason: { unified, raw: undefined }, usage },
   ],
