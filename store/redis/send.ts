@@ -48,24 +48,18 @@ export function sendCounted(repeat: Send, unanswered: Unanswered, connected?: Pr
     connected !== undefined && isConnecting ? connected.then(() => sendNow(work)) : sendNow(work);
 }
 
-/** Tracks unanswered commands. */
-export interface Unanswered {
-  /** Runs work on Redis and counts it until it succeeds or fails. */
-  during: <T>(work: () => Promise<T>) => Promise<T>;
-  /**
-   * Time without any answer while a command waits, ms; 0 if nothing waits. In a cluster, a single silent node is not
-   * detected.
-   */
-  silentMs: () => number;
-}
+export type Unanswered = ReturnType<typeof createUnanswered>;
 
-/** Creates the tracker. Commands that wait for a connection count too: a process without one cannot write either. */
-export function createUnanswered(): Unanswered {
+/**
+ * Tracks unanswered commands. Commands that wait for a connection count too: a process without one cannot write either.
+ */
+export function createUnanswered() {
   // The map keeps the order of sending, so the oldest comes first.
   const sentAt = new Map<object, number>();
   let answeredAt = 0;
   return {
-    during: async (work) => {
+    /** Runs work on Redis and counts it until it succeeds or fails. */
+    during: async <T>(work: () => Promise<T>): Promise<T> => {
       const command = {};
       sentAt.set(command, performance.now());
       try {
@@ -75,7 +69,11 @@ export function createUnanswered(): Unanswered {
         answeredAt = performance.now();
       }
     },
-    silentMs: () => {
+    /**
+     * Time without any answer while a command waits, ms; 0 if nothing waits. In a cluster, a single silent node is not
+     * detected.
+     */
+    silentMs: (): number => {
       for (const sent of sentAt.values()) return performance.now() - Math.max(sent, answeredAt);
       return 0;
     },

@@ -136,22 +136,11 @@ function toSum(day: string, part: string, by: string, numbers: string): UsageSum
   };
 }
 
-/** The sums to which a session's usage is added. */
-export interface UsedBy {
-  owner: OwnerKeys;
-  day: string;
-  /** Key of the day's hash, by agent and model. */
-  key: string;
-  /** Agent and model, as a JSON list. */
-  by: string;
-}
-
-/** Returns the sums to which a session's usage belongs now; undefined if it has ended no run. */
-export function usedBy(
-  owner: OwnerKeys,
-  charged: Charged | undefined,
-  now: number,
-): UsedBy | undefined {
+/**
+ * Returns the sums to which a session's usage belongs now, by the JSON list of agent and model; undefined if it has
+ * ended no run.
+ */
+export function usedBy(owner: OwnerKeys, charged: Charged | undefined, now: number) {
   if (charged === undefined || charged.standing.spent === '') return undefined;
   const day = toDay(now);
   return { owner, day, key: owner.used + day, by: JSON.stringify([charged.agent, charged.model]) };
@@ -164,7 +153,7 @@ export function usedBy(
  * @param stored the sum of that agent and model
  */
 export function addUsage(
-  { owner, day, key, by }: UsedBy,
+  { owner, day, key, by }: NonNullable<ReturnType<typeof usedBy>>,
   stored: string | null,
   { now, before }: { now: string; before: string },
 ): Write[] {

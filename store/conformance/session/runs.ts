@@ -293,6 +293,8 @@ export function runCases({ describe, it }: Suite): void {
         hasDroppedCalls: true,
       });
       await conclude(session, result.run, 2);
+      // A dropped checkpoint is not mistaken for the one in its place.
+      equal(await store.checkpoints.get(session.id, checkpoints[1]?.id ?? ''), null);
       includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
     });
   });

@@ -108,26 +108,24 @@ function refuseUnsharded(subscriber: Subscriber): void {
   }
 }
 
-export interface SubscriptionHealth {
-  /** False while messages may come from a different server than before; they must be dropped until the next miss. */
-  isContinuous: () => boolean;
-}
-
 /**
  * Watches a subscription connection. `onMissed` is called when messages may have been missed: when
  * a connection breaks, and when its subscriptions are renewed.
+ *
+ * @returns a function that returns false while messages may come from a different server than before; they must be
+ * dropped until the next miss
  */
 export function watchSubscriptions(
   subscriber: Subscriber,
   channels: () => string[],
   onMissed: () => void,
-): SubscriptionHealth {
+): () => boolean {
   return 'nodes' in subscriber
     ? watchCluster(subscriber, channels, onMissed)
     : watchOne(subscriber, onMissed);
 }
 
-function watchOne(subscriber: Redis | LocalSubscriber, onMissed: () => void): SubscriptionHealth {
+function watchOne(subscriber: Redis | LocalSubscriber, onMissed: () => void): () => boolean {
   let isContinuous = true;
   subscriber.on('close', () => {
     isContinuous = false;
@@ -144,7 +142,7 @@ function watchOne(subscriber: Redis | LocalSubscriber, onMissed: () => void): Su
         onMissed();
       });
   });
-  return { isContinuous: () => isContinuous };
+  return () => isContinuous;
 }
 
 /**
@@ -155,7 +153,7 @@ function watchCluster(
   subscriber: Cluster,
   channels: () => string[],
   onMissed: () => void,
-): SubscriptionHealth {
+): () => boolean {
   subscriber.on('-node', onMissed);
   subscriber.on('-subscriber', onMissed);
   subscriber.on('close', onMissed);
@@ -164,5 +162,5 @@ function watchCluster(
     const renewed = channels().map((channel) => subscriber.ssubscribe(channel));
     void Promise.allSettled(renewed).then(onMissed);
   });
-  return { isContinuous: () => true };
+  return () => true;
 }

@@ -27,7 +27,7 @@ export function createTail(
   options: { outageMs?: number } = {},
 ) {
   const channels = createChannels<Inbox>(subscriber, (inboxes, text) => {
-    if (!health.isContinuous()) return;
+    if (!isContinuous()) return;
     let batch: Batch | undefined;
     for (const inbox of inboxes) {
       batch ??= parseBatch(text, inbox.conversationId);
@@ -35,7 +35,7 @@ export function createTail(
       else inbox.offer(batch);
     }
   });
-  const health = watchSubscriptions(subscriber, channels.names, () => {
+  const isContinuous = watchSubscriptions(subscriber, channels.names, () => {
     for (const inbox of channels.all()) inbox.miss();
   });
   const readPage = shareReads(createReadPage(log.read));
