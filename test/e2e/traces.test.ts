@@ -177,7 +177,7 @@ describe('traces', () => {
   it.each(LAB_AGENTS)(
     'a run of %s with a tool, an approval, a killed worker and a sub-agent is one trace per leg',
     async (agent) => {
-      const { sessionId, askedAt, answeredAt } = killed.get(agent) as Killed;
+      const { sessionId = '', askedAt = 0, answeredAt = 0 } = killed.get(agent) ?? {};
       const spans = await untilTraced(sessionId, 'completed');
       expectWhole(spans);
       const legs = spans
