@@ -3,7 +3,6 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
 import { LIMITS } from '../protocol/limits.js';
 import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
-import { TIMES } from '../protocol/times.js';
 import { type Attempt, AttemptCancelled, AttemptFailure, createCut } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
 import { holdAttempt, numberOf, tokenOf } from './lease.js';
@@ -61,6 +60,8 @@ const HEARTBEAT_MS = 1_000;
 /** Leased attempts have a long time-out, within which they send three heartbeats. */
 const LONG_TIMEOUT_MS = 30_000;
 const BEATS_PER_TIMEOUT = 3;
+/** A worker whose write was not answered for this long leaves its attempts to other workers. */
+const CANNOT_WRITE_MS = 10_000;
 
 /**
  * Registers the attempt under the worker's lease. Heartbeats are the backstop: a timer sends them
@@ -74,15 +75,11 @@ const BEATS_PER_TIMEOUT = 3;
  * @throws ApplicationFailure `StoreUnreachable`, retryable
  */
 function openAttempt(
-  {
-    unansweredMs = () => 0,
-    times = TIMES,
-    lease,
-  }: Pick<ActivityDeps, 'unansweredMs' | 'times' | 'lease'>,
+  { unansweredMs = () => 0, lease }: Pick<ActivityDeps, 'unansweredMs' | 'lease'>,
   ref: LeaseRef,
   details: () => unknown,
 ): Attempt {
-  const canWrite = (): boolean => unansweredMs() < times.stuckMs;
+  const canWrite = (): boolean => unansweredMs() < CANNOT_WRITE_MS;
   if (!canWrite() || lease?.isHeld() === false)
     throw ApplicationFailure.retryable('the store does not answer', STORE_UNREACHABLE);
   const context = Context.current();

@@ -2,7 +2,6 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { ToolHost } from '../agents/tool-source.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
 import type { RunMeter } from '../protocol/telemetry.js';
-import type { Times } from '../protocol/times.js';
 import type { ExecuteToolWork } from '../protocol/tool-work.js';
 import type { Wake } from '../store/contract/call-record.js';
 import type { StoredFile } from '../store/contract/files.js';
@@ -46,8 +45,6 @@ export interface ActivityDeps {
   wake?: (run: Pick<Wake, 'runId'>) => Promise<void>;
   /** Time that the oldest write has waited for the store's answer, ms. Default: always 0. */
   unansweredMs?: () => number;
-  /** Default: `TIMES`. */
-  times?: Times | undefined;
   /** True once the worker shuts down. Default: always false. */
   isDraining?: () => boolean;
   /** Lease of this process. Default: Temporal detects a dead process by its heartbeats. */

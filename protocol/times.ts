@@ -14,11 +14,6 @@ export const TIMES = {
   unseenMs: 3_000,
   /** Started calls of a dead worker that may not be repeated are taken over only after this long. */
   patientMs: 10_000,
-  /**
-   * A worker whose main thread is blocked for this long is given up, and one whose writes are not answered for this
-   * long leaves its attempts to others. After half of it, the worker's lease is not renewed.
-   */
-  stuckMs: 10_000,
   /** A workflow task of a dead worker is given to another one after this long; Temporal's default is 10 s. */
   workflowTaskMs: 5_000,
   /**

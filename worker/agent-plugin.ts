@@ -214,7 +214,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       meter,
       logger,
       eagerSlots: toEagerSlots(worker, options),
-      times,
     });
     const withRuns = createCalledRunActivities({ store: stores.store, agents, runs });
     const others = parts.map((part) => part.activities ?? {});

@@ -46,6 +46,11 @@ export interface RenewalOptions {
   onHung: (suspect: Suspect | undefined) => void;
 }
 
+/** The lease is no longer renewed once the main thread is blocked, or cannot write, for this long. */
+const UNWELL_MS = 5_000;
+/** A running worker whose main thread is blocked for this long is given up. */
+const HUNG_MS = 10_000;
+
 /**
  * Renews a lease on each `turn`, every `renewMs`. Blocked time counts in turns, so a process that was
  * suspended as a whole is not taken for one with a blocked main thread.
@@ -53,7 +58,6 @@ export interface RenewalOptions {
 export function createRenewals(options: RenewalOptions): { turn: () => Promise<void> } {
   const { leases, id, times, pulse, now, onReport, onHung } = options;
   const { forMs = times.leaseMs } = options;
-  const unwellMs = times.stuckMs / 2;
   let generation = 0;
   let ticks = pulse.ticks();
   let still = 0;
@@ -95,11 +99,11 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
       still = seen === ticks ? still + 1 : 0;
       hung = still > 0 && pulse.isRunning() ? hung + 1 : 0;
       ticks = seen;
-      if (hung * times.renewMs >= times.stuckMs) onHung(pulse.suspect());
-      const isHeldUp = hung * times.renewMs >= unwellMs;
+      if (hung * times.renewMs >= HUNG_MS) onHung(pulse.suspect());
+      const isHeldUp = hung * times.renewMs >= UNWELL_MS;
       if (isHeldUp && !isBlamed) blame().catch(() => undefined);
       isBlamed = isHeldUp;
-      const isWell = still * times.renewMs < unwellMs && pulse.unansweredMs() < unwellMs;
+      const isWell = still * times.renewMs < UNWELL_MS && pulse.unansweredMs() < UNWELL_MS;
       if (!isWell || isRenewing) return;
       isRenewing = true;
       try {

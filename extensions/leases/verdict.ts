@@ -1,10 +1,7 @@
 import { TIMES, type Times } from '../../protocol/times.js';
 
 /** Each process measures them by its own monotonic clock. */
-export type LeaseTimes = Pick<
-  Times,
-  'leaseMs' | 'renewMs' | 'graceMs' | 'unseenMs' | 'patientMs' | 'stuckMs'
->;
+export type LeaseTimes = Pick<Times, 'leaseMs' | 'renewMs' | 'graceMs' | 'unseenMs' | 'patientMs'>;
 
 /** Another worker's lease as this process last saw it. */
 export interface Sighting {

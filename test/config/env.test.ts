@@ -120,7 +120,7 @@ describe('parseEnv', () => {
     ['BUDGET_ACTION', 'stop'],
     ['AUDIT_TTL_TENANTS', 'acme'],
     ['HELIX_TIMES', 'fast'],
-    ['HELIX_TIMES', '{"stuck":500}'],
+    ['HELIX_TIMES', '{"patience":500}'],
     ['AUDIT_TTL_TENANTS', 'acme=1,rival=-1'],
   ])('parseEnv names %s when it is "%s", in one line', (name, value) => {
     const parse = (): unknown => parseEnv({ [name]: value });
@@ -151,8 +151,8 @@ describe('parseEnv', () => {
   });
 
   it('parseEnv replaces single times', () => {
-    const { HELIX_TIMES } = parseEnv({ HELIX_TIMES: '{"stuckMs":500}' });
-    expect(HELIX_TIMES).toEqual({ ...TIMES, stuckMs: 500 });
+    const { HELIX_TIMES } = parseEnv({ HELIX_TIMES: '{"patientMs":500}' });
+    expect(HELIX_TIMES).toEqual({ ...TIMES, patientMs: 500 });
   });
 
   it.each([{ TEMPORAL_DEPLOYMENT_NAME: 'agents' }, { TEMPORAL_WORKER_BUILD_ID: 'v1' }])(
