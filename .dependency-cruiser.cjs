@@ -22,7 +22,7 @@ const NEVER_LOAD = [
   ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|stream-end-sentinel|errors|wire-names|ids|provider-result)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(wire-names|shown-call|time)'],
   ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],
-  ['extensions/one-process', 'runs/(agent-executor|run-workflows|run-list|inspect-temporal|index)|activities/(index|as-activity)'],
+  ['extensions/one-process', 'runs/(agent-executor|run-workflows|index)|activities/(index|as-activity)'],
   ['testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe/(?!logging)[\\w-]+', '', LAZY],
   ['(?!test/|bench/|cli/mcp/).*', `.*node_modules/(${OPTIONAL})`, '', LAZY],

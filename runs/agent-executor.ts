@@ -16,7 +16,6 @@ import { createRuns } from './create-runs.js';
 import { lastOfEach, tracerOf, type RunsExtension, hasCodec, withCodecs } from './extension.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { lastPoll, POLL_MS, createWorkerList } from './workers.js';
-import { createRunList } from './run-list.js';
 import { createRunWorkflows } from './run-workflows.js';
 import { registerSearchAttributes } from './search-attributes.js';
 
@@ -102,15 +101,15 @@ export async function createAgentExecutor(
   const connection = client.connection as ExecutorConnection;
   const tracer = tracerOf(extensions);
   const workflows = createRunWorkflows(client, taskQueue, stores.store, tracer, options.times);
+  const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
     workflows,
-    temporal: { client, taskQueue },
+    temporal: { client, taskQueue, searchAttributes },
     extensions,
-    runList: createRunList(client, taskQueue),
     agents,
-    searchAttributes: await registerSearchAttributes(connection, namespace, logger),
+    searchAttributes,
     sealsFailures: hasCodec(client),
     modelName: options.modelName,
     sessionUrl: options.sessionUrl,

@@ -6,23 +6,26 @@ import { noteBeside, type Due } from '../store/contract/due.js';
 import type { BeginInput, BeginResult, RunRecord } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
-import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
-import type { PreparedRuns } from './run-start.js';
+import { FIRST_SWEEP_MS, newNonce, type Starts } from './starts.js';
 import type { ExecuteInput, Runs } from './runs.js';
-import type { Starts } from './starts.js';
 import { noSuchAgent } from './refusals.js';
 
-export interface BeginsDeps {
+export interface BeginsDeps extends Pick<Starts, 'launch' | 'wakeSuperseded'> {
   store: Pick<Store, 'sessions' | 'runs'> & { due: Due };
   streamManager: Partial<Pick<StreamManager, 'inspect'>>;
-  starts: Pick<Starts, 'launch' | 'wakeSuperseded'>;
   /** Carries out the stop of the run that a message interrupts. */
   carryOutStop: (sessionId: string, runId: string) => void;
   sweepSession: (sessionId: string) => Promise<unknown>;
   lostSignal: (runId: string) => (error: unknown) => void;
   agents: Pick<AgentRegistry, 'has'>;
   /** True if this process executes runs, so that it must know their agents. */
-  carriesOut: boolean | undefined;
+  carriesOut?: boolean | undefined;
+}
+
+/** Runs whose workflows are started by a workflow that calls them. */
+export interface PreparedRuns extends Pick<Starts, 'startOf'> {
+  /** Accepts messages like `execute`, without a start of the workflow. */
+  prepare: Runs['execute'];
 }
 
 /** Treatment of a run that begins. */
@@ -45,7 +48,7 @@ export function createBegins(
   deps: BeginsDeps,
 ): Pick<Runs, 'execute'> &
   Pick<PreparedRuns, 'prepare'> & { requireAgent: (name: string) => void } {
-  const { store, streamManager, starts, sweepSession, lostSignal, agents } = deps;
+  const { store, streamManager, launch, wakeSuperseded, sweepSession, lostSignal, agents } = deps;
   const { sessions } = store;
   let isShown = streamManager.inspect === undefined;
 
@@ -101,7 +104,7 @@ export function createBegins(
     if (result.kind === 'begun') {
       await requireStream(sessionId);
       how.begun(result.run, input);
-    } else if (result.kind === 'queued' && result.begun) starts.launch(result.begun, input.tenant);
+    } else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);
     else if (result.kind === 'interrupting') deps.carryOutStop(sessionId, result.runId);
     return result;
   }
@@ -125,10 +128,9 @@ export function createBegins(
     return swept === true && result.kind === 'busy' ? accept(input, how) : result;
   }
 
-  const { wakeSuperseded } = starts;
   const launched: HowToBegin = {
     begun: (run, { tenant, startAt }) => {
-      starts.launch(run, tenant, startAt);
+      launch(run, tenant, startAt);
     },
     sweepInMs: FIRST_SWEEP_MS,
   };

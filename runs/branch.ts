@@ -14,7 +14,7 @@ import { toAct } from './record/acts.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { beginsTurn } from '../session/copy.js';
 import { toUserMessage } from '../store/record/user-message.js';
-import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
+import { FIRST_SWEEP_MS, newNonce } from './starts.js';
 import type { AdoptInput, BranchInput } from './runs.js';
 import type { UploadInput, Uploads } from './uploads.js';
 import {

@@ -15,9 +15,9 @@ import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { readInput, readState } from './agent-input.js';
+import type { PreparedRuns } from './begins.js';
 import { toBeginRefusal, runOfMessage } from './refusals.js';
 import { readEndedResult, type AgentResult } from './run-result.js';
-import type { PreparedRuns } from './run-start.js';
 import type { Runs } from './runs.js';
 
 export interface CalledRunsDeps {

@@ -8,31 +8,29 @@ import { createAnswers } from './record/answers.js';
 import { listenToChanges, type AuditLogger } from './record/listeners.js';
 import { createAgentPauses } from './agent-pauses.js';
 import { admitBeforeBegin, createAdmit, listenersOf } from './before-begin.js';
-import { createBegins } from './begins.js';
+import { createBegins, type PreparedRuns } from './begins.js';
 import { createAdopt, createBranch } from './branch.js';
 import { createErasing } from './erase.js';
 import { tracerOf, type RunsExtension, type RunsHost } from './extension.js';
 import { createForks } from './forks.js';
-import { unlisted } from './temporal-calls.js';
 import { createReruns } from './reruns.js';
-import type { RunList } from './run-list.js';
-import { createRunStart, type PreparedRuns, type RunStartDeps } from './run-start.js';
 import type { RunWorkflows } from './run-workflows.js';
 import type { Runs } from './runs.js';
-import { createStarts, type Starts } from './starts.js';
+import { createStarts, type Starts, type StartsDeps } from './starts.js';
 import { createStops } from './stops.js';
 import { createSweepSession } from './sweep-session.js';
 import { createFindUnseen } from './unseen-attempts.js';
 import { createUploads } from './uploads.js';
 
-export interface RunsDeps extends Omit<RunStartDeps, 'deliveries' | 'tracer'> {
+export interface RunsDeps extends Pick<
+  StartsDeps,
+  'agents' | 'searchAttributes' | 'sealsFailures' | 'modelName' | 'sessionUrl'
+> {
   store: Store;
   streamManager: Pick<StreamManager, 'read'> & Partial<Pick<StreamManager, 'inspect'>>;
   workflows: RunWorkflows;
   /** Absent if Temporal does not execute the runs. */
   temporal?: RunsHost['temporal'];
-  /** Absent if runs cannot be listed. */
-  runList?: RunList;
   /** True if this process executes runs, so that it must know their agents. */
   carriesOut?: boolean;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
@@ -47,9 +45,9 @@ export interface RunsDeps extends Omit<RunStartDeps, 'deliveries' | 'tracer'> {
 
 /** Composes the operations on runs. They write Redis first, so a lost signal loses nothing. */
 export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
-  const { streamManager, workflows, agents, extensions = [], temporal } = deps;
+  const { workflows, agents, extensions = [], temporal } = deps;
   const { meter = NO_METER, logger } = deps;
-  const { fleet, namespace } = workflows;
+  const { fleet } = workflows;
   const tracer = tracerOf(extensions);
   const ofFleet = { ...deps.store, due: deps.store.due.of(fleet) };
   const notifier = extensions.find((each) => each.deliveries !== undefined);
@@ -68,56 +66,33 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     };
   }
 
-  /** @throws HelixError `unavailable` where runs have no search attributes */
-  function listed(): RunList {
-    if (deps.runList === undefined || !deps.searchAttributes) throw unlisted();
-    return deps.runList;
-  }
-
-  const signals = { workflows, lostSignal, logger };
-  const stops = createStops({ store: bare, streamManager, deliveries, ...signals });
-  const { stop, carryOut: carryOutStop, ...ends } = stops;
+  const core = { ...deps, store: bare, deliveries, tracer, lostSignal, meter };
+  const stops = createStops(core);
   const pauses = deps.store.pauses.of(fleet);
-  const toStart = createRunStart({ ...deps, deliveries, tracer });
-  const starts = createStarts({ store: bare, pauses, toStart, ...ends, ...signals });
-  const { launch, restart: startRun, wake, isHeld, inBackground } = starts;
+  const starts = createStarts({ ...core, ...stops, pauses });
+  const { startRun, wake, startOf, idle } = starts;
   const admit = createAdmit(extensions, host);
-  const store = admitBeforeBegin(bare, { admit, inBackground, logger });
-  const uploads = createUploads({ store: bare, admit, logger });
+  const store = admitBeforeBegin(bare, { ...starts, admit, logger });
+  const uploads = createUploads({ ...core, admit });
+  const parts = { ...core, ...stops, ...starts, store };
   const { requireAgent, ...begins } = createBegins({
-    store,
-    streamManager,
-    starts,
-    carryOutStop,
+    ...parts,
     sweepSession: (sessionId) => sweepSession(sessionId),
-    lostSignal,
-    agents,
-    carriesOut: deps.carriesOut,
   });
   const branch = createBranch(store, uploads);
-  const reruns = createReruns({ store, ...begins, stop, requireAgent, launch, wake, lostSignal });
-  const erasing = createErasing({ store: bare, workflows, lostSignal, logger });
-  const { fork, continueCopy } = createForks({ store, branch, ...reruns, ...erasing, logger });
+  const reruns = createReruns({ ...parts, ...begins, requireAgent });
+  const erasing = createErasing(core);
+  const { fork, continueCopy } = createForks({ ...parts, ...reruns, ...erasing, branch });
   const { submit, ...answers } = createAnswers({
-    ...{ store, agents, logger },
+    ...parts,
     host: 'api',
     wake: ({ runId }) => wake(runId),
   });
-  const leases = store.leases?.of(namespace);
+  const leases = store.leases?.of(workflows.namespace);
   const sweepSession = createSweepSession({
-    store,
-    workflows,
-    findUnseen: leases && createFindUnseen({ leases, workflows, meter, logger }),
-    startRun,
-    ...ends,
-    startNext,
-    continueCopy,
-    expireCalls: answers.expireCalls,
-    isHeld,
+    ...{ ...parts, ...answers, continueCopy },
+    findUnseen: leases && createFindUnseen({ ...core, leases }),
     startWithinMs: deps.startWithinMs ?? LIMITS.startWithinMs,
-    times: deps.times,
-    meter,
-    logger,
   });
 
   return {
@@ -131,17 +106,17 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     fork,
     uploads,
     listeners,
-    startOf: starts.startOf,
-    idle: starts.idle,
+    startOf,
+    idle,
     startRun,
     startNext,
     wake,
-    endLost: ends.endLost,
+    endLost: stops.endLost,
     sweepSession,
     stop: (sessionId, { via, roles, actId, ...request }) => {
       const { by, reason } = request;
       const act = toAct('stop', { by, via, roles, actId }, { reason });
-      return stop(sessionId, { ...request, act });
+      return stops.stop(sessionId, { ...request, act });
     },
     temporal,
     forget: async (who) => {
@@ -149,7 +124,5 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     },
     deliveries,
     pauses: createAgentPauses({ pauses, store: bare, logger }),
-    list: (...wanted) => listed().list(...wanted),
-    count: (filter) => listed().count(filter),
   };
 }

@@ -14,6 +14,15 @@ export type { Event, RunPart } from '../session/events.js';
 export { isResting } from '../session/record.js';
 export { toAct } from './record/acts.js';
 export { logEntries } from './record/listeners.js';
+export { isRefusedForGood, toMs, withinDeadline, type Timestamp } from './temporal-calls.js';
+
+/** The engine of the runs. */
+export interface TemporalHost {
+  client: Client;
+  taskQueue: string;
+  /** False if runs have no search attributes, by which they are listed. */
+  searchAttributes: boolean;
+}
 
 /** Dependencies of extensions in a process that begins and changes runs. */
 export interface RunsHost {
@@ -26,7 +35,7 @@ export interface RunsHost {
   /** Notifies receivers; absent without receivers. */
   notify?: ((notice: Notice) => Promise<void>) | undefined;
   /** Absent if Temporal does not execute the runs. */
-  temporal?: { client: Client; taskQueue: string } | undefined;
+  temporal?: TemporalHost | undefined;
 }
 
 /** A request that begins a run or copies a conversation. */
@@ -85,7 +94,6 @@ export function tracerOf(
   return extensions.find(({ tracer }) => tracer !== undefined)?.tracer;
 }
 export type { AgentPauses, PauseRequest } from './agent-pauses.js';
-export type { ListedRun } from './run-list.js';
 
 /** True if a client encodes payloads. */
 export function hasCodec(client: {

@@ -4,7 +4,7 @@ import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import type { Branching } from './branch.js';
-import { newNonce } from './reruns.js';
+import { newNonce } from './starts.js';
 import type { Runs } from './runs.js';
 import { isUncontinued } from './sweep-session.js';
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import { toActingPerson } from '../protocol/responder.js';
 import type { RunRecord } from '../store/contract/runs.js';
@@ -9,9 +8,7 @@ import { toAct } from './record/acts.js';
 import { readInput, type AgentInput } from './agent-input.js';
 import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
 import { messageConflict, notFound, noSuchCheckpoint, noSuchMessage } from './refusals.js';
-
-/** Delay before the sweeper first checks a new run. */
-export const FIRST_SWEEP_MS = 3_000;
+import { FIRST_SWEEP_MS, newNonce } from './starts.js';
 
 /** A rewind is a retry, or resumes from a checkpoint. */
 type Rewinding = RetryInput & { action?: Extract<AuditAction, 'resume' | 'retry'> };
@@ -188,10 +185,6 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
         : continueRun(input, record);
     },
   };
-}
-
-export function newNonce(): string {
-  return randomBytes(6).toString('hex');
 }
 
 function staleRun(runId: string): HelixError {

@@ -11,7 +11,7 @@ import { TIMES } from '../protocol/times.js';
 import { withTimeout } from '../protocol/time.js';
 import type { RequestTracer } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
-import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
+import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase.js';
 import { isRefusedForGood, withinDeadline } from './temporal-calls.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 import {

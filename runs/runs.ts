@@ -17,7 +17,6 @@ import type { Listener } from '../store/change.js';
 import type { AgentPauses } from './agent-pauses.js';
 import type { Deliveries } from './deliveries.js';
 import type { Erasing } from './erase.js';
-import type { RunList } from './run-list.js';
 import type { RunsHost } from './extension.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { Uploads } from './uploads.js';
@@ -29,7 +28,7 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * stopped in Redis; their workflows are started and signalled in the background, and by the sweeper
  * if that fails.
  */
-export interface Runs extends Omit<Answers, 'submit'>, Erasing, RunList {
+export interface Runs extends Omit<Answers, 'submit'>, Erasing {
   /** Answers a pending call; see `submit` of `Answers`. */
   submitToolResult: (answer: UncheckedAnswer, options?: AnswerOptions) => Promise<AnswerResult>;
   /** Absent if Temporal does not execute the runs. */

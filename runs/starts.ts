@@ -1,20 +1,38 @@
-import { sessionOfRun } from '../protocol/ids.js';
+import { randomBytes } from 'node:crypto';
+import { resolveMaxSteps } from '../agents/define-agent.js';
+import type { AgentRegistry } from '../agents/registry.js';
+import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
+import type { RunInput } from '../protocol/run.js';
+import { legSpan, type RequestTracer } from '../protocol/telemetry.js';
+import type { Due } from '../store/contract/due.js';
 import type { RunRecord } from '../store/contract/runs.js';
 import type { Pauses } from '../store/contract/pauses.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import type { StartNext } from './record/listeners.js';
+import { startOf } from './record/run-standing.js';
 import { toHeld } from './agent-pauses.js';
+import type { Deliveries } from './deliveries.js';
 import { isRefusedForGood } from './temporal-calls.js';
-import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
-import { toStartable, type RunStart, type StartableRun, type ToRunStart } from './run-start.js';
 import type { RunWorkflows } from './run-workflows.js';
+import type { RunLabels } from './search-attributes.js';
 
 export interface StartsDeps {
-  store: Pick<Store, 'sessions' | 'runs' | 'queue'> & { due: ReturnType<Store['due']['of']> };
-  workflows: Pick<RunWorkflows, 'start' | 'wake'>;
+  store: Pick<Store, 'sessions' | 'runs' | 'queue' | 'leases'> & { due: Due };
+  workflows: Pick<RunWorkflows, 'start' | 'wake' | 'namespace'>;
   pauses: Pauses;
-  toStart: ToRunStart;
+  agents: AgentRegistry;
+  /** False when the server has no search attributes for runs. */
+  searchAttributes: boolean;
+  /** Absent without receivers. */
+  deliveries?: Deliveries | undefined;
+  /** True with a payload codec, so that texts of failures are encrypted as well. */
+  sealsFailures?: boolean | undefined;
+  /** For operators: the model's name, and the page that shows a conversation. */
+  modelName?: string | undefined;
+  sessionUrl?: ((sessionId: string, runId: string) => string) | undefined;
+  /** Writes traces of what this process does to runs. Default: none. */
+  tracer?: RequestTracer | undefined;
   /** Ends a run that Temporal refuses to start. */
   endUnstarted: (record: SessionRecord) => Promise<void>;
   /** Logs a lost signal; others repeat it. */
@@ -22,12 +40,23 @@ export interface StartsDeps {
   logger: { warn: (fields: object, message: string) => void };
 }
 
+/** Arguments of a run's workflow. */
+interface RunStart {
+  input: RunInput;
+  labels: RunLabels;
+}
+
+interface StartableRun extends Pick<RunRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'from'> {
+  /** Absent if the run starts at once. */
+  startAt?: number | undefined;
+}
+
 /** Starts workflows in the background, so that no request waits for Temporal. */
 export interface Starts {
   /** Starts a run; the sweeper, which has it noted as due, repeats a failed start. */
   launch: (run: RunRecord, tenant: string | undefined, startAt?: number) => void;
   /** Starts a run whose workflow never started, or is no longer known to Temporal. */
-  restart: (record: SessionRecord) => Promise<void>;
+  startRun: (record: SessionRecord) => Promise<void>;
   /** Begins the next queued message, after each end of a run or by the sweeper. */
   startNext: StartNext;
   wakeSuperseded: (run: RunRecord) => void;
@@ -42,15 +71,55 @@ export interface Starts {
   idle: () => Promise<void>;
 }
 
+/** Delay before the sweeper first checks a new run. */
+export const FIRST_SWEEP_MS = 3_000;
 /** Starts in progress at most: while Temporal is away each lasts until its deadline. */
 const MOST_AT_ONCE = 200;
 
 export function createStarts(deps: StartsDeps): Starts {
-  const { store, workflows, pauses, toStart, endUnstarted, lostSignal, logger } = deps;
+  const { store, workflows, pauses, agents, tracer, endUnstarted, lostSignal, logger } = deps;
+  const leases = store.leases?.of(workflows.namespace);
   const starting = new Set<Promise<void>>();
   const others = new Set<Promise<void>>();
 
-  async function startRun(run: StartableRun, tenant?: string): Promise<void> {
+  async function toStart(
+    { sessionId, runId, agent, turn, from, startAt }: StartableRun,
+    tenant?: string,
+  ): Promise<RunStart> {
+    const userId = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
+    const definition = agents.resolve(agent, { sessionId, runId, userId, tenantId: tenant });
+    const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
+    const shownId = toShownSessionId(sessionId);
+    const sessionUrl = deps.sessionUrl?.(shownId, runId);
+    const { trace } = legSpan({ runId, rootRunId: runId, number: 1 });
+    const traceUrl = tracer?.urlOf({ trace, runId, sessionId: shownId });
+    const input: RunInput = {
+      sessionId,
+      runId,
+      agent,
+      turn,
+      maxSteps,
+      searchAttributes: deps.searchAttributes,
+      hasOutput: definition.outputSchema !== undefined,
+      activities: definition.activities,
+      // Either all workers hold leases or none does.
+      hasLeases: ((await leases?.holders()) ?? []).length > 0,
+      notify: deps.deliveries?.notify,
+      model: deps.modelName,
+      sessionUrl,
+      traceparent: tracer?.request(),
+      traceUrl,
+      sealsFailures: deps.sealsFailures,
+      ...(startAt !== undefined && { startAt }),
+      from,
+    };
+    const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];
+    if (sessionUrl !== undefined) details.push(`[Conversation](${sessionUrl})`);
+    if (traceUrl !== undefined) details.push(`[Trace](${traceUrl})`);
+    return { input, labels: { details: details.join('\n\n'), tenant } };
+  }
+
+  async function begin(run: StartableRun, tenant?: string): Promise<void> {
     const { sessionId, runId } = run;
     const { input, labels } = await toStart(run, tenant);
     try {
@@ -72,7 +141,7 @@ export function createStarts(deps: StartsDeps): Starts {
     }
     const start = async (): Promise<void> => {
       if (await pauses.hold({ ...run, tenant })) return;
-      await startRun({ ...run, startAt }, tenant);
+      await begin({ ...run, startAt }, tenant);
     };
     const started = start()
       .catch((error: unknown) => {
@@ -109,7 +178,7 @@ export function createStarts(deps: StartsDeps): Starts {
     wakeSuperseded,
     isHeld,
     inBackground,
-    restart: (record) => startRun(toStartable(record), record.tenant),
+    startRun: (record) => begin(toStartable(record), record.tenant),
     startNext: (sessionId) => {
       const begun = beginNext(sessionId);
       inBackground(begun.catch(() => undefined));
@@ -131,4 +200,16 @@ export function createStarts(deps: StartsDeps): Starts {
       while (starting.size + others.size > 0) await Promise.all([...starting, ...others]);
     },
   };
+}
+
+/** Reads a startable run from its record, for a start that was lost. */
+function toStartable(record: SessionRecord): StartableRun {
+  const { runFromStep, runStartSequence } = record;
+  // Progress of the turn before this run, which continues it.
+  const from = runFromStep === 0 ? undefined : { step: runFromStep, known: runStartSequence };
+  return { ...record, ...(from && { from }), startAt: startOf(record) };
+}
+
+export function newNonce(): string {
+  return randomBytes(6).toString('hex');
 }

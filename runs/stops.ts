@@ -7,7 +7,7 @@ import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import { forceEnd } from './record/force-end.js';
 import type { Deliveries } from './deliveries.js';
-import { FIRST_SWEEP_MS } from './reruns.js';
+import { FIRST_SWEEP_MS } from './starts.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 export interface StopsDeps {
@@ -26,7 +26,7 @@ export interface Stops {
     request: StopRequest & { runId?: string; act?: Act },
   ) => Promise<StopResult>;
   /** Lets the streaming step end the run, and enforces the stop if its writer does not confirm. */
-  carryOut: (sessionId: string, runId: string) => void;
+  carryOutStop: (sessionId: string, runId: string) => void;
   /** Fences off a writer that has not confirmed the stop, and commits its partial reply. */
   enforceStop: (sessionId: string, runId: string) => Promise<void>;
   /** Ends a run whose workflow is gone, with the notice that the workflow would have started. */
@@ -60,7 +60,7 @@ export function createStops(deps: StopsDeps): Stops {
     await forceEnd(stores, record, { status, now: Date.now() });
   }
 
-  function carryOut(sessionId: string, runId: string): void {
+  function carryOutStop(sessionId: string, runId: string): void {
     const mailbox = store.leases?.of(workflows.namespace);
     void mailbox?.noteStop({ sessionId, runId }).catch(lostSignal(runId));
     setTimeout(() => {
@@ -87,7 +87,7 @@ export function createStops(deps: StopsDeps): Stops {
   }
 
   return {
-    carryOut,
+    carryOutStop,
     enforceStop,
     endLost,
     endUnstarted: (record) => endLost(record, ENGINE_UNAVAILABLE),
@@ -95,7 +95,7 @@ export function createStops(deps: StopsDeps): Stops {
       // The signal may be lost, and the sweeper looks at waiting sessions rarely.
       const noted = noteBeside(store.due, rootOf(sessionId), FIRST_SWEEP_MS);
       const result = await store.runs.stop(sessionId, request, noted);
-      if (result.kind === 'stopping') carryOut(sessionId, result.runId);
+      if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
       else if (result.kind === 'ended') {
         const { runId, waited: ended } = result;
         void workflows.wake(runId, { ended }).catch(lostSignal(runId));

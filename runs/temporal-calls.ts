@@ -43,12 +43,6 @@ function statusOf(error: unknown): { code: number; message: string } | undefined
   return typeof code === 'number' ? { code, message: error.message } : statusOf(error.cause);
 }
 
-/** Creates the error for a server without the search attributes of runs. */
-export function unlisted(cause?: unknown): HelixError {
-  const text = 'Runs cannot be listed: this server lacks their search attributes.';
-  return new HelixError('unavailable', text, { cause });
-}
-
 /** A request waits at most this long for Temporal; the SDK's own deadline fires late. */
 const DEADLINE_MS = 1_500;
 

@@ -138,10 +138,11 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store, undefined, times);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
+    const temporal = { client, taskQueue, searchAttributes };
     const runs = createRuns({
       ...stores,
       workflows,
-      temporal: { client, taskQueue },
+      temporal,
       extensions,
       agents,
       searchAttributes,
@@ -157,7 +158,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
     const holder = `${hostname()}:${String(process.pid)}`;
     const { fleet } = workflows;
-    const temporal = { client, taskQueue };
     const host = { store, agents, fleet, temporal, runs, workflows, meter, holder, times, logger };
     parts = await partsOf(extensions, host);
     const sweeps = createSweeps({

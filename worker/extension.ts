@@ -4,7 +4,7 @@ import type { ActivityExtension } from '../activities/extension.js';
 import type { RunMeter } from '../protocol/telemetry.js';
 import type { Times } from '../protocol/times.js';
 import type { RunsExtension, RunsHost } from '../runs/extension.js';
-import type { PreparedRuns } from '../runs/run-start.js';
+import type { PreparedRuns } from '../runs/begins.js';
 import type { RunWorkflows } from '../runs/run-workflows.js';
 import type { Runs } from '../runs/runs.js';
 import type { Liveness, LivenessDeps } from './liveness.js';

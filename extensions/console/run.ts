@@ -1,13 +1,13 @@
 import { type RouteDeps, toOperatorQuestions } from '../../api/extension.js';
-import type { ListedRun } from '../../runs/extension.js';
-import { legSpan } from '../../protocol/telemetry.js';
 import type { Caller } from '../../ai-sdk/index.js';
+import { legSpan } from '../../protocol/telemetry.js';
 import { rootOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import type { OperatorCall, OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';
 import type { AssistantRow, Decision, Row, ToolRow } from '../../protocol/rows.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { isOfTenant } from '../../store/record/questions.js';
+import type { ListedRun } from './run-list.js';
 
 /**
  * Shows a listed run, with the status of the record if it is the newest. Empty for another

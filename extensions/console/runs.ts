@@ -29,6 +29,7 @@ import { RetryReply, StopReply } from '../../protocol/replies.js';
 import { RUN_STATUSES } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { readRunDetail, toOperatorRun } from './run.js';
+import { createRunList, type RunFilter, type RunList, type RunPage } from './run-list.js';
 
 const ofRun = { method: 'post', params: OperatorRunPath } as const;
 const REFUSED = ['not_found', 'not_allowed', 'stale_run'] as const;
@@ -48,7 +49,10 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     about: async (call) => ({ ...(await mayRead(call)), person: call.query.owner }),
     handle: async ({ deps, response, query: { limit, cursor, ...filter }, caller }) => {
       const page = { limit, cursor };
-      const found = await listRuns(deps, { ...filter, tenant: caller.tenantId }, page);
+      const { owners } = deps.stateStore;
+      const list = createRunList(deps.executor.temporal);
+      const of = { ...filter, tenant: caller.tenantId };
+      const found = await listRuns(list, owners, of, page);
       const runs = await Promise.all(found.runs.map((run) => toOperatorRun(deps, caller, run)));
       response.json({ runs: runs.flat(), cursor: found.cursor } satisfies OperatorRuns);
     },
@@ -65,8 +69,9 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     about: mayRead,
     handle: async ({ deps, response, query: { groupBy, ...filter }, caller }) => {
       const of = { ...filter, tenant: caller.tenantId };
+      const { count } = createRunList(deps.executor.temporal);
       if (groupBy === 'tenant') {
-        const total = await deps.executor.count(of);
+        const total = await count(of);
         const groups = total === 0 ? [] : [{ value: caller.tenantId ?? '', count: total }];
         response.json({ total, groups } satisfies OperatorRunCount);
         return;
@@ -76,12 +81,12 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       const only = filter[groupBy];
       const values = only === undefined ? wanted : wanted.filter((value) => value === only);
       const [total, ...counts] = await Promise.all([
-        deps.executor.count(of),
-        ...values.map((value) => deps.executor.count({ ...of, [groupBy]: value })),
+        count(of),
+        ...values.map((value) => count({ ...of, [groupBy]: value })),
       ]);
       const groups = values.flatMap((value, at) => {
-        const count = counts[at] ?? 0;
-        return count === 0 ? [] : [{ value, count }];
+        const found = counts[at] ?? 0;
+        return found === 0 ? [] : [{ value, count: found }];
       });
       response.json({ total, groups } satisfies OperatorRunCount);
     },
@@ -181,10 +186,7 @@ const CONVERSATIONS = 20;
 
 const Place = z.tuple([z.string(), z.string()]);
 
-type List = RouteDeps['executor']['list'];
-type RunPage = Awaited<ReturnType<List>>;
-
-interface Wanted extends NonNullable<Parameters<List>[0]> {
+interface Wanted extends RunFilter {
   /** Only runs of this user, by the newest change of their conversation. */
   owner?: string | undefined;
 }
@@ -196,11 +198,12 @@ interface Wanted extends NonNullable<Parameters<List>[0]> {
  * @throws HelixError `invalid_query`, `validation_error` for a cursor of another list
  */
 export async function listRuns(
-  { executor, stateStore: { owners } }: Pick<RouteDeps, 'executor' | 'stateStore'>,
+  { list }: Pick<RunList, 'list'>,
+  owners: RouteDeps['stateStore']['owners'],
   { owner, ...filter }: Wanted,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<RunPage> {
-  if (owner === undefined) return executor.list(filter, { limit, cursor });
+  if (owner === undefined) return list(filter, { limit, cursor });
   const [from, inner] = cursor === undefined ? [] : parsePlace(cursor);
   const at = from === undefined || from === '' ? {} : { cursor: from };
   const page = await owners.page({ owner, tenant: filter.tenant }, { limit: CONVERSATIONS, ...at });
@@ -208,10 +211,7 @@ export async function listRuns(
   const found: RunPage =
     sessions.length === 0
       ? { runs: [] }
-      : await executor.list(
-          { ...filter, sessions },
-          { limit, cursor: inner === '' ? undefined : inner },
-        );
+      : await list({ ...filter, sessions }, { limit, cursor: inner === '' ? undefined : inner });
   if (found.cursor !== undefined) {
     return { runs: found.runs, cursor: formatPlace([from ?? '', found.cursor]) };
   }

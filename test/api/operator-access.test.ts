@@ -1,9 +1,12 @@
+import type { Client } from '@temporalio/client';
 import type { Authorize } from '../../ai-sdk/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import { hasSecond } from '../../api/operator-access.js';
 import type { Route } from '../../api/routes/route.js';
 import type { Role } from '../../protocol/actor.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import type { AuditEntry } from '../../store/contract/audit.js';
 import type { MemoryStores } from '../../store/memory/index.js';
 import { toAct } from '../../runs/record/acts.js';
@@ -26,17 +29,39 @@ let authorize: Authorize | undefined;
 /** What stands in the conversation, and in nothing else that is stored. */
 const SECRET = 'xyzzy';
 
+/** Temporal lists the run to its tenant alone. */
+const isListed = (query: string): boolean =>
+  query.startsWith("AgentTenant = 'acme'") &&
+  /AgentStatus = 'waiting|^(?!.*AgentStatus)/.test(query);
+const workflowService = {
+  countWorkflowExecutions: async ({ query }: { query: string }) => ({
+    count: isListed(query) ? 1 : 0,
+  }),
+  listWorkflowExecutions: async ({ query }: { query: string }) => ({
+    executions: isListed(query) ? [toExecution(workflowIdOf(runId))] : [],
+    nextPageToken: new Uint8Array(),
+  }),
+};
+const toExecution = (workflowId: string) => ({
+  execution: { workflowId },
+  type: { name: WORKFLOW_TYPE },
+  startTime: { seconds: 1 },
+  searchAttributes: { indexedFields: { AgentTenant: { data: Buffer.from('"acme"') } } },
+});
+const TEMPORAL = {
+  taskQueue: 'runs',
+  searchAttributes: true,
+  client: {
+    options: { namespace: 'default' },
+    connection: { withDeadline: (_ms: number, call: () => unknown) => call() },
+    workflowService,
+  } as unknown as Client,
+};
+
 async function start(): Promise<void> {
   const server = await startOnMemory({
     runs: {
-      runList: {
-        list: async ({ tenant }) => ({
-          runs:
-            tenant === 'acme' ? [{ runId, agent: 'tester', status: 'running', startedAt: 1 }] : [],
-        }),
-        count: async ({ tenant, status }) =>
-          tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
-      },
+      temporal: TEMPORAL,
       extensions: [{ name: 'receivers', deliveries: () => FAKE_DELIVERIES }],
     },
     extensions: withSchedules(),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
-import { toUserMessages } from '../../ai-sdk/index.js';
 import { useRuns } from '../support/run-harness.js';
 
 const executed: string[] = [];
@@ -65,34 +64,6 @@ describe('an unanswered question, when the next message comes', () => {
       expect(await runs.decide(old, id, true)).toBe('already_completed');
     }
     expect(executed).toEqual(['done']);
-  });
-
-  it('a retry leaves it open while a message waits, which would be next', async () => {
-    const sessionId = runs.newSessionId();
-    const script = [{ calls: [{ tool: 'pay', id: 'kept' }] }];
-    const run = await runs.begin(sessionId, agent.name, JSON.stringify({ script }));
-    await runs.untilStatus(sessionId, 'waiting_approval');
-    const queued = await stores.store.runs.begin({
-      sessionId,
-      agent: agent.name,
-      owner: 'ann',
-      tenant: 'acme',
-      nonce: 'n',
-      messages: toUserMessages([{ id: 'q', role: 'user', parts: [{ type: 'text', text: 'x' }] }]),
-      policy: 'queue',
-      keepsQuestions: true,
-      now: Date.now(),
-    });
-    expect(queued).toMatchObject({ kind: 'queued' });
-    await expect(runs.executor.retry({ sessionId })).rejects.toMatchObject({
-      code: 'agent_already_running',
-    });
-    expect(await stores.store.sessions.read(sessionId)).toMatchObject({
-      runId: run.runId,
-      stream: 'paused',
-    });
-    await runs.executor.stop(sessionId, { mode: 'abort' });
-    await runs.result(run);
   });
 
   it('the next message abandons nothing once the last answer has come, and finds the run active', async () => {

@@ -330,26 +330,6 @@ describe('what a program does with a run that rests', () => {
     await expect(third.resume()).rejects.toMatchObject({ code: 'not_resumable' });
     await expect(handle.resume()).rejects.toMatchObject({ code: 'stale_run' });
   });
-
-  it('a program repeats a turn, goes back to a checkpoint, and copies up to one', async () => {
-    const first = await executor.execute(agent, 'one');
-    const { sessionId } = first;
-    await first.result();
-    const [checkpoint] = (await stores.store.checkpoints.list(sessionId)).checkpoints;
-    const second = await executor.execute(agent, 'two', { sessionId });
-    await second.result();
-
-    const again = await executor.retry({ sessionId, by: 'ann' });
-    expect(await again.result()).toMatchObject({ status: 'completed', text: 'You said two' });
-    expect(await stores.store.sessions.rows(sessionId, 0)).toHaveLength(4);
-
-    const copy = await executor.branch({ sessionId, checkpointId: checkpoint?.id ?? '' });
-    expect(await stores.store.sessions.rows(copy.sessionId, 0)).toHaveLength(2);
-    expect((await executor.listRuns(copy.sessionId)).map(({ mode }) => mode)).toEqual(['branch']);
-    await expect(executor.retry({ sessionId: 'unknown' })).rejects.toMatchObject({
-      code: 'not_found',
-    });
-  });
 });
 
 it('an executor starts its runs through the client that a program gives it', async () => {

@@ -1,7 +1,8 @@
 import {
   createSweepSession,
-  decideSweep as decide,
+  decideSweep,
   type FoundState,
+  type SweepDecision,
   type SweptSession,
 } from '../../runs/sweep-session.js';
 import { NOTHING, type WorkflowLook } from '../../runs/workflow-look.js';
@@ -42,144 +43,104 @@ function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): Sessio
 }
 
 const START_WITHIN_MS = 900_000;
-const decideSweep = (
-  record: SessionRecord | undefined,
-  workflow: FoundState | undefined,
-  now: number,
-): string => decide(record, workflow, { now, startWithinMs: START_WITHIN_MS });
-
-describe('decideSweep, of a deadline', () => {
-  it('decideSweep settles overdue calls after everything else that keeps the run from continuing', () => {
-    const at = (deadline: number, extra: Partial<SessionRecord> = {}, state?: FoundState) =>
-      decideSweep(recordOf('waiting_tool', { deadline, ...extra }), state ?? 'running', 1_000);
-    expect(at(1_000)).toBe('expire');
-    expect(at(1_001)).toBe('nothing');
-    expect(at(1_000, {}, 'unknown')).toBe('start');
-    expect(at(1_000, {}, 'closed')).toBe('fail');
-  });
-});
-
 const resume = { step: 1, approved: [] };
 const LIVE = [
-  'starting',
-  'running',
-  'waiting_approval',
-  'waiting_tool',
-  'waiting_children',
-] as const;
-const OVER = ['completed', 'failed'] as const;
-const STOPPED = ['interrupted', 'aborted'] as const;
+  ...(['starting', 'running', 'waiting_children'] as const),
+  ...(['waiting_approval', 'waiting_tool'] as const),
+];
 const STATES: (FoundState | undefined)[] = [undefined, 'running', 'resting', 'closed', 'unknown'];
+const LATE = START_WITHIN_MS + 1;
+/** Time of a run that begins later. */
+const AT = 10 * START_WITHIN_MS;
+const later = { waitsUntil: AT };
+const stopped = { stop: { mode: 'abort' }, updatedAt: 1_000 } as const;
+const copy = { runMode: 'branch', updatedAt: 1_000 } as const;
+const answered = { resume, updatedAt: 1_000 };
+const taken = { ...answered, resumeTaken: true };
+const paused = { stream: 'paused' } as const;
 
-describe('decideSweep, of a run that begins later', () => {
-  const later = recordOf('starting', { waitsUntil: 10 * START_WITHIN_MS });
+type Extra = Partial<SessionRecord>;
+type Decided = [RunStatus, Extra, FoundState | undefined, now: number, SweepDecision];
 
-  it('starts a workflow that Temporal does not know, and counts its time from the beginning', () => {
-    for (const now of [2 * START_WITHIN_MS, 11 * START_WITHIN_MS]) {
-      expect(decideSweep(later, 'unknown', now)).toBe('start');
-      expect(decideSweep(later, 'running', now)).toBe('nothing');
-      const hasBegun = now > 10 * START_WITHIN_MS;
-      expect(decideSweep(later, 'resting', now)).toBe(hasBegun ? 'wake' : 'nothing');
-    }
-    expect(decideSweep(later, 'unknown', 11 * START_WITHIN_MS + 1)).toBe('give_up');
-    expect(decideSweep(later, 'closed', 2 * START_WITHIN_MS)).toBe('fail');
-  });
-});
+it.each<Decided>([
+  ...(['completed', 'failed'] as const).flatMap((status) =>
+    STATES.map((state): Decided => [status, {}, state, 0, 'forget']),
+  ),
+  // The workflow of a stopped run may have missed the signal.
+  ...(['interrupted', 'aborted'] as const).flatMap((status): Decided[] => [
+    [status, {}, undefined, 0, 'look'],
+    [status, {}, 'running', 0, 'stop'],
+    [status, {}, 'resting', 0, 'stop'],
+    [status, {}, 'closed', 0, 'forget'],
+    [status, {}, 'unknown', 0, 'forget'],
+    [status, { queued: 1 }, 'running', 0, 'begin'],
+  ]),
+  ...LIVE.flatMap((status): Decided[] => [
+    [status, {}, undefined, 10_001, 'look'],
+    [status, {}, 'unknown', 0, 'start'],
+    [status, {}, 'closed', 0, 'fail'],
+    [status, {}, 'running', 0, 'nothing'],
+  ]),
+  // Overdue calls are settled after everything else that keeps the run from continuing.
+  ['waiting_tool', { deadline: 1_000 }, 'running', 999, 'nothing'],
+  ['waiting_tool', { deadline: 1_000 }, 'running', 1_000, 'expire'],
+  ['waiting_tool', { deadline: 1_000 }, 'unknown', 1_000, 'start'],
+  ['waiting_tool', { deadline: 1_000 }, 'closed', 1_000, 'fail'],
+  // A run is given up if it was not started in time, which counts from its beginning.
+  ['starting', {}, 'unknown', START_WITHIN_MS, 'start'],
+  ['starting', {}, 'unknown', LATE, 'give_up'],
+  ['starting', {}, 'running', LATE, 'nothing'],
+  ['waiting_tool', {}, 'unknown', LATE, 'start'],
+  ['starting', later, 'unknown', LATE, 'start'],
+  ['starting', later, 'running', LATE, 'nothing'],
+  ['starting', later, 'resting', LATE, 'nothing'],
+  ['starting', later, 'closed', LATE, 'fail'],
+  ['starting', later, 'unknown', AT + START_WITHIN_MS, 'start'],
+  ['starting', later, 'running', AT + START_WITHIN_MS, 'nothing'],
+  ['starting', later, 'resting', AT + START_WITHIN_MS, 'wake'],
+  ['starting', later, 'unknown', AT + LATE, 'give_up'],
+  // A fork's copy is continued if its request did not do so; that of a whole conversation is complete.
+  ['interrupted', copy, undefined, 9_000, 'nothing'],
+  ['interrupted', copy, undefined, 9_001, 'continue'],
+  ['interrupted', { ...copy, runMode: 'with_confirmation' }, undefined, 9_001, 'look'],
+  ['completed', copy, undefined, 9_001, 'forget'],
+  // Temporal is asked about a run only if something may be lost.
+  ['starting', {}, undefined, 2_000, 'nothing'],
+  ['starting', {}, undefined, 2_001, 'look'],
+  ['running', {}, undefined, 4_000, 'nothing'],
+  ['running', {}, undefined, 4_001, 'look'],
+  ['running', { deadline: 1 }, undefined, 1, 'look'],
+  ['waiting_tool', paused, undefined, 1, 'look'],
+  ['running', { resume, resumeTaken: false }, undefined, 2_001, 'look'],
+  ['running', { resume, resumeTaken: true }, undefined, 2_001, 'nothing'],
+  ['running', { wakes: [] }, undefined, 2_001, 'look'],
+  // A stop that no writer confirms is enforced.
+  ['running', stopped, 'running', 3_000, 'nothing'],
+  ['running', stopped, undefined, 3_001, 'enforce'],
+  // A run that has not taken its answers for a while is woken; an approved tool may run for long.
+  ['running', answered, 'running', 2_000, 'nothing'],
+  ['running', answered, 'running', 3_001, 'wake'],
+  ['running', answered, 'closed', 9_000, 'fail'],
+  ['running', taken, 'running', 60_000, 'nothing'],
+  // A silent run is woken while nothing is in progress for it, unless an answer may be on its way.
+  ...(['starting', 'running', 'waiting_children'] as const).flatMap((status): Decided[] => [
+    [status, {}, 'resting', 2_000, 'nothing'],
+    [status, {}, 'resting', 2_001, 'wake'],
+    [status, {}, 'running', 60_000, 'nothing'],
+  ]),
+  ['waiting_approval', paused, 'resting', 60_000, 'nothing'],
+  ['waiting_tool', paused, 'resting', 60_000, 'nothing'],
+])(
+  'of a run %s with %j, whose workflow is %s, at %d: %s',
+  (status, extra, state, now, decision) => {
+    const at = { now, startWithinMs: START_WITHIN_MS };
+    expect(decideSweep(recordOf(status, extra), state, at)).toBe(decision);
+  },
+);
 
-describe('decideSweep', () => {
-  it.each(OVER)('decideSweep forgets a session whose run is %s', (status) => {
-    for (const state of STATES) expect(decideSweep(recordOf(status), state, 0)).toBe('forget');
-  });
-
-  it.each(STOPPED)(
-    'decideSweep signals the workflow of a run that is %s unless it is closed',
-    (status) => {
-      expect(decideSweep(recordOf(status), undefined, 0)).toBe('look');
-      expect(decideSweep(recordOf(status), 'running', 0)).toBe('stop');
-      expect(decideSweep(recordOf(status), 'resting', 0)).toBe('stop');
-      expect(decideSweep(recordOf(status), 'closed', 0)).toBe('forget');
-      expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('forget');
-      expect(decideSweep(recordOf(status, { queued: 1 }), 'running', 0)).toBe('begin');
-    },
-  );
-
-  it('decideSweep continues the copy of a fork that was not resumed by its request', () => {
-    const copy = recordOf('interrupted', { runMode: 'branch', updatedAt: 1_000 });
-    expect(decideSweep(copy, undefined, 9_000)).toBe('nothing');
-    expect(decideSweep(copy, undefined, 9_001)).toBe('continue');
-    const stopped = recordOf('interrupted', { runMode: 'with_confirmation', updatedAt: 1_000 });
-    expect(decideSweep(stopped, undefined, 9_001)).toBe('look');
-    expect(decideSweep(recordOf('completed', { runMode: 'branch' }), undefined, 9_001)).toBe(
-      'forget',
-    );
-  });
-
-  it('decideSweep forgets an unknown session', () => {
-    expect(decideSweep(undefined, undefined, 0)).toBe('forget');
-  });
-
-  it.each(LIVE)(
-    'decideSweep asks Temporal about a run that is %s, then starts or ends it',
-    (status) => {
-      expect(decideSweep(recordOf(status), undefined, 10_001)).toBe('look');
-      expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('start');
-      expect(decideSweep(recordOf(status), 'closed', 0)).toBe('fail');
-      expect(decideSweep(recordOf(status), 'running', 0)).toBe('nothing');
-    },
-  );
-
-  it('decideSweep asks about a run only if something may be lost', () => {
-    const look = (status: RunStatus, now: number, extra: Partial<SessionRecord> = {}): string =>
-      decideSweep(recordOf(status, extra), undefined, now);
-    expect([look('starting', 2_000), look('starting', 2_001)]).toEqual(['nothing', 'look']);
-    expect([look('running', 4_000), look('running', 4_001)]).toEqual(['nothing', 'look']);
-    expect(look('running', 1, { deadline: 1 })).toBe('look');
-    expect(look('waiting_tool', 1, { stream: 'paused' })).toBe('look');
-    const answered = { resume, resumeTaken: false };
-    expect(look('running', 2_001, answered)).toBe('look');
-    expect(look('running', 2_001, { resume, resumeTaken: true })).toBe('nothing');
-    expect(look('running', 2_001, { wakes: [] })).toBe('look');
-  });
-
-  it('decideSweep gives up a run that was not started in time, and no other', () => {
-    const late = START_WITHIN_MS + 1;
-    expect(decideSweep(recordOf('starting'), 'unknown', START_WITHIN_MS)).toBe('start');
-    expect(decideSweep(recordOf('starting'), 'unknown', late)).toBe('give_up');
-    expect(decideSweep(recordOf('starting'), 'running', late)).toBe('nothing');
-    // Temporal lost a workflow that had been active.
-    expect(decideSweep(recordOf('waiting_tool'), 'unknown', late)).toBe('start');
-  });
-
-  it('decideSweep enforces a stop that no writer confirms', () => {
-    const stopped = recordOf('running', { stop: { mode: 'abort' }, updatedAt: 1_000 });
-    expect(decideSweep(stopped, 'running', 3_000)).toBe('nothing');
-    expect(decideSweep(stopped, undefined, 3_001)).toBe('enforce');
-  });
-
-  it('decideSweep wakes a run that has not taken its answers for a while', () => {
-    const record = recordOf('running', { resume, updatedAt: 1_000 });
-    expect(decideSweep(record, 'running', 2_000)).toBe('nothing');
-    expect(decideSweep(record, 'running', 3_001)).toBe('wake');
-    expect(decideSweep(record, 'closed', 9_000)).toBe('fail');
-  });
-
-  it('decideSweep wakes a silent run that is active while nothing is in progress for it', () => {
-    for (const status of ['starting', 'running', 'waiting_children'] as const) {
-      expect(decideSweep(recordOf(status), 'resting', 2_001)).toBe('wake');
-      // An answer may be on its way to the workflow.
-      expect(decideSweep(recordOf(status), 'resting', 2_000)).toBe('nothing');
-      expect(decideSweep(recordOf(status), 'running', 60_000)).toBe('nothing');
-    }
-    for (const status of ['waiting_approval', 'waiting_tool'] as const) {
-      const paused = recordOf(status, { stream: 'paused' });
-      expect(decideSweep(paused, 'resting', 60_000)).toBe('nothing');
-    }
-  });
-
-  it('decideSweep leaves a run alone whose approved tool runs for long', () => {
-    const record = recordOf('running', { resume, resumeTaken: true, updatedAt: 1_000 });
-    expect(decideSweep(record, 'running', 60_000)).toBe('nothing');
-  });
+it('a session that does not exist is forgotten', () => {
+  const at = { now: 0, startWithinMs: START_WITHIN_MS };
+  expect(decideSweep(undefined, undefined, at)).toBe('forget');
 });
 
 const lookOf = (isAtWork: boolean, ...children: string[]): WorkflowLook => ({
@@ -189,6 +150,29 @@ const lookOf = (isAtWork: boolean, ...children: string[]): WorkflowLook => ({
   children,
 });
 
+/** Opens the sweep of a session with this record; nothing is expected but looks and signals. */
+function openSession(record: SessionRecord, of: object = {}) {
+  const [done, seen]: [string[], string[]] = [[], []];
+  const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
+  const names = ['startRun', 'endLost', 'endUnstarted', 'enforceStop', 'startNext', 'continueCopy'];
+  const sweep = createSweepSession({
+    store: { sessions: { read: () => Promise.resolve(record) }, waiting: { note: unused } },
+    workflows: {
+      look: () => Promise.resolve(lookOf(true)),
+      wake: (runId: string) => Promise.resolve(void done.push(`wake ${runId}`)),
+      ...of,
+    },
+    ...Object.fromEntries([...names, 'expireCalls'].map((name) => [name, unused])),
+    isHeld: () => Promise.resolve(false),
+    startWithinMs: START_WITHIN_MS,
+    meter: () => undefined,
+    logger: { warn: () => undefined },
+    startRun: ({ runId }: SessionRecord) => Promise.resolve(void done.push(`start ${runId}`)),
+    findUnseen: (runId: string) => seen.push(runId),
+  } as never);
+  return { sweep, done, seen };
+}
+
 /** Returns the seconds until the next sweep, or the session's state. */
 async function againAfter(
   silentMs: number,
@@ -196,32 +180,9 @@ async function againAfter(
   status: RunStatus = 'running',
 ) {
   const record = recordOf(status, { ...extra, updatedAt: Date.now() - silentMs });
-  const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
-  const woken: string[] = [];
-  const sweep = createSweepSession({
-    store: {
-      sessions: { read: () => Promise.resolve(record) },
-      waiting: { note: unused },
-    } as never,
-    workflows: {
-      look: () => Promise.resolve(lookOf(true)),
-      wake: (runId) => Promise.resolve(void woken.push(runId)),
-    },
-    findUnseen: undefined,
-    startRun: unused,
-    endLost: unused,
-    endUnstarted: unused,
-    enforceStop: unused,
-    startNext: unused,
-    continueCopy: unused,
-    expireCalls: unused,
-    isHeld: () => Promise.resolve(false),
-    startWithinMs: START_WITHIN_MS,
-    meter: () => undefined,
-    logger: { warn: () => undefined },
-  });
+  const { sweep, done } = openSession(record);
   const swept = await sweep('s');
-  expect(woken).toEqual(record.resume === undefined ? [] : [record.runId]);
+  expect(done).toEqual(record.resume === undefined ? [] : [`wake ${record.runId}`]);
   return swept.kind === 'active' ? Math.round(swept.againMs / 1_000) : swept;
 }
 
@@ -248,31 +209,11 @@ describe('a sweep of a run that waits for sub-agents', () => {
   /** Returns the woken runs; `looks` limits the sweep's requests to Temporal. */
   async function wokenOf(runs: Record<string, WorkflowLook>, looks = Infinity): Promise<string[]> {
     const record = recordOf('waiting_children', { updatedAt: Date.now() - 60_000 });
-    const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
-    const woken: string[] = [];
-    const seen: string[] = [];
-    const sweep = createSweepSession({
-      store: { sessions: { read: () => Promise.resolve(record) } } as never,
-      workflows: {
-        look: (runId) => Promise.resolve(runs[runId] ?? lookOf(true)),
-        wake: (runId) => Promise.resolve(void woken.push(runId)),
-      },
-      findUnseen: (runId) => seen.push(runId),
-      startRun: unused,
-      endLost: unused,
-      endUnstarted: unused,
-      enforceStop: unused,
-      startNext: unused,
-      continueCopy: unused,
-      expireCalls: unused,
-      isHeld: () => Promise.resolve(false),
-      startWithinMs: START_WITHIN_MS,
-      meter: () => undefined,
-      logger: { warn: () => undefined },
-    });
+    const look = (runId: string) => Promise.resolve(runs[runId] ?? lookOf(true));
+    const { sweep, done, seen } = openSession(record, { look });
     await sweep('s', { looks, starts: 1 });
     expect(seen).toEqual(Object.keys(runs).slice(0, 50));
-    return woken;
+    return done.map((act) => act.replace('wake ', ''));
   }
 
   const ROOT = 's:1-x';
@@ -297,18 +238,7 @@ describe('a sweep of a run that waits for sub-agents', () => {
 it('a run that Temporal lost is started again, and it and its sub-agents are woken then', async () => {
   const wakes = [{ sessionId: 's.x', runId: 's.x:1-y', resume }];
   const record = recordOf('running', { updatedAt: 0, wakes });
-  const done: string[] = [];
-  const sweep = createSweepSession({
-    store: { sessions: { read: () => Promise.resolve(record) } } as never,
-    workflows: {
-      look: () => Promise.resolve(NOTHING),
-      wake: (runId: string) => Promise.resolve(void done.push(`wake ${runId}`)),
-    },
-    startRun: ({ runId }: SessionRecord) => Promise.resolve(void done.push(`start ${runId}`)),
-    isHeld: () => Promise.resolve(false),
-    startWithinMs: START_WITHIN_MS,
-    meter: () => undefined,
-  } as never);
+  const { sweep, done } = openSession(record, { look: () => Promise.resolve(NOTHING) });
   expect(await sweep('s')).toMatchObject({ kind: 'active' });
   expect(done).toEqual(['start s:1-x', 'wake s:1-x', 'wake s.x:1-y']);
 });

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { toDeliveryPrefix } from '../../runs/deliveries.js';
-import { eraseWorkflows } from '../../runs/erase-workflows.js';
+import { eraseWorkflows } from '../../runs/erase.js';
 
 const NOT_FOUND = 5;
 

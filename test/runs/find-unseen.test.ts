@@ -1,5 +1,5 @@
 import { AgentRegistry } from '../../agents/index.js';
-import { createRunStart } from '../../runs/run-start.js';
+import { createStarts } from '../../runs/starts.js';
 import { createFindUnseen } from '../../runs/unseen-attempts.js';
 import type { StartedAttempt, WorkflowLook } from '../../runs/workflow-look.js';
 import { createTestAgent } from '../support/test-agent.js';
@@ -167,15 +167,17 @@ it.each([
   [[], false],
   [['worker'], true],
 ])('with the holders %j of leases a run counts on them: %s', async (holders, hasLeases) => {
-  const toStart = createRunStart({
+  const run = { sessionId: 's-1', runId: 's-1:1-a', agent: 'tester', turn: 1, status: 'starting' };
+  const no = () => Promise.resolve(false);
+  const { startOf } = createStarts({
     store: {
-      sessions: { read: () => Promise.resolve(undefined) },
+      sessions: { read: () => Promise.resolve(run) },
       leases: { of: () => ({ holders: () => Promise.resolve(holders) }) },
-    } as never,
+    },
+    pauses: { hold: no, isHeld: no },
     workflows: { namespace: 'default' },
     agents: new AgentRegistry([createTestAgent().agent]),
     searchAttributes: false,
-  });
-  const run = { sessionId: 's-1', runId: 's-1:1-a', agent: 'tester', turn: 1, from: undefined };
-  expect(await toStart(run as never)).toMatchObject({ input: { hasLeases } });
+  } as never);
+  expect(await startOf(run.sessionId, run.runId)).toMatchObject({ input: { hasLeases } });
 });

@@ -141,7 +141,7 @@ describe('retry', () => {
     await session.begin({ messages: [userMessage('u2')], ...waits });
     const retry = runs.executor.retry({ sessionId: session.id });
     await expect(retry).rejects.toMatchObject({ code: 'agent_already_running' });
-    const asks = { status: 'waiting_approval', queued: 1 };
+    const asks = { status: 'waiting_approval', stream: 'paused', queued: 1 };
     expect(await stores.store.sessions.read(session.id)).toMatchObject(asks);
   });
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AgentRegistry } from '../../agents/index.js';
 import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
-import { createRunList } from '../../runs/run-list.js';
+import { createRunList } from '../../extensions/console/run-list.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AgentState } from '../../protocol/run.js';
@@ -83,7 +83,7 @@ describe('a run that begins later', () => {
     for (const path of [`agent/status?sessionId=${sessionId}`, `chat/${sessionId}/snapshot`]) {
       expect(await (await get(`/api/${path}`)).json()).toMatchObject({ run: standing });
     }
-    const list = createRunList(runs.client, runs.taskQueue);
+    const list = createRunList(runs.executor.temporal);
     await until('the list has it', async () => {
       const { runs: listed } = await list.list({ status: 'starting' }, { limit: 100 });
       return listed.some((each) => each.runId === runId);

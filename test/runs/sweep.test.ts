@@ -1,7 +1,7 @@
 import { plant, plantSilence } from '../support/stored-record.js';
 import { createFindClosed } from '../../runs/find-closed.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { type DueList, DUE_SHARDS, dueShardOf } from '../../store/contract/due.js';
+import { type DueList, dueShardOf } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
@@ -180,7 +180,7 @@ describe('the sweep', () => {
     expect(await runs.result(next)).toMatchObject({ status: 'completed' });
   });
 
-  it('the sweep notes a waiting run whose workflow was terminated, by a query for such', async () => {
+  it('the sweep notes a waiting run whose workflow was terminated, by a query for such, and ends it', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
@@ -194,6 +194,7 @@ describe('the sweep', () => {
     });
     await runs.sweepDue();
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
+    expect(await runs.decide(run, `${id}-c`, true)).toBe('already_completed');
   });
 
   it('the sweep carries out a stop that no writer confirmed, and whose request died', async () => {
@@ -210,16 +211,6 @@ describe('the sweep', () => {
     });
     await runs.sweep(id);
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
-  });
-
-  it('the sweep ends a waiting run whose workflow was terminated', async () => {
-    const id = runs.newSessionId();
-    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
-    await runs.untilStatus(id, 'waiting_approval');
-    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
-    await runs.sweep(id);
-    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
-    expect(await runs.decide(run, `${id}-c`, true)).toBe('already_completed');
   });
 
   it('the sweep ends a run whose workflow was terminated before it did anything', async () => {
@@ -319,18 +310,6 @@ describe('the sweep', () => {
     await makeDue(session.id);
     await runs.sweepDue();
     await runs.untilStatus(session.id, 'running', 'completed');
-  });
-
-  it('the sweep takes what is due in each of its shards', async () => {
-    const ofShards = new Map<number, string>();
-    for (let n = 0; ofShards.size < DUE_SHARDS; n += 1) {
-      const id = `${runs.newSessionId()}-${String(n)}`;
-      ofShards.set(dueShardOf(id), id);
-    }
-    const ids = [...ofShards.values()];
-    await Promise.all(ids.map((id) => runs.due.note(id, -1_000)));
-    await runs.sweepDue();
-    expect(await Promise.all(ids.map(whereListed))).toEqual(ids.map(() => 'routine'));
   });
 
   it('the sweep does not lose sight of a session that is noted while it is looked at', async () => {

@@ -99,8 +99,6 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         retry: notPlayed,
         branch: notPlayed,
         fork: notPlayed,
-        list: notPlayed,
-        count: notPlayed,
         pauses: { ...QUIET_PAUSES, isHeld: () => Promise.resolve(false) },
         uploads: { upload: notPlayed, removeFile: notPlayed },
       },

@@ -118,12 +118,14 @@ export async function createRunHarness(
   const { store, streamManager } = stores;
   const registry = new AgentRegistry(agents);
   const workflows = createRunWorkflows(client, taskQueue);
+  const searchAttributes = await registerSearchAttributes(connection, 'default');
   const executor = createRuns({
     store,
     streamManager,
     workflows,
     agents: registry,
-    searchAttributes: await registerSearchAttributes(connection, 'default'),
+    temporal: { client, taskQueue, searchAttributes },
+    searchAttributes,
     modelName: 'fake:1',
     sessionUrl: (sessionId) => `http://page/${sessionId}`,
     ...(notify !== undefined && {

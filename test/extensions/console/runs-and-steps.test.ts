@@ -1,7 +1,7 @@
 import { listRuns } from '../../../extensions/console/runs.js';
 import { readStep } from '../../../extensions/console/step.js';
 import type { RouteDeps } from '../../../api/deps.js';
-import type { RunFilter, RunPage } from '../../../runs/run-list.js';
+import type { RunFilter, RunPage } from '../../../extensions/console/run-list.js';
 import type { NewCall } from '../../../store/contract/call-record.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
@@ -79,19 +79,19 @@ describe('listRuns', () => {
       const run = { runId: sessionId, agent: 'lab', status: 'running' as const, startedAt: 1 };
       return Promise.resolve({ runs: [run], ...(page.cursor === undefined && { cursor: 'more' }) });
     };
-    const deps = { executor: { list }, stateStore: store } as unknown as RouteDeps;
+    const { owners } = store;
     let cursor: string | undefined;
     let pages = 0;
     do {
-      const page = await listRuns(deps, { owner: 'ann' }, { limit: 5, cursor });
+      const page = await listRuns({ list }, owners, { owner: 'ann' }, { limit: 5, cursor });
       ({ cursor } = page);
       pages += 1;
     } while (cursor !== undefined);
     expect(pages).toBe(4);
     expect(new Set(asked.flatMap(({ sessions = [] }) => sessions))).toEqual(new Set(own));
-    expect(await listRuns(deps, { owner: 'eve' }, { limit: 5 })).toEqual({ runs: [] });
+    expect(await listRuns({ list }, owners, { owner: 'eve' }, { limit: 5 })).toEqual({ runs: [] });
     await expect(
-      listRuns(deps, { owner: 'ann' }, { limit: 5, cursor: 'of another list' }),
+      listRuns({ list }, owners, { owner: 'ann' }, { limit: 5, cursor: 'of another list' }),
     ).rejects.toMatchObject({ code: 'validation_error' });
   });
 });

@@ -1,15 +1,14 @@
-import type { Client } from '@temporalio/client';
-import { HelixError } from '../protocol/errors.js';
-import { workflowIdOf } from '../protocol/ids.js';
-import { isTerminal, RUN_STATUSES, type RunStatus } from '../protocol/run.js';
-import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { HelixError } from '../../protocol/errors.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { isTerminal, RUN_STATUSES, type RunStatus } from '../../protocol/run.js';
+import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import {
   isRefusedForGood,
-  unlisted,
-  withinDeadline,
   toMs,
+  withinDeadline,
+  type RunsHost,
   type Timestamp,
-} from './temporal-calls.js';
+} from '../../runs/extension.js';
 
 /** Filter of a tenant's runs; a run has to match every field. */
 export interface RunFilter {
@@ -60,7 +59,10 @@ export interface RunList {
 const LIST_MS = 5_000;
 const PREFIX = workflowIdOf('');
 
-export function createRunList(client: Client, taskQueue: string): RunList {
+/** @throws HelixError `unavailable` where runs have no search attributes */
+export function createRunList(temporal: RunsHost['temporal']): RunList {
+  if (temporal?.searchAttributes !== true) throw unlisted();
+  const { client, taskQueue } = temporal;
   const { namespace } = client.options;
 
   async function ask<T>(filter: RunFilter, request: () => Promise<T>): Promise<T> {
@@ -104,6 +106,11 @@ export function createRunList(client: Client, taskQueue: string): RunList {
       return Number(count);
     },
   };
+}
+
+function unlisted(cause?: unknown): HelixError {
+  const text = 'Runs cannot be listed: this server lacks their search attributes.';
+  return new HelixError('unavailable', text, { cause });
 }
 
 /**

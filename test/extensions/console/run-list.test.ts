@@ -1,6 +1,7 @@
-import { toListed, toRunQuery } from '../../runs/run-list.js';
-import { workflowIdOf } from '../../protocol/ids.js';
-import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import type { Client } from '@temporalio/client';
+import { createRunList, toListed, toRunQuery } from '../../../extensions/console/run-list.js';
+import { workflowIdOf } from '../../../protocol/ids.js';
+import { WORKFLOW_TYPE } from '../../../protocol/temporal-names.js';
 
 const OWN = "AgentTenant = 'acme'";
 
@@ -56,4 +57,12 @@ describe('a run that is listed without a tenant', () => {
     expect(list(`${'a'.repeat(16)}~s:1-x`)).toEqual([]);
     expect(list('s:1-x')).toMatchObject([{ runId: 's:1-x' }]);
   });
+});
+
+it('runs without search attributes are not listed', () => {
+  const temporal = { client: {} as Client, taskQueue: 'q', searchAttributes: false };
+  const unlisted: unknown = expect.objectContaining({ code: 'unavailable' });
+  for (const engine of [undefined, temporal]) {
+    expect(() => createRunList(engine)).toThrow(unlisted as Error);
+  }
 });
