@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import { HEADERS } from '../../protocol/wire-names.js';
 import { loadSnapshot, type Snapshot } from '../support/chat-client.js';
 import { expectAlternating, toComparable } from '../support/compare-messages.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, type Product } from '../support/product.js';
 import type { Browser, Kit, LoggedRequest, MountOptions } from './browser.js';
 import { toTab, type Tab } from './tab.js';
@@ -77,11 +78,7 @@ export function openStage(
     },
     stored: () => loadSnapshot(url, sessionId, isStatic ? STATIC_PARTS : {}),
     post: async (path, body = {}) => {
-      const response = await fetch(`${url}/api/chat/${sessionId}/${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
+      const response = await postJson(`${url}/api/chat/${sessionId}/${path}`, body);
       await response.arrayBuffer();
       return response.status;
     },

@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { charge } from '../support/lab-calls.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -15,11 +16,7 @@ function script(...entries: object[]): string {
 }
 
 async function post(path: string, body: object): Promise<{ status: number; body: Reply }> {
-  const response = await fetch(`${product.url}/api/agent/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const response = await postJson(`${product.url}/api/agent/${path}`, body);
   return { status: response.status, body: (await response.json()) as Reply };
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge } from '../support/lab-calls.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
@@ -117,13 +118,9 @@ describe('an edit', () => {
   const say = (...script: object[]): string => JSON.stringify({ script });
 
   async function post(sessionId: string, id: string, text: string, messageId?: string) {
-    const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=lab`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        message: { id, role: 'user', parts: [{ type: 'text', text }] },
-        ...(messageId !== undefined && { messageId }),
-      }),
+    const response = await postJson(`${product.url}/api/chat/${sessionId}?agent=lab`, {
+      message: { id, role: 'user', parts: [{ type: 'text', text }] },
+      ...(messageId !== undefined && { messageId }),
     });
     return { status: response.status, text: await response.text() };
   }

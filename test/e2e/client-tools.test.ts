@@ -7,6 +7,7 @@ import {
   untilAsked,
 } from '../support/chat-client.js';
 import { charge } from '../support/lab-calls.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -15,11 +16,7 @@ const locate = (id: string): object => ({ tool: 'locate', id, args: { question: 
 const product = useProduct();
 
 async function post(path: string, body: object): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(`${product.url}/api/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const response = await postJson(`${product.url}/api/${path}`, body);
   return { status: response.status, body: await response.json() };
 }
 

@@ -2,6 +2,7 @@ import { openAsked } from '../support/asked-chat.js';
 import { loadSnapshot, toScript, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge } from '../support/lab-calls.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -26,10 +27,8 @@ async function postRaw(
   message: { id: string; text: string },
 ): Promise<{ status: number; code: unknown; ms: number }> {
   const startedAt = Date.now();
-  const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=lab`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message: { ...message, role: 'user', content: message.text } }),
+  const response = await postJson(`${product.url}/api/chat/${sessionId}?agent=lab`, {
+    message: { ...message, role: 'user', content: message.text },
   });
   const body = (await response.json()) as { error: string; code: string };
   return { status: response.status, code: body.code, ms: Date.now() - startedAt };

@@ -3,6 +3,7 @@ import type { SessionEvent } from '../../protocol/http.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { HOOKS, loadHookPage, openHookPage } from '../support/hook-page.js';
 import { toComparable } from '../support/compare-messages.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { renderHook } from '../support/render-hook.js';
 import { until } from '../support/until.js';
@@ -48,11 +49,7 @@ it.each(HOOKS)(
     await until('two connections have sent the status', () => seen.length >= 2);
     expect(seen[0]).toMatchObject({ status: 'paused', pending: [{ toolCallId: 'c1' }] });
 
-    await fetch(`${url}/api/chat/${sessionId}/pending/c1`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ approved: true }),
-    });
+    await postJson(`${url}/api/chat/${sessionId}/pending/c1`, { approved: true });
     await until('the end', () => followed.current.event?.run.status === 'completed');
     expect(followed.current.event?.pending).toEqual([]);
     expect(followed.current.error).toBeUndefined();
@@ -79,11 +76,7 @@ it.each(HOOKS)(
     );
     await until('the question is shown', () => page.reply() === 'Slowly.');
     await page.rests();
-    await fetch(`${url}/api/chat/${sessionId}/pending/c1`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ approved: true }),
-    });
+    await postJson(`${url}/api/chat/${sessionId}/pending/c1`, { approved: true });
     for (const each of [page, other]) {
       await until('the end is shown', () => each.reply().endsWith('Charged.'));
       await each.rests();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { describedBody } from '../support/described-body.js';
+import { postJson } from '../support/post-json.js';
 import { useProduct } from '../support/product.js';
 import { connectRaw } from '../support/raw-http.js';
 import { almostRequests } from './fuzz/almost-requests.js';
@@ -142,10 +143,8 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
 
   it('the API is still running, and still answers', async () => {
     expect(await product.isReady()).toBe(true);
-    const response = await fetch(`${product.url}/api/chat/afterwards`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } }),
+    const response = await postJson(`${product.url}/api/chat/afterwards`, {
+      message: { id: 'u1', role: 'user', content: 'hi' },
     });
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('data: [DONE]');

@@ -14,6 +14,7 @@ import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge } from '../support/lab-calls.js';
 import { until } from '../support/until.js';
 import { LAB_AGENTS, type LabAgent } from '../support/lab-agents.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
@@ -212,11 +213,7 @@ const WHOLE_TURN: ScenarioOfAnyShape = { act: ({ client }) => client.chat.sendMe
 
 /** Posts without the page, and waits for the end of the response. */
 async function post({ url, sessionId }: Page, path: string, body: object): Promise<void> {
-  const response = await fetch(`${url}/api/${path.replace('$', sessionId)}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const response = await postJson(`${url}/api/${path.replace('$', sessionId)}`, body);
   const text = await response.text();
   if (!response.ok) throw new Error(`${path}: ${String(response.status)} ${text}`);
 }

@@ -15,6 +15,7 @@ import {
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { LAB_AGENTS, type LabAgent } from '../support/lab-agents.js';
 import { charge } from '../support/lab-calls.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
 import { storedCall, storedRecord } from '../support/stored-record.js';
@@ -215,11 +216,7 @@ describe('kill -9 of the worker', () => {
     expect(callsOf(messages.at(-1))).toMatchObject([
       { state: 'output-error', errorText: 'client_tool_deadline_exceeded' },
     ]);
-    const answer = await fetch(`${url}/api/chat/${sessionId}/pending/c1`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ result: 'so' }),
-    });
+    const answer = await postJson(`${url}/api/chat/${sessionId}/pending/c1`, { result: 'so' });
     const { code } = (await answer.json()) as { code?: string };
     expect([answer.status, code]).toEqual([409, 'late_answer_after_timeout']);
   });

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { charge } from '../support/lab-calls.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { scrape, type Scrape } from '../support/scrape.js';
 import { postMessage } from '../support/sse-reader.js';
@@ -17,13 +18,9 @@ const scrapeOf = async (role: 'api' | 'worker'): Promise<Scrape> => scrape(await
 /** Plays a script of the lab agent until the reply rests. */
 async function play(sessionId: string, script: object[], agent = 'lab'): Promise<void> {
   const text = JSON.stringify({ script });
-  const reply = await fetch(`${product.url}/api/chat/${sessionId}?agent=${agent}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      id: sessionId,
-      messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
-    }),
+  const reply = await postJson(`${product.url}/api/chat/${sessionId}?agent=${agent}`, {
+    id: sessionId,
+    messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
   });
   await reply.text();
 }

@@ -4,6 +4,7 @@ import { useCommandLine, type CommandLine } from '../support/command-line.js';
 import { deliveriesAbout, sendAgain, untilNotTaken } from '../support/delivery-workflows.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
+import { postJson } from '../support/post-json.js';
 import { sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -71,11 +72,7 @@ const statusOf = async (runId: string): Promise<string> =>
   (await readOperator<{ status: string }>(product, `runs/${runId}`)).status;
 
 const answer = (sessionId: string): Promise<Response> =>
-  fetch(`${product.url}/api/chat/${sessionId}/pending/c1`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ approved: false, reason: 'no' }),
-  });
+  postJson(`${product.url}/api/chat/${sessionId}/pending/c1`, { approved: false, reason: 'no' });
 
 /** Posts a link's form and returns the status and, if refused, the code. */
 async function decide(token: string, decision = 'approve'): Promise<[number, string?]> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { startCommand, type RunningCommand } from '../support/command-line.js';
 import { createOwnProject, type OwnProject } from '../support/own-project.js';
+import { postJson } from '../support/post-json.js';
 import { sharedTemporal } from '../support/product.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
@@ -75,13 +76,9 @@ async function takeOver(tools: string): Promise<void> {
 /** Starts a turn with a scripted model; resolves once the reply begins. */
 async function post(id: string, script: unknown[], agent = 'own'): Promise<Response> {
   const text = JSON.stringify({ script });
-  const response = await fetch(`${url}/api/chat/${id}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      agent,
-      messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
-    }),
+  const response = await postJson(`${url}/api/chat/${id}`, {
+    agent,
+    messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
   });
   expect([response.status, response.headers.get('content-type')]).toEqual([
     200,

@@ -4,6 +4,7 @@ import { createKeySpace } from '../../store/redis/keys.js';
 import { CLIENTS, loadChat, loadSnapshot, openChat, toScript } from '../support/chat-client.js';
 import { useCommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
@@ -84,11 +85,7 @@ describe('a paused agent', () => {
     await Promise.all([product.startApi(), product.startWorker()]);
     const [first = '', stopped = ''] = ids;
     await until('it is ready', product.isReady);
-    await fetch(`${url}/api/chat/${stopped}/stop`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{}',
-    });
+    await postJson(`${url}/api/chat/${stopped}/stop`, {});
     const keys = createKeySpace();
     const dueIn = async (id: string): Promise<number> => {
       const { urgent } = keys.due(`default/${product.taskQueue}`, dueShardOf(id));

@@ -1,5 +1,6 @@
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
+import { postJson } from '../support/post-json.js';
 
 const product = useProduct();
 
@@ -23,11 +24,7 @@ async function play(sessionId: string, id: string): Promise<void> {
   });
   const script = [echo(1), echo(2), { say: 'Both echoed.' }];
   const message = { id, role: 'user', parts: [{ type: 'text', text: JSON.stringify({ script }) }] };
-  const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=lab`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message }),
-  });
+  const response = await postJson(`${product.url}/api/chat/${sessionId}?agent=lab`, { message });
   await response.text();
   await untilCompleted(sessionId);
 }
@@ -130,11 +127,7 @@ describe('doing again, over HTTP', () => {
     const text = JSON.stringify({ script });
     const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text }] };
     const post = (trigger: string): Promise<Response> =>
-      fetch(`${product.url}/api/chat/${id}?agent=lab`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ message, trigger }),
-      });
+      postJson(`${product.url}/api/chat/${id}?agent=lab`, { message, trigger });
     await (await post('submit-message')).text();
     const again = await Promise.all([1, 2, 3].map(() => post('regenerate-message')));
     const late = await post('regenerate-message');

@@ -15,6 +15,7 @@ import {
 } from '../support/chat-client.js';
 import { runCommand } from '../support/command-line.js';
 import { charge } from '../support/lab-calls.js';
+import { postJson } from '../support/post-json.js';
 import { startProcess } from '../support/process.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { filesIn, makeCertificate } from '../support/redis-certificate.js';
@@ -174,10 +175,8 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
     const other = openChat(CLIENT_7, { url: product.url, sessionId: newSessionId() });
     await other.chat.sendMessage(toScript({ say: 'as ever' }));
     expect(other.reply()).toContain('as ever');
-    const answered = await fetch(`${product.url}/api/chat/${waiting}/pending/c1`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ approved: true }),
+    const answered = await postJson(`${product.url}/api/chat/${waiting}/pending/c1`, {
+      approved: true,
     });
     expect(answered.status).toBe(202);
   }, 120_000);
@@ -187,11 +186,7 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
     temporal.accept(apiKey);
     const late = newSessionId();
     const message = { id: 'u1', role: 'user', content: 'hi' };
-    const reply = await fetch(`${product.url}/api/chat/${late}?agent=lab`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ message }),
-    });
+    const reply = await postJson(`${product.url}/api/chat/${late}?agent=lab`, { message });
     expect(reply.status).toBe(200);
     await reply.body?.cancel();
     await restart({ ...withKey(apiKey), TEMPORAL_CODEC_KEYS: `${NEW_KEY},${OLD_KEY}` });

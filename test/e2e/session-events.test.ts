@@ -2,6 +2,7 @@ import type { SessionEvent } from '../../protocol/http.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
+import { postJson } from '../support/post-json.js';
 
 const product = useProduct();
 
@@ -34,11 +35,7 @@ async function watch(sessionId: string) {
 }
 
 const answer = (sessionId: string, call: string, body: object): Promise<Response> =>
-  fetch(`${product.url}/api/chat/${sessionId}/pending/${call}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  postJson(`${product.url}/api/chat/${sessionId}/pending/${call}`, body);
 
 describe('GET /chat/:sessionId/events', () => {
   it('session events report questions, answers from elsewhere, ends and new turns, across pauses', async () => {
@@ -72,12 +69,8 @@ describe('GET /chat/:sessionId/events', () => {
     await postMessage(product.url, sessionId, { id: 'u1', text: slow });
     const page = await watch(sessionId);
     const failing = script({ fail: { status: 401 } });
-    const queued = await fetch(`${product.url}/api/chat/${sessionId}?busy=queue`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        message: { id: 'u2', role: 'user', parts: [{ type: 'text', text: failing }] },
-      }),
+    const queued = await postJson(`${product.url}/api/chat/${sessionId}?busy=queue`, {
+      message: { id: 'u2', role: 'user', parts: [{ type: 'text', text: failing }] },
     });
     const { queue } = await page.sees('the queue', (event) => event.queue.length === 1);
     expect(queue[0]).toMatchObject({ id: 'u2', mode: 'queue' });

@@ -11,6 +11,7 @@ import {
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { openHistories, type Histories } from '../support/history-of.js';
 import { charge } from '../support/lab-calls.js';
+import { postJson } from '../support/post-json.js';
 import { printFigure } from '../support/print-figure.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { scrape, type Scrape } from '../support/scrape.js';
@@ -202,10 +203,8 @@ describe('a worker that is killed', () => {
     });
     const before = (await histories.of(asking)).length;
     const answeredAt = performance.now();
-    const answer = await fetch(`${shared.product.url}/api/chat/${asking}/pending/c1`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ approved: true }),
+    const answer = await postJson(`${shared.product.url}/api/chat/${asking}/pending/c1`, {
+      approved: true,
     });
     expect(answer.status).toBe(202);
     await shared.untilStatus(asking, 'completed');

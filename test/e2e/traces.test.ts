@@ -4,6 +4,7 @@ import type { OperatorRunDetail } from '../../protocol/operator.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { readOperator } from '../support/lab-run.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import {
   startSpanReceiver,
@@ -259,11 +260,7 @@ describe('traces', () => {
   it('a run that is stopped while it waits, or speaks, is traced once', async () => {
     await oneWorker();
     const stop = async (sessionId: string): Promise<void> => {
-      const { status } = await fetch(`${product.url}/api/chat/${sessionId}/stop`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{}',
-      });
+      const { status } = await postJson(`${product.url}/api/chat/${sessionId}/stop`, {});
       expect(status).toBe(202);
       await until('it is stopped', async () => (await statusOf(sessionId)) === 'interrupted');
       const runId = (await storedRecord(product.redis, sessionId))?.run.id ?? '';

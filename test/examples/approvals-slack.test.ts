@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -50,12 +51,8 @@ const messagesOf = (name: string): SlackMessage[] =>
 
 it('a refund that waits is shown in the channel, and to those on call if no answer comes', async () => {
   const sessionId = newSessionId();
-  const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=support`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      message: { id: 'u1', role: 'user', content: 'I want a refund of $20 for order 1042.' },
-    }),
+  const response = await postJson(`${product.url}/api/chat/${sessionId}?agent=support`, {
+    message: { id: 'u1', role: 'user', content: 'I want a refund of $20 for order 1042.' },
   });
   await response.text();
   const [message] = await until('the channel hears of it', async () => {

@@ -3,6 +3,7 @@ import type { RunStatus } from '../../protocol/run.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/page-driver.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
+import { postJson } from '../support/post-json.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
@@ -13,11 +14,7 @@ const CHARGE = [ask('charge', { amount: 5 }), { say: 'well' }];
 const begin = (): Promise<string> => runLab(product, CHARGE);
 
 const answer = (runId: string): Promise<Response> =>
-  fetch(`${product.url}/api/operator/waiting/${sessionOf(runId)}/c1`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ approved: true }),
-  });
+  postJson(`${product.url}/api/operator/waiting/${sessionOf(runId)}/c1`, { approved: true });
 
 async function decisionOf(runId: string): Promise<unknown> {
   const path = `runs/${encodeURIComponent(runId)}`;

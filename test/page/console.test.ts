@@ -2,6 +2,7 @@ import type { OperatorRunDetail, OperatorRuns } from '../../protocol/operator.js
 import { findProblems } from '../support/axe.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
 import { openConsole, type ConsolePage } from '../support/page-driver.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
@@ -17,10 +18,8 @@ const readRun = (runId: string): Promise<OperatorRunDetail> =>
 /** Begins a run and disconnects, which stops nothing. */
 async function beginLab(script: object[]): Promise<string> {
   const message = { id: 'u1', role: 'user', content: JSON.stringify({ script }) };
-  const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message }),
+  const response = await postJson(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
+    message,
   });
   await response.body?.cancel();
   return response.headers.get('x-run-id') ?? '';

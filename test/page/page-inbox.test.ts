@@ -3,6 +3,7 @@ import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { findProblems } from '../support/axe.js';
 import { openPage } from '../support/page-driver.js';
+import { postJson } from '../support/post-json.js';
 import { newSessionId } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
@@ -13,10 +14,8 @@ const product = useOwnUser('operator');
 /** Begins a conversation that waits for a person; returns its id. */
 async function waiting(agent: string, content: string): Promise<string> {
   const sessionId = newSessionId();
-  const reply = await fetch(`${product.url}/api/chat/${sessionId}?agent=${agent}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message: { id: 'u1', role: 'user', content } }),
+  const reply = await postJson(`${product.url}/api/chat/${sessionId}?agent=${agent}`, {
+    message: { id: 'u1', role: 'user', content },
   });
   await reply.text();
   return sessionId;

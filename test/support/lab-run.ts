@@ -1,5 +1,6 @@
 import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { newSessionId } from './product.js';
+import { postJson } from './post-json.js';
 
 /** Begins a run of the lab agent and reads its reply to the end. Returns the run's id. */
 export async function runLab(
@@ -10,10 +11,8 @@ export async function runLab(
   id = 'u1',
 ): Promise<string> {
   const content = JSON.stringify({ script });
-  const response = await fetch(`${url}/api/chat/${sessionId}?agent=${agent}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message: { id, role: 'user', content } }),
+  const response = await postJson(`${url}/api/chat/${sessionId}?agent=${agent}`, {
+    message: { id, role: 'user', content },
   });
   await response.text();
   return response.headers.get('x-run-id') ?? '';
