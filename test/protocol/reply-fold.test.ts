@@ -1,4 +1,3 @@
-import type { StreamMessage } from '../../protocol/chunk.js';
 import { createReplyFold } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import type { Bare } from '../support/fake-call.js';
@@ -10,7 +9,7 @@ const source = { sourceId: 's', title: 'A source' };
 function fold(...bare: Bare[]): AssistantPart[] {
   const { parts, accept } = createReplyFold();
   const base = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
-  for (const chunk of bare) accept({ ...chunk, ...base } as StreamMessage);
+  for (const chunk of bare) accept({ ...chunk, ...base });
   return parts;
 }
 
