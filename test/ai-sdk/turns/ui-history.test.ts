@@ -12,7 +12,7 @@ import {
 } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';
-import { ask, asking, startAsking, user } from '../reply/ask.js';
+import { ask, asking, createAsking, user } from '../reply/ask.js';
 
 const ids = (messages: readonly { id: string }[]): string[] => messages.map(({ id }) => id);
 
@@ -82,7 +82,7 @@ describe('a conversation in pages', () => {
   });
 
   it('history is read by the person whose conversation it is', async () => {
-    const runtime = createFakeRuntime(asking);
+    const runtime = createAsking();
     const deps = { ...runtime, defaultAgent: 'lab' };
     const params = { sessionId: 's2', messages: [user('u1')], userId: 'ann' };
     await (await handleChatStream(deps, params)).text();
@@ -106,7 +106,8 @@ describe('a conversation in pages', () => {
   });
 
   it('history has the turn that waits for people, and not the one that is being written', async () => {
-    const waiting = await startAsking();
+    const waiting = createFakeRuntime(asking);
+    await ask(waiting, [user('u1')]);
     const [, reply] = await loadAllUIMessages(waiting.stateStore, 's1');
     expect(JSON.stringify(reply)).toContain('approval-requested');
     const session = waiting.sessions.get('s1');
