@@ -110,6 +110,31 @@ describe('the activities of answers', () => {
     expect(gone).toEqual({ do: 'done', step: 0, status: 'superseded' });
   });
 
+  it('a look settles the overdue calls of its run, and leaves those of sub-agents to theirs', async () => {
+    const stores = await openTestStores();
+    const { agent } = createAsker();
+    const { look } = createActivities({
+      ...stores,
+      agents: new AgentRegistry([agent]),
+      services: {},
+      startNext: () => Promise.resolve(),
+      logger: quiet,
+    });
+    const overdue = { deadlineMs: 1, onExpiry: { result: 'no one' } };
+    const setup = { ...stores, session: drive(stores) } as unknown as Parameters<typeof grow>[0];
+    const tree = await grow(setup, 1, (runId) => [heldCall(runId, 'c', 'client', overdue)]);
+    const { driver, ref: child } = childAt(tree, 0);
+    await driver.ask(child.runId, 1, [heldCall(child.runId, 'q', 'client', overdue)]);
+    const { root, runId } = tree;
+    const stateOf = async (id: string) => (await stores.store.calls.read(root.id, id))?.state;
+    const ref = { sessionId: root.id, runId, agent: agent.name };
+    await until('the question has expired', async () => {
+      await look({ ...ref, known: { version: 0, sequence: 0 } });
+      return (await stateOf('c')) === 'settled';
+    });
+    expect(await stateOf('q')).toBe('waiting');
+  });
+
   it('the last question that expires wakes the sub-agents whose own were answered', async () => {
     const stores = await openTestStores();
     const { agent } = createAsker();
