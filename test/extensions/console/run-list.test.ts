@@ -63,6 +63,6 @@ it('runs without search attributes are not listed', () => {
   const temporal = { client: {} as Client, taskQueue: 'q', searchAttributes: false };
   const unlisted: unknown = expect.objectContaining({ code: 'unavailable' });
   for (const engine of [undefined, temporal]) {
-    expect(() => createRunList(engine)).toThrow(unlisted as Error);
+    expect(() => createRunList(engine)).toThrow(unlisted);
   }
 });
