@@ -69,8 +69,8 @@ it('every file that starts an engine is known here, and held to the rules below'
   );
 });
 
-/** Settings that only a supervisor sets or only a machine's launcher reads. */
-const OF_NO_CONTAINER = ['DATA_DIR', 'LISTEN_WITHIN', 'LEASE_ID', 'ENDED_LEASE_ID'];
+/** Settings that only a supervisor or a test sets, or only a machine's launcher reads. */
+const OF_NO_CONTAINER = ['DATA_DIR', 'LISTEN_WITHIN', 'LEASE_ID', 'ENDED_LEASE_ID', 'HELIX_TIMES'];
 const OF_REQUESTS =
   /^(HOST|PORT|METRICS_PORT|HELIX_ALLOW_UNAUTHENTICATED|JWT_\w+|\w+_ROLE|REPLIES_OUTLIVE_TOKENS|BUSY_POLICY|WEB_ROOT|CORS_\w+|MAX_\w+|TRUSTED_PROXIES)$/;
 const flagsOf = (args) => args.filter((_, at) => args[at - 1] === '--dynamic-config-value');
