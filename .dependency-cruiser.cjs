@@ -24,7 +24,7 @@ const NEVER_LOAD = [
   ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],
   ['extensions/one-process', 'runs/(agent-executor|run-workflows|index)|activities/(index|as-activity)'],
   ['testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)'],
-  ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe/(?!logging)[\\w-]+', '', LAZY],
+  ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe/(?!logging|trace-runs)[\\w-]+', '', LAZY],
   ['(?!test/|bench/|cli/mcp/).*', `.*node_modules/(${OPTIONAL})`, '', LAZY],
   ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(act-on-each|audit-fault|ids|optional-package|run|time)', LAZY],
 ];

@@ -29,7 +29,7 @@ export interface ToolWatch {
   ended: (end: { output?: unknown; error?: string | undefined }) => void;
 }
 
-/** Wraps the work on runs, in the process that does it. */
+/** Wraps the work on runs, in the process that does it. What it throws counts as thrown by the work. */
 export interface WorkMiddleware {
   /** Wraps a leg, a step, a call, or the end of a run. */
   run: <T>(run: RunOfWork, work: () => Promise<T>) => Promise<T>;

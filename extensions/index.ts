@@ -29,6 +29,9 @@ export {
   people,
 };
 export { schedules, toQuotas };
+export { traceRuns } from './observe/trace-runs.js';
+export type { Tracer } from '../protocol/telemetry.js';
+export type { ToolExecution, ToolWatch, WorkMiddleware } from '../activities/extension.js';
 
 /** Options by extension. */
 export interface ExtensionOptions {

@@ -9,7 +9,8 @@ const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp', 'undo'
 
 /**
  * Converts a control-flow chunk into a transient data part: `onData` sees it, the message does not
- * keep it. Undefined for other kinds of chunks and for kinds that this version does not know.
+ * keep it. Undefined for other kinds of chunks and for kinds that this version does not know. Names of
+ * such parts are reserved (`error` and `output` too, whose chunks have parts of their own and do not come here).
  */
 export function toControlPart(chunk: ChunkOf<'stream_resync'>): UIStreamPart;
 export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined;

@@ -83,7 +83,7 @@ export async function replayTurn(
   return { kind: 'stream', runId, messageId, frames };
 }
 
-/** Streams a span of the log, for a client that has what precedes it. */
+/** Streams a span of the log. */
 export function streamSpan(
   { streamManager }: Pick<ChatDeps, 'streamManager'>,
   span: TurnSpan,

@@ -5,13 +5,7 @@ import { personIdOf, readCookie, type Authenticate, type Identity } from '../../
 import { ROLES, type Role } from '../../protocol/actor.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { orMissing } from '../../protocol/optional-package.js';
-
-type Jose = typeof jose;
-
-/** @throws MissingPackageError */
-export const loadJose = (): Promise<Jose> =>
-  import('jose').catch(orMissing('A signed token', 'jose@6'));
+import { loadJose } from './load-jose.js';
 
 /** Claims of a token. A type of `jose` would bind programs without that package to it. */
 export interface TokenClaims {
@@ -150,7 +144,7 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
 }
 
 /** Checks the key at once. @returns a function that opens it */
-function readKey(options: JwtOptions): (jose: Jose) => jose.JWTVerifyGetKey {
+function readKey(options: JwtOptions): (library: typeof jose) => jose.JWTVerifyGetKey {
   const { secret, publicKey, jwksUrl, jwksCooldownMs } = options;
   const named = [secret, publicKey, jwksUrl].filter((key) => key !== undefined);
   if (named.length !== 1) throw new Error('Give one of secret, publicKey and jwksUrl.');
@@ -195,7 +189,7 @@ const fetchKeys: jose.FetchImplementation = async (url, options) => {
 };
 
 /** Refuses a token whose key is not in the set; without the set the token may still be good. */
-function refuseKey(errors: Jose['errors']): (error: unknown) => never {
+function refuseKey(errors: typeof jose.errors): (error: unknown) => never {
   return (error) => {
     const isOfToken =
       error instanceof errors.JWKSNoMatchingKey ||

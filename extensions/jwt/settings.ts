@@ -1,6 +1,7 @@
 import { ConfigError, type Config } from '../../config/env.js';
 import type { ApiDeps, Authenticate } from '../../api/index.js';
-import { createJwtAuthenticator, loadJose } from './index.js';
+import { createJwtAuthenticator } from './index.js';
+import { loadJose } from './load-jose.js';
 
 type Access = Pick<
   ApiDeps,

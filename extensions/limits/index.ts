@@ -11,7 +11,7 @@ import {
   type Budgets,
   type BudgetSettings,
 } from './budgets.js';
-import { createAdmission } from './admission.js';
+import { admit } from './admission.js';
 import {
   createQuotasOf,
   quotasOfSettings,
@@ -55,7 +55,6 @@ export function limitsOfSettings(
  */
 export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
   const quotasOf = createQuotasOf(quotas);
-  const admit = createAdmission();
   const checks = new WeakMap<RunsHost, ReturnType<typeof createBudgetCheck>>();
   return {
     name: 'limits',

@@ -1,3 +1,4 @@
+import type * as jose from 'jose';
 import { z } from 'zod';
 import { ROLES } from '../../protocol/actor.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -8,7 +9,9 @@ const LINK_MS = 7 * 24 * 60 * 60_000;
 const AUDIENCE = 'helix-temporal:decide';
 const ALGORITHM = 'HS256';
 
-const loadJose = () => import('jose').catch(orMissing('A link to decide', 'jose@6'));
+/** @throws MissingPackageError */
+export const loadJose = (): Promise<typeof jose> =>
+  import('jose').catch(orMissing('A link to decide', 'jose@6'));
 
 const Claims = z.object({
   sub: z.string(),

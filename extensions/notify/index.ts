@@ -1,6 +1,7 @@
 import type { Extension } from '../../extension.js';
 import type { Deliveries, RunsHost } from '../../runs/extension.js';
 import { createDecidePages } from './decide.js';
+import { loadJose } from './decide-links.js';
 import { OPERATOR_RECEIVER_ROUTES } from './routes.js';
 import {
   toNotifySettings,
@@ -35,7 +36,11 @@ export function notices(options?: NotifyOptions): Extension {
   return {
     ...bare,
     deliveries: (temporal) => temporal && deliver(temporal, settings),
-    worker: async (host) => (await import('./activities.js')).createNoticeWork(host, settings),
+    worker: async (host) => {
+      // Without its package, each notice with a link would fail.
+      if (settings.linkKeys.length > 0) await loadJose();
+      return (await import('./activities.js')).createNoticeWork(host, settings);
+    },
     ...(settings.linkKeys.length > 0 && {
       pages: (deps) => [createDecidePages(deps, settings)],
     }),

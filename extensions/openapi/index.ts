@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { createDocument, oas31 } from 'zod-openapi';
+import type { createDocument } from 'zod-openapi';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import { orMissing } from '../../protocol/optional-package.js';
@@ -37,7 +37,7 @@ const OPENAPI_ROUTE: Route = defineRoute({
 export async function createOpenApi(
   routes: readonly Route[],
   shapes: readonly ProblemShape[] = [],
-): Promise<oas31.OpenAPIObject> {
+): Promise<object> {
   const { createDocument } = await import('zod-openapi').catch(
     orMissing('The OpenAPI document', 'zod-openapi@5'),
   );
@@ -171,7 +171,7 @@ function toContent(content: NonNullable<Reply['content']>): object {
   };
 }
 
-function toHeaders(names: readonly (keyof typeof HEADERS)[]): oas31.HeadersObject {
+function toHeaders(names: readonly (keyof typeof HEADERS)[]) {
   const schema = { type: 'string' } as const;
   return Object.fromEntries(names.map((name) => [HEADERS[name], { schema }]));
 }

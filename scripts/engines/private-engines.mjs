@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { anyFreePort } from '../system/ports.mjs';
+import { claimAnyPort } from '../system/ports.mjs';
 import { createEngine } from './engine-process.mjs';
 import { isRedisReady, redisArguments } from './redis.mjs';
 import { isTemporalReady, temporalArguments } from './temporal-server.mjs';
@@ -46,7 +46,7 @@ async function startPrivate(name, { folder: givenFolder, port: givenPort }, desc
   const folder = givenFolder ?? mkdtempSync(join(tmpdir(), `helix-${name}-`));
   mkdirSync(folder, { recursive: true });
   for (let tries = 1; ; tries += 1) {
-    const port = givenPort ?? (await anyFreePort());
+    const port = givenPort ?? (await claimAnyPort());
     const { file, args, isReady, ...where } = describe({ folder, port });
     const engine = createEngine({ name, file, args, isReady, folder });
     try {

@@ -53,12 +53,17 @@ export async function claimPort(preferred, host = '127.0.0.1') {
 /** Below the ephemeral ports, because a connection could take one of those before its server listens. */
 const ANY = { from: 10_000, to: 22_000 };
 
-/** Claims any free port, for tests and measurements. */
-export async function anyFreePort(host = '127.0.0.1') {
+/** Finds any free port, for a process that claims it itself. */
+export async function anyFreePort(host = '127.0.0.1', isGood = isPortFree) {
   for (;;) {
     const port = ANY.from + Math.floor(Math.random() * (ANY.to - ANY.from));
-    if (await isPortFree(port, host)) return port;
+    if (await isGood(port, host)) return port;
   }
+}
+
+/** Claims any free port, for servers that tests and measurements start side by side. */
+export function claimAnyPort(host) {
+  return anyFreePort(host, tryClaimPort);
 }
 
 function claimsFolder() {

@@ -186,7 +186,7 @@ const SORTED_SETS: Record<string, Command> = {
     const scores = data.scores(key) ?? new Map<string, number>();
     const before = scores.size;
     for (let at = condition === undefined ? 0 : 1; at < args.length; at += 2) {
-      const [score, member = ''] = [Number(args[at]), args[at + 1]];
+      const [score, member = ''] = [toNumber(args[at]), args[at + 1]];
       const from = scores.get(member);
       const isMeant = condition === undefined || (condition === 'NX') === (from === undefined);
       if (isMeant) scores.set(member, score);
@@ -211,11 +211,18 @@ const SORTED_SETS: Record<string, Command> = {
     ),
 };
 
+/** @throws Error for what Redis takes there and the store does not use */
+function toNumber(text?: string): number {
+  const number = Number(text?.replace('inf', 'Infinity'));
+  if (Number.isNaN(number)) throw new Error(`a command in memory does not take ${String(text)}`);
+  return number;
+}
+
 /** Returns members with scores between two bounds, both included, by score, then name. */
 function between(data: Data, key: string, min = '-inf', max = '+inf'): Scored[] {
-  const [least, most] = [min, max].map((bound) => Number(bound.replace('inf', 'Infinity')));
+  const [least, most] = [toNumber(min), toNumber(max)];
   const found = [...(data.scores(key) ?? [])].filter(
-    ([, score]) => score >= (least ?? 0) && score <= (most ?? 0),
+    ([, score]) => score >= least && score <= most,
   );
   return found.sort(([a, one], [b, other]) => (one === other ? (a < b ? -1 : 1) : one - other));
 }
@@ -299,7 +306,7 @@ const KEYS: Record<string, Command> = {
   SET: (data, key, [value = '', , ms, condition]) => {
     if (condition === 'NX' && data.has(key)) return null;
     data.put(key, value);
-    data.expire(key, data.now() + Number(ms));
+    data.expire(key, data.now() + toNumber(ms));
     return 'OK';
   },
   UNLINK: (data, key) => (data.has(key) && data.remove(key) ? 1 : 0),

@@ -163,12 +163,23 @@ describe('model step', () => {
   });
 
   it.each([
-    ['will not be back in time', rateLimited(3_600_000), 'provider_rate_limited', true],
-    ['refuses for good', refused, 'provider_unauthorized', false],
-  ])('a provider that %s is not asked again', async (_, error, code, retryable) => {
-    const { begin, step, model } = await openHarness(() => Promise.reject(error));
-    const failed = { status: 'failed', error: { code, retryable } };
-    expect(await step(await begin(), 1)).toMatchObject(failed);
+    [
+      'will not be back in time',
+      rateLimited(3_600_000),
+      { code: 'provider_rate_limited', retryable: true },
+    ],
+    [
+      'refuses for good',
+      refused,
+      {
+        code: 'provider_unauthorized',
+        retryable: false,
+        message: 'The model provider refused the key.',
+      },
+    ],
+  ])('a provider that %s is not asked again', async (_, fault, error) => {
+    const { begin, step, model } = await openHarness(() => Promise.reject(fault));
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'failed', error });
     expect(model.doStreamCalls).toHaveLength(1);
   });
 

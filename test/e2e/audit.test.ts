@@ -159,7 +159,7 @@ describe('the audit trail', () => {
     await product.kill9Worker();
     expect(await product.redis.llen(outbox)).toBe(1);
     await product.redis.rename(`${head}:away`, head);
-    // With no API up, only a sweep can find the entry.
+    // No API relays it, so only a sweep can find the entry.
     await product.startWorker();
     await until('the outbox is relayed', async () => (await product.redis.exists(outbox)) === 0);
     await product.startApi();

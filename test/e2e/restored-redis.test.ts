@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const AOF = 'appendonlydir';
 
-const product = useProduct();
+const product = useProduct({});
 const backup = mkdtempSync(join(tmpdir(), 'helix-backup-'));
 afterAll(() => {
   rmSync(backup, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { Redis } from 'ioredis';
 import { createPayloadCodec } from '../../extensions/codec/index.js';
-import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { claimAnyPort } from '../../scripts/system/ports.mjs';
 import {
   callsOf,
   CLIENT_7,
@@ -58,7 +58,7 @@ beforeAll(async () => {
   const { key, certificate } = made;
   authority = certificate;
   files = filesIn(made);
-  const tlsPort = String(await anyFreePort());
+  const tlsPort = String(await claimAnyPort());
   const redis = new Redis(server.port);
   try {
     // Redis must get all settings at once: a TLS port needs its certificate.

@@ -25,7 +25,6 @@ import { storedCall, storedRecord } from '../support/stored-record.js';
 const HELIX_TIMES = JSON.stringify({
   unseenMs: 1_000,
   patientMs: 3_000,
-  workflowTaskMs: 2_000,
 } satisfies Partial<Times>);
 /** Far below the 90 s of heartbeats; a take-over by lease takes 1.8 s on an idle machine. */
 const SOON_MS = 20_000;
@@ -39,8 +38,8 @@ interface Place {
   /** A worker that survives a test serves the next one. */
   fleet: WorkerFleet;
   post: (agent: string, ...script: object[]) => Promise<{ sessionId: string; reader: SseReader }>;
-  /** Starts a reply of twenty seconds, which a second attempt shortens. */
-  speak: () => Promise<string>;
+  /** Starts a reply of 400 deltas, by default of twenty seconds, which a second attempt shortens. */
+  speak: (everyMs?: number) => Promise<string>;
   logOf: (sessionId: string) => Promise<string>;
   callOf: (sessionId: string) => Promise<string | undefined>;
   untilTakenOver: (sessionId: string, withinMs?: number) => Promise<void>;
@@ -69,8 +68,8 @@ async function openPlace(): Promise<Place> {
     product,
     fleet,
     post,
-    speak: async () => {
-      const attempts = [{ say: FIRST, deltas: 400, everyMs: 50 }, {}];
+    speak: async (everyMs = 50) => {
+      const attempts = [{ say: FIRST, deltas: 400, everyMs }, {}];
       const { sessionId, reader } = await post('lab', { say: SECOND, deltas: 1, attempts });
       await until('the first attempt speaks', () => reader.text().includes('The first'));
       return sessionId;
@@ -142,7 +141,7 @@ describe('a worker that is killed', () => {
       const { steps = [] } = (work?.progress ?? {}) as Partial<LegOutcome>;
       return steps.length === 2 && steps[1]?.calls?.length === 1;
     });
-    speaking = await speak();
+    speaking = await speak(200);
     successor = await fleet.start();
     before = await scrapeOf(successor);
     await dead.kill9();

@@ -1,5 +1,5 @@
 import { createUploads, type Uploads } from '../../runs/uploads.js';
-import { createAdmission } from '../../extensions/limits/admission.js';
+import { admit } from '../../extensions/limits/admission.js';
 import { toQuotas } from '../../extensions/limits/quotas.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
@@ -16,7 +16,6 @@ beforeEach(() => {
 });
 
 function uploadsOver(files: MemoryStores['store']['files']): Uploads {
-  const admit = createAdmission();
   return createUploads({
     store: { ...stores.store, files },
     admit: (input) => admit(toQuotas({ bytes: 2.5 * SIZE }), input, stores.store.owners),

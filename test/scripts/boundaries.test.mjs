@@ -63,7 +63,7 @@ const FORBIDDEN = [
   ['api/d.ts', 'zod-openapi'],
   ['agents/b.ts', 'jiti'],
   ['store/record/c.ts', '@temporalio/client'],
-  ['runs/record/a.ts', '../../agents/any.js'],
+  ['runs/record/a.ts', '../executor-any.js'],
   ['runs/record/b.ts', '@temporalio/client'],
   ['runs/d.ts', '@ai-sdk/provider'],
   ['extensions/jwt/a.ts', 'jose'],

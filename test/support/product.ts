@@ -130,8 +130,10 @@ export function useProduct(options: ProductOptions): Product;
 export function useProduct(options: SharedKind | ApiOptions | ProductOptions = 'open'): Product {
   let started: Product | undefined;
   beforeAll(async () => {
-    if (typeof options === 'string') started = await shareProduct(options);
-    else if ('api' in options) started = await startApiOfShared(options.api);
+    if (typeof options === 'string') {
+      started = await shareProduct(options);
+      await until('the shared product is ready', started.isReady);
+    } else if ('api' in options) started = await startApiOfShared(options.api);
     else started = await startProduct(options);
   });
   afterAll(async () => {

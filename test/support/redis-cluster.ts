@@ -1,4 +1,4 @@
-import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { claimAnyPort } from '../../scripts/system/ports.mjs';
 import { filesIn, tlsArguments, type RedisCertificate } from './redis-certificate.js';
 import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
 import { slotOf, SLOTS } from './redis-slots.js';
@@ -73,8 +73,8 @@ function toUrl(nodes: readonly Node[], tls: RedisCertificate | undefined): strin
 
 async function startNode(tls: RedisCertificate | undefined): Promise<Node> {
   // The default bus port (port + 10,000) may be taken or out of range.
-  const busPort = await anyFreePort();
-  const tlsPort = tls && (await anyFreePort());
+  const busPort = await claimAnyPort();
+  const tlsPort = tls && (await claimAnyPort());
   const node = await startRedisProcess((where) => [
     ...dataArguments(where),
     ...(tls && tlsPort ? [...tlsArguments(tls, tlsPort), '--tls-cluster', 'yes'] : []),

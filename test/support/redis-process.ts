@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { watchOver } from '../../scripts/start/child-process.mjs';
-import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { claimAnyPort } from '../../scripts/system/ports.mjs';
 import { requireProgram } from './require-program.js';
 import { until } from './until.js';
 
@@ -24,7 +24,7 @@ export async function startRedisProcess(
   argumentsFor: (where: { port: number; folder: string }) => string[],
 ): Promise<RedisProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'helix-redis-'));
-  const port = await anyFreePort();
+  const port = await claimAnyPort();
   const logFile = join(folder, 'redis.log');
   const ask: RedisProcess['ask'] = async (work) => {
     const redis = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: null });

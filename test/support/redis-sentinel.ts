@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { claimAnyPort } from '../../scripts/system/ports.mjs';
 import { filesIn, tlsArguments, type RedisCertificate } from './redis-certificate.js';
 import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
 import { until } from './until.js';
@@ -18,7 +18,7 @@ const NAME = 'main';
 /** @param tls if set, clients, servers and the Sentinel speak TLS */
 export async function startSentinelPair(tls?: RedisCertificate): Promise<SentinelPair> {
   const [masterPort, replicaPort, sentinelPort] = await Promise.all(
-    [1, 2, 3].map(async () => (tls ? anyFreePort() : undefined)),
+    [1, 2, 3].map(async () => (tls ? claimAnyPort() : undefined)),
   );
   const master = await startRedisProcess((where) => replicated(where, tls, masterPort));
   const started = [master];

@@ -35,17 +35,25 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
   let target = first;
   const sockets = new Set<Socket>();
   const silent = new WeakSet<Socket>();
+  /** Ends of parked messages: a client that waits too long sends them again over another connection. */
+  const parked: Buffer[] = [];
   let trap: Trap | undefined;
   let isHolding = false;
 
   function passes(bytes: Buffer, client: Socket, upstream: Socket): boolean {
     if (isHolding) return false;
+    if (parked.some((each) => bytes.includes(each))) {
+      silent.add(client);
+      return false;
+    }
     if (trap === undefined || !bytes.includes(trap.text)) return true;
     trap.left -= 1;
     if (trap.left > 0) return true;
-    const { when, isOfOne, sprung } = trap;
-    if (isOfOne) silent.add(when === 'after' ? upstream : client);
-    else isHolding = true;
+    const { text, when, isOfOne, sprung } = trap;
+    if (isOfOne) {
+      silent.add(when === 'after' ? upstream : client);
+      parked.push(bytes.subarray(bytes.indexOf(text)));
+    } else isHolding = true;
     trap = undefined;
     sprung();
     return when === 'after';
@@ -116,6 +124,7 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
     cut: () => {
       trap = undefined;
       isHolding = false;
+      parked.length = 0;
       for (const socket of sockets) socket.destroy();
     },
     close: () =>

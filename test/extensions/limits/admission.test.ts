@@ -1,26 +1,26 @@
-import { createAdmission } from '../../../extensions/limits/admission.js';
+import { admit } from '../../../extensions/limits/admission.js';
 import { toQuotas } from '../../../extensions/limits/index.js';
 import type { HelixError } from '../../../protocol/errors.js';
 import type { AdmitInput } from '../../../runs/extension.js';
 import type { OwnerCounts } from '../../../store/contract/owners.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newSessionId, userMessage } from '../../support/session-driver.js';
 
 const ANN = { owner: 'ann', tenant: 'acme' };
 
-/** Opens a store with the admission of one process. */
+/** Opens a store. */
 function open() {
   const stores = createMemoryStores();
   const { owners } = stores.store;
-  const admission = createAdmission();
   return {
     session: drive(stores),
     drive: (id: string) => drive(stores, id),
     owners,
     /** Returns the function to call once the request is done, or the exceeded limit. */
-    admit: (user: Partial<OwnerCounts>, input: Partial<AdmitInput> = {}) => {
+    admit: (user: Partial<OwnerCounts>, input: Partial<AdmitInput> = {}, ofTenant?: number) => {
       const request = { ...ANN, sessionId: newSessionId(), purpose: 'run', bytes: 0 } as const;
-      return admission(toQuotas(user), { ...request, ...input }, owners).catch(
+      return admit(toQuotas(user, ofTenant), { ...request, ...input }, owners).catch(
         (error: unknown) => ((error as HelixError).detail as { what: string }).what,
       );
     },
@@ -49,6 +49,22 @@ it('who would exceed a limit with what another may begin waits, and is admitted 
   const first = await admit({ runs: 1 });
   const second = admit({ runs: 1 });
   if (typeof first !== 'string') first();
+  expect(await second).toBeInstanceOf(Function);
+});
+
+it('requests of a tenant count together, those of users without one alone, and those of each store', async () => {
+  const { admit } = open();
+  const bob = { owner: 'bob' };
+  const ends = [
+    await admit({ runs: 1 }, {}, 1),
+    await admit({ runs: 1 }, { tenant: undefined }, 1),
+  ];
+  expect(await admit({ runs: 1 }, { ...bob, tenant: undefined }, 1)).toBeInstanceOf(Function);
+  expect(await open().admit({ runs: 1 }, {}, 1)).toBeInstanceOf(Function);
+  const second = admit({ runs: 1 }, bob, 1);
+  const first = await Promise.race([second, nextTurn('waits')]);
+  expect(first).toBe('waits');
+  for (const end of ends) if (typeof end !== 'string') end();
   expect(await second).toBeInstanceOf(Function);
 });
 

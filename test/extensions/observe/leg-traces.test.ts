@@ -3,7 +3,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { NO_METER, type FinishedSpan, type Tracer } from '../../../protocol/telemetry.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { serverOf } from '../../../extensions/observe/model-spans.js';
-import { traceRuns } from '../../../extensions/observe/index.js';
+import { traceRuns } from '../../../extensions/observe/trace-runs.js';
 import type { RunsHost } from '../../../runs/extension.js';
 import { listenToChanges } from '../../../runs/record/listeners.js';
 import {

@@ -11,8 +11,11 @@ import { until } from '../../support/until.js';
 
 /** A copy of a Redis's append-only file, as in a backup. */
 interface OlderCopy {
-  /** Kills the server and restarts it with the copied file. */
-  restore: () => Promise<void>;
+  /**
+   * Kills the server and restarts it with the copied file. `meanwhile` gets the restored data at
+   * another address before waiting clients reach the server.
+   */
+  restore: (meanwhile?: (url: string) => Promise<void>) => Promise<void>;
 }
 
 const FILES = 'appendonlydir';
@@ -21,11 +24,16 @@ function copyData(server: RedisServer): OlderCopy {
   const folder = mkdtempSync(join(tmpdir(), 'helix-copy-'));
   cpSync(join(server.folder, FILES), join(folder, FILES), { recursive: true });
   return {
-    restore: async () => {
+    restore: async (meanwhile) => {
       await server.kill9();
       rmSync(join(server.folder, FILES), { recursive: true });
       cpSync(join(folder, FILES), join(server.folder, FILES), { recursive: true });
       rmSync(folder, { recursive: true });
+      if (meanwhile !== undefined) {
+        const elsewhere = await startRedis({ dir: server.folder });
+        await meanwhile(elsewhere.url);
+        await elsewhere.close();
+      }
       await server.restart();
     },
   };
@@ -70,6 +78,36 @@ describe('readers of a Redis that came back older', () => {
     // A reader that returns with its old position is cut too.
     const again = startFollower(api.streamManager, speaker.session.id, 20);
     await expect(again.ended).rejects.toMatchObject(REWOUND);
+  });
+
+  it('readers are cut if another run has overwritten their entries before they read', async () => {
+    const { speaker, copy, ahead, level } = await openAhead();
+    await copy.restore(async (url) => {
+      const stores = await openStores(url);
+      const session = drive(stores, speaker.session.id);
+      for (let batch = 11; batch <= 30; batch += 1) {
+        await session.say(speaker.writer, batch, 'other ');
+      }
+      await stores.close();
+    });
+    await expect(ahead.ended).rejects.toMatchObject(REWOUND);
+    expect(textIn(ahead.entries)).toBe(words(20).join(''));
+    await level.stop();
+  });
+
+  it('readers are cut if the log continues behind a gap that held their last entry', async () => {
+    const { speaker, copy, ahead, level } = await openAhead();
+    await copy.restore(async (url) => {
+      const stores = await openStores(url);
+      const redis = new Redis(url);
+      await redis.hset(`hx:{${speaker.session.id}}:root`, 'seq', 100);
+      await drive(stores, speaker.session.id).say(speaker.writer, 11, 'behind');
+      redis.disconnect();
+      await stores.close();
+    });
+    await expect(ahead.ended).rejects.toMatchObject(REWOUND);
+    expect(textIn(ahead.entries)).toBe(words(20).join(''));
+    await level.stop();
   });
 });
 
