@@ -4,6 +4,7 @@ const { statSync } = require('node:fs');
 const LONG = [
   'clients/',
   'states/',
+  'store/conformance/',
   'e2e/take-over',
   'e2e/kill-',
   'e2e/',
