@@ -169,6 +169,8 @@ describe('two tenants whose users choose the same id', () => {
       [ofTenant('acme', id), ofTenant('acme', copy), ofTenant('other', id)].sort(),
     );
 
+    // A request does not wait for the list of its owner.
+    await until('the copy is listed', async () => idsOf(await acme.listed()).length === 2);
     expect(idsOf(await acme.listed()).sort()).toEqual([id, copy]);
     expect(idsOf(await other.listed())).toEqual([id]);
     expect(await acme.erase()).toBe(204);

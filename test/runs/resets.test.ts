@@ -206,9 +206,12 @@ it('a look is harmless at any time', async () => {
   const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
   await handle.signal('look', { whatever: null });
   await untilAsked(run, `${id}-1`);
+  const phase = async (): Promise<unknown> =>
+    ((await handle.query('agentState')) as { phase: string }).phase;
+  await until('the run knows that it waits', async () => (await phase()) === 'waiting');
   const before = await stores.store.sessions.read(id);
   for (let times = 0; times < 3; times += 1) await handle.signal('look');
-  expect(await handle.query('agentState')).toMatchObject({ phase: 'waiting' });
+  expect(await phase()).toBe('waiting');
   expect(await stores.store.sessions.read(id)).toEqual(before);
   await runs.decide(run, `${id}-1`, true);
   await handle.signal('look');
