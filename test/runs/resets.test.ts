@@ -206,8 +206,8 @@ it('a look is harmless at any time', async () => {
   const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
   await handle.signal('look', { whatever: null });
   await untilAsked(run, `${id}-1`);
-  const phase = async (): Promise<unknown> =>
-    ((await handle.query('agentState')) as { phase: string }).phase;
+  const phase = async (): Promise<string> =>
+    (await handle.query<{ phase: string }>('agentState')).phase;
   await until('the run knows that it waits', async () => (await phase()) === 'waiting');
   const before = await stores.store.sessions.read(id);
   for (let times = 0; times < 3; times += 1) await handle.signal('look');
