@@ -56,6 +56,11 @@ describe('an operator in Temporal', () => {
   async function ask(tool: 'pay' | 'wire' | 'locate'): Promise<RunRecord> {
     const run = await runs.begin(runs.newSessionId(), 'asking', tool);
     await runs.untilStatus(run.sessionId, 'waiting_approval', 'waiting_tool');
+    // The record has the question before the workflow has the reply of its step.
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    await until('the run waits', async () => {
+      return (await handle.query<AgentState>('agentState')).phase === 'waiting';
+    });
     return run;
   }
 
@@ -86,12 +91,8 @@ describe('an operator in Temporal', () => {
 
   it('an operator names what was shown of a call with approvers, and a refusal says what waits', async () => {
     const run = await ask('wire');
-    let waitingFor: AgentState['waitingFor'] = [];
-    await until('the workflow waits', async () => {
-      const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
-      ({ waitingFor } = await handle.query<AgentState>('agentState'));
-      return waitingFor.length > 0;
-    });
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    const { waitingFor } = await handle.query<AgentState>('agentState');
     const { approvalId, inputHash } = waitingFor[0] ?? {};
     expect([approvalId, inputHash]).toEqual([`${run.runId}::c1`, hashInput({ amount: 5 })]);
     const names = { toolCallId: 'c1', approvalId, inputHash };
