@@ -10,5 +10,6 @@ const HASH_CHARS = 16;
 export function toStoredSessionId(sessionId: string, tenantId: string | undefined): string {
   if (tenantId === undefined || tenantId === '') return sessionId;
   const hash = createHash('sha256').update(tenantId).digest('base64url').slice(0, HASH_CHARS);
-  return `${hash}~${sessionId}`;
+  // A command line would take an id that begins with a dash for an option.
+  return `${hash.replace(/^-/, '_')}~${sessionId}`;
 }
