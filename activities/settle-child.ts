@@ -19,7 +19,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     return { at: await store.runs.next(ref), ...(isAtWork && { isAtWork }) };
   };
 
-  /** Settles the call unless its sub-agent is still at work; returns true in that case. */
+  /** Settles the call of a sub-agent that has ended; returns true if the sub-agent is still at work. */
   async function isUnsettled(ref: ChildEndRef): Promise<boolean> {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call === undefined || call.state === 'settled') return false;

@@ -1,6 +1,6 @@
 /**
- * Times that the runtime lets pass before it acts by itself, ms. Processes are composed with these; tests and
- * rehearsals that would wait for one choose a shorter one. Each process measures them by its own clock.
+ * Times after which the runtime acts by itself, ms. Tests and rehearsals that would wait for one of them set a shorter
+ * one. Each process measures them by its own clock.
  */
 export const TIMES = {
   /** A starting process waits this long for a server, and half as long for the reason why it does not answer. */

@@ -56,7 +56,7 @@ interface ExecutorSettings {
   sessionUrl?: (sessionId: string, runId: string) => string;
   /** Optional capabilities; workers need the same. Default: none. */
   extensions?: readonly RunsExtension[] | undefined;
-  /** Times that pass before the runtime acts by itself. Default: `TIMES`. */
+  /** Times after which the runtime acts by itself. Default: `TIMES`. */
   times?: Times;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;

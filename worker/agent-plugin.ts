@@ -70,7 +70,7 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   publicUrl?: string | undefined;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
-  /** Times that pass before the worker acts by itself. Default: `TIMES`. */
+  /** Times after which the worker acts by itself. Default: `TIMES`. */
   times?: Times;
   /** Optional capabilities; executors need the same. Default: none. */
   extensions?: readonly WorkerExtension[] | undefined;

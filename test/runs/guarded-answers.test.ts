@@ -276,7 +276,7 @@ it('who changes the input has asked: the change waits for another person, the as
   expect(toPendingQuestions(found?.openCalls ?? [])).toMatchObject([
     { input: { amount: 9 }, edited: { by: 'bob', from: { amount: 5 } } },
   ]);
-  // The call stays open, and nobody can approve the model's own input, stock clients included.
+  // The call stays open, and no client, stock ones included, can approve the model's own input.
   expect(await state()).toBe('waiting');
   const ofModel = { approved: true, ...before };
   expect(await answer(ofModel, { responder: CAROL })).toEqual(waits(after));

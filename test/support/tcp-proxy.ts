@@ -35,7 +35,7 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
   let target = first;
   const sockets = new Set<Socket>();
   const silent = new WeakSet<Socket>();
-  /** Ends of parked messages: a client that waits too long sends them again over another connection. */
+  /** Ends of parked messages. A client that waits too long sends them again over another connection. */
   const parked: Buffer[] = [];
   let trap: Trap | undefined;
   let isHolding = false;

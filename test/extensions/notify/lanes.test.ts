@@ -27,7 +27,7 @@ function createClock() {
   };
   const run = async (untilMs = Infinity): Promise<void> => {
     for (;;) {
-      // Pending work goes on before time does.
+      // Pending work runs before the clock advances.
       for (let n = 0; n < 20; n += 1) await Promise.resolve();
       let next: { at: number; work: () => void } | undefined;
       for (const timer of timers) if (timer.at < (next?.at ?? Infinity)) next = timer;

@@ -129,7 +129,7 @@ it('each question has its own clock, and one that is asked later is notified at 
   state.calls = [approval('a'), approval('b', { held: true })];
   const first = await announce.wait(LOOK);
   expect(taken()).toEqual(['approval.requested a acme']);
-  // The wait looks less and less often for a call that nobody was asked yet.
+  // The workflow looks less and less often at a call about which no person has been asked yet.
   const second = await announce.wait({ ...LOOK, ...first });
   expect([first?.againMs, second?.againMs]).toEqual([1_000, 2_000]);
   expect(taken()).toEqual([]);
