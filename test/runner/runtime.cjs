@@ -9,15 +9,14 @@ const CHILD_MESSAGE_END = 2;
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
-const { AsyncLocalStorage } = hooks;
 const storages = [];
 
-class CollectedStorage extends AsyncLocalStorage {
+hooks.AsyncLocalStorage = class extends hooks.AsyncLocalStorage {
   constructor() {
     super();
     storages.push(this);
   }
-}
+};
 
 register('./hooks.mjs', pathToFileURL(__filename));
 process.setSourceMapsEnabled(true);
@@ -38,19 +37,15 @@ module.exports = class NativeRuntime {
 
   /**
    * Reloads modules of the test framework, whose state belongs to one test file. Storages of the
-   * file before are disabled, because Node copies each enabled one to every promise.
+   * files before (the framework's, and one of each connection to Temporal) are disabled until they
+   * are used again, because Node copies each enabled one to every promise.
    */
   requireInternalModule(file) {
     delete require.cache[file];
     delete globalThis[EVENT_HANDLERS];
     delete globalThis[TEST_TIMEOUT];
-    for (const storage of storages.splice(0)) storage.disable();
-    hooks.AsyncLocalStorage = CollectedStorage;
-    try {
-      return require(file);
-    } finally {
-      hooks.AsyncLocalStorage = AsyncLocalStorage;
-    }
+    for (const storage of storages) storage.disable();
+    return require(file);
   }
 
   requireModule(file) {
