@@ -235,7 +235,6 @@ function goOn(
   return resumed;
 }
 
-/** Returns the reason why this source may not settle the call, if there is one. */
 function refusalOf(
   session: Session,
   { source, writer, isError, permitted }: StoredAnswer,
@@ -271,7 +270,6 @@ function refusalOf(
   return unlessPassed(left);
 }
 
-/** Returns undefined once the deadline has passed. */
 function unlessPassed(left: number | undefined): { kind: 'not_due'; dueInMs?: number } | undefined {
   if (left === undefined) return { kind: 'not_due' };
   return left > 0 ? { kind: 'not_due', dueInMs: left } : undefined;
@@ -311,7 +309,6 @@ function endLostChild(session: Session, { child }: Call, now: number): void {
   finish(below, speakerOf(below, now), { status: 'failed', code: 'run_failed' });
 }
 
-/** Stores the answer: decision, result, staged changes and the run's output. */
 function keep(session: Session, call: Call, input: StoredAnswer): void {
   const { now, changes, output, result, decision, writer } = input;
   session.existing.updated = now;

@@ -250,7 +250,6 @@ export interface BeginQueued {
 export type BeginQueuedReply =
   { kind: 'begun'; run: Begun; tenant?: string } | Only<'busy' | 'empty'>;
 
-/** Starts a run for the messages that have waited longest. */
 export function beginQueued(
   session: Session,
   { nonce, now }: Stored<BeginQueued>,

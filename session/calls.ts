@@ -323,9 +323,7 @@ export interface TakeCallId {
 
 export type TakeCallIdReply = { kind: 'taken'; id: string } | { kind: 'superseded' };
 
-/**
- * Gives a call an id that is unique in the conversation: the wanted one, with `_<n>` appended if another call has it.
- */
+/** Gives a call an id that is unique in the conversation: the wanted one, or that with `_<n>`. */
 export function takeCallId(
   session: Session,
   { runId, call, wanted }: Stored<TakeCallId>,

@@ -101,11 +101,7 @@ export function beginChild(
   return { kind: 'begun' };
 }
 
-/**
- * Returns the name under which the conversation finds the sub-agent of a call.
- *
- * @param part of the session that made the call
- */
+/** Names the sub-agent of a call in the conversation's index. @param part of the call's session */
 export function carrierName(part: string, toolCallId: string): string {
   return `by:${part} ${toolCallId}`;
 }

@@ -87,7 +87,6 @@ export function branch(
   return { kind: 'branched' };
 }
 
-/** Notes the turns of copied rows, and the places of their messages. */
 function noteMessages(
   session: Session,
   heads: readonly RowHead[],

@@ -9,7 +9,6 @@ export type Read =
   | readonly ['rowCount', part: string]
   | readonly ['rows', part: string, from: number, to: number]
   | readonly ['entries', after: number, upTo: number, most: number]
-  | readonly ['entriesBefore', after: number, most: number]
   | readonly ['entryCount'];
 
 /**
@@ -149,21 +148,16 @@ export class Values<Value> {
     return known.value;
   }
 
-  set(name: string | number, value: Value): void {
-    this.put(String(name), value);
+  /** A value that was not read is written without comparing it with the stored one. */
+  set(name: string | number, value: Value | undefined): void {
+    const { before } = this.known.get(String(name)) ?? { before: '' };
+    this.known.set(String(name), { before, value });
   }
 
   unset(...names: (string | number)[]): void {
-    for (const name of names) this.put(String(name), undefined);
+    for (const name of names) this.set(name, undefined);
   }
 
-  /** Writes a value that was not read without comparing it with the stored one. */
-  private put(id: string, value: Value | undefined): void {
-    const known = this.known.get(id) ?? { before: '' };
-    this.known.set(id, { before: known.before, value });
-  }
-
-  /** Passes changed values to the fields. */
   flush(): void {
     for (const [id, { before, value }] of this.known) {
       if (value === undefined) {
@@ -222,7 +216,6 @@ export class Rows {
     return first;
   }
 
-  /** Keeps only the first `count` rows. */
   trim(count: number): void {
     const { stored } = this;
     this.kept = Math.min(stored, count);
@@ -259,16 +252,10 @@ export class Log {
     this.bytes += byteLength(message);
   }
 
-  /** Entries after a sequence, the oldest first. */
   after(sequence: number, most: number, upTo = Infinity): Entry[] {
     const stored = (this.source.ask(['entries', sequence, upTo, most]) ?? []) as Entry[];
     const added = this.added.filter(([at]) => at > sequence && at <= upTo);
     return [...stored.filter(([at]) => !this.removed.has(at)), ...added].slice(0, most);
-  }
-
-  /** Entries after a sequence, the newest first. */
-  newestAfter(sequence: number, most: number): Entry[] {
-    return (this.source.ask(['entriesBefore', sequence, most]) ?? []) as Entry[];
   }
 
   get count(): number {
@@ -286,13 +273,8 @@ export class Log {
     this.bytes -= bytes;
   }
 
-  /** Removes entries below this sequence. */
   trim(before: number): void {
     this.others.push(['trimLog', before]);
-  }
-
-  write(...write: Write): void {
-    this.others.push(write);
   }
 
   writes(): Write[] {

@@ -1,4 +1,6 @@
-import type { RunError, TerminalStatus } from '../protocol/run.js';
+import { isTerminal, type RunError, type TerminalStatus } from '../protocol/run.js';
+import type { Row } from '../protocol/rows.js';
+import type { Stored } from './input.js';
 import { addResults, closeCalls, partOf, type SettlingCode } from './settling.js';
 import { pushReply, countStored } from './messages.js';
 import { noteDeadline, sessionsBelow } from './pause.js';
@@ -97,7 +99,6 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
   return true;
 }
 
-/** Adds to a reply that messages wait for their turn. */
 export function tellNext({ tree }: Session, waits: boolean): { next?: true } {
   if (!waits) return {};
   tree.tell({ kind: 'next_waits' });
@@ -148,7 +149,6 @@ function sayEnd(
   return message;
 }
 
-/** Stores the end of the session's run and clears its active state. */
 export function closeRun(session: Session, now: number, { status, error, reason }: Ending): void {
   const { existing: record } = session;
   const { run, checkpoint } = record;
@@ -188,12 +188,11 @@ export function closeRun(session: Session, now: number, { status, error, reason 
   run.busyCalls = 0;
   run.hasModel = false;
   session.dropWriters();
-  session.tree.log.write('drop', 'pages', '');
+  session.tree.write('drop', 'pages', '');
   const ended = { endedAt: now, reason: status === 'interrupted' ? reason : undefined, error };
   session.runs.set(run.id, summaryOf(record, ended));
 }
 
-/** Summary of the newest run for lists of runs, as JSON. */
 export function summaryOf(
   { run, turn }: Pick<SessionRecord, 'run' | 'turn'>,
   ended: { endedAt?: number; reason?: string | undefined; error?: RunError | undefined } = {},
@@ -237,4 +236,63 @@ export function armExpiry(session: Session): void {
   if (rest === 0) return;
   record.expires = tree.now + rest;
   tree.write('expire', '', rest);
+}
+
+export interface End {
+  sessionId: string;
+  runId: string;
+  agentType: string;
+  step: number;
+  status: TerminalStatus;
+  error?: RunError;
+  /** Partial reply that was never committed. */
+  row?: Row;
+  /** Highest sequence that the run has seen; new entries are numbered above it. */
+  floor?: number;
+  now: number;
+}
+
+export type EndReply =
+  /** `next`: queued messages wait. */
+  { kind: 'ended'; status: TerminalStatus; next?: true } | { kind: 'superseded' };
+
+/**
+ * Makes run, session and stream terminal. A writer that is still active is fenced off. A stop turns the status into
+ * `interrupted` or `aborted`, unless the run has failed.
+ */
+export function end(
+  session: Session,
+  { runId, agentType, step, row, now, floor = 0, ...input }: Stored<End>,
+): EndReply {
+  const { record } = session;
+  if (record?.run.id !== runId) return { kind: 'superseded' };
+  const { run } = record;
+  const ended = (status: TerminalStatus): EndReply => ({
+    kind: 'ended',
+    status,
+    ...tellNext(session, session.isConversation && record.queue.length > 0),
+  });
+  if (isTerminal(run.status)) {
+    // The process that ended the run may have died before it told its listeners.
+    session.tree.tell({ kind: 'charge_changed' });
+    return ended(run.status);
+  }
+  let { status } = input;
+  let reason: string | undefined;
+  if (run.stop !== undefined && status !== 'failed') {
+    status = run.stop.mode === 'abort' ? 'aborted' : 'interrupted';
+    reason = run.stop.reason;
+  }
+  const { log } = session.tree;
+  log.sequence = Math.max(log.sequence, floor);
+  if (row !== undefined) pushReply(session, row);
+  const hasFailed = status === 'failed';
+  const speaker = { ...speakerOf(session, now, step), agentType };
+  finish(session, speaker, {
+    status,
+    reason,
+    ...(hasFailed && input.error !== undefined && { error: input.error }),
+    code: hasFailed ? 'run_failed' : 'run_stopped',
+  });
+  return ended(status);
 }

@@ -10,7 +10,6 @@ export function isDropped(session: Session, id: string, { row }: Accepted): bool
   return text === undefined || headOf(text).id !== id;
 }
 
-/** Returns the hash of a message in the transcript or queue. */
 export function acceptedHash(session: Session, id: string): string | undefined {
   const accepted = session.messages.get(id);
   return accepted === undefined || isDropped(session, id, accepted) ? undefined : accepted.hash;
@@ -20,10 +19,7 @@ export function accept(session: Session, messages: readonly Pick<Message, 'id' |
   for (const { id, hash } of messages) session.messages.set(id, { hash });
 }
 
-/**
- * Adds user messages to the transcript.
- * @returns index of the first row, and the new number of visible messages
- */
+/** @returns index of the first row, and the new number of visible messages */
 export function storeMessages(
   session: Session,
   messages: readonly Message[],
@@ -90,7 +86,6 @@ export function pushReply(session: Session, row: string): void {
   record.visible += 1;
 }
 
-/** Moves notes for the model into the transcript. */
 export function addNotices(session: Session): void {
   const { existing: record } = session;
   if (record.notices.length === 0) return;

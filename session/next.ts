@@ -21,10 +21,10 @@ export interface NextWants {
 /** Above this number of calls, busy ones are not listed, since each settled call would load all others. */
 const FEW = 16;
 
-/** Returns a run's next work, with the version and sequence of the record that says so. */
 export function atOf(session: Session, runId: string, wants: NextWants = {}): At {
-  const { version, log } = session.tree;
-  return { version, sequence: log.sequence, next: nextOf(session, runId, wants) };
+  const { conversation, log } = session.tree;
+  const next = nextOf(session, runId, wants);
+  return { version: conversation.changes, sequence: log.sequence, next };
 }
 
 /** Returns a run's next work. Only the record decides it. */
@@ -64,7 +64,6 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
   return model;
 }
 
-/** Returns true if the model may only submit its result in the next step. */
 export function mustFinish(outcome: StepOutcome | undefined): boolean {
   if (outcome?.kind !== 'calls') return false;
   return outcome.mustFinish === true || outcome.finish === 'missing';

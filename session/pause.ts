@@ -28,7 +28,6 @@ export function isWaiting({ state }: Call): boolean {
   return state === 'waiting' || state === 'suspended';
 }
 
-/** Notes the earliest deadline of the calls that wait in the conversation. */
 export function noteDeadline(conversation: Session): number | undefined {
   const { run } = conversation.existing;
   const calls = sessionsBelow(conversation).flatMap((found) => found.calls.filter(isWaiting));
@@ -81,7 +80,6 @@ interface Asked {
   call: Call;
 }
 
-/** Pauses run, session and stream of the conversation. */
 function pause(conversation: Session, now: number, status: Waiting): void {
   const { existing: record } = conversation;
   const { run } = record;

@@ -15,7 +15,6 @@ export interface Queued extends Omit<QueueEntry, 'messages' | 'by'> {
   messages: readonly Message[];
 }
 
-/** Informs followers of the length of the queue. */
 export function noteQueue(session: Session, speaker: Speaker, removed?: readonly string[]): void {
   const queued = session.existing.queue.length;
   say(session, speaker, 'queue_changed', { queued, ...(removed !== undefined && { removed }) });
@@ -44,13 +43,12 @@ export function pushQueued(
   noteQueue(session, speaker);
 }
 
-/** Returns the size of the queue, bytes of JSON. */
 export function queuedBytes(session: Session): number {
   const ids = session.record?.queue.flatMap(({ messages }) => messages.map(({ id }) => id)) ?? [];
   return ids.reduce((sum, id) => sum + byteLength(session.content.get(`q:${id}`) ?? ''), 0);
 }
 
-/** Takes the first entry. The queue must not be empty. */
+/** The queue must not be empty. */
 export function popQueued(session: Session): Queued {
   const entry = session.existing.queue.shift();
   if (entry === undefined) throw new Error('the queue is empty');
@@ -104,7 +102,6 @@ export interface EditQueuedReply {
   kind: 'edited' | 'stale' | 'not_queued';
 }
 
-/** Replaces the content of a queued message if it is still the content that the editor saw. */
 export function editQueued(
   session: Session,
   { message, expectedHash, asker, now }: Stored<EditQueued>,

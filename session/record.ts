@@ -14,7 +14,6 @@ import type {
   StreamStatus,
 } from '../protocol/run.js';
 
-/** Layout of the records that this build reads and writes. */
 export const LAYOUT = 1;
 
 /**
@@ -194,7 +193,6 @@ export function isResting(status: RunStatus): boolean {
   return ['waiting_approval', 'waiting_tool', 'waiting_children'].includes(status);
 }
 
-/** Drops the wake-up of a sub-agent that has continued or ended. */
 export function dropWake(record: SessionRecord, part: string): void {
   const others = Object.entries(record.wakes).filter(([name]) => name !== part);
   record.wakes = Object.fromEntries(others);
@@ -305,7 +303,6 @@ export interface Writer {
   fallback?: { index: number; before: number };
 }
 
-/** The record of a session before its first run. */
 export function newRecord(now: number): SessionRecord {
   return {
     layout: LAYOUT,

@@ -100,7 +100,6 @@ function lastStep(session: Session): number {
   return run.committed;
 }
 
-/** Notes the newest run of a turn, and the people who ask. */
 function noteRunOf(session: Session, turn: number, run: string): void {
   const place = session.turns.get(turn);
   const { askers } = session.existing.turn;
@@ -197,7 +196,6 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   return { kind: 'rewound', run: newestRun(session) };
 }
 
-/** Returns true for a message that stays in the transcript or queue. */
 function stays(session: Session, id: string, rows: number): boolean {
   if (acceptedHash(session, id) === undefined) return false;
   const row = session.messages.get(id)?.row;

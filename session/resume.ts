@@ -97,7 +97,6 @@ export function isLastToAsk({ tree }: Session): boolean {
   );
 }
 
-/** Returns true while a person has to answer one of the calls. */
 function asksPeople(found: readonly Found[]): boolean {
   return found.some(({ calls }) => calls.some(({ state }) => state === 'waiting'));
 }

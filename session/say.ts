@@ -8,7 +8,6 @@ export interface Speaker {
   timestamp: number;
 }
 
-/** Returns a session's agent, at the step that the session has reached. */
 export function speakerOf(
   session: Session,
   now: number,
@@ -44,7 +43,6 @@ export function withRaw(object: string, raw: Record<string, string | undefined>)
   return object === '{}' ? `{${all.slice(1)}}` : `${object.slice(0, -1)}${all}}`;
 }
 
-/** Returns true for a control message of the store. */
 export function isControl(writer: string, message: string): boolean {
   return writer === '' && /^\{"type":"stream_(end|status|truncated)"/.test(message);
 }

@@ -32,7 +32,6 @@ export function ofCall(what: (typeof CONTENT)[number], id: string): string {
   return `${what}:${id}`;
 }
 
-/** Returns the decision about a call, made by a person or automatically, as JSON. */
 function decisionOf(session: Session, { id, hasDecision, isAutomatic }: Call): string | undefined {
   if (hasDecision === true) return session.content.get(ofCall('decision', id));
   return isAutomatic === true ? session.content.get(ofCall('automatic', id)) : undefined;
@@ -71,7 +70,6 @@ function speakerFor(session: Session, { asked }: Call, speaker: Speaker): Speake
   return { ...speakerOf(conversation, speaker.timestamp), agentType: speaker.agentType };
 }
 
-/** Settles a call with a code instead of a result. */
 export function settleByCode(
   session: Session,
   speaker: Speaker,
@@ -129,7 +127,6 @@ const END_OF_WAIT: Record<SettlingCode, WaitEnd> = {
   tool_outcome_unknown: 'lost',
 };
 
-/** Tells listeners that people are no longer asked about a call. */
 export function tellWaitEnd(
   session: Session,
   call: Call,
@@ -191,7 +188,6 @@ function forgetCall(session: Session, { id }: Call): void {
   session.content.unset(...CONTENT.map((what) => ofCall(what, id)));
 }
 
-/** Reads the events that the newest attempt of a call emitted with its result. */
 function eventsOf(
   session: Session,
   id: string,

@@ -78,7 +78,6 @@ export interface SaveState {
   now: number;
 }
 
-/** Replaces the agent's own state if it still has the expected version. */
 export function saveState(
   session: Session,
   { expectedVersion, state: text, nonce, now }: SaveState,

@@ -287,7 +287,7 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   } else {
     run.hasModel = false;
     session.dropWriter(name);
-    log.write('drop', 'pages', '');
+    session.tree.write('drop', 'pages', '');
     paused = !steers && run.busyCalls === 0 && restIfWaiting(session, input.now);
   }
   const { tree } = session;
@@ -342,7 +342,6 @@ export interface Discard {
 
 export type DiscardReply = { kind: 'discarded'; failures: number } | Only<'superseded' | 'fenced'>;
 
-/** Withdraws what this attempt wrote and counts a failure of the provider. */
 export function discard(
   session: Session,
   { writer: by, reason, failure, usage, fallback, waitMs, now }: Stored<Discard>,
@@ -389,15 +388,15 @@ export function compact(
   { writer, compaction, usage }: Stored<Compact>,
 ): CompactReply {
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
-  const kept = session.kept('compaction');
+  const kept = session.writers.get('compaction');
   const of = String(writer.step);
-  if (kept !== undefined && session.kept('compactedStep') === of)
+  if (kept !== undefined && session.writers.get('compactedStep') === of)
     return { kind: 'kept', compaction: new Json(kept) };
   if (compaction === undefined) return { kind: 'none' };
   if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
   const { run } = session.existing;
   addTo(run, usage);
-  session.keep('compactedStep', of);
-  session.keep('compaction', compaction);
+  session.writers.set('compactedStep', of);
+  session.writers.set('compaction', compaction);
   return { kind: 'kept', compaction: new Json(compaction) };
 }

@@ -4,7 +4,6 @@ import type { Act, Stored } from './input.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
 
-/** The ending that a stop requests. */
 export function endingOfStop({ mode, reason }: StopRequest): Ending {
   return { status: mode === 'abort' ? 'aborted' : 'interrupted', reason, code: 'run_stopped' };
 }

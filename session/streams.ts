@@ -161,7 +161,7 @@ export function keepPage(
 ): { kind: 'kept' | 'superseded' | 'fenced' } {
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
   if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
-  session.tree.log.write('page', from, to, entries);
+  session.tree.write('page', from, to, entries);
   return { kind: 'kept' };
 }
 
@@ -178,9 +178,9 @@ export type PinToolsReply = { kind: 'pinned'; tools: Json<unknown> } | Only<'non
 /** Keeps the tools that servers offered to a run while the run is active. The first list counts. */
 export function pinTools(session: Session, { runId, tools }: Stored<PinTools>): PinToolsReply {
   if (!isActive(session, runId)) return { kind: 'superseded' };
-  const pinned = session.kept('tools');
+  const pinned = session.writers.get('tools');
   if (pinned !== undefined) return { kind: 'pinned', tools: new Json(pinned) };
   if (tools === undefined) return { kind: 'none' };
-  session.keep('tools', tools);
+  session.writers.set('tools', tools);
   return { kind: 'pinned', tools: new Json(tools) };
 }

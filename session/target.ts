@@ -30,7 +30,6 @@ export interface Wanted {
   isEdited: boolean;
 }
 
-/** Finds the point to which a request goes back. */
 export function findTarget(
   session: Session,
   { checkpointId, messageId, isEdited }: Wanted,
@@ -100,7 +99,6 @@ function lastTurn(
   return found;
 }
 
-/** Returns the last turn that begins at or before the row. */
 function turnOfRow(session: Session, row: number): Turn {
   const newest = session.existing.turn;
   if (row >= newest.row) return newest;

@@ -20,7 +20,7 @@ export class Tree {
   readonly events: Event[] = [];
   /** True once the conversation is erased: writes of its sessions are ignored. */
   isErased = false;
-  private readonly source: Source;
+  readonly source: Source;
   private readonly sessions = new Map<string, Session>();
   private readonly others: Write[] = [];
 
@@ -46,7 +46,7 @@ export class Tree {
   session(part: string): Session {
     let session = this.sessions.get(part);
     if (session === undefined) {
-      session = new Session(this, part, this.source);
+      session = new Session(this, part);
       this.sessions.set(part, session);
     }
     return session;
@@ -54,13 +54,6 @@ export class Tree {
 
   idOf(part: string): string {
     return part === '' ? this.conversationId : `${this.conversationId}.${part}`;
-  }
-
-  /** Writes after the end expire together with the rest of the session. */
-  private expiry(): Write[] {
-    const expires = this.conversation.record?.expires;
-    const isSet = this.others.some(([kind]) => kind === 'expire');
-    return expires === undefined || isSet ? [] : [['expire', '', Math.max(1, expires - this.now)]];
   }
 
   tell(event: Event): void {
@@ -74,26 +67,21 @@ export class Tree {
 
   /** All writes of the change, log entries first. */
   writes(): Write[] {
-    if (this.isErased) return [...this.log.writes(), ...this.others];
+    const { log, others, now } = this;
+    if (this.isErased) return [...log.writes(), ...others];
     const ofSessions = [...this.sessions.values()].flatMap((session) => session.writes());
-    const writes = [...this.log.writes(), ...ofSessions, ...this.others];
-    if (writes.length === 0) return [];
-    return [...writes, ...(ofSessions.length > 0 ? this.counted() : []), ...this.expiry()];
-  }
-
-  /** Number of changes of the conversation's record. */
-  get version(): number {
-    return this.conversation.changes;
-  }
-
-  private counted(): Write[] {
-    const { record } = this.conversation;
-    if (record === undefined) return [];
-    return [['set', 'record', '', 'changes', String(this.version + 1)]];
+    const writes = [...log.writes(), ...ofSessions, ...others];
+    if (writes.length === 0) return writes;
+    const { record, changes } = this.conversation;
+    if (record !== undefined && ofSessions.length > 0)
+      writes.push(['set', 'record', '', 'changes', String(changes + 1)]);
+    // What is written after the end expires together with the rest of the session.
+    if (record?.expires !== undefined && !others.some(([kind]) => kind === 'expire'))
+      writes.push(['expire', '', Math.max(1, record.expires - now)]);
+    return writes;
   }
 }
 
-/** One session of a conversation. */
 export class Session {
   readonly tree: Tree;
   readonly part: string;
@@ -101,6 +89,8 @@ export class Session {
   readonly index: Fields;
   /** Texts that are never decoded: inputs, results, states, queued messages. */
   readonly content: Fields;
+  /** By writer: `w:` record, `t:` fence, `b:` newest batch, `e:` notes; also what an active run keeps. */
+  readonly writers: Fields;
   readonly runs: Fields;
   readonly children: Fields;
   /** Files and large results; only the conversation has them. */
@@ -115,32 +105,42 @@ export class Session {
   readonly checkpoints: Values<Checkpoint>;
   readonly rows: Rows;
   private readonly own: Fields;
-  private readonly writerFields: Fields;
   private readonly writerValues: Values<Writer>;
   private readonly records: Values<SessionRecord>;
   private readonly orders: Values<readonly string[]>;
+  private readonly places: Fields[] = [];
+  private readonly values: Values<unknown>[] = [];
 
-  constructor(tree: Tree, part: string, source: Source) {
+  constructor(tree: Tree, part: string) {
     this.tree = tree;
     this.part = part;
-    const fields = (place: Place): Fields => new Fields(source, place, part);
+    const fields = (place: Place): Fields => {
+      const made = new Fields(tree.source, place, part);
+      this.places.push(made);
+      return made;
+    };
+    const values = <Value>(of: Fields, prefix: string): Values<Value> => {
+      const made = new Values<Value>(of, prefix);
+      this.values.push(made);
+      return made;
+    };
     this.own = fields('record');
-    this.writerFields = fields('writers');
+    this.writers = fields('writers');
     this.index = fields('index');
     this.content = fields('content');
     this.runs = fields('runs');
     this.children = fields('children');
     this.files = fields('files');
     this.results = fields('results');
-    this.records = new Values(this.own, 'record');
-    this.orders = new Values(this.own, 'order');
-    this.calls = new Values(this.own, 'call:');
-    this.messages = new Values(this.index, 'm:');
-    this.past = new Values(this.index, 's:');
-    this.turns = new Values(this.index, 't:');
-    this.checkpoints = new Values(this.index, 'cp:');
-    this.writerValues = new Values(this.writerFields, 'w:');
-    this.rows = new Rows(source, part);
+    this.records = values(this.own, 'record');
+    this.orders = values(this.own, 'order');
+    this.calls = values(this.own, 'call:');
+    this.messages = values(this.index, 'm:');
+    this.past = values(this.index, 's:');
+    this.turns = values(this.index, 't:');
+    this.checkpoints = values(this.index, 'cp:');
+    this.writerValues = values(this.writers, 'w:');
+    this.rows = new Rows(tree.source, part);
   }
 
   get isConversation(): boolean {
@@ -156,8 +156,7 @@ export class Session {
   }
 
   set record(record: SessionRecord | undefined) {
-    if (record === undefined) this.records.unset('');
-    else this.records.set('', record);
+    this.records.set('', record);
   }
 
   /** The record of a session that is known to exist. */
@@ -182,8 +181,7 @@ export class Session {
   }
 
   set order(ids: readonly string[]) {
-    if (ids.length === 0) this.orders.unset('');
-    else this.orders.set('', ids);
+    this.orders.set('', ids.length === 0 ? undefined : ids);
   }
 
   openCalls(): Call[] {
@@ -196,79 +194,44 @@ export class Session {
 
   setWriter(name: string, writer: Writer): void {
     this.writerValues.set(name, writer);
-    this.writerFields.set(`t:${name}`, String(writer.token));
+    this.writers.set(`t:${name}`, String(writer.token));
   }
 
   /** The token of the only attempt that may append. */
   fence(name: string): number {
-    return Number(this.writerFields.get(`t:${name}`) ?? 0);
-  }
-
-  /** Lets this attempt alone append, before it owns the writer. */
-  setFence(name: string, token: number): void {
-    this.writerFields.set(`t:${name}`, String(token));
+    return Number(this.writers.get(`t:${name}`) ?? 0);
   }
 
   /** The owner's newest batch and its sequence; 0 before the first one. */
   batch(name: string): { n: number; sequence: number } {
-    const [n = '0', sequence = '0'] = this.writerFields.get(`b:${name}`)?.split(' ') ?? [];
+    const [n = '0', sequence = '0'] = this.writers.get(`b:${name}`)?.split(' ') ?? [];
     return { n: Number(n), sequence: Number(sequence) };
   }
 
   resetBatch(name: string): void {
-    this.writerFields.set(`b:${name}`, '0 0');
+    this.writers.set(`b:${name}`, '0 0');
   }
 
   /** Sequences of the events that the writer's call keeps, as noted by appends. */
   notes(name: string): string[] {
-    const noted = this.writerFields.get(`e:${name}`);
+    const noted = this.writers.get(`e:${name}`);
     return noted === undefined || noted === '' ? [] : noted.split(' ');
-  }
-
-  setNotes(name: string, notes: readonly string[]): void {
-    this.writerFields.set(`e:${name}`, notes.join(' '));
   }
 
   dropWriter(name: string): void {
     this.writerValues.unset(name);
-    this.writerFields.unset(`t:${name}`, `b:${name}`, `e:${name}`, `w:${name}`);
+    this.writers.unset(`t:${name}`, `b:${name}`, `e:${name}`, `w:${name}`);
   }
 
   dropWriters(): void {
     this.writerValues.forget();
-    this.writerFields.drop();
-  }
-
-  /** Returns a text that a run keeps while it is active. */
-  kept(name: string): string | undefined {
-    return this.writerFields.get(name);
-  }
-
-  keep(name: string, text: string): void {
-    this.writerFields.set(name, text);
+    this.writers.drop();
   }
 
   writes(): Write[] {
-    this.records.flush();
-    this.orders.flush();
-    this.calls.flush();
-    this.messages.flush();
-    this.past.flush();
-    this.turns.flush();
-    this.checkpoints.flush();
-    this.writerValues.flush();
+    for (const values of this.values) values.flush();
     this.flushLive();
-    const places = [
-      this.own,
-      this.writerFields,
-      this.index,
-      this.content,
-      this.runs,
-      this.children,
-      this.files,
-      this.results,
-    ];
-    return [...places.flatMap((fields) => fields.writes()), ...this.rows.writes()];
+    return [...this.places.flatMap((fields) => fields.writes()), ...this.rows.writes()];
   }
 
   /** Stores the facts that an append checks, since an append parses no record. */

@@ -46,7 +46,6 @@ export function runOf(session: Session, messageId: string): string | undefined {
   return turn === undefined ? undefined : session.turns.get(turn)?.run;
 }
 
-/** Returns the people who ask in an accepted message's turn. */
 export function askersOf(session: Session, messageId: string): readonly KnownPerson[] {
   const turn = session.messages.get(messageId)?.turn;
   return (turn === undefined ? undefined : session.turns.get(turn)?.askers) ?? [];
@@ -78,7 +77,6 @@ export function openTurn(
   say(session, speaker, 'turn_started', { runId, messageId, messageIds, reason });
 }
 
-/** Creates a turn for user messages, and its run. */
 export function makeTurn(session: Session, made: NewTurn): void {
   const { nonce, now, mode } = made;
   const { sequence } = session.tree.log;

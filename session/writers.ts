@@ -5,9 +5,7 @@ import type { Writer } from './record.js';
 import { say, type Speaker } from './say.js';
 import { type Session } from './tree.js';
 
-/** Limit on forgiven attempts of one writer. */
 const MOST_FORGIVEN = 20;
-/** Number of entries read at once. */
 const PAGE = 2_000;
 
 /** Makes an attempt the owner of its writer. @param before the owner until now */
@@ -20,7 +18,7 @@ export function own(
   const { left: _left, handedOver: _handedOver, ...kept } = before ?? {};
   session.setWriter(name, { ...kept, token, first: session.tree.log.sequence });
   session.resetBatch(name);
-  session.setNotes(name, []);
+  session.writers.set(`e:${name}`, '');
 }
 
 /**
@@ -48,7 +46,6 @@ export function withdraw(session: Session, name: string): { removed: boolean; sp
   }
 }
 
-/** Returns the bytes of model output in an entry. */
 function spokenBytes(message: string): number {
   if (message.startsWith('[')) return byteLength((JSON.parse(message) as [string])[0]);
   if (!/^\{"type":"(text_delta|tool_arg_stream_delta|thinking)"/.test(message)) return 0;
@@ -133,7 +130,6 @@ export function lost<Kind extends 'fenced' | 'superseded' | 'rewound' | 'exhaust
   return { kind };
 }
 
-/** Returns true if the run is the newest and not over. */
 export function isActive(session: Session, runId: string): boolean {
   const { record } = session;
   return record?.run.id === runId && !isTerminal(record.run.status);
@@ -195,6 +191,6 @@ export function fenceOff(
   const { runId, name, token } = writer;
   if (!isActive(session, runId) || session.existing.run.stop !== undefined)
     return { kind: 'superseded' };
-  if (session.fence(name) < token) session.setFence(name, token);
+  if (session.fence(name) < token) session.writers.set(`t:${name}`, String(token));
   return { kind: 'taken' };
 }

@@ -82,7 +82,7 @@ export type Look = <Reply>(
   options?: { wants?: readonly Want[]; isLarge?: boolean },
 ) => Promise<Reply>;
 
-/** A change that loses every race to other writers fails after this many tries. */
+/** A change that loses every race fails after this many tries. */
 const MOST_TRIES = 50;
 /** After this many tries, a change pauses before the next. */
 const HASTY_TRIES = 3;
@@ -133,17 +133,22 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       reads.forEach((read, at) => {
         note(known, read, loaded.replies[at]);
       });
-      const { sequence, logBytes } = first;
-      const source = new KnownSource(
-        known,
-        { now: loaded.now, sequence: Math.max(sequence, floor), logBytes },
-        backend.keep,
-      );
-      const tree = new Tree(conversationId, source);
+      const missing = new Map<string, Read>();
+      const tree = new Tree(conversationId, {
+        now: loaded.now,
+        sequence: Math.max(first.sequence, floor),
+        logBytes: first.logBytes,
+        keep: backend.keep,
+        ask: (read) => {
+          const name = nameOf(read);
+          if (!known.has(name)) missing.set(name, read);
+          return known.get(name);
+        },
+      });
       const decided = tryTo(() => ({ reply: decide(tree.session(part)) }));
       // Writes may ask for more reads.
       if (!onlyLooks && 'reply' in decided) tryTo(() => tree.writes());
-      reads = [...source.missing.values()];
+      reads = [...missing.values()];
       if (reads.length > 0) continue;
       if ('error' in decided) asCorrupt(decided.error);
       return { reply: decided.reply, tree, loaded: first };
@@ -191,7 +196,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   };
 }
 
-/** Repeats an attempt until it returns a reply; it returns undefined whenever another writer was faster. */
+/** @param attempt returns undefined whenever another writer was faster */
 export async function untilDone<Done>(
   attempt: () => Promise<Done | undefined>,
   mostTries = MOST_TRIES,
@@ -249,34 +254,6 @@ function asCorrupt(error: unknown): never {
   throw new HelixError('corrupt_record', 'A stored record cannot be read.', { cause: error });
 }
 
-class KnownSource implements Source {
-  readonly now: number;
-  readonly sequence: number;
-  readonly logBytes: number;
-  readonly keep: Source['keep'];
-  readonly missing = new Map<string, Read>();
-  private readonly known: ReadonlyMap<string, unknown>;
-
-  constructor(
-    known: ReadonlyMap<string, unknown>,
-    { now, sequence, logBytes }: Pick<Loaded, 'now' | 'sequence' | 'logBytes'>,
-    keep: Source['keep'],
-  ) {
-    this.known = known;
-    this.now = now;
-    this.sequence = sequence;
-    this.logBytes = logBytes;
-    this.keep = keep;
-  }
-
-  ask(read: Read): unknown {
-    const name = nameOf(read);
-    if (this.known.has(name)) return this.known.get(name);
-    this.missing.set(name, read);
-    return undefined;
-  }
-}
-
 function nameOf(read: Read): string {
   return read.join('\0');
 }
@@ -305,18 +282,14 @@ export function newerLayout(): HelixError {
 
 /** Replaces lone surrogates by U+FFFD, as which they are stored and compared. */
 function wellFormed<Value>(value: Value): Value {
-  if (typeof value === 'string')
-    return (value.isWellFormed() ? value : value.toWellFormed()) as Value;
-  if (Array.isArray(value)) {
-    const items = value.map(wellFormed);
-    return (items.every((item, at) => item === value[at]) ? value : items) as Value;
-  }
+  if (typeof value === 'string') return value.toWellFormed() as Value;
+  if (Array.isArray(value)) return value.map(wellFormed) as Value;
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(
-    ([name, each]) => [wellFormed(name), wellFormed(each)] as const,
-  );
-  const isSame = entries.every(([name, each]) => (value as Record<string, unknown>)[name] === each);
-  return isSame ? value : (Object.fromEntries(entries) as Value);
+  const entries = Object.entries(value).map(([name, each]) => [
+    wellFormed(name),
+    wellFormed<unknown>(each),
+  ]);
+  return Object.fromEntries(entries) as Value;
 }
 
 interface Asking {

@@ -1,5 +1,5 @@
 import { RIGHTS_FIX, toRedisFault, type RedisFacts } from '../../store/redis/inspect-redis.js';
-import type { ServerInfo } from '../../store/redis/server-info.js';
+import type { ServerInfo } from '../../store/redis/inspect-redis.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
 /** Facts about Redis, or the reason why none were read. */

@@ -22,7 +22,6 @@ export type {
   SettleReply as SettleCallResult,
 } from '../../session/answers.js';
 export type {
-  ExtendDeadline as ExtendDeadlineInput,
   ExtendDeadlineReply as ExtendDeadlineResult,
   LeaseCallReply as LeaseCallResult,
 } from '../../session/calls.js';

@@ -10,17 +10,6 @@ import type {
   RemoveQueuedReply,
 } from '../../session/queue.js';
 
-export type {
-  BeginQueued as BeginQueuedInput,
-  BeginQueuedReply as BeginQueuedResult,
-} from '../../session/begin.js';
-export type {
-  EditQueued as EditQueuedInput,
-  EditQueuedReply as EditQueuedResult,
-  RemoveQueued as RemoveQueuedInput,
-  RemoveQueuedReply as RemoveQueuedResult,
-} from '../../session/queue.js';
-
 /** The queue of a session: accepted messages that wait for their turn. */
 export interface Queue {
   /** Starts a run for the messages that have waited longest, unless a run is active. */

@@ -2,7 +2,7 @@ import type { FinishReason } from '../../protocol/chunk.js';
 import type { At, RunError, RunMode, RunStatus, StopRequest } from '../../protocol/run.js';
 import type { Begin, BeginReply } from '../../session/begin.js';
 import type { BeginChild, BeginChildReply } from '../../session/children.js';
-import type { End, EndReply } from '../../session/end.js';
+import type { End, EndReply } from '../../session/finish.js';
 import type { Act, Decoded, RunUsage } from '../../session/input.js';
 import type { NextWants } from '../../session/next.js';
 import type { InterruptRecord } from '../../session/record.js';
@@ -16,19 +16,11 @@ export type {
   BeginReply as BeginResult,
   Begun as RunRecord,
 } from '../../session/begin.js';
-export type {
-  BeginChild as BeginChildInput,
-  BeginChildReply as BeginChildResult,
-} from '../../session/children.js';
-export type { End as EndInput, EndReply as EndResult } from '../../session/end.js';
+export type { BeginChildReply as BeginChildResult } from '../../session/children.js';
+export type { End as EndInput, EndReply as EndResult } from '../../session/finish.js';
 export type { RunUsage, UserMessage } from '../../session/input.js';
 export type { InterruptRecord } from '../../session/record.js';
-export type {
-  ResumeReply as ResumeRunResult,
-  ResumeRun as ResumeRunInput,
-  Rewind as RewindInput,
-  RewindReply as RewindResult,
-} from '../../session/rerun.js';
+export type { ResumeRun as ResumeRunInput } from '../../session/rerun.js';
 export type { StopReply as StopResult } from '../../session/stop.js';
 
 /** Runs: changes that begin, end or repeat them. At most one run of a session is active. */

@@ -22,11 +22,7 @@ export type {
   DiscardReply as DiscardResult,
   Fallback,
 } from '../../session/steps.js';
-export type {
-  HandOver as HandOverInput,
-  TakeOver as TakeOverInput,
-  TakeOverReply as TakeOverResult,
-} from '../../session/writers.js';
+export type { HandOver as HandOverInput } from '../../session/writers.js';
 
 /** Steps: each is claimed by one attempt at a time, which commits or discards it. */
 export interface Steps {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { toCheckedJson } from '../record/stored-json.js';
+import { toCheckedText } from '../record/stored-json.js';
 import { retryWhileUnavailable } from '../record/outage.js';
 import { checkStreamId } from '../record/checked-ids.js';
 import { NO_RUN, type AppendResult, type StreamLog, type Writer } from '../contract/log.js';
@@ -87,7 +87,7 @@ export async function openStreamWriter(
     write: async (chunk) => {
       if (isClosed) throw new HelixError('writer_closed', 'This writer has been closed.');
       if (lost !== undefined) throw lost;
-      const [json = ''] = toCheckedJson([chunk]);
+      const json = toCheckedText(chunk);
       await new Promise<void>((resolve, reject) => {
         queue.push({ chunk, bytes: json.length, resolve, reject });
         if (!isPumping) pumped = pump();

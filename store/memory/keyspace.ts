@@ -6,7 +6,7 @@ export interface Keyspace {
   call: (command: string, ...args: (string | number)[]) => Reply;
 }
 
-export interface KeyspaceOptions {
+interface KeyspaceOptions {
   /** ms since the epoch. */
   now: () => number;
   publish?: (channel: string, message: string) => void;
@@ -22,7 +22,7 @@ type Scored = readonly [member: string, score: number];
 
 /** Values by key, with their expiries. A collection without members is removed. */
 class Data {
-  private readonly options: KeyspaceOptions;
+  readonly options: KeyspaceOptions;
   private readonly values = new Map<string, unknown>();
   private readonly expiries = new Map<string, number>();
 
@@ -34,39 +34,32 @@ class Data {
     return Math.floor(this.options.now());
   }
 
-  publish(channel: string, message: string): void {
-    this.options.publish?.(channel, message);
-  }
-
   has(key: string): boolean {
-    this.dropIfExpired(key);
-    return this.values.has(key);
+    return this.read(key) !== undefined;
   }
 
-  hash(key: string): Map<string, string> | undefined {
-    return this.read(key) as Map<string, string> | undefined;
+  hash(key: string): Map<string, string> {
+    return (this.read(key) as Map<string, string> | undefined) ?? new Map<string, string>();
   }
 
-  list(key: string): string[] | undefined {
-    return this.read(key) as string[] | undefined;
+  list(key: string): string[] {
+    return (this.read(key) as string[] | undefined) ?? [];
   }
 
-  scores(key: string): Map<string, number> | undefined {
-    return this.read(key) as Map<string, number> | undefined;
+  scores(key: string): Map<string, number> {
+    return (this.read(key) as Map<string, number> | undefined) ?? new Map<string, number>();
   }
 
-  stream(key: string): Stream | undefined {
-    return this.read(key) as Stream | undefined;
+  stream(key: string): Stream {
+    return (this.read(key) as Stream | undefined) ?? { entries: [], last: 0 };
   }
 
-  put<Value>(key: string, value: Value): Value {
+  put(key: string, value: unknown): void {
     this.values.set(key, value);
-    return value;
   }
 
   removeMembers(key: string, members: readonly string[]): number {
-    const found = this.read(key) as Map<string, unknown> | undefined;
-    if (found === undefined) return 0;
+    const found = this.hash(key);
     const removed = members.filter((member) => found.delete(member)).length;
     if (found.size === 0) this.remove(key);
     return removed;
@@ -114,49 +107,46 @@ class Data {
 type Command = (data: Data, key: string, args: readonly string[]) => Reply;
 
 const HASHES: Record<string, Command> = {
-  HGET: (data, key, [field = '']) => data.hash(key)?.get(field) ?? null,
-  HMGET: (data, key, fields) => fields.map((field) => data.hash(key)?.get(field) ?? null),
-  HGETALL: (data, key) => [...(data.hash(key) ?? [])].flat(),
-  HKEYS: (data, key) => [...(data.hash(key)?.keys() ?? [])],
-  HVALS: (data, key) => [...(data.hash(key)?.values() ?? [])],
+  HGET: (data, key, [field = '']) => data.hash(key).get(field) ?? null,
+  HMGET: (data, key, fields) => fields.map((field) => data.hash(key).get(field) ?? null),
+  HGETALL: (data, key) => [...data.hash(key)].flat(),
+  HKEYS: (data, key) => [...data.hash(key).keys()],
+  HVALS: (data, key) => [...data.hash(key).values()],
   HSET: (data, key, args) => {
-    const fields = data.hash(key) ?? data.put(key, new Map<string, string>());
+    const fields = data.hash(key);
     const before = fields.size;
     for (let at = 0; at < args.length; at += 2) fields.set(args[at] ?? '', args[at + 1] ?? '');
+    data.put(key, fields);
     return fields.size - before;
   },
-  HSETNX: (data, key, [field = '', value = '']) => {
-    const fields = data.hash(key) ?? data.put(key, new Map<string, string>());
-    if (fields.has(field)) return 0;
-    fields.set(field, value);
-    return 1;
-  },
+  HSETNX: (data, key, [field = '', value = '']) =>
+    data.hash(key).has(field) ? 0 : call(data, 'HSET', key, field, value),
   HINCRBY: (data, key, [field = '', by]) => {
-    const fields = data.hash(key) ?? data.put(key, new Map<string, string>());
-    const sum = Number(fields.get(field) ?? 0) + Number(by);
-    fields.set(field, String(sum));
+    const sum = Number(data.hash(key).get(field) ?? 0) + Number(by);
+    call(data, 'HSET', key, field, String(sum));
     return sum;
   },
   HDEL: (data, key, fields) => data.removeMembers(key, fields),
 };
 
 const LISTS: Record<string, Command> = {
-  LLEN: (data, key) => data.list(key)?.length ?? 0,
-  LRANGE: (data, key, [first, last]) => slice(data.list(key) ?? [], first, last),
+  LLEN: (data, key) => data.list(key).length,
+  LRANGE: (data, key, [first, last]) => slice(data.list(key), first, last),
   LTRIM: (data, key, [first, last]) => {
-    const kept = slice(data.list(key) ?? [], first, last);
+    const kept = slice(data.list(key), first, last);
     if (kept.length === 0) data.remove(key);
     else data.put(key, kept);
     return 'OK';
   },
   RPUSH: (data, key, added) => {
-    const list = data.list(key) ?? data.put<string[]>(key, []);
+    const list = data.list(key);
     for (const element of added) list.push(element);
+    data.put(key, list);
     return list.length;
   },
   /** Removes the first equal element. */
   LREM: (data, key, [, element = '']) => {
-    const list = data.list(key) ?? [];
+    const list = data.list(key);
     const place = list.indexOf(element);
     if (place < 0) return 0;
     list.splice(place, 1);
@@ -166,29 +156,24 @@ const LISTS: Record<string, Command> = {
 };
 
 /** Returns the elements between two positions, both included. Negative ones count from the end. */
-function slice(
-  list: readonly string[],
-  first: string | undefined,
-  last: string | undefined,
-): string[] {
+function slice(list: readonly string[], first?: string, last?: string): string[] {
   const stop = Number(last);
   return list.slice(Number(first), Math.max(0, stop < 0 ? list.length + stop + 1 : stop + 1));
 }
 
 const SORTED_SETS: Record<string, Command> = {
   ZSCORE: (data, key, [member = '']) => {
-    const score = data.scores(key)?.get(member);
+    const score = data.scores(key).get(member);
     return score === undefined ? null : String(score);
   },
-  ZCARD: (data, key) => data.scores(key)?.size ?? 0,
+  ZCARD: (data, key) => data.scores(key).size,
   ZADD: (data, key, args) => {
     const condition = ['NX', 'XX'].find((each) => each === args[0]);
-    const scores = data.scores(key) ?? new Map<string, number>();
+    const scores = data.scores(key);
     const before = scores.size;
     for (let at = condition === undefined ? 0 : 1; at < args.length; at += 2) {
       const [score, member = ''] = [toNumber(args[at]), args[at + 1]];
-      const from = scores.get(member);
-      const isMeant = condition === undefined || (condition === 'NX') === (from === undefined);
+      const isMeant = condition === undefined || (condition === 'XX') === scores.has(member);
       if (isMeant) scores.set(member, score);
     }
     if (scores.size > 0) data.put(key, scores);
@@ -198,10 +183,9 @@ const SORTED_SETS: Record<string, Command> = {
   ZRANGEBYSCORE: (data, key, [min, max, ...options]) => {
     const isScored = options.includes('WITHSCORES');
     const limit = options.indexOf('LIMIT');
-    const [from, count] = limit < 0 ? [0, -1] : options.slice(limit + 1, limit + 3).map(Number);
-    const start = from ?? 0;
-    const end = count === undefined || count < 0 ? undefined : start + count;
-    const page = between(data, key, min, max).slice(start, end);
+    const [from = 0, count = Infinity] =
+      limit < 0 ? [] : options.slice(limit + 1, limit + 3).map(Number);
+    const page = between(data, key, min, max).slice(from, from + count);
     return page.flatMap(([member, score]) => (isScored ? [member, String(score)] : [member]));
   },
   ZREMRANGEBYSCORE: (data, key, [min, max]) =>
@@ -221,37 +205,35 @@ function toNumber(text?: string): number {
 /** Returns members with scores between two bounds, both included, by score, then name. */
 function between(data: Data, key: string, min = '-inf', max = '+inf'): Scored[] {
   const [least, most] = [toNumber(min), toNumber(max)];
-  const found = [...(data.scores(key) ?? [])].filter(
-    ([, score]) => score >= least && score <= most,
-  );
+  const found = [...data.scores(key)].filter(([, score]) => score >= least && score <= most);
   return found.sort(([a, one], [b, other]) => (one === other ? (a < b ? -1 : 1) : one - other));
 }
 
 const STREAMS: Record<string, Command> = {
-  XLEN: (data, key) => data.stream(key)?.entries.length ?? 0,
+  XLEN: (data, key) => data.stream(key).entries.length,
   XADD: (data, key, [id = '', ...fields]) => {
-    const stream = data.stream(key) ?? data.put<Stream>(key, { entries: [], last: 0 });
+    const stream = data.stream(key);
     const sequence = Number.parseInt(id, 10);
     if (sequence <= stream.last)
       throw new Error('the id of an entry is equal or smaller than the last one');
     stream.entries.push({ id: sequence, fields });
     stream.last = sequence;
+    data.put(key, stream);
     return id;
   },
   XRANGE: (data, key, [from, to, , count]) => {
     const { entries, first, end } = rangeOf(data, key, from, to);
-    return entries.slice(first, Math.min(end, first + toCount(count))).map(toEntry);
+    return entries.slice(first, Math.min(end, first + Number(count ?? Infinity))).map(toEntry);
   },
   XREVRANGE: (data, key, [to, from, , count]) => {
     const { entries, first, end } = rangeOf(data, key, from, to);
     return entries
-      .slice(Math.max(first, end - toCount(count)), end)
+      .slice(Math.max(first, end - Number(count)), end)
       .reverse()
       .map(toEntry);
   },
   XDEL: (data, key, ids) => {
     const stream = data.stream(key);
-    if (stream === undefined) return 0;
     const gone = new Set(ids.map((id) => Number.parseInt(id, 10)));
     const before = stream.entries.length;
     stream.entries = stream.entries.filter(({ id }) => !gone.has(id));
@@ -259,11 +241,8 @@ const STREAMS: Record<string, Command> = {
   },
   /** Removes entries below an id. */
   XTRIM: (data, key, [, id = '']) => {
-    const stream = data.stream(key);
-    if (stream === undefined) return 0;
-    const count = placeOf(stream.entries, Number.parseInt(id, 10));
-    stream.entries.splice(0, count);
-    return count;
+    const { entries } = data.stream(key);
+    return entries.splice(0, placeOf(entries, Number.parseInt(id, 10))).length;
   },
 };
 
@@ -271,17 +250,8 @@ function toEntry({ id, fields }: Stream['entries'][number]): Reply {
   return [`${String(id)}-0`, [...fields]];
 }
 
-function toCount(count: string | undefined): number {
-  return count === undefined ? Infinity : Number(count);
-}
-
-function rangeOf(
-  data: Data,
-  key: string,
-  from = '-',
-  to = '+',
-): { entries: Stream['entries']; first: number; end: number } {
-  const entries = data.stream(key)?.entries ?? [];
+function rangeOf(data: Data, key: string, from = '-', to = '+') {
+  const { entries } = data.stream(key);
   const edge = (text: string): number => Number.parseInt(text.replace('(', ''), 10);
   const first = from === '-' ? 0 : placeOf(entries, edge(from) + (from.startsWith('(') ? 1 : 0));
   const end =
@@ -309,20 +279,20 @@ const KEYS: Record<string, Command> = {
     data.expire(key, data.now() + toNumber(ms));
     return 'OK';
   },
-  UNLINK: (data, key) => (data.has(key) && data.remove(key) ? 1 : 0),
+  UNLINK: (data, key) => Number(data.has(key) && data.remove(key)),
   PEXPIRE: (data, key, [ms]) => {
     if (!data.has(key)) return 0;
     data.expire(key, data.now() + Number(ms));
     return 1;
   },
-  PERSIST: (data, key) => (data.has(key) && data.persist(key) ? 1 : 0),
+  PERSIST: (data, key) => Number(data.has(key) && data.persist(key)),
   PTTL: (data, key) => {
     if (!data.has(key)) return -2;
     const at = data.expiry(key);
     return at === undefined ? -1 : Math.max(0, at - data.now());
   },
-  SPUBLISH: (data, channel, [message = '']) => {
-    data.publish(channel, message);
+  SPUBLISH: ({ options }, channel, [message = '']) => {
+    options.publish?.(channel, message);
     return 0;
   },
   TIME: (data) => {
@@ -332,17 +302,21 @@ const KEYS: Record<string, Command> = {
   DBSIZE: (data) => data.sweep(),
 };
 
-const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  [HASHES, LISTS, SORTED_SETS, STREAMS, KEYS].flatMap((table) => Object.entries(table)),
-);
+const COMMANDS: Record<string, Command | undefined> = {
+  ...HASHES,
+  ...LISTS,
+  ...SORTED_SETS,
+  ...STREAMS,
+  ...KEYS,
+};
+
+function call(data: Data, name: string, key: string, ...args: string[]): Reply {
+  const command = COMMANDS[name];
+  if (command === undefined) throw new Error(`the store in memory has no command ${name}`);
+  return command(data, key, args);
+}
 
 export function createKeyspace(options: KeyspaceOptions): Keyspace {
   const data = new Data(options);
-  return {
-    call: (name, key = '', ...args) => {
-      const command = COMMANDS.get(name);
-      if (command === undefined) throw new Error(`the store in memory has no command ${name}`);
-      return command(data, String(key), args.map(String));
-    },
-  };
+  return { call: (name, key = '', ...args) => call(data, name, String(key), ...args.map(String)) };
 }

@@ -1,6 +1,5 @@
 import type { PendingQuestion } from '../../protocol/http.js';
 import { formatApprovalId } from '../../protocol/ids.js';
-import type { EditedInput } from '../../protocol/replies.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../contract/call-record.js';
@@ -70,20 +69,17 @@ export function toSuspension({ record, openCalls }: SessionCalls): SuspensionCon
   };
 }
 
-function toShownEdit({ by, at, from }: NonNullable<PendingCall['edited']>): EditedInput {
-  return { by, at, from };
-}
-
-/** Returns the open questions for people, in the order of the calls. Pure. */
+/** Returns the open questions for people, in the order of the calls. */
 export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
   return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
     const { toolCallId, toolName, kind, input, approvalId, inputHash, deadline, mayDecide } = call;
     if (call.response !== undefined) return [];
+    const { edited } = call;
     const { roles, separate } = call.approvers ?? {};
     return [
       {
         ...{ toolCallId, toolName, kind, input, approvalId, inputHash, deadline, mayDecide },
-        ...(call.edited !== undefined && { edited: toShownEdit(call.edited) }),
+        ...(edited && { edited: { by: edited.by, at: edited.at, from: edited.from } }),
         ...(roles !== undefined && { approvers: roles }),
         ...(separate === true && { separateApprover: true }),
         ...call.about,

@@ -8,7 +8,7 @@ export interface HostAndPort {
 /** Paths of PEM files for TLS: a private authority, and a client's certificate with its key. */
 export type TlsFiles = Partial<Record<(typeof TLS_FILES)[number], string>>;
 
-interface Access {
+export interface Access {
   username?: string;
   password?: string;
   tls: boolean;

@@ -38,14 +38,12 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
     );
   }
 
-  /** Returns a person's existing pseudonym. */
   async function find(tenant: string, person: string | undefined): Promise<string | undefined> {
     if (person === undefined) return undefined;
     const key = await keyOf(tenant, person);
     return key === null ? undefined : toPseudonym(key, person);
   }
 
-  /** Reads requests with their fields. */
   async function readAsked(tenant: string): Promise<[string, DualRequest][]> {
     const stored = await redis.hgetall(keys.audit(tenant).asked);
     return Object.entries(stored).map(([field, until]) => {
@@ -88,10 +86,8 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
       }
     },
     find,
-    /** Returns the names of pseudonyms whose keys exist. */
     namesOf: (tenant: string, pseudonyms: readonly string[]) =>
       read(keys.audit(tenant).names, pseudonyms),
-    /** Returns the names of sealed pseudonyms. */
     sealedOf: (tenant: string, pseudonyms: readonly string[]) =>
       read(keys.audit(tenant).sealed, pseudonyms),
     hasActedOnOthers: async (tenant: string, person: string): Promise<boolean> => {

@@ -1,21 +1,40 @@
+import { HelixError } from '../../protocol/errors.js';
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
-import type { Act, Audit, AuditEntry, AuditVerdict } from '../contract/audit.js';
-import { chainOn, checkChain, NO_HEAD, type Head, type StoredEntry } from './audit-chain.js';
-import { createPeople } from './audit-people.js';
-import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
-import { untilWritten, type Check, type Write } from './write-if.js';
-import type { RedisContext } from './context.js';
+import type {
+  Act,
+  Audit,
+  AuditEntry,
+  AuditPage,
+  AuditQuery,
+  AuditVerdict,
+  ChainedEntry,
+} from '../contract/audit.js';
 import { corrupt, parseStored } from '../record/stored-json.js';
+import {
+  chainOn,
+  checkChain,
+  parseEntry,
+  readChain,
+  toStored,
+  type Head,
+  type StoredEntry,
+} from './audit-chain.js';
+import { createPeople } from './audit-people.js';
+import type { RedisContext } from './context.js';
+import { lowest } from './scored-list.js';
+import { untilWritten, type Check, type Write } from './write-if.js';
 
-/** Number of acts of one conversation that are relayed at once. */
+/** Acts of one conversation that are relayed at once. */
 const BATCH = 100;
 /** Minimum time between two trims of a tenant's chain by one process. */
 const TRIM_MS = 60_000;
-const PAGE = 500;
 /** Retention of entries' ids. An outbox that was not trimmed is relayed again long before. */
 const SEEN_MS = 30 * 24 * 60 * 60 * 1000;
 /** Number of sealed names that one trim drops; the others wait for the next. */
 const MOST_NAMES = 500;
+const READ_AT_ONCE = 200;
+/** Limit on entries examined for one page. A query with few matches gets those, and a cursor. */
+const MOST_LOOKS = 5_000;
 
 /** Creates the audit trail: a chain for each tenant, in the tenant's own slot. */
 export function createAudit(context: RedisContext): Audit {
@@ -28,14 +47,10 @@ export function createAudit(context: RedisContext): Audit {
     people.pseudonymOf(tenant, act.by, isOnOthers(act));
 
   async function readHead(tenant: string): Promise<Head & { from: Head }> {
-    const names = ['n', 'hash', 'from', 'fromHash'] as const;
-    const stored = await redis.hmget(keys.audit(tenant).head, ...names);
-    const [n, hash, from, fromHash] = stored;
-    return {
-      n: Number(n ?? 0),
-      hash: hash ?? '',
-      from: { n: Number(from ?? 0), hash: fromHash ?? '' },
-    };
+    const names = ['n', 'hash', 'from', 'fromHash'];
+    const [n, hash, from, fromHash] = await redis.hmget(keys.audit(tenant).head, ...names);
+    const oldest = { n: Number(from ?? 0), hash: fromHash ?? '' };
+    return { n: Number(n ?? 0), hash: hash ?? '', from: oldest };
   }
 
   /** @returns those that the chain did not have */
@@ -96,13 +111,12 @@ export function createAudit(context: RedisContext): Audit {
     ]);
   }
 
-  /** Drops entries that exceed their retention. */
   async function trim(tenant: string): Promise<void> {
     const keptMs = context.audit.keptMs(tenant);
     if (keptMs === 0 || now() - (trimmedAt.get(tenant) ?? 0) < TRIM_MS) return;
     trimmedAt.set(tenant, now());
-    let last: Head = NO_HEAD;
-    for await (const stored of readChain(context, tenant, PAGE)) {
+    let last: Head = { n: 0, hash: '' };
+    for await (const stored of readChain(context, tenant)) {
       if (stored === undefined || parseEntry(stored).at >= now() - keptMs) break;
       last = stored;
     }
@@ -112,28 +126,13 @@ export function createAudit(context: RedisContext): Audit {
   /** Drops the oldest entries up to `last`, whose hash is kept, and sealed names without a later act. */
   async function drop(tenant: string, last: Head, before: number): Promise<void> {
     const { head, chain: stream, acted, sealed } = keys.audit(tenant);
-    const past = await redis.zrangebyscore(
-      acted,
-      '-inf',
-      before,
-      'WITHSCORES',
-      'LIMIT',
-      0,
-      MOST_NAMES,
-    );
-    const names = past.filter((_, at) => at % 2 === 0);
-    const unchanged = names.map((name, at): Check => [
-      past[at * 2 + 1] ?? '',
-      'ZSCORE',
-      acted,
-      name,
-    ]);
+    const past = await lowest(redis, acted, before, MOST_NAMES);
     // A person who acts meanwhile is left to the next trim.
     await writeIf(
-      unchanged,
-      names.flatMap((name): Write[] => [
-        ['HDEL', sealed, name],
-        ['ZREM', acted, name],
+      past.map(({ member, text }): Check => [text, 'ZSCORE', acted, member]),
+      past.flatMap(({ member }): Write[] => [
+        ['HDEL', sealed, member],
+        ['ZREM', acted, member],
       ]),
     );
     const from = await redis.hget(head, 'from');
@@ -156,6 +155,49 @@ export function createAudit(context: RedisContext): Audit {
     const [n = 0, part = 0] = (newest?.[0] ?? '').split('-').map(Number);
     const isStray = n > head.n || (n === head.n && part > 0);
     return isStray ? { n: head.n + 1, reason: 'unexpected' } : undefined;
+  }
+
+  /** Reads a page, newest entry first unless a reader follows the chain. */
+  async function readPage(tenant: string, query: AuditQuery): Promise<AuditPage> {
+    const { after, limit } = query;
+    const isForward = after !== undefined;
+    const actor = await people.find(tenant, query.actor);
+    // A person without a key has no entries that could be found.
+    if (query.actor !== undefined && actor === undefined)
+      return { entries: [], ...(isForward && { after }) };
+    const { chain } = keys.audit(tenant);
+    const found: ChainedEntry[] = [];
+    let at = after ?? parseCursor(query.cursor);
+    let isOver = false;
+    for (let looks = 0; looks < MOST_LOOKS && found.length < limit && !isOver;) {
+      const from = at === undefined ? '+' : `(${String(at)}-0`;
+      const page = await (isForward
+        ? redis.xrange(chain, from, '+', 'COUNT', READ_AT_ONCE)
+        : redis.xrevrange(chain, from, '-', 'COUNT', READ_AT_ONCE));
+      looks += page.length;
+      isOver = page.length < READ_AT_ONCE;
+      for (const [id, fields] of page) {
+        at = Number.parseInt(id, 10);
+        const stored = toStored(id, fields);
+        if (stored === undefined) continue;
+        const entry = parseEntry(stored);
+        if (fits(entry, query, actor)) found.push({ n: stored.n, entry });
+        if (found.length < limit) continue;
+        isOver = false;
+        break;
+      }
+    }
+    const actors = found.map(({ entry }) => entry.actor);
+    const names = await people.namesOf(tenant, actors);
+    const sealed = await people.sealedOf(tenant, actors);
+    const entries = found.map((each) => {
+      const name = names.get(each.entry.actor);
+      const isSealed = name === undefined && sealed.has(each.entry.actor);
+      return { ...each, name, ...(isSealed && { isSealed }) };
+    });
+    if (isForward) return { entries, after: at };
+    const isLast = isOver || at === undefined || at === 1;
+    return { entries, cursor: isLast ? undefined : String(at) };
   }
 
   return {
@@ -194,24 +236,14 @@ export function createAudit(context: RedisContext): Audit {
       return append(tenant, [entry]);
     },
     knows: async (tenant = '', id) => (await redis.zscore(keys.audit(tenant).seen, id)) !== null,
-    ...createAuditPages(context, people),
+    page: (tenant = '', query) => readPage(tenant, query),
     verify: async (tenant = '') => {
       // The head is read first, so entries appended meanwhile are not checked.
       const { from, ...head } = await readHead(tenant);
-      const check = checkChain(from, tenant, signingKeys);
-      for await (const stored of readChain(context, tenant, PAGE)) {
-        if (check.last.n >= head.n || !check.accept(stored)) break;
-      }
-      const fault = check.fault(head) ?? (await findStray(tenant));
-      const { checked: entries, signed, last } = check;
-      return {
-        ok: fault === undefined,
-        entries,
-        signed,
-        first: from.n + 1,
-        head: last.hash,
-        ...(fault !== undefined && { fault }),
-      };
+      const chain = readChain(context, tenant);
+      const checked = await checkChain(chain, { from, head, tenant, keys: signingKeys });
+      const fault = checked.fault ?? (await findStray(tenant));
+      return { ...checked, fault, ok: fault === undefined, first: from.n + 1 };
     },
     forget: (tenant = '', person) => people.forget(tenant, person),
     hasActedOnOthers: (tenant = '', person) => people.hasActedOnOthers(tenant, person),
@@ -231,6 +263,23 @@ function byTenant(waiting: readonly string[]): Map<string, Act[]> {
     acts.set(tenant, [...(acts.get(tenant) ?? []), act]);
   }
   return acts;
+}
+
+function fits(
+  { at, action, actor }: AuditEntry,
+  query: AuditQuery,
+  wanted: string | undefined,
+): boolean {
+  if (query.since !== undefined && at < query.since) return false;
+  if (query.until !== undefined && at > query.until) return false;
+  if (query.action !== undefined && action !== query.action) return false;
+  return wanted === undefined || actor === wanted;
+}
+
+function parseCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(cursor)) return Number(cursor);
+  throw new HelixError('validation_error', 'The cursor is not one that was returned.');
 }
 
 /**

@@ -72,7 +72,6 @@ if ARGV[4] == '' then redis.call('HSET', KEYS[1], 'v', ARGV[2])
 elseif ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'seq', ARGV[4], 'logBytes', ARGV[5]) end
 return 1`;
 export const COMMIT = script(COMMIT_CODE);
-/** Variant that a full Redis accepts. */
 export const COMMIT_FREEING = script(`#!lua flags=allow-oom\n${COMMIT_CODE}`);
 
 /**
@@ -149,7 +148,6 @@ export interface BackendOptions {
   keep: Backend['keep'];
 }
 
-/** Creates the backend that uses these scripts. */
 export function createBackend({ evaluate, evaluateLarge, prefix, keep }: BackendOptions): Backend {
   return {
     keep,
@@ -204,7 +202,6 @@ function toNumber(text: string | null | undefined): number {
   return number;
 }
 
-/** Returns true if the conversation has a record after the commit. */
 function leavesRecord({ writes }: Commit, wasThere: boolean): boolean {
   const of = writes.filter(
     (write) =>
@@ -259,7 +256,7 @@ function toReads(
       return (replies) => toCalls(part, contents, replies[at] as CallsReply);
     }
     const at = commands.push(toCommand(keys, read)) - 1;
-    return read[0] === 'entries' || read[0] === 'entriesBefore'
+    return read[0] === 'entries'
       ? (replies) => (replies[at] as StreamEntry[]).map(toEntry)
       : (replies) => replies[at];
   });
@@ -300,8 +297,6 @@ function toCommand(keys: Keys, read: Exclude<Read, readonly ['field', ...unknown
       const count = Number.isFinite(read[3]) ? ['COUNT', String(read[3])] : [];
       return ['XRANGE', keys('', 'log'), `(${String(read[1])}-0`, upTo, ...count];
     }
-    case 'entriesBefore':
-      return ['XREVRANGE', keys('', 'log'), '+', `(${String(read[1])}-0`, 'COUNT', String(read[2])];
     case 'entryCount':
       return ['XLEN', keys('', 'log')];
   }

@@ -1,10 +1,110 @@
-import { untilWritten, type Check, type Write } from './write-if.js';
+import { isTerminal, type RunStatus } from '../../protocol/run.js';
+import type { Want } from '../../session/fields.js';
+import { filesOwner } from '../../session/files.js';
+import { NOTHING, sumOf, type Usage } from '../../session/record.js';
+import type { Session } from '../../session/tree.js';
 import { createQueues } from '../change.js';
 import { COUNTED, NO_COUNTS, type OwnerCounts } from '../contract/owners.js';
 import type { SessionOwner } from '../contract/waiting.js';
-import type { Charged, Standing } from './charged.js';
 import type { RedisContext } from './context.js';
-import { addUsage, usedBy } from './usage.js';
+import { toOwner, type OwnerKeys } from './keys.js';
+import { untilWritten, type Check, type Write } from './write-if.js';
+
+/** A session's figures, read at one moment. */
+export interface Standing {
+  /** 0 while the session has files but no message. */
+  created: number;
+  version: number;
+  bytes: number;
+  queued: number;
+  /** 1 while its run is active. */
+  runs: number;
+  /** ms since the epoch. */
+  updated: number;
+  /** Usage of all ended runs: six numbers and the number of runs; '' without runs. */
+  spent: string;
+}
+
+export const CHARGED: readonly Want[] = [
+  ['field', 'files', '', 'bytes'],
+  ['field', 'files', '', 'changes'],
+  ['field', 'files', '', 'whose'],
+  ['field', 'record', '', 'appended'],
+  ['entryCount'],
+];
+
+/** An owner's charge for one session. */
+export interface Charged {
+  owner: SessionOwner;
+  agent: string;
+  /** Model of its newest step. */
+  model: string;
+  status: RunStatus;
+  standing: Standing;
+  /** Stored bytes of a session that must be recounted. */
+  uncounted?: number;
+}
+
+/**
+ * Returns the owner's charge for a conversation; undefined if there is none. Files added before the first message are
+ * charged to the one who added them.
+ *
+ * @param isClosing the session is about to be erased: its active run, with its active sub-agents' usage, counts as if
+ * it ended now
+ */
+export function chargedOf(session: Session, isClosing = false): Charged | undefined {
+  const { record, tree, files } = session;
+  const [fileBytes, changes] = [files.get('bytes'), files.get('changes')];
+  if (record?.agent === undefined) {
+    const whose = filesOwner(session);
+    if (whose === undefined) return undefined;
+    const sizes = { version: Number(changes ?? 0), bytes: Number(fileBytes ?? 0) };
+    return {
+      ...{ agent: '', model: '', status: 'completed', owner: whose },
+      standing: { ...sizes, created: 0, queued: 0, runs: 0, updated: 0, spent: '' },
+    };
+  }
+  const { owner, tenant, run, stream, sizes } = record;
+  const hasEnded = isTerminal(run.status);
+  const isActive = stream !== 'paused' && !hasEnded;
+  // This equals the addition at the end of a run.
+  const isCut = isClosing && !hasEnded;
+  const spent = isCut
+    ? [...sumOf(record.spent, usedBelow(session)), record.runs + 1]
+    : [...record.spent, record.runs];
+  const hasLog = tree.log.count > 0;
+  return {
+    agent: record.agent,
+    model: run.model ?? '',
+    status: run.status,
+    owner: toOwner(owner, tenant),
+    ...(!sizes.isComplete && { uncounted: sizes.stored }),
+    standing: {
+      created: record.created,
+      // None of these numbers ever decreases, and each change of a counted figure raises one of them.
+      version: tree.log.sequence + run.n + Number(changes ?? 0),
+      bytes:
+        Math.max(0, sizes.stored) +
+        (hasLog ? Math.max(0, tree.log.bytes) : 0) +
+        Number(fileBytes ?? 0),
+      queued: record.queue.length,
+      runs: isActive ? 1 : 0,
+      updated: Math.max(record.updated, session.appended),
+      spent: record.runs > 0 || isCut ? spent.join(' ') : '',
+    },
+  };
+}
+
+/** Returns the usage of the newest run and its active sub-agents, whose usage otherwise counts only once they end. */
+function usedBelow({ tree, existing, children }: Session): Usage {
+  let used: Usage | undefined = existing.run.usage;
+  for (const [part, run] of children.all()) {
+    if (run !== existing.run.id) continue;
+    const below = tree.session(part).record?.run;
+    if (below !== undefined && !isTerminal(below.status)) used = sumOf(used, below.usage);
+  }
+  return used ?? NOTHING;
+}
 
 /** One session's share of its owner's sums. */
 type Entry = Omit<Standing, 'updated'>;
@@ -26,12 +126,7 @@ function formatEntry({ created, version, bytes, queued, runs, spent }: Entry): s
   return [created, version, bytes, queued, runs, ...(spent === '' ? [] : [spent])].join(' ');
 }
 
-export function createCharge({
-  redis,
-  keys,
-  writeIf,
-  now,
-}: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>) {
+export function createCharge({ redis, keys, writeIf, now }: RedisContext) {
   /** Charges of one slot queue up in this process, so only processes compete. */
   const queued = createQueues();
   /**
@@ -63,19 +158,22 @@ export function createCharge({
         if (charged !== undefined && !anyway && isOlder(charged.standing, before)) return 'stale';
         const checks: Check[] = [[stored ?? '', 'HGET', at.entries, sessionId]];
         const writes: Write[] = [];
-        const change = differenceOf(before, charged?.standing);
-        for (const [key, sessions] of [
+        const [old, next] = [countsOf(before), countsOf(charged?.standing)];
+        const isLess = next.sessions < old.sessions;
+        const sums: [string, string | null][] = [
           [at.usage, ofUser],
           [at.tenant, ofTenant],
-        ] as const) {
-          if (change.sessions < 0) checks.push([sessions ?? '', 'HGET', key, 'sessions']);
-          if (change.sessions < 0 && Number(sessions) === 1) {
+        ];
+        for (const [key, sessions] of sums) {
+          if (isLess) checks.push([sessions ?? '', 'HGET', key, 'sessions']);
+          if (isLess && Number(sessions) === 1) {
             // A user without sessions leaves no key.
             writes.push(['UNLINK', key]);
             continue;
           }
           for (const what of COUNTED) {
-            if (change[what] !== 0) writes.push(['HINCRBY', key, what, change[what]]);
+            const more = next[what] - old[what];
+            if (more !== 0) writes.push(['HINCRBY', key, what, more]);
           }
         }
         if (charged === undefined) {
@@ -90,11 +188,10 @@ export function createCharge({
           }
           if (standing.runs === 1) writes.push(['ZADD', at.work, standing.updated, sessionId]);
           else writes.push(['ZREM', at.work, sessionId]);
-          if (used !== undefined && standing.spent !== (before?.spent ?? '')) {
+          const counted = before?.spent ?? '';
+          if (used !== undefined && standing.spent !== counted) {
             checks.push([usedBefore ?? '', 'HGET', used.key, used.by]);
-            writes.push(
-              ...addUsage(used, usedBefore, { now: standing.spent, before: before?.spent ?? '' }),
-            );
+            writes.push(...addUsed(used, usedBefore, standing.spent, counted));
           }
         }
         // A charge may free an owner's memory.
@@ -112,17 +209,6 @@ function isOlder({ created, version }: Standing, before: Entry | undefined): boo
   return created === before.created ? version < before.version : created < before.created;
 }
 
-function differenceOf(before: Entry | undefined, after: Entry | undefined): OwnerCounts {
-  const [old, next] = [countsOf(before), countsOf(after)];
-  return {
-    runs: next.runs - old.runs,
-    queued: next.queued - old.queued,
-    sessions: next.sessions - old.sessions,
-    bytes: next.bytes - old.bytes,
-  };
-}
-
-/** Returns what a session counts for, by its stored entry. */
 export function countsIn(stored: string | null): OwnerCounts {
   return countsOf(parseEntry(stored));
 }
@@ -131,4 +217,67 @@ function countsOf(entry: Entry | undefined): OwnerCounts {
   if (entry === undefined) return NO_COUNTS;
   const { runs, queued, bytes } = entry;
   return { runs, queued, bytes, sessions: 1 };
+}
+
+/** Retention of a day's sums, enough for a report of a year. */
+const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+/** Retention of spending; budgets need only the current day and month. */
+const SPEND_MS = 40 * 24 * 60 * 60 * 1000;
+/** Field with the cost of all users of a slot; a user's own field is escaped and cannot equal it. */
+export const ALL = '*';
+/** Index of the cost in a usage. */
+const COST = 5;
+
+/**
+ * Returns the sums to which a session's usage belongs now, by the JSON list of agent and model; undefined if it has
+ * ended no run.
+ */
+function usedBy(owner: OwnerKeys, charged: Charged | undefined, now: number) {
+  if (charged === undefined || charged.standing.spent === '') return undefined;
+  const day = toDay(now);
+  return { owner, day, key: owner.used + day, by: JSON.stringify([charged.agent, charged.model]) };
+}
+
+/**
+ * Adds a session's usage since the last charge to the sums of a day. A session's usage only grows, so the next charge
+ * adds what an earlier one missed, and nothing is added twice.
+ *
+ * @param stored the sum of that agent and model
+ */
+function addUsed(
+  { owner, day, key, by }: NonNullable<ReturnType<typeof usedBy>>,
+  stored: string | null,
+  spent: string,
+  counted: string,
+): Write[] {
+  const before = counted.split(' ').map(Number);
+  const more = spent.split(' ').map((n, at) => Math.max(0, Number(n) - (before[at] ?? 0)));
+  const cost = more[COST] ?? 0;
+  const periods = cost === 0 ? [] : [day, toMonth(day)];
+  return [
+    ['HSET', key, by, addTo(stored, more)],
+    ['HSET', owner.users + day, owner.user, '1'],
+    ['PEXPIRE', key, KEPT_MS],
+    ['PEXPIRE', owner.users + day, KEPT_MS],
+    ...periods.flatMap((period): Write[] => [
+      ['HINCRBY', owner.spend + period, owner.user, cost],
+      ['HINCRBY', owner.spend + period, ALL, cost],
+      ['PEXPIRE', owner.spend + period, SPEND_MS],
+    ]),
+  ];
+}
+
+/** Adds numbers to a stored sum, one by one. */
+export function addTo(stored: string | null, more: readonly number[]): string {
+  const before = (stored ?? '').split(' ').map(Number);
+  return more.map((n, at) => n + (before[at] ?? 0)).join(' ');
+}
+
+/** Formats a day, UTC, as `20261130`. */
+export function toDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
+}
+
+export function toMonth(day: string): string {
+  return day.slice(0, 6);
 }

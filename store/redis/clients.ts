@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { retryDelay } from '../../protocol/time.js';
 import { HelixError } from '../../protocol/errors.js';
 import { startPulse } from './pulse.js';
-import { parseRedisAddress, type RedisAddress, type TlsFiles } from './addresses.js';
+import { parseRedisAddress, type Access, type RedisAddress, type TlsFiles } from './addresses.js';
 
 /** A connection to a Redis of any kind. A `Redis` may find its server through Sentinels. */
 export type RedisConnection = Redis | Cluster;
@@ -83,7 +83,6 @@ export function firstConnection(redis: RedisConnection): Promise<void> {
   });
 }
 
-/** Creates a connection for subscriptions to the caller's Redis; it connects when used. */
 export function duplicateForSubscriptions(redis: RedisConnection): RedisConnection {
   const subscriber =
     'nodes' in redis
@@ -114,10 +113,7 @@ function createClient(
   const address = parseRedisAddress(url);
   const client =
     address.kind === 'cluster'
-      ? new Cluster(address.nodes, {
-          ...clusterOptions(policy, address),
-          shardedSubscribers: use === 'subscriptions',
-        })
+      ? createCluster(address, policy, use)
       : createRedis(address, policy, use);
   // An unobserved 'error' event would end the process.
   client.on('error', () => undefined);
@@ -185,11 +181,13 @@ function createReconnection(): (error: Error) => 2 | false {
   };
 }
 
-function clusterOptions(
-  policy: RetryPolicy,
+function createCluster(
   address: Extract<RedisAddress, { kind: 'cluster' }>,
-): ClusterOptions {
-  return {
+  policy: RetryPolicy,
+  use: 'commands' | 'subscriptions',
+): Cluster {
+  return new Cluster(address.nodes, {
+    shardedSubscribers: use === 'subscriptions',
     lazyConnect: true,
     enableOfflineQueue: policy.waits,
     clusterRetryStrategy: backOff(policy),
@@ -200,15 +198,10 @@ function clusterOptions(
     retryDelayOnClusterDown: RETRY_PAUSE_MS,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
     redisOptions: { ...connectionOptions(policy), ...accessOptions(address) },
-  };
+  });
 }
 
-function connectionOptions({
-  timeoutMs,
-}: RetryPolicy): Pick<
-  RedisOptions,
-  'noDelay' | 'commandTimeout' | 'socketTimeout' | 'connectTimeout'
-> {
+function connectionOptions({ timeoutMs }: RetryPolicy) {
   return {
     noDelay: true,
     ...SILENCE,
@@ -216,16 +209,11 @@ function connectionOptions({
   };
 }
 
-function accessOptions(address: {
-  username?: string;
-  password?: string;
-  tls: boolean;
-  files?: TlsFiles;
-}): Pick<RedisOptions, 'username' | 'password' | 'tls'> {
+function accessOptions({ username, password, tls, files }: Access) {
   return {
-    ...(address.username !== undefined && { username: address.username }),
-    ...(address.password !== undefined && { password: address.password }),
-    ...(address.tls && { tls: readTlsFiles(address.files) }),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls && { tls: readTlsFiles(files) }),
   };
 }
 

@@ -90,7 +90,6 @@ async function readTogether(redis: RedisConnection, reads: Read[]): Promise<unkn
   }
 }
 
-/** Returns the replies, or throws the first error among them. */
 function unpack(replies: [error: Error | null, result: unknown][] | null): unknown[] {
   return (replies ?? []).map(([error, value]) => {
     if (error) throw error;

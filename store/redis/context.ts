@@ -97,36 +97,27 @@ export interface RedisContext {
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
-/**
- * Creates changes and looks of conversations.
- * @param evaluateLarge on the connection for large reads
- */
-export function createConversations(
-  { evaluate, evaluateLarge = evaluate }: { evaluate: Evaluate; evaluateLarge?: Evaluate },
-  { prefix }: Pick<KeySpace, 'prefix'>,
+/** @param own `evaluateLarge` runs scripts on the connection for large reads */
+export function completeContext(
+  own: Omit<RedisContext, 'change' | 'look' | 'writeIf' | 'audit'> & { evaluateLarge?: Evaluate },
   {
+    auditKeys = [],
+    auditTtlSeconds = 0,
     streamTtlSeconds = STREAM_TTL_SECONDS,
     sessionTtlSeconds = 0,
     maxChunks = LIMITS.streamEntries,
-  }: Expiry = {},
-): Pick<RedisContext, 'change' | 'look'> {
+  }: Omit<RedisStoreOptions, 'prefix' | 'files'>,
+): RedisContext {
+  const { evaluate, evaluateLarge = evaluate, keys } = own;
   const keep = {
     streamMs: streamTtlSeconds * 1000,
     sessionMs: sessionTtlSeconds * 1000,
     entries: maxChunks,
   };
-  return createChange(createBackend({ evaluate, evaluateLarge, prefix, keep }));
-}
-
-/** Adds the parts that Redis and memory share. */
-export function completeContext(
-  own: Omit<RedisContext, 'change' | 'look' | 'writeIf' | 'audit'> & { evaluateLarge?: Evaluate },
-  { auditKeys = [], auditTtlSeconds = 0, ...expiry }: Pick<RedisStoreOptions, 'auditKeys'> & Expiry,
-): RedisContext {
   return {
     ...own,
-    ...createConversations(own, own.keys, expiry),
-    writeIf: createWriteIf(own.evaluate),
+    ...createChange(createBackend({ evaluate, evaluateLarge, prefix: keys.prefix, keep })),
+    writeIf: createWriteIf(evaluate),
     audit: { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) },
   };
 }

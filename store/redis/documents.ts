@@ -51,7 +51,6 @@ export function createDocuments(
     return (await sessions.withCalls(sessionId)) ?? notFound();
   }
 
-  /** Looks at a session that must exist. */
   async function readOf<Found>(
     sessionId: string,
     read: (session: Session) => Found,

@@ -1,12 +1,10 @@
 import { type Due, dueShardOf } from '../contract/due.js';
-import { untilWritten, type Check, type Write } from './write-if.js';
 import type { RedisContext } from './context.js';
 import { isOutOfMemory } from './errors.js';
+import { lowest } from './scored-list.js';
+import { untilWritten, type Check, type Write } from './write-if.js';
 
-type Context = Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>;
-
-/** Creates the lists of due sessions of one fleet, each a sorted set by time. */
-export function createDueLists(context: Context, fleet = ''): Due {
+export function createDueLists(context: RedisContext, fleet = ''): Due {
   const { redis, keys, writeIf, now } = context;
   const listsOf = (sessionId: string) => keys.due(fleet, dueShardOf(sessionId));
   const lease = async (key: string, holder: string, forMs: number): Promise<boolean> =>
@@ -16,14 +14,10 @@ export function createDueLists(context: Context, fleet = ''): Due {
   const takeFrom = (list: string, takenUntil: number, most: number): Promise<string[]> =>
     untilWritten(async () => {
       if (most === 0) return [];
-      const page = ['-inf', now(), 'WITHSCORES', 'LIMIT', 0, most] as const;
-      const flat = await redis.zrangebyscore(list, ...page);
-      const due = flat.flatMap((member, at): [string, string][] =>
-        at % 2 === 0 ? [[member, flat[at + 1] ?? '']] : [],
-      );
-      const checks = due.map(([member, score]): Check => [score, 'ZSCORE', list, member]);
-      const writes = due.map(([member]): Write => ['ZADD', list, takenUntil, member]);
-      return (await writeIf(checks, writes)) ? due.map(([member]) => member) : undefined;
+      const due = await lowest(redis, list, now(), most);
+      const checks = due.map(({ member, text }): Check => [text, 'ZSCORE', list, member]);
+      const writes = due.map(({ member }): Write => ['ZADD', list, takenUntil, member]);
+      return (await writeIf(checks, writes)) ? due.map(({ member }) => member) : undefined;
     });
 
   return {

@@ -10,8 +10,7 @@ import { erase, type Erase } from '../../session/erase.js';
 import { toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 import { REWIND } from './documents.js';
-
-type Context = Pick<RedisContext, 'redis' | 'keys' | 'change' | 'look' | 'now'>;
+import { toOwner } from './keys.js';
 
 /** A try fails only if a run or a sub-agent has begun, or files have changed, meanwhile. */
 const MOST_TRIES = 20;
@@ -26,7 +25,7 @@ const NOTED_MS = 60_000;
 
 /** Erases a session. With an act, the remaining work outside the record is noted with it. */
 export async function eraseSession(
-  context: Context,
+  context: RedisContext,
   sessionId: string,
   act: Act | undefined,
 ): Promise<void> {
@@ -69,7 +68,7 @@ function notedOf(rest: Rest | undefined, act: Act | undefined): Erase['noted'] {
 }
 
 /** Reads the data that an erasure needs outside the record; undefined if the session does not exist. */
-function readRest({ look, now }: Context, sessionId: string): Promise<Rest | undefined> {
+function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest | undefined> {
   return look(sessionId, (session) => {
     const { record, tree, runs, children, files } = session;
     if (record === undefined) return undefined;
@@ -81,7 +80,7 @@ function readRest({ look, now }: Context, sessionId: string): Promise<Rest | und
     return {
       runId: run.id,
       children: run.children,
-      owner: { owner, ...(tenant !== '' && { tenant }) },
+      owner: toOwner(owner, tenant),
       runs: [...new Set([...ended, run.id])],
       starting: run.status === 'starting',
       parts,
@@ -111,17 +110,10 @@ function recentCalls(session: Session, now: number): [runId: string, toolCallId:
   });
 }
 
-export interface ErasuresDeps {
-  waiting: Pick<Waiting, 'forget'>;
-  owners: Pick<Owners, 'fold'>;
-  read: Sessions['read'];
-}
-
 export function createErasures(
-  context: Context,
-  { waiting, owners, read }: ErasuresDeps,
+  { redis, keys, now }: RedisContext,
+  { waiting, owners, read }: { waiting: Waiting; owners: Owners; read: Sessions['read'] },
 ): Erasures {
-  const { redis, keys, now } = context;
   return {
     of: async (sessionId) => {
       const noted = await redis.lrange(keys.gone(sessionId), 0, -1);

@@ -6,20 +6,13 @@ import { addFile, removeFile } from '../../session/files.js';
 import { toStoredJson, parseStored } from '../record/stored-json.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import type { RedisContext } from './context.js';
-
-type Context = Pick<
-  RedisContext,
-  'redis' | 'keys' | 'change' | 'now' | 'fileStore' | 'keepsFilesElsewhere'
->;
+import { toOwner } from './keys.js';
 
 /** Creates the files of conversations. A file is noted in the record first, so that no bytes exceed its limits. */
-export function createFiles(context: Context): Files {
+export function createFiles(context: RedisContext): Files {
   const { redis, keys, change, now, fileStore, keepsFilesElsewhere } = context;
   const keyOf = (sessionId: string): string => keys.session(rootOf(sessionId)).files;
-  const placeOf = (sessionId: string, fileId: string) => ({
-    sessionId: rootOf(sessionId),
-    fileId,
-  });
+  const placeOf = (id: string, fileId: string) => ({ sessionId: rootOf(id), fileId });
 
   const read: Files['read'] = async (sessionId, fileId) => {
     const text = await redis.hget(keyOf(sessionId), `file:${fileId}`);
@@ -46,12 +39,8 @@ export function createFiles(context: Context): Files {
   const remove: Files['remove'] = async (sessionId, fileId) => {
     // Bytes go first: without a record, bytes whose removal failed could not be found again.
     await fileStore.remove(placeOf(sessionId, fileId));
-    const { kind } = await change(
-      rootOf(sessionId),
-      removeFile,
-      { id: fileId },
-      { isFreeing: true },
-    );
+    const input = { id: fileId };
+    const { kind } = await change(rootOf(sessionId), removeFile, input, { isFreeing: true });
     return kind === 'removed';
   };
 
@@ -59,7 +48,7 @@ export function createFiles(context: Context): Files {
     add: async ({ sessionId, owner, tenant = '', file: about, content, limits }) => {
       checkSessionId(sessionId);
       const bytes = content.byteLength;
-      const file: StoredFile = { ...about, bytes, owner, ...(tenant !== '' && { tenant }) };
+      const file: StoredFile = { ...about, bytes, ...toOwner(owner, tenant) };
       const { id } = file;
       await note(sessionId, { owner, tenant });
       const result = await change(sessionId, addFile, {
@@ -110,12 +99,7 @@ const AFTER_MS = 1_000;
  * Removes bytes from a separate store whose files are no longer in the record: they expired with it, or were displaced.
  * The change that adds a file notes it, and the note is removed last.
  */
-function createReclaim({
-  redis,
-  keys,
-  fileStore,
-  now,
-}: Pick<RedisContext, 'redis' | 'keys' | 'fileStore' | 'now'>) {
+function createReclaim({ redis, keys, fileStore, now }: RedisContext) {
   return async (id: string): Promise<number | undefined> => {
     const sessionId = rootOf(id);
     const noted = keys.elsewhere(sessionId);

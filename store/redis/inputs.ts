@@ -15,11 +15,12 @@ import type {
 import { type CallSpec, toChildRef } from '../contract/call-record.js';
 import {
   toCheckedJson,
+  toCheckedText,
   toStoredChanges,
   toStoredJson,
   toStoredRow,
 } from '../record/stored-json.js';
-import { keepApart } from './large-results.js';
+import { keepApart } from './stored-rows.js';
 
 /** Converts callers' input to that of changes: content becomes checked JSON. Pure. */
 
@@ -95,8 +96,8 @@ function toCall(call: NewCall, writer: WriterInput): StoredCall {
 
 /** Converts a chunk to JSON without step and time, which are known only when it is written. */
 function toTimeless(chunk: StreamChunk): string {
-  const [checked = ''] = toCheckedJson([chunk]);
-  const { step: _step, timestamp: _timestamp, ...rest } = JSON.parse(checked) as StreamChunk;
+  const checked = JSON.parse(toCheckedText(chunk)) as StreamChunk;
+  const { step: _step, timestamp: _timestamp, ...rest } = checked;
   return JSON.stringify(rest);
 }
 
@@ -165,7 +166,6 @@ export function toCallSpec(
   };
 }
 
-/** Returns the message with which a sub-agent's run begins. */
 function toBriefRow(toolCallId: string, { message }: NonNullable<NewCall['child']>): UserRow {
   return { role: 'user', id: toolCallId, parts: [{ type: 'text', text: message }] };
 }

@@ -1,13 +1,99 @@
 import { HelixError, toReason } from '../../protocol/errors.js';
 import { withTimeout, type ClockReading } from '../../protocol/time.js';
-import { closeClient, type RedisConnection, connectCommands } from './clients.js';
-import { mastersOf } from './pulse.js';
-import { createConversations } from './context.js';
+import { closeClient, connectCommands, type RedisConnection } from './clients.js';
+import { createContext, type RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { createKeySpace } from './keys.js';
-import { rightsFor } from './rights.js';
-import { createEvaluate } from './send.js';
-import { parseServerInfo, type ServerInfo } from './server-info.js';
+import { parseOwner } from './keys.js';
+import { mastersOf } from './pulse.js';
+
+/** Facts about one server on which durability depends. */
+export interface ServerInfo {
+  version: string;
+  /** A replica refuses writes. */
+  isReplica: boolean;
+  hasAppendOnlyFile: boolean;
+  /** False if the last write to that file failed, for instance on a full disk. */
+  isFileWritten: boolean;
+  maxmemoryPolicy: string;
+  /** Bytes; 0 means no limit. */
+  maxmemory: number;
+  usedMemory: number;
+  /** Keys that were evicted since the server started. */
+  evictedKeys: number;
+}
+
+function parseServerInfo(info: string): ServerInfo {
+  const field = (name: string): string =>
+    new RegExp(`^${name}:(.*)\\r?$`, 'm').exec(info)?.[1]?.trim() ?? '';
+  return {
+    version: field('redis_version'),
+    isReplica: field('role') === 'slave',
+    hasAppendOnlyFile: field('aof_enabled') === '1',
+    isFileWritten: field('aof_last_write_status') !== 'err',
+    maxmemoryPolicy: field('maxmemory_policy'),
+    maxmemory: Number(field('maxmemory')),
+    usedMemory: Number(field('used_memory')),
+    evictedKeys: Number(field('evicted_keys')),
+  };
+}
+
+function readServers(redis: RedisConnection): Promise<ServerInfo[]> {
+  return Promise.all(mastersOf(redis).map(async (node) => parseServerInfo(await node.info())));
+}
+
+export interface RedisSettings {
+  version: string;
+  /** Sentences for the log about settings that may lose data. */
+  warnings: string[];
+}
+
+/**
+ * Reads the settings on which durability depends from every master (`noeviction`, an append-only file), and checks that
+ * its conversations have this layout.
+ */
+export async function readRedisSettings(
+  redis: RedisConnection,
+  context: RedisContext,
+): Promise<RedisSettings> {
+  const found = await readServers(redis);
+  return {
+    version: [...new Set(found.map(({ version }) => version))].join(', '),
+    warnings: [...new Set(found.flatMap(warningsOf)), ...(await earlierData(context))],
+  };
+}
+
+/** Warns about conversations of an earlier build. One conversation represents all. */
+async function earlierData({ redis, keys }: RedisContext): Promise<string[]> {
+  const first = async (list: string): Promise<string | undefined> =>
+    (await redis.zrangebyscore(list, '-inf', '+inf', 'LIMIT', 0, 1))[0];
+  const owner = await first(keys.ownersIndex);
+  const sessionId = owner && (await first(keys.owner(parseOwner(owner)).sessions));
+  if (sessionId === undefined) return [];
+  const status = await redis.hget(keys.session(sessionId).root, 'status');
+  if (status === null) return [];
+  return [
+    'The conversations in this Redis were made by an earlier build and cannot be read: use another database or prefix, or delete them.',
+  ];
+}
+
+/** Returns the problems of a master, with the settings that solve them; `doctor` says more. */
+export function warningsOf({ version, hasAppendOnlyFile, maxmemoryPolicy }: ServerInfo): string[] {
+  const warnings: string[] = [];
+  if (!hasAppendOnlyFile) {
+    warnings.push(
+      'Redis runs without an append-only file: a restart loses conversations. Set appendonly yes.',
+    );
+  }
+  if (maxmemoryPolicy !== 'noeviction') {
+    warnings.push(
+      `Redis evicts keys when it is full (maxmemory-policy ${maxmemoryPolicy}): conversations get lost. Set maxmemory-policy noeviction.`,
+    );
+  }
+  if (Number.parseInt(version, 10) < 7) {
+    warnings.push(`Redis ${version} has no sharded Pub/Sub. Upgrade it to 7.0 or newer.`);
+  }
+  return warnings;
+}
 
 /** Findings about a Redis. */
 export interface RedisFacts {
@@ -28,9 +114,7 @@ export async function inspectRedis(url: string, withinMs = 5_000): Promise<Redis
   const redis = connectCommands(url, 'refuse');
   try {
     await connect(redis, withinMs);
-    const servers = await callRedis(
-      Promise.all(mastersOf(redis).map(async (node) => parseServerInfo(await node.info()))),
-    );
+    const servers = await callRedis(readServers(redis));
     return { servers, clock: await readClock(redis), refusal: await findRefusal(redis) };
   } finally {
     closeClient(redis);
@@ -60,11 +144,8 @@ async function readClock(redis: RedisConnection): Promise<ClockReading> {
 
 /** Reads a session that does not exist, because that checks the rights of all commands first. */
 async function findRefusal(redis: RedisConnection): Promise<string | undefined> {
-  const keys = createKeySpace();
-  const evaluate = createEvaluate(redis, { rights: rightsFor(keys) });
-  const { look } = createConversations({ evaluate }, keys);
   try {
-    await look('doctor', () => undefined);
+    await createContext(redis).look('doctor', () => undefined);
     return undefined;
   } catch (error) {
     if (HelixError.isInstance(error) && error.code === 'unavailable') return error.message;
@@ -81,11 +162,9 @@ export interface RedisFault {
 const DEMANDED =
   'Where it demands a certificate, ?cert=<file>&key=<file> behind the address names yours.';
 
-/** Fix for a Redis user without rights. */
 export const RIGHTS_FIX =
   'Give the user of REDIS_URL the rights that docs/redis.md lists (ACL SETUSER).';
 
-/** Explains a failed connection. Pure. */
 export function toRedisFault(address: string, reason: string): RedisFault {
   if (/WRONGPASS|NOAUTH|credentials/.test(reason)) {
     return {

@@ -34,7 +34,6 @@ export type SessionKeys = Record<KeyName, string>;
  */
 export type OwnerKeys = ReturnType<typeof ownerAt>;
 
-/** Returns a user's keys in the slot with this prefix. */
 export function ownerAt(base: string, user: string) {
   const own = `${base}${user}:`;
   return {
@@ -181,6 +180,25 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
 }
 
 /** Escapes a name; lone surrogates, which cannot be encoded, are replaced. */
-function toKeyPart(name: string): string {
+export function toKeyPart(name: string): string {
   return encodeURIComponent(name.toWellFormed());
+}
+
+/** @param tenant '' for a user without a tenant */
+export function toOwner(owner: string, tenant: string): SessionOwner {
+  return { owner, ...(tenant !== '' && { tenant }) };
+}
+
+/** Returns an owner's member in the list of owners. */
+export function formatOwner({ owner, tenant = '' }: SessionOwner): string {
+  return JSON.stringify([tenant.toWellFormed(), owner.toWellFormed()]);
+}
+
+export function parseOwner(text: string): SessionOwner {
+  const [tenant, owner] = JSON.parse(text) as [string, string];
+  return toOwner(owner, tenant);
+}
+
+export function isSame(a: SessionOwner, b: SessionOwner): boolean {
+  return formatOwner(a) === formatOwner(b);
 }

@@ -1,7 +1,6 @@
 import type { Requests } from '../contract/requests.js';
 import type { RedisContext } from './context.js';
 
-/** Stores requests by the hash of their sender and key. */
 export function createRequests({ redis, keys }: Pick<RedisContext, 'redis' | 'keys'>): Requests {
   return {
     claim: async (name, digest, forMs) => {

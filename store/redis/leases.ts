@@ -1,6 +1,5 @@
 import type { HeldWork, Leases, LeaseThread, StopNote } from '../contract/leases.js';
-import type { Commands } from './commands.js';
-import type { KeySpace } from './keys.js';
+import type { RedisContext } from './context.js';
 
 /** Retention and maximum number of stops. */
 const STOPS_MS = 5_000;
@@ -10,11 +9,7 @@ const DIED_MS = 15_000;
 /** Retention of a lease's registry after its last change. */
 const KEPT_MS = 24 * 60 * 60_000;
 
-export interface LeaseContext {
-  redis: Commands;
-  keys: Pick<KeySpace, 'lease' | 'leases'>;
-  now: () => number;
-}
+type LeaseContext = Pick<RedisContext, 'redis' | 'keys' | 'now'>;
 
 /**
  * Leases in Redis. All keys of one holder share a slot; the list of holders is in a slot of its own.
@@ -99,27 +94,26 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
   }
 }
 
-/** Parses an entry. Another build wrote an unreadable one; its own workers take it over. */
-function toWork(json: string): HeldWork[] {
+/** Parses a text; undefined for an unreadable one, which another build wrote and its workers take over. */
+function parse(json: string): unknown {
   try {
-    const work = JSON.parse(json) as Partial<HeldWork> | null;
-    const { id, taskToken, workflowId, runId, token, number } = work ?? {};
-    const isWhole = [id, taskToken, workflowId, runId].every((text) => typeof text === 'string');
-    const isCounted = typeof token === 'number' && typeof number === 'number';
-    return isWhole && isCounted ? [work as HeldWork] : [];
+    return JSON.parse(json);
   } catch {
-    return [];
+    return undefined;
   }
 }
 
-/** Parses a stop. Another build left an unreadable one. */
+function toWork(json: string): HeldWork[] {
+  const work = parse(json) as Partial<HeldWork> | null | undefined;
+  const { id, taskToken, workflowId, runId, token, number } = work ?? {};
+  const isWhole = [id, taskToken, workflowId, runId].every((text) => typeof text === 'string');
+  const isCounted = typeof token === 'number' && typeof number === 'number';
+  return isWhole && isCounted ? [work as HeldWork] : [];
+}
+
 function toStop(json: string): StopNote[] {
-  try {
-    const note = JSON.parse(json) as unknown;
-    const [sessionId, runId] = Array.isArray(note) ? (note as unknown[]) : [];
-    const isWhole = typeof sessionId === 'string' && typeof runId === 'string';
-    return isWhole ? [{ sessionId, runId }] : [];
-  } catch {
-    return [];
-  }
+  const note = parse(json);
+  const [sessionId, runId] = Array.isArray(note) ? (note as unknown[]) : [];
+  const isWhole = typeof sessionId === 'string' && typeof runId === 'string';
+  return isWhole ? [{ sessionId, runId }] : [];
 }

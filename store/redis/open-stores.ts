@@ -12,10 +12,9 @@ import {
 import { callRedis } from './errors.js';
 import { createContext, type RedisStoreOptions } from './context.js';
 import { createRedisSessionStore } from './session-store.js';
-import { readRedisSettings, type RedisSettings } from './server-info.js';
+import { readRedisSettings, type RedisSettings } from './inspect-redis.js';
 import { createRedisStreamLog } from './stream-log.js';
 
-/** Module that opens the leases in another thread. */
 const LEASES = new URL(`./open-leases${extname(import.meta.url)}`, import.meta.url).href;
 
 export interface RedisStores {

@@ -3,10 +3,10 @@ import { COUNTED, NO_COUNTS, type OwnerCounts, type Owners } from '../contract/o
 import type { Session } from '../../session/tree.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
-import { countsIn, createCharge } from './charge.js';
-import { CHARGED, chargedOf, formatOwner, isSame, parseOwner, type Charged } from './charged.js';
+import { CHARGED, chargedOf, countsIn, createCharge, type Charged } from './charge.js';
 import type { RedisContext } from './context.js';
 import { createConversationPages } from './conversation-pages.js';
+import { formatOwner, isSame, parseOwner } from './keys.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
 /** Up to this many sessions are checked for ended runs that still count. */
@@ -134,7 +134,6 @@ function toCounts(values: readonly (string | null)[]): OwnerCounts {
   return counts;
 }
 
-/** Number of rows per read. */
 const ROWS_AT_ONCE = 200;
 
 /**

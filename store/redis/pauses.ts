@@ -1,22 +1,20 @@
 import type { HeldRun, Pause, PauseScope, Pauses } from '../contract/pauses.js';
-import type { RedisContext } from './context.js';
 import { parseStored } from '../record/stored-json.js';
+import type { RedisContext } from './context.js';
+import { toKeyPart } from './keys.js';
+import { lowest } from './scored-list.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'writeIf'>;
 
 /** Names the list of held runs of one agent in one tenant. */
 type ListName = Pick<HeldRun, 'agent' | 'tenant'>;
 
-/** Creates the pauses of one fleet. Paused agents and held runs share a slot. */
 export function createPauses(context: Context, fleet = ''): Pauses {
   const { redis, keys, writeIf } = context;
   const at = keys.pauses(fleet);
 
   async function isPaused({ agent, tenant }: ListName): Promise<boolean> {
-    const fields = [
-      fieldOf({ agent, everywhere: true }),
-      fieldOf({ agent, tenant, everywhere: false }),
-    ];
+    const fields = [true, false].map((everywhere) => fieldOf({ agent, tenant, everywhere }));
     const found = await redis.hmget(at.paused, ...fields);
     return found.some((each) => each !== null);
   }
@@ -62,11 +60,10 @@ export function createPauses(context: Context, fleet = ''): Pauses {
       const now = Date.now();
       for (const { of, key } of await lists()) {
         if (await isPaused(of)) continue;
-        const page = ['-inf', now, 'WITHSCORES', 'LIMIT', 0, most] as const;
-        const oldest = await redis.zrangebyscore(key, ...page);
-        for (let n = 0; n < oldest.length; n += 2) {
-          found.push({ ...of, runId: oldest[n] ?? '', startedAt: Number(oldest[n + 1]) });
-        }
+        const oldest = await lowest(redis, key, now, most);
+        found.push(
+          ...oldest.map(({ member, score }) => ({ ...of, runId: member, startedAt: score })),
+        );
       }
       return found.sort((a, b) => a.startedAt - b.startedAt).slice(0, most);
     },
@@ -89,30 +86,22 @@ export function createPauses(context: Context, fleet = ''): Pauses {
   };
 }
 
-const EVERYWHERE = '*';
-
 /** Returns `*:<agent>` or `t<tenant>:<agent>`. */
 function fieldOf({ agent, tenant, everywhere }: PauseScope): string {
-  return everywhere ? `${EVERYWHERE}:${toPart(agent)}` : nameOf({ agent, tenant });
+  return everywhere ? `*:${toKeyPart(agent)}` : nameOf({ agent, tenant });
 }
 
 function parseField(field: string): PauseScope {
-  const [whose = '', agent = ''] = field.split(':');
-  if (whose === EVERYWHERE) return { agent: decodeURIComponent(agent), everywhere: true };
-  return { ...parseName(field), everywhere: false };
+  const everywhere = field.startsWith('*');
+  return { ...parseName(field), everywhere };
 }
 
 function nameOf({ agent, tenant = '' }: ListName): string {
-  return `t${toPart(tenant)}:${toPart(agent)}`;
+  return `t${toKeyPart(tenant)}:${toKeyPart(agent)}`;
 }
 
 function parseName(name: string): ListName {
   const [whose = '', agent = ''] = name.split(':');
   const tenant = decodeURIComponent(whose.slice(1));
   return { agent: decodeURIComponent(agent), ...(tenant !== '' && { tenant }) };
-}
-
-/** Encodes a name; lone surrogates, which cannot be encoded, are replaced. */
-function toPart(name: string): string {
-  return encodeURIComponent(name.toWellFormed());
 }

@@ -6,35 +6,43 @@ export interface ScoredMember {
   score: number;
 }
 
+type Sorted = Pick<Commands, 'zrangebyscore'>;
+
+/** A member with its score as Redis writes it, which a check compares. */
+type Stored = ScoredMember & { text: string };
+
+/** Reads the members with the lowest scores, up to a score. */
+export async function lowest(
+  redis: Sorted,
+  key: string,
+  upTo: number | '+inf',
+  count: number,
+): Promise<Stored[]> {
+  return toMembers(await redis.zrangebyscore(key, '-inf', upTo, 'WITHSCORES', 'LIMIT', 0, count));
+}
+
 /** Reads up to `count` members of a sorted set after a given one, ordered by score, then name. */
 export async function nextInOrder(
-  redis: Pick<Commands, 'zrangebyscore'>,
+  redis: Sorted,
   key: string,
   after: ScoredMember | undefined,
   count: number,
 ): Promise<ScoredMember[]> {
+  const from = after?.score ?? '-inf';
   // Some members with the same score may already have been returned, so more are read.
   for (let size = count + 1; ; size *= 2) {
-    const found = await redis.zrangebyscore(
-      key,
-      after?.score ?? '-inf',
-      '+inf',
-      'WITHSCORES',
-      'LIMIT',
-      0,
-      size,
-    );
-    const members = toMembers(found).filter((member) => isBehind(member, after));
-    if (members.length > 0 || found.length < 2 * size) return members.slice(0, count);
+    const page = ['WITHSCORES', 'LIMIT', 0, size];
+    const found = toMembers(await redis.zrangebyscore(key, from, '+inf', ...page));
+    const members = found.filter((each) => isBehind(each, after));
+    if (members.length > 0 || found.length < size) return members.slice(0, count);
   }
 }
 
-function toMembers(found: readonly string[]): ScoredMember[] {
-  const members: ScoredMember[] = [];
-  for (let at = 0; at < found.length; at += 2) {
-    members.push({ member: found[at] ?? '', score: Number(found[at + 1]) });
-  }
-  return members;
+function toMembers(flat: readonly string[]): Stored[] {
+  return flat.flatMap((member, at) => {
+    const text = flat[at + 1] ?? '';
+    return at % 2 === 0 ? [{ member, score: Number(text), text }] : [];
+  });
 }
 
 function isBehind(one: ScoredMember, after: ScoredMember | undefined): boolean {
@@ -42,22 +50,56 @@ function isBehind(one: ScoredMember, after: ScoredMember | undefined): boolean {
   return one.score === after.score && one.member > after.member;
 }
 
-/** A session on a list that is ordered by time and then by id. */
-interface ListedSession {
-  sessionId: string;
-  /** ms since the epoch. */
-  at: number;
+/** Limit on members examined for one page: stale ones are removed while reading. */
+const MOST_LOOKS = 500;
+
+interface ListPage {
+  limit: number;
+  /** Cursor from the previous page. */
+  cursor?: string | undefined;
+  /** Number of members read at once. Default: the missing ones. */
+  atOnce?: number | undefined;
+  /** The highest score that is listed. */
+  upTo?: number | undefined;
+  /** -1 if scores are negative times. */
+  sign?: 1 | -1;
 }
 
-export function formatCursor({ at, sessionId }: ListedSession): string {
-  return `${String(at)}.${sessionId}`;
-}
-
-/** @throws HelixError `validation_error` */
-export function parseCursor(cursor: string): ListedSession {
-  const [, at, sessionId] = /^(\d{1,16})\.([A-Za-z0-9_~-]{1,145})$/.exec(cursor) ?? [];
-  if (at === undefined || sessionId === undefined) {
-    throw new HelixError('validation_error', 'The cursor is not valid.');
+/**
+ * Reads a page of sessions, some of which may be stale, from a list ordered by time and then by id.
+ *
+ * @param look returns the items of the first of these members, at most `room`, and the last member that it has examined
+ * @throws HelixError `validation_error` if the cursor cannot be parsed
+ */
+export async function readListPage<Item>(
+  redis: Sorted,
+  key: string,
+  { limit, cursor, atOnce, upTo = Infinity, sign = 1 }: ListPage,
+  look: (
+    members: readonly ScoredMember[],
+    room: number,
+  ) => Promise<{ items: Item[]; last: ScoredMember | undefined }>,
+): Promise<{ items: Item[]; cursor?: string }> {
+  const items: Item[] = [];
+  let last = cursor === undefined ? undefined : parseCursor(cursor, sign);
+  const next = async (count: number): Promise<ScoredMember[]> =>
+    (await nextInOrder(redis, key, last, count)).filter(({ score }) => score <= upTo);
+  for (let looks = 0; items.length < limit && looks < MOST_LOOKS;) {
+    const room = limit - items.length;
+    const listed = await next(atOnce ?? room);
+    if (listed.length === 0) return { items };
+    looks += listed.length;
+    const looked = await look(listed, room);
+    items.push(...looked.items);
+    last = looked.last;
   }
-  return { at: Number(at), sessionId };
+  if (last === undefined || (await next(1)).length === 0) return { items };
+  return { items, cursor: `${String(sign * last.score)}.${last.member}` };
+}
+
+function parseCursor(cursor: string, sign: 1 | -1): ScoredMember {
+  const [, at, member] = /^(\d{1,16})\.([A-Za-z0-9_~-]{1,145})$/.exec(cursor) ?? [];
+  if (at === undefined || member === undefined)
+    throw new HelixError('validation_error', 'The cursor is not valid.');
+  return { score: sign * Number(at), member };
 }

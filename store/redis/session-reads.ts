@@ -24,13 +24,13 @@ interface ViewOptions {
   owner?: SessionOwner | undefined;
 }
 
-/** Creates the reads of a session. Each reads one moment. */
-export function createSessionReads({ redis, reads, keys, look, now }: RedisContext): {
+export function createSessionReads(context: RedisContext): {
   sessions: Omit<Sessions, 'noteActiveSnapshot' | 'noteRestingSnapshot' | 'branch' | 'erase'>;
   calls: Pick<Calls, 'read'>;
   queue: Pick<Queue, 'read'>;
 } {
-  const { readPages, withResults } = createStoredRows({ reads, keys });
+  const { redis, keys, look, now } = context;
+  const { readPages, withResults } = createStoredRows(context);
 
   async function read(
     sessionId: string,
@@ -64,16 +64,15 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
     const record = toRecord(session, now());
     if (record === undefined) return undefined;
     // The duration of a read would tell a stranger the amount of data.
-    if (owner !== undefined && !isOwnedBy(record, owner))
-      return { record, rowCount: 0, queueBytes: 0, queue: [], openCalls: [] };
-    const openCalls = sessionsBelow(session).flatMap(({ session: found, calls }) =>
-      calls.map((call) => toOpenCall(found, call)),
+    const calls = { record, rowCount: 0, queueBytes: 0, queue: [], openCalls: [] };
+    if (owner !== undefined && !isOwnedBy(record, owner)) return calls;
+    const openCalls = sessionsBelow(session).flatMap((found) =>
+      found.calls.map((call) => toOpenCall(found.session, call)),
     );
-    if (callsOnly) return { record, rowCount: 0, queueBytes: 0, queue: [], openCalls };
+    if (callsOnly) return { ...calls, openCalls };
     return { record, rowCount: session.rows.count, ...queueOf(session), openCalls };
   }
 
-  /** Resolves an index; a negative one counts from the end. */
   async function indexOf(sessionId: string, from: number): Promise<number> {
     if (from >= 0) return from;
     return Math.max(0, from + (await redis.llen(keys.session(sessionId).rows)));
@@ -149,7 +148,6 @@ const CONTENTS = ['spec', 'row', 'decision', 'edit'];
 
 const APPENDED: Want = ['field', 'record', '', 'appended'];
 
-/** Returns the queue and its size. */
 function queueOf({ record, content }: Session): { queue: QueuedEntry[]; queueBytes: number } {
   let queueBytes = 0;
   const rowOf = (id: string): Row => {

@@ -11,7 +11,7 @@ import {
 } from '../../session/calls.js';
 import { beginChild } from '../../session/children.js';
 import { branch } from '../../session/copy.js';
-import { end } from '../../session/end.js';
+import { end } from '../../session/finish.js';
 import { Json, type Addressed, type Decoded, type Stored } from '../../session/input.js';
 import { atOf } from '../../session/next.js';
 import { editQueued, removeQueued } from '../../session/queue.js';
@@ -47,7 +47,6 @@ import { createStoredRows } from './stored-rows.js';
 import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
 
-/** Creates the store on Redis, or on the in-process keyspace. */
 export function createRedisSessionStore(context: RedisContext): Store {
   const { sessions, calls, queue } = createSessionReads(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, sessions.withCalls);
@@ -259,7 +258,6 @@ function changesOf(
   };
 }
 
-/** Decodes a reply's content, after its change is stored. */
 function decoded<Reply extends object>(reply: Reply): Decoded<Reply> {
   const fields = Object.entries(reply).map(([name, value]: [string, unknown]) => [
     name,

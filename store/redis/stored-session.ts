@@ -13,7 +13,6 @@ import { parseRow, parseStored } from '../record/stored-json.js';
 /** A page that took an active snapshot may request the turn up to this much later. */
 const ACTIVE_SNAPSHOT_MS = 60_000;
 
-/** Converts a stored call with its content. */
 export function toOpenCall({ content }: Session, call: Call): OpenCall {
   const { id, state, asked, deadline, hook, isHeld } = call;
   const made = parseStored(content.get(ofCall('spec', id)) ?? '{}', `call ${id}`) as CallSpec;
@@ -43,7 +42,6 @@ function usageOf(usage: StoredRecord['run']['usage']): RunUsage | undefined {
   return usage === undefined ? undefined : fromUsage(usage);
 }
 
-/** Converts a session's record; undefined if there is none. */
 export function toRecord(session: Session, now: number): SessionRecord | undefined {
   const { record, tree, id } = session;
   if (record?.agent === undefined) return undefined;

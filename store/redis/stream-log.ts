@@ -16,14 +16,12 @@ import {
 import { closeWriter, mark as changeMark, openWriter, truncate } from '../../session/streams.js';
 import { createChannels, type Subscriber } from './tail/channels.js';
 import type { RedisContext } from './context.js';
-import { resolveEntries } from './large-results.js';
 import { newerLayout } from '../change.js';
 import { createKeptPages, PAGE_END } from './tail/kept-pages.js';
 import { createReadLog, createReadRange, type ReadLog } from './tail/pages.js';
-import { createReadResults } from './stored-rows.js';
+import { createReadResults, resolveEntries } from './stored-rows.js';
 import { createTail } from './tail/tail.js';
 
-/** Creates the log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
   const { keys, evaluate, look, change, now: clock } = context;
 
@@ -65,15 +63,12 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
   }
 
   const log: StreamLog = {
-    openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
-      const sessionId = rootOf(id);
-      const writer = { sessionId, name, token, agentId: agentId ?? id, agentType, step };
-      return change(sessionId, openWriter, { writer, nonce, now });
+    openWriter: ({ sessionId: id, name, token, agentId = id, agentType, step }, nonce, now) => {
+      const writer = { name, token, agentId, agentType, step };
+      return change(rootOf(id), openWriter, { writer, nonce, now });
     },
-    closeWriter: async ({ sessionId, name, token }) => {
-      const request = { name, token };
-      return change(rootOf(sessionId), closeWriter, request);
-    },
+    closeWriter: ({ sessionId, name, token }) =>
+      change(rootOf(sessionId), closeWriter, { name, token }),
     append: async (writer, batch, messages, known = 0) => {
       const { conversation, appendKeys, names } = targetOf(writer);
       const texts = messages.map(
@@ -98,9 +93,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       return pages;
     },
     follow: tail.follow,
-    inspect: async (streamId) => {
-      return look(rootOf(streamId), toPosition);
-    },
+    inspect: (streamId) => look(rootOf(streamId), toPosition),
     mark: async (streamId, mark, now) => {
       const output = mark.status === 'ended' ? mark.finalOutput : undefined;
       return change(rootOf(streamId), changeMark, {
@@ -110,9 +103,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
         now,
       });
     },
-    truncate: async (streamId, step, { minSequence = 0, agentId }, now) => {
-      return change(rootOf(streamId), truncate, { step, after: minSequence, agentId, now });
-    },
+    truncate: (streamId, step, { minSequence: after = 0, agentId }, now) =>
+      change(rootOf(streamId), truncate, { step, after, agentId, now }),
     onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
   };
   return onData(log, context.data);

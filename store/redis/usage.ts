@@ -1,19 +1,10 @@
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Spending, Usage, UsageSum } from '../contract/usage.js';
 import { fromUsage } from '../../session/record.js';
-import { parseOwner, type Charged } from './charged.js';
+import { addTo, ALL, toDay, toMonth } from './charge.js';
 import type { RedisContext } from './context.js';
-import { ownerAt, type OwnerKeys } from './keys.js';
+import { ownerAt, parseOwner, type OwnerKeys } from './keys.js';
 import { untilWritten, type Check, type Write } from './write-if.js';
-
-/** Retention of a day's sums, enough for a report of a year. */
-const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
-/** Retention of spending; budgets need only the current day and month. */
-const SPEND_MS = 40 * 24 * 60 * 60 * 1000;
-/** Field with the cost of all users of a slot; a user's own field is escaped and cannot equal it. */
-const ALL = '*';
-/** Index of the cost in a usage. */
-const COST = 5;
 
 /** Prefix that stands for all forgotten users; parts of users begin with `u:`. */
 const FORGOTTEN = 'f:';
@@ -22,11 +13,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MOST_DAYS = 400;
 /** Index of the number of runs, after the six numbers of usage. */
 const RUNS = 6;
-/** Number of users read at once. */
 const PAGE = 100;
 
 export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage {
-  /** Reads the sums of all users of a slot on one day. */
   async function readDay({ base, users }: OwnerKeys, day: string): Promise<UsageSum[]> {
     const parts = Object.keys(await redis.hgetall(users + day));
     const sums: UsageSum[] = [];
@@ -61,7 +50,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
   async function forget({ base, user, used, users, spend }: OwnerKeys, day: string): Promise<void> {
     const forgotten = ownerAt(base, FORGOTTEN).used + day;
     await untilWritten(async () => {
-      const periods = [day, day.slice(0, 6)].map((period) => spend + period);
+      const periods = [spend + day, spend + toMonth(day)];
       const costs = Promise.all(periods.map((period) => redis.hget(period, user)));
       const sums = Object.entries(await redis.hgetall(used + day));
       if (sums.length === 0 && (await costs).every((cost) => cost === null)) return true;
@@ -97,7 +86,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
         const values = await redis.hmget(spend + period, user, ALL);
         return values.map((value) => Number(value ?? 0));
       };
-      const [ofDay, ofMonth] = await Promise.all([read(day), read(day.slice(0, 6))]);
+      const [ofDay, ofMonth] = await Promise.all([read(day), read(toMonth(day))]);
       const at = (n: number): Spending => ({ day: ofDay[n] ?? 0, month: ofMonth[n] ?? 0 });
       return { user: at(0), tenant: at(1) };
     },
@@ -109,7 +98,6 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
   };
 }
 
-/** Returns days in the form of keys. */
 function daysBetween(since: string, until: string): string[] {
   const days: string[] = [];
   const last = Date.parse(until);
@@ -134,56 +122,4 @@ function toSum(day: string, part: string, by: string, numbers: string): UsageSum
     runs: each[RUNS] ?? 0,
     ...fromUsage(each.slice(0, RUNS)),
   };
-}
-
-/**
- * Returns the sums to which a session's usage belongs now, by the JSON list of agent and model; undefined if it has
- * ended no run.
- */
-export function usedBy(owner: OwnerKeys, charged: Charged | undefined, now: number) {
-  if (charged === undefined || charged.standing.spent === '') return undefined;
-  const day = toDay(now);
-  return { owner, day, key: owner.used + day, by: JSON.stringify([charged.agent, charged.model]) };
-}
-
-/**
- * Adds a session's usage since the last charge to the sums of a day. A session's usage only grows, so the next charge
- * adds what an earlier one missed, and nothing is added twice.
- *
- * @param stored the sum of that agent and model
- */
-export function addUsage(
-  { owner, day, key, by }: NonNullable<ReturnType<typeof usedBy>>,
-  stored: string | null,
-  { now, before }: { now: string; before: string },
-): Write[] {
-  const counted = before.split(' ').map(Number);
-  const more = now.split(' ').map((n, at) => Math.max(0, Number(n) - (counted[at] ?? 0)));
-  const cost = more[COST] ?? 0;
-  return [
-    ['HSET', key, by, addTo(stored, more)],
-    ['HSET', owner.users + day, owner.user, '1'],
-    ['PEXPIRE', key, KEPT_MS],
-    ['PEXPIRE', owner.users + day, KEPT_MS],
-    ...[day, day.slice(0, 6)].flatMap((period): Write[] => {
-      const spend = owner.spend + period;
-      if (cost === 0) return [];
-      return [
-        ['HINCRBY', spend, owner.user, cost],
-        ['HINCRBY', spend, ALL, cost],
-        ['PEXPIRE', spend, SPEND_MS],
-      ];
-    }),
-  ];
-}
-
-/** Adds numbers to a stored sum, one by one. */
-function addTo(stored: string | null, more: readonly number[]): string {
-  const before = (stored ?? '').split(' ').map(Number);
-  return more.map((n, at) => n + (before[at] ?? 0)).join(' ');
-}
-
-/** Formats a day, UTC, as `20261130`. */
-function toDay(at: number): string {
-  return new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
 }

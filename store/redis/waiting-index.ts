@@ -3,17 +3,16 @@ import type { Sessions, SessionRecord } from '../contract/sessions.js';
 import type {
   QuestionCount,
   Waiting,
+  WaitingPage,
   WaitingPageOptions,
-  WaitingSession,
 } from '../contract/waiting.js';
-import { formatCursor, parseCursor, nextInOrder, type ScoredMember } from './scored-list.js';
 import { asks, isOfTenant, isOwnedBy } from '../record/questions.js';
 import type { RedisContext } from './context.js';
+import { toOwner } from './keys.js';
+import { lowest, readListPage } from './scored-list.js';
 
 /** Number of sessions that `standing` examines, and that `questions` reads at once. */
 const LOOKS = 50;
-/** Limit on entries examined for one page, since reading also cleans the list. */
-const MOST_LOOKS = 500;
 
 /**
  * Lists of sessions that asked people something, by owner and by tenant. The lists are in other slots, so no change of
@@ -21,15 +20,13 @@ const MOST_LOOKS = 500;
  * contain too many sessions, never too few.
  */
 export function createWaitingIndex(
-  { redis, keys, look, now }: Pick<RedisContext, 'redis' | 'keys' | 'look' | 'now'>,
+  { redis, keys, look, now }: RedisContext,
   readCalls: Sessions['withCalls'],
 ): Waiting & { noteAsking: (sessionId: string) => Promise<void> } {
-  /** Returns the owner's list for a session; undefined if the session does not exist. */
   async function listOf(sessionId: string): Promise<string | undefined> {
     const record = await look(sessionId, (session) => session.record);
     if (record?.agent === undefined) return undefined;
-    const { owner, tenant } = record;
-    return keys.waitingIndex({ owner, ...(tenant !== '' && { tenant }) });
+    return keys.waitingIndex(toOwner(record.owner, record.tenant));
   }
 
   /**
@@ -57,35 +54,28 @@ export function createWaitingIndex(
     if (await isAsking(sessionId)) await note(sessionId);
   }
 
-  /** Reads one page of waiting sessions and removes others from the list. */
+  /** Reads a page of waiting sessions and removes others from the list. */
   async function readPage(
     key: string,
     belongs: (record: SessionRecord) => boolean,
-    { limit, cursor, askedBy = Infinity }: WaitingPageOptions,
-  ): ReturnType<Waiting['page']> {
-    const sessions: WaitingSession[] = [];
-    const start = cursor === undefined ? undefined : parseCursor(cursor);
-    let last: ScoredMember | undefined = start && { member: start.sessionId, score: start.at };
-    for (let looks = 0; sessions.length < limit && looks < MOST_LOOKS;) {
-      const listed = await nextInOrder(redis, key, last, limit - sessions.length);
-      const entries = listed.filter(({ score }) => score <= askedBy);
-      if (entries.length === 0) return { sessions };
-      looks += entries.length;
-      last = entries.at(-1);
-      const found = await Promise.all(
-        entries.map(async ({ member, score: since }) => {
+    { limit, cursor, askedBy: upTo }: WaitingPageOptions,
+  ): Promise<WaitingPage> {
+    const { items, ...page } = await readListPage(
+      redis,
+      key,
+      { limit, cursor, upTo },
+      async (members) => {
+        const found = members.map(async ({ member, score: since }) => {
           const calls = await readCalls(member);
           const waits = calls !== undefined && belongs(calls.record) && calls.openCalls.some(asks);
           if (waits) return [{ ...calls, since }];
           await drop(member, [key, keys.askingSince]);
           return [];
-        }),
-      );
-      sessions.push(...found.flat());
-    }
-    const [behind] = await nextInOrder(redis, key, last, 1);
-    if (last === undefined || behind === undefined || behind.score > askedBy) return { sessions };
-    return { sessions, cursor: formatCursor({ sessionId: last.member, at: last.score }) };
+        });
+        return { items: (await Promise.all(found)).flat(), last: members.at(-1) };
+      },
+    );
+    return { sessions: items, ...page };
   }
 
   return {
@@ -106,24 +96,17 @@ export function createWaitingIndex(
     },
     standing: async () => {
       let oldest: number | undefined;
-      for (const { member, score } of await nextInOrder(
-        redis,
-        keys.askingSince,
-        undefined,
-        LOOKS,
-      )) {
+      for (const { member, score } of await lowest(redis, keys.askingSince, '+inf', LOOKS)) {
         if (await isAsking(member)) oldest = score;
         else await drop(member, [keys.askingSince]);
         if (oldest !== undefined) break;
       }
-      return {
-        count: await redis.zcard(keys.askingSince),
-        ...(oldest !== undefined && { oldest }),
-      };
+      const count = await redis.zcard(keys.askingSince);
+      return { count, ...(oldest !== undefined && { oldest }) };
     },
     questions: async (most) => {
       const counts = new Map<string, QuestionCount>();
-      const waiting = await nextInOrder(redis, keys.askingSince, undefined, most);
+      const waiting = await lowest(redis, keys.askingSince, '+inf', most);
       for (let at = 0; at < waiting.length; at += LOOKS) {
         const views = await Promise.all(
           waiting.slice(at, at + LOOKS).map(({ member }) => readCalls(member)),

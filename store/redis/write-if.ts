@@ -33,7 +33,6 @@ end
 each(at, function() end)
 return 1`;
 export const WRITE_IF = script(WRITE_IF_CODE);
-/** Variant that a full Redis accepts. */
 export const WRITE_IF_FREEING = script(`#!lua flags=allow-oom\n${WRITE_IF_CODE}`);
 
 export function createWriteIf(evaluate: Evaluate): WriteIf {
@@ -49,10 +48,10 @@ export function createWriteIf(evaluate: Evaluate): WriteIf {
   };
 }
 
-/** A change that loses every race to other writers fails after this many tries. */
+/** A change that loses every race fails after this many tries. */
 const MOST_TRIES = 200;
 
-/** Repeats `attempt` until it returns a reply; it returns undefined whenever another change was faster. */
+/** @param attempt returns undefined whenever another change was faster */
 export function untilWritten<Reply>(attempt: () => Promise<Reply | undefined>): Promise<Reply> {
   return untilDone(attempt, MOST_TRIES);
 }

@@ -1,5 +1,5 @@
 import { judgeRedis } from '../../../cli/doctor/judge-redis.js';
-import type { ServerInfo } from '../../../store/redis/server-info.js';
+import type { ServerInfo } from '../../../store/redis/inspect-redis.js';
 
 const WELL: ServerInfo = {
   version: '7.2.5',

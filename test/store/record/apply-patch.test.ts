@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import type { JSONPatchOperation } from '../../../protocol/chunk.js';
-import { applyPatch, type PatchFault } from '../../../store/record/apply-patch.js';
-import { fitChanges } from '../../../store/record/apply-changes.js';
+import { applyPatch, fitChanges, type PatchFault } from '../../../store/record/apply-changes.js';
 
 const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'a', '', '/', '~', '~1', '0'];
 

@@ -1,5 +1,4 @@
-import { explainRedis } from '../../../store/redis/inspect-redis.js';
-import { warningsOf, type ServerInfo } from '../../../store/redis/server-info.js';
+import { explainRedis, warningsOf, type ServerInfo } from '../../../store/redis/inspect-redis.js';
 import { createRedisUser } from '../../support/redis-user.js';
 import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
 

@@ -60,11 +60,6 @@ export function ask(data: Data, read: Read): unknown {
       return rows.get(read[1])?.slice(read[2], read[3] + 1);
     case 'entries':
       return log.filter(([at]) => at > read[1] && at <= read[2]).slice(0, read[3]);
-    case 'entriesBefore':
-      return log
-        .filter(([at]) => at > read[1])
-        .reverse()
-        .slice(0, read[2]);
     case 'entryCount':
       return log.length;
   }

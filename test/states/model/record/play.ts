@@ -3,7 +3,7 @@ import { settleCall } from '../../../../session/answers.js';
 import { begin, beginQueued } from '../../../../session/begin.js';
 import { startCall } from '../../../../session/calls.js';
 import { beginChild } from '../../../../session/children.js';
-import { end } from '../../../../session/end.js';
+import { end } from '../../../../session/finish.js';
 import { resumeRun } from '../../../../session/rerun.js';
 import { claim, commit, discard } from '../../../../session/steps.js';
 import { stop } from '../../../../session/stop.js';
