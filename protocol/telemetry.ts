@@ -39,12 +39,10 @@ export type RunEvent =
   | { kind: 'attempt_ended'; outcome: AttemptEnd; code?: string }
   /** `code`: error of the provider. */
   | ({ kind: 'model_called'; seconds: number; firstSeconds?: number; code?: string } & UsedModel)
-  /** `tenant` is known only where it is counted; empty without one. */
   | ({
       kind: 'tokens_used';
       run: { sessionId: string; runId: string };
       usage: Usage & { costMicroUsd?: number };
-      tenant?: string;
     } & UsedModel)
   /** `tool`: the name in the agent's definition; `other` for a name that only a model knows. */
   | { kind: 'tool_executed'; agent: string; tool: string; seconds: number; code?: string }

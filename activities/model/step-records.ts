@@ -266,7 +266,7 @@ export function toPerformance(
 }
 
 /** Lists that are concatenated over all steps. */
-const LISTS = [
+export const LISTS = [
   'content',
   'files',
   'sources',

@@ -1,8 +1,7 @@
 import type { Extension } from '../../extension.js';
 import { createLease, type BegunLease, type LeaseOptions } from './lease-worker.js';
 
-export { beginLease } from './lease-worker.js';
-export type { BegunLease, LeaseOptions } from './lease-worker.js';
+export { beginLease, type BegunLease, type LeaseOptions } from './lease-worker.js';
 
 /**
  * Lets other workers take over a dead worker's attempts within two seconds. Without leases Temporal notices

@@ -1,10 +1,11 @@
 import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
+import { TIMES } from '../../protocol/times.js';
 import type { HeldWork, LeaseState, Leases } from '../../store/contract/leases.js';
 import type { TakeOver } from '../../worker/index.js';
-import { judgeLease, see, type LeaseTimes, type Sighting } from './verdict.js';
+import type { LeaseTimes } from './renewals.js';
 import type { WorkerLease } from './worker-lease.js';
 
-export interface JudgeOptions {
+interface JudgeOptions {
   leases: Leases;
   own: Pick<WorkerLease, 'holder' | 'isOwn' | 'steadySince'>;
   times: LeaseTimes;
@@ -54,7 +55,7 @@ export function createJudge(options: JudgeOptions): Look {
     return states;
   }
 
-  async function take(takeOver: TakeOver, holder: string, which: 'most' | 'all'): Promise<void> {
+  async function take(takeOver: TakeOver, holder: string, which: Takes): Promise<void> {
     // The holder may have renewed the lease while this worker took over others.
     const { leftMs, isEnded, isOver } = await leases.look(holder);
     if (leftMs > 0 && !isEnded) return;
@@ -66,15 +67,14 @@ export function createJudge(options: JudgeOptions): Look {
       if ((await leases.forget(holder)) && isNews) meter({ kind: 'lease_judged' });
       return;
     }
-    const due = which === 'all' ? work : work.filter(({ isPatient }) => isPatient !== true);
+    const due = work.filter(({ isPatient }) => which === 'all' || isPatient !== true);
     if (due.length === 0 || !(await leases.judge(holder, JUDGE_MS))) return;
     logger.info({ holder, attempts: due.length }, 'taking over the attempts of a dead worker');
     await leases.noteDeath();
     if (isNews) meter({ kind: 'lease_judged' });
     const giveUpAt = now() + BEGIN_WITHIN_MS;
-    const left = [...due];
     const takeNext = async (): Promise<void> => {
-      for (let one = left.shift(); one !== undefined; one = left.shift()) {
+      for (let one = due.shift(); one !== undefined; one = due.shift()) {
         if (now() > giveUpAt) return;
         await takeOne(takeOver, holder, one);
       }
@@ -99,7 +99,7 @@ export function createJudge(options: JudgeOptions): Look {
     const states = await watch();
     const [at, steadySince] = [now(), own.steadySince()];
     const seen = new Map<string, Sighting>();
-    const due: [holder: string, which: 'most' | 'all'][] = [];
+    const due: [holder: string, which: Takes][] = [];
     let nextMs = times.renewMs;
     for (const [holder, state] of states) {
       const sighting = see(sightings.get(holder), state, at, times);
@@ -114,4 +114,68 @@ export function createJudge(options: JudgeOptions): Look {
     for (const [holder, takes] of due) await take(takeOver, holder, takes);
     return nextMs;
   };
+}
+
+/** Another worker's lease as this process last saw it. */
+export interface Sighting {
+  /** Time of this look. */
+  at: number;
+  /** Time of the last look that found the lease held. */
+  heldAt: number | undefined;
+  /** Time of the lapse, or of the first look that found it lapsed; undefined while it is held. */
+  lapsedAt: number | undefined;
+  /** Time at which a held lease lapses unless it is renewed. */
+  lapsesAt: number | undefined;
+  isEnded: boolean;
+}
+
+/**
+ * Updates a sighting by another look. Between looks that are far apart the worker may have renewed the
+ * lease many times, so a lapse then counts only from this look.
+ */
+export function see(
+  before: Sighting | undefined,
+  { leftMs, isEnded }: { leftMs: number; isEnded: boolean },
+  now: number,
+  { renewMs }: Pick<LeaseTimes, 'renewMs'> = TIMES,
+): Sighting {
+  if (leftMs > 0) {
+    return { at: now, heldAt: now, lapsedAt: undefined, lapsesAt: now + leftMs, isEnded: false };
+  }
+  const isSoon = before !== undefined && now - before.at <= 2 * renewMs;
+  const lapsesAt = isSoon ? before.lapsesAt : undefined;
+  const lapsedAt = before?.lapsedAt ?? Math.min(now, lapsesAt ?? now);
+  return { at: now, heldAt: before?.heldAt, lapsedAt, lapsesAt: undefined, isEnded };
+}
+
+/** `most`: all attempts of a holder but started calls that may not be repeated. */
+type Takes = 'none' | 'most' | 'all';
+
+/**
+ * Judges a lease. A Redis that stalls, restarts or fails over lapses all leases at once, so only a
+ * process whose own renewals succeeded throughout the lapse judges others soon. One that started
+ * later, or had a gap of its own, needs the lease to stay lapsed for longer.
+ *
+ * @param steadySince start of this process's own gapless renewals; undefined if they fail
+ * @returns the attempts that may be taken over now; `againMs`, ms until the next look, if that is due before the
+ * regular one
+ */
+export function judgeLease(
+  sighting: Sighting,
+  steadySince: number | undefined,
+  now: number,
+  { graceMs, unseenMs, patientMs }: LeaseTimes = TIMES,
+): { takes: Takes; againMs?: number } {
+  const { heldAt, lapsedAt, lapsesAt, isEnded } = sighting;
+  if (isEnded) return { takes: 'all' };
+  if (steadySince === undefined) return { takes: 'none' };
+  if (lapsedAt === undefined) {
+    return { takes: 'none', ...(lapsesAt !== undefined && { againMs: lapsesAt + graceMs - now }) };
+  }
+  const wasSeen = heldAt !== undefined && steadySince <= heldAt;
+  const since = wasSeen ? lapsedAt : Math.max(lapsedAt, steadySince);
+  const forMs = now - since;
+  if (forMs >= patientMs) return { takes: 'all' };
+  const neededMs = wasSeen ? graceMs : unseenMs;
+  return forMs >= neededMs ? { takes: 'most' } : { takes: 'none', againMs: neededMs - forMs };
 }

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
 import { sleep } from '../../protocol/time.js';
 import { TIMES } from '../../protocol/times.js';
 import type { Liveness, LivenessDeps, TakeOver } from '../../worker/index.js';
-import { monotonicMs } from './clock.js';
 import { createJudge } from './judge.js';
+import { monotonicMs } from './renewals.js';
 import { createWorkerLease, type WorkerLease } from './worker-lease.js';
 
 export interface LeaseOptions {
@@ -13,8 +14,6 @@ export interface LeaseOptions {
   /** Id of an ended process whose attempts this one takes over without delay. */
   replaces?: string;
 }
-
-type LeaseDeps = LeaseOptions & LivenessDeps;
 
 /** A worker's lease together with its judge of other leases. */
 export interface BegunLease extends Liveness {
@@ -25,17 +24,17 @@ export interface BegunLease extends Liveness {
  * Begins the lease of a process before its worker runs. An early begin lets it judge other leases early,
  * so nothing here imports Temporal's packages, which load slowly.
  */
-export function beginLease(deps: LeaseDeps): BegunLease {
+export function beginLease(deps: LeaseOptions & LivenessDeps): BegunLease {
   const begun = createLease(deps);
   begun.lease.begin();
   return begun;
 }
 
 /** Creates a lease that begins when its worker runs. */
-export function createLease(deps: LeaseDeps): BegunLease {
+export function createLease(deps: LeaseOptions & LivenessDeps): BegunLease {
   const { namespace, replaces, times = TIMES, logger, unansweredMs = () => 0 } = deps;
   // The random part keeps a successor with the same prefix from renewing the dead process's lease.
-  const id = [...(deps.id === undefined ? [] : [deps.id]), randomUUID()].join('.');
+  const id = deps.id === undefined ? randomUUID() : `${deps.id}.${randomUUID()}`;
   const leases = { ...deps.leases.of(namespace) };
   let counts = NO_METER;
   const meter: RunMeter = (event) => {
@@ -80,19 +79,9 @@ export function createLease(deps: LeaseDeps): BegunLease {
     countWith: (next) => {
       counts = next;
     },
-    judge: (signal, takeOver) => Promise.race([watch(signal, takeOver), untilAborted(signal)]),
+    judge: async (signal, takeOver) => {
+      // The worker can end while a look still waits for an unavailable Redis.
+      await Promise.race([watch(signal, takeOver), once(signal, 'abort')]);
+    },
   };
-}
-
-/** Lets the worker end while a look still waits for an unavailable Redis. */
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -1,5 +1,13 @@
+import type { Times } from '../../protocol/times.js';
 import type { Leases, StopNote } from '../../store/contract/leases.js';
-import type { LeaseTimes } from './verdict.js';
+
+/** Each process measures them by its own monotonic clock. */
+export type LeaseTimes = Pick<Times, 'leaseMs' | 'renewMs' | 'graceMs' | 'unseenMs' | 'patientMs'>;
+
+/** Milliseconds of a clock that never steps back and that all threads of the process share. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1_000;
+}
 
 /** A call in execution that may be blocking the main thread, and its attempt. */
 export interface Suspect {
@@ -32,7 +40,7 @@ export interface RenewalReport {
   stops: StopNote[];
 }
 
-export interface RenewalOptions {
+interface RenewalOptions {
   leases: Pick<Leases, 'renew' | 'work' | 'hold'>;
   id: string;
   times: LeaseTimes;
@@ -75,14 +83,14 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
     const hasGap = sentAt === undefined || now() - sentAt >= times.leaseMs;
     if (hasGap) steadySince = begun;
     sentAt = begun;
-    if (isOver) {
-      // Another worker judged this living one, so it continues at once under a new name.
-      generation += 1;
-      sentAt = undefined;
-      await renew();
+    if (!isOver) {
+      onReport({ holder: holder(), sentAt, steadySince, stops });
       return;
     }
-    onReport({ holder: holder(), sentAt, steadySince, stops });
+    // Another worker judged this living one, so it continues at once under a new name.
+    generation += 1;
+    sentAt = undefined;
+    await renew();
   }
 
   /** Registers the suspected call with its attempt: a successor must not execute it and be blocked as well. */
@@ -113,6 +121,90 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
       } finally {
         isRenewing = false;
       }
+    },
+  };
+}
+
+/** Places of the pulse's values in shared memory; SUSPECT is the length of the suspect's JSON text. */
+const [TICKS, UNANSWERED, RUNNING, SUSPECT, VALUES] = [0, 1, 2, 3, 4];
+const TEXT_AT = VALUES * Int32Array.BYTES_PER_ELEMENT;
+const TEXT_BYTES = 2_048;
+
+/** Interval of the main thread's ticks. */
+const TICK_MS = 200;
+
+/** Reads the pulse of the main thread from shared memory. */
+export function readPulse(shared: SharedArrayBuffer): Pulse {
+  const values = new Int32Array(shared, 0, VALUES);
+  return {
+    ticks: () => Atomics.load(values, TICKS),
+    unansweredMs: () => Atomics.load(values, UNANSWERED),
+    isRunning: () => Atomics.load(values, RUNNING) === 1,
+    suspect: () => {
+      const length = Atomics.load(values, SUSPECT);
+      if (length === 0) return undefined;
+      const bytes = Buffer.from(new Uint8Array(shared, TEXT_AT, length));
+      try {
+        return JSON.parse(bytes.toString()) as Suspect;
+      } catch {
+        // The main thread is writing the text right now.
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Writes the pulse of this thread until `stop`. The timer does not keep the process alive. */
+export function startPulse(unansweredMs: () => number): {
+  shared: SharedArrayBuffer;
+  run: () => void;
+  executing: (call: Suspect) => () => void;
+  stop: () => void;
+} {
+  const shared = new SharedArrayBuffer(TEXT_AT + TEXT_BYTES);
+  const values = new Int32Array(shared, 0, VALUES);
+  const text = new Uint8Array(shared, TEXT_AT);
+  const executing = new Set<Suspect>();
+  /** Call that began after the last tick; if the thread blocks before the next one, this call blocks it. */
+  let begun: Suspect | undefined;
+
+  function write(): void {
+    // Of several earlier calls any may be to blame, so none is named.
+    const suspect = begun ?? (executing.size === 1 ? [...executing][0] : undefined);
+    const bytes = Buffer.from(suspect === undefined ? '' : JSON.stringify(suspect));
+    const length = bytes.length > TEXT_BYTES ? 0 : bytes.length;
+    Atomics.store(values, SUSPECT, 0);
+    text.set(bytes.subarray(0, length));
+    Atomics.store(values, SUSPECT, length);
+  }
+
+  const tick = (): void => {
+    if (begun !== undefined) {
+      begun = undefined;
+      write();
+    }
+    Atomics.add(values, TICKS, 1);
+    Atomics.store(values, UNANSWERED, Math.round(unansweredMs()));
+  };
+  const timer = setInterval(tick, TICK_MS);
+  timer.unref();
+  return {
+    shared,
+    run: () => {
+      Atomics.store(values, RUNNING, 1);
+    },
+    executing: (call) => {
+      executing.add(call);
+      begun = call;
+      write();
+      return () => {
+        executing.delete(call);
+        if (begun === call) begun = undefined;
+        write();
+      };
+    },
+    stop: () => {
+      clearInterval(timer);
     },
   };
 }

@@ -1,13 +1,18 @@
 import { url as debuggerUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 import type { Leases, LeaseThread } from '../../store/contract/leases.js';
-import { monotonicMs } from './clock.js';
-import { startPulse } from './pulse.js';
-import { createRenewals, type RenewalReport, type Suspect } from './renewals.js';
+import {
+  createRenewals,
+  monotonicMs,
+  startPulse,
+  type LeaseTimes,
+  type RenewalReport,
+  type Suspect,
+} from './renewals.js';
 import type { ThreadInput } from './thread.js';
-import type { LeaseTimes } from './verdict.js';
 
 export interface RenewingOptions {
+  /** Leases of the worker's namespace. */
   leases: Leases;
   namespace: string;
   id: string;
@@ -31,10 +36,6 @@ export interface Renewing {
 
 /** Renewals without a time limit. */
 type Lasting = Pick<Renewing, 'run' | 'executing' | 'stop'>;
-
-const IDLE = { isRunning: () => false, suspect: () => undefined };
-/** Nothing watches a main thread that renews the lease itself. */
-const UNWATCHED = { run: () => undefined, executing: () => () => undefined };
 
 /** The first renewals last this long, because a starting process is busy. */
 const STARTING_MS = 5_000;
@@ -66,7 +67,7 @@ export function startRenewing(options: RenewingOptions): Renewing {
     };
     lasting ??=
       leases.thread === undefined
-        ? { ...renewHere({ ...options, onReport: source() }), ...UNWATCHED }
+        ? renewHere({ ...options, onReport: source() })
         : renewInThread(options, leases.thread, source);
     return lasting;
   }
@@ -86,17 +87,15 @@ export function startRenewing(options: RenewingOptions): Renewing {
   };
 }
 
-function renewHere(
-  options: RenewingOptions,
-  forMs?: number,
-): { begun: Promise<void>; stop: () => void } {
-  const { times } = options;
+/** Nothing watches a main thread that renews the lease itself. */
+function renewHere(options: RenewingOptions, forMs?: number): Lasting & { begun: Promise<void> } {
+  const { times, unansweredMs } = options;
   let ticks = 0;
   const renewals = createRenewals({
     ...options,
     forMs,
     now: monotonicMs,
-    pulse: { ticks: () => ticks, unansweredMs: options.unansweredMs, ...IDLE },
+    pulse: { ticks: () => ticks, unansweredMs, isRunning: () => false, suspect: () => undefined },
     onHung: () => undefined,
   });
   const turn = (): Promise<void> => {
@@ -107,6 +106,8 @@ function renewHere(
   timer.unref();
   return {
     begun: turn(),
+    run: () => undefined,
+    executing: () => () => undefined,
     stop: () => {
       clearInterval(timer);
     },
@@ -200,8 +201,7 @@ export function inSequence(
     return (report) => {
       if (first === undefined) {
         first = report.steadySince;
-        const isJoined = newest !== undefined && now() - newest.sentAt < leaseMs;
-        since = isJoined && newest !== undefined ? newest.steadySince : first;
+        since = newest && now() - newest.sentAt < leaseMs ? newest.steadySince : first;
       }
       const { steadySince } = report;
       newest = { ...report, steadySince: steadySince === first ? since : steadySince };

@@ -2,10 +2,7 @@
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LeaseThread, OpenedLeases } from '../../store/contract/leases.js';
-import { monotonicMs } from './clock.js';
-import { readPulse } from './pulse.js';
-import { createRenewals } from './renewals.js';
-import type { LeaseTimes } from './verdict.js';
+import { createRenewals, monotonicMs, readPulse, type LeaseTimes } from './renewals.js';
 
 /** `workerData` of this thread. */
 export interface ThreadInput {

@@ -3,11 +3,9 @@ import type { Held, Lease } from '../../activities/lease.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
 import { STORE_UNREACHABLE } from '../../protocol/temporal-names.js';
 import { withTimeout } from '../../protocol/time.js';
-import type { HeldWork, Leases } from '../../store/contract/leases.js';
-import { monotonicMs } from './clock.js';
-import type { RenewalReport } from './renewals.js';
-import { startRenewing, type Renewing } from './start-renewing.js';
-import type { LeaseTimes } from './verdict.js';
+import type { HeldWork } from '../../store/contract/leases.js';
+import { monotonicMs, type RenewalReport } from './renewals.js';
+import { startRenewing, type Renewing, type RenewingOptions } from './start-renewing.js';
 
 /** The lease of this worker process. */
 export interface WorkerLease extends Lease {
@@ -17,9 +15,7 @@ export interface WorkerLease extends Lease {
   load: () => void;
   /** Holds the lease of a running worker: from now on a blocked main thread ends the process. */
   start: () => void;
-  /**
-   * Ends renewing; idempotent. Other workers take over unfinished attempts at once.
-   */
+  /** Ends renewing; idempotent. Other workers take over unfinished attempts at once. */
   close: () => Promise<void>;
   /** Current name of the lease. */
   holder: () => string;
@@ -29,15 +25,8 @@ export interface WorkerLease extends Lease {
   steadySince: () => number | undefined;
 }
 
-export interface WorkerLeaseOptions {
-  /** Leases of the worker's namespace. */
-  leases: Leases;
-  namespace: string;
-  id: string;
-  times: LeaseTimes;
-  unansweredMs: () => number;
+interface WorkerLeaseOptions extends Omit<RenewingOptions, 'onReport'> {
   meter?: RunMeter | undefined;
-  logger: { warn: (fields: object, message: string) => void };
 }
 
 interface Entry {
@@ -190,8 +179,6 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     close: () => (closing ??= close()),
     holder: () => holder,
     isOwn: (other) => other === id || other.startsWith(`${id}.`),
-    steadySince: () => {
-      return renewedWithin(times.leaseMs) ? newest?.steadySince : undefined;
-    },
+    steadySince: () => (renewedWithin(times.leaseMs) ? newest?.steadySince : undefined),
   };
 }

@@ -1,8 +1,8 @@
 import { toNoticeId, type RunsHost } from '../../runs/extension.js';
 import type { AgentDefinition, AgentRegistry } from '../../agents/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
-import type { Spending, Usage } from '../../store/contract/usage.js';
+import type { Notice } from '../../protocol/notices.js';
+import type { Spending } from '../../store/contract/usage.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 
 /** US dollars, by the prices of the agents' models; days and months begin at midnight UTC. */
@@ -34,10 +34,8 @@ export interface BudgetSettings {
 /** Returns the budgets of the settings; undefined if none is set. */
 export function budgetsOfSettings(settings: BudgetSettings): Budgets | undefined {
   const user = { dayUsd: settings.BUDGET_USER_DAY_USD, monthUsd: settings.BUDGET_USER_MONTH_USD };
-  const tenant = {
-    dayUsd: settings.BUDGET_TENANT_DAY_USD,
-    monthUsd: settings.BUDGET_TENANT_MONTH_USD,
-  };
+  const { BUDGET_TENANT_DAY_USD: dayUsd, BUDGET_TENANT_MONTH_USD: monthUsd } = settings;
+  const tenant = { dayUsd, monthUsd };
   const isSet = [user, tenant].flatMap(Object.values).some((usd) => usd !== undefined);
   return isSet ? { user, tenant, action: settings.BUDGET_ACTION ?? 'refuse' } : undefined;
 }
@@ -60,11 +58,8 @@ const MOST_NOTED = 10_000;
 export function sharesOf(budgets: Budgets, spent: Record<'user' | 'tenant', Spending>): Spent[] {
   const shares: Spent[] = [];
   for (const whose of ['user', 'tenant'] as const) {
-    const { dayUsd, monthUsd } = budgets[whose] ?? {};
-    for (const [period, limitUsd] of [
-      ['day', dayUsd],
-      ['month', monthUsd],
-    ] as const) {
+    for (const period of ['day', 'month'] as const) {
+      const limitUsd = budgets[whose]?.[`${period}Usd`];
       if (limitUsd === undefined) continue;
       shares.push({ of: whose, period, limitUsd, usedUsd: spent[whose][period] / MICRO });
     }
@@ -76,15 +71,6 @@ function shareOf({ limitUsd, usedUsd }: Spent): number {
   return usedUsd / limitUsd;
 }
 
-export interface BudgetDeps {
-  usage: Pick<Usage, 'spent'>;
-  logger: { warn: (fields: object, message: string) => void };
-  /** Default: nothing is counted. */
-  meter?: RunMeter;
-  /** Notifies receivers of a spent budget. Default: no receiver. */
-  announce?: ((owner: SessionOwner, spent: Spent, window: string) => Promise<void>) | undefined;
-}
-
 /**
  * Checks an owner's budgets before a run begins. Sums lag the end of a run by a moment, so
  * concurrent runs may exceed a budget by their own use.
@@ -92,10 +78,9 @@ export interface BudgetDeps {
  * @returns a check that throws HelixError `budget_exceeded`
  */
 export function createBudgetCheck(
-  budgets: Budgets | undefined,
-  { usage, logger, announce, meter = NO_METER }: BudgetDeps,
+  budgets: Budgets,
+  { store: { usage }, logger, notify, meter }: RunsHost,
 ): (owner: SessionOwner) => Promise<void> {
-  if (budgets === undefined) return () => Promise.resolve();
   const noted = new Set<string>();
 
   function note({ owner, tenant }: SessionOwner, spent: Spent): void {
@@ -106,9 +91,9 @@ export function createBudgetCheck(
     if (noted.size >= MOST_NOTED) noted.clear();
     noted.add(key);
     logger.warn({ owner, tenant, ...spent }, 'most of a budget is spent');
-    if (isSpent) meter({ kind: 'budget_spent', of: spent.of, period: spent.period });
-    if (!isSpent || announce === undefined) return;
-    announce({ owner, tenant }, spent, window).catch((err: unknown) => {
+    if (!isSpent) return;
+    meter({ kind: 'budget_spent', of: spent.of, period: spent.period });
+    notify?.(toSpendNotice({ owner, tenant }, spent, window)).catch((err: unknown) => {
       // The next begin within this budget tries again.
       noted.delete(key);
       logger.warn({ err, owner, tenant }, 'receivers could not be notified of a spent budget');
@@ -134,26 +119,23 @@ function budgetExceeded({ of, period, limitUsd }: Spent): HelixError {
 }
 
 /**
- * Notifies receivers of a spent budget: once for each budget and day or month, however many
- * processes see it. Undefined without receivers.
+ * Returns the notice of a spent budget: one for each budget and day or month, however many processes
+ * see it. Pure.
  *
  * @param window the day or month, ISO 8601
  */
-export function announceSpendTo(notify: RunsHost['notify']): BudgetDeps['announce'] {
-  if (notify === undefined) return undefined;
-  return async ({ owner, tenant }, spent, window) => {
-    const { of, period, limitUsd, usedUsd } = spent;
-    const whose = of === 'user' ? owner : undefined;
-    await notify({
-      id: toNoticeId(JSON.stringify(['spend.exceeded', tenant, whose, window])),
-      type: 'spend.exceeded',
-      at: Date.now(),
-      period,
-      limitUsd,
-      usedUsd,
-      ...(tenant !== undefined && { tenant }),
-      ...(whose !== undefined && { owner: whose }),
-    });
+function toSpendNotice({ owner, tenant }: SessionOwner, spent: Spent, window: string): Notice {
+  const { of, period, limitUsd, usedUsd } = spent;
+  const whose = of === 'user' ? owner : undefined;
+  return {
+    id: toNoticeId(JSON.stringify(['spend.exceeded', tenant, whose, window])),
+    type: 'spend.exceeded',
+    at: Date.now(),
+    period,
+    limitUsd,
+    usedUsd,
+    ...(tenant !== undefined && { tenant }),
+    ...(whose !== undefined && { owner: whose }),
   };
 }
 
@@ -167,16 +149,8 @@ export function unpricedAgents(agents: AgentRegistry): string[] {
 }
 
 /** Logs unpriced agents when a process with budgets starts. */
-export function warnOfUnpriced({
-  budgets,
-  agents,
-  logger,
-}: {
-  budgets?: Budgets;
-  agents: AgentRegistry;
-  logger: { warn: (fields: object, message: string) => void };
-}): void {
-  const unpriced = budgets === undefined ? [] : unpricedAgents(agents);
+export function warnOfUnpriced({ agents, logger }: Pick<RunsHost, 'agents' | 'logger'>): void {
+  const unpriced = unpricedAgents(agents);
   if (unpriced.length === 0) return;
   logger.warn({ agents: unpriced }, 'budgets do not count agents without llmConfig.pricing');
 }

@@ -4,7 +4,6 @@ import { defineRoute, mayRead, type Route } from '../../api/extension.js';
 import { UsageQuery, UsageReply, type UsageRow } from '../../protocol/usage.js';
 import { type UsageSum, addUsage } from '../../store/contract/usage.js';
 import {
-  announceSpendTo,
   budgetsOfSettings,
   createBudgetCheck,
   warnOfUnpriced,
@@ -60,10 +59,9 @@ export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
     name: 'limits',
     routes: [OPERATOR_USAGE_ROUTE],
     start: (host) => {
-      const { usage } = host.store;
-      const announce = announceSpendTo(host.notify);
-      checks.set(host, createBudgetCheck(budgets, { ...host, usage, announce }));
-      warnOfUnpriced({ ...host, budgets });
+      if (budgets === undefined) return;
+      checks.set(host, createBudgetCheck(budgets, host));
+      warnOfUnpriced(host);
     },
     before: async (begin, host) => {
       if (begin.purpose !== 'copy') await checks.get(host)?.(begin);

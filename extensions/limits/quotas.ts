@@ -1,7 +1,7 @@
 import { isLoopback } from '../../config/loopback.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
-import type { OwnerCounts } from '../../store/contract/owners.js';
+import { COUNTED, type OwnerCounts } from '../../store/contract/owners.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 
 /** Limits of one user, and of all users of a tenant together. */
@@ -50,16 +50,10 @@ const TENANT_FACTOR = 50;
 
 /** Returns the default quotas with some of a user's numbers replaced. */
 export function toQuotas(user: Partial<OwnerCounts> = {}, tenantFactor = TENANT_FACTOR): Quotas {
-  const { runs, queued, sessions, bytes } = { ...USER, ...user };
-  return {
-    user: { runs, queued, sessions, bytes },
-    tenant: {
-      runs: runs * tenantFactor,
-      queued: queued * tenantFactor,
-      sessions: sessions * tenantFactor,
-      bytes: bytes * tenantFactor,
-    },
-  };
+  const ofUser = { ...USER, ...user };
+  const ofTenant = { ...ofUser };
+  for (const what of COUNTED) ofTenant[what] *= tenantFactor;
+  return { user: ofUser, tenant: ofTenant };
 }
 
 /**

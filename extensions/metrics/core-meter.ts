@@ -26,10 +26,77 @@ const REPAIRS = [
   'stop',
 ];
 
+/** Buckets of waits for people, seconds. */
+export const WAITS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
+
+/** Most names per label with their own series in one process. */
+const MOST_NAMES = 100;
 /** Most tenants with their own series; only settings turn these on. */
 const MOST_TENANTS = 1_000;
 
-type Of<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
+/** Adds a value to a metric. */
+type Instrument = (value: number, labels?: Record<string, string>) => void;
+
+/** Creates metrics. The names of counters are without `_total`. */
+export interface Instruments {
+  count: (name: string, help: string, labels: readonly string[]) => Instrument;
+  seconds: (name: string, help: string, labels: readonly string[]) => Instrument;
+}
+
+const toLabels = () => ({
+  agent: createLabelNames(),
+  provider: createLabelNames(),
+  model: createLabelNames(),
+  tool: createLabelNames(),
+  code: createLabelNames(),
+  tenant: createLabelNames(MOST_TENANTS),
+});
+
+/** Counts the events that requests to an API cause too, so that API and workers share their names. */
+export function createRunCounts(
+  { count, seconds }: Instruments,
+  labels: Pick<ReturnType<typeof toLabels>, 'agent' | 'code'> = toLabels(),
+): RunMeter {
+  const ends = count('helix_runs_ended', 'Runs that ended.', ['agent', 'status', 'code']);
+  const answers = count('helix_answers', 'Answers of people and clients.', ['decision', 'source']);
+  const waits = seconds('helix_wait_duration_seconds', 'Time from a question to its answer.', [
+    'kind',
+    'decision',
+  ]);
+  const budgets = count('helix_budgets_spent', 'Budgets that are spent.', ['of', 'period']);
+  const sweeps = count('helix_sweeps', 'Sessions that the sweeper had to repair.', ['found']);
+
+  // A counter that begins with its first event hides that event from `increase`, which alerts use.
+  answers(0, { decision: 'expired', source: 'auto' });
+  for (const whose of ['user', 'tenant']) {
+    for (const period of ['day', 'month']) budgets(0, { of: whose, period });
+  }
+  for (const found of REPAIRS) sweeps(0, { found });
+
+  return (event) => {
+    switch (event.kind) {
+      case 'run_ended': {
+        const { agent, status, code = '' } = event;
+        ends(1, { agent: labels.agent(agent), status, code: labels.code(code) });
+        return;
+      }
+      case 'call_answered': {
+        const { asked, decision, source, waitedSeconds } = event;
+        answers(1, { decision, source });
+        if (waitedSeconds !== undefined) waits(waitedSeconds, { kind: asked, decision });
+        return;
+      }
+      case 'budget_spent':
+        budgets(1, { of: event.of, period: event.period });
+        return;
+      case 'session_swept':
+        sweeps(1, { found: event.found });
+        return;
+      default:
+      // Only workers emit the other events.
+    }
+  };
+}
 
 /** Cost so far by agent and model, micro-dollars; workers that share a meter share the sums. */
 const SPENT = new WeakMap<MetricMeter, Map<string, number>>();
@@ -42,17 +109,20 @@ const SPENT = new WeakMap<MetricMeter, Map<string, number>>();
  * @param findTenant undefined counts without tenants
  */
 export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): RunMeter {
-  const labels = {
-    agent: createLabelNames(),
-    provider: createLabelNames(),
-    model: createLabelNames(),
-    tool: createLabelNames(),
-    code: createLabelNames(),
-    tenant: createLabelNames(MOST_TENANTS),
+  const labels = toLabels();
+  const count = (name: string, help: string): Instrument => {
+    const counter = meter.createCounter(name, undefined, help);
+    return (value, tags) => {
+      counter.add(value, tags);
+    };
   };
-  const seconds = (name: string, help: string) =>
-    meter.createHistogram(name, 'float', undefined, help);
-  const count = (name: string, help: string) => meter.createCounter(name, undefined, help);
+  const seconds = (name: string, help: string): Instrument => {
+    const histogram = meter.createHistogram(name, 'float', undefined, help);
+    return (value, tags) => {
+      histogram.record(value, tags);
+    };
+  };
+  const countRun = createRunCounts({ count, seconds }, labels);
 
   const inference = seconds('gen_ai_client_inference_duration_seconds', 'Duration of model calls.');
   const firstChunk = seconds(
@@ -84,44 +154,40 @@ export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): Ru
   const toolCalls = count('gen_ai_invoke_agent_tool_calls', 'Executions of tools of agents.');
   const toolRetries = count('helix_tool_retries', 'Executions of tools that are repeated.');
   const providerRetries = count('helix_provider_retries', 'Replies withdrawn, by failure.');
-  const ends = count('helix_runs_ended', 'Runs that ended.');
   const attempts = count('helix_step_attempts', 'Attempts at steps, by how they ended.');
-  const answers = count('helix_answers', 'Answers of people and clients.');
-  const waits = seconds('helix_wait_duration_seconds', 'Time from a question to its answer.');
-  const budgets = count('helix_budgets_spent', 'Budgets that are spent.');
-  const sweeps = count('helix_sweeps', 'Sessions that the sweeper had to repair.');
   const judgements = count('helix_lease_judgements', 'Workers that died.');
   const takeOvers = count('helix_take_overs', 'Attempts of dead workers that were taken over.');
+  const lostLeases = count('helix_leases_lost', 'How often another worker judged this one.');
   const notices = count('helix_deliveries', 'Notices and how receivers took them.');
   const firstNotice = seconds(
     'helix_first_notice_seconds',
     'Time from a question until a receiver had its first notice.',
   );
-  const lostLeases = count('helix_leases_lost', 'How often another worker judged this one.');
 
-  // A counter that begins with its first event hides that event from `increase`, which alerts use.
-  for (const outcome of ATTEMPT_ENDS) attempts.add(0, { outcome });
-  for (const found of REPAIRS) sweeps.add(0, { found });
-  for (const outcome of ['done', 'failed']) takeOvers.add(0, { outcome });
-  for (const counter of [judgements, lostLeases]) counter.add(0);
-  for (const type of NOTICE_TYPES) notices.add(0, { type, outcome: 'failed' });
-  answers.add(0, { decision: 'expired', source: 'auto' });
+  // As in `createRunCounts`, alerts must see the first event.
+  for (const outcome of ATTEMPT_ENDS) attempts(0, { outcome });
+  for (const outcome of ['done', 'failed']) takeOvers(0, { outcome });
+  judgements(0);
+  lostLeases(0);
+  for (const type of NOTICE_TYPES) notices(0, { type, outcome: 'failed' });
 
   const toModelTags = ({ provider, model }: UsedModel) => ({
     gen_ai_operation_name: 'chat',
     gen_ai_provider_name: labels.provider(provider),
     gen_ai_request_model: labels.model(model),
   });
-
   const toAgentTags = ({ agent }: { agent: string }) => ({
     gen_ai_agent_name: labels.agent(agent),
   });
 
-  function addUsage({ usage, agent, tenant, ...used }: Of<'tokens_used'>): void {
+  function addUsage(
+    { usage, agent, ...used }: Extract<RunEvent, { kind: 'tokens_used' }>,
+    tenant?: string,
+  ): void {
     const tags = toModelTags({ agent, ...used });
-    for (const [field, counter] of Object.entries(tokens)) {
+    for (const [field, add] of Object.entries(tokens)) {
       const amount = usage[field as keyof typeof tokens];
-      if (amount !== undefined && amount > 0) counter.add(amount, tags);
+      if (amount !== undefined && amount > 0) add(amount, tags);
     }
     const { costMicroUsd = 0 } = usage;
     if (costMicroUsd === 0) return;
@@ -136,101 +202,69 @@ export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): Ru
     cost.set(sum / 1_000_000, of);
   }
 
-  return withTenants(findTenant, (event) => {
+  return (event) => {
     switch (event.kind) {
-      case 'run_ended': {
-        const { agent, status, code = '' } = event;
-        ends.add(1, { agent: labels.agent(agent), status, code: labels.code(code) });
-        return;
-      }
       case 'attempt_ended':
-        attempts.add(1, { outcome: event.outcome });
-        if (event.code !== undefined) providerRetries.add(1, { code: labels.code(event.code) });
+        attempts(1, { outcome: event.outcome });
+        if (event.code !== undefined) providerRetries(1, { code: labels.code(event.code) });
         return;
       case 'model_called': {
         const tags = toModelTags(event);
-        inference.record(event.seconds, { ...tags, error_type: event.code ?? '' });
-        if (event.firstSeconds !== undefined) firstChunk.record(event.firstSeconds, tags);
-        inferenceCalls.add(1, toAgentTags(event));
+        inference(event.seconds, { ...tags, error_type: event.code ?? '' });
+        if (event.firstSeconds !== undefined) firstChunk(event.firstSeconds, tags);
+        inferenceCalls(1, toAgentTags(event));
         return;
       }
       case 'tokens_used':
-        addUsage(event);
+        if (findTenant === undefined) addUsage(event);
+        // The lookup does not delay the run; if it fails, the tenant is empty.
+        else {
+          void findTenant(event.run)
+            .catch(() => undefined)
+            .then((tenant = '') => {
+              addUsage(event, tenant);
+            });
+        }
         return;
       case 'tool_executed': {
         const tool = labels.tool(event.tool);
         const error = event.code === undefined ? '' : labels.code(event.code);
-        executions.record(event.seconds, { gen_ai_tool_name: tool, error_type: error });
-        toolCalls.add(1, toAgentTags(event));
+        executions(event.seconds, { gen_ai_tool_name: tool, error_type: error });
+        toolCalls(1, toAgentTags(event));
         return;
       }
       case 'tool_retried':
-        toolRetries.add(1, { gen_ai_tool_name: labels.tool(event.tool) });
-        return;
-      case 'call_answered': {
-        const { asked, decision, source, waitedSeconds } = event;
-        answers.add(1, { decision, source });
-        if (waitedSeconds !== undefined) waits.record(waitedSeconds, { kind: asked, decision });
-        return;
-      }
-      case 'budget_spent':
-        budgets.add(1, { of: event.of, period: event.period });
-        return;
-      case 'session_swept':
-        sweeps.add(1, { found: event.found });
+        toolRetries(1, { gen_ai_tool_name: labels.tool(event.tool) });
         return;
       case 'lease_judged':
-        judgements.add(1);
+        judgements(1);
         return;
       case 'attempt_taken_over':
-        takeOvers.add(1, { outcome: event.isDone ? 'done' : 'failed' });
+        takeOvers(1, { outcome: event.isDone ? 'done' : 'failed' });
         return;
       case 'lease_lost':
-        lostLeases.add(1);
+        lostLeases(1);
         return;
       case 'notice_tried':
-        notices.add(1, { type: event.type, outcome: event.outcome });
-        if (event.seconds !== undefined) firstNotice.record(event.seconds);
+        notices(1, { type: event.type, outcome: event.outcome });
+        if (event.seconds !== undefined) firstNotice(event.seconds);
+        return;
+      default:
+        countRun(event);
     }
-  });
+  };
 }
-
-/** Most names per label with their own series in one process. */
-const MOST = 100;
-
-const OTHER = 'other';
 
 /**
  * Bounds the values of a label. Names of agents, models and tools come from definitions, but a
  * factory may make a definition for each user.
  */
-function createLabelNames(most: number = MOST): (name: string) => string {
+function createLabelNames(most = MOST_NAMES): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
     if (known.has(name)) return name;
-    if (known.size >= most) return OTHER;
+    if (known.size >= most) return 'other';
     known.add(name);
     return name;
-  };
-}
-
-/**
- * Adds the tenant to used tokens. The lookup does not delay the run; if it fails, the tenant is
- * empty.
- *
- * @param findTenant undefined counts without tenants
- */
-function withTenants(findTenant: FindTenant | undefined, meter: RunMeter): RunMeter {
-  if (findTenant === undefined) return meter;
-  return (event) => {
-    if (event.kind !== 'tokens_used') {
-      meter(event);
-      return;
-    }
-    void findTenant(event.run)
-      .catch(() => undefined)
-      .then((tenant = '') => {
-        meter({ ...event, tenant });
-      });
   };
 }

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
+import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { OtelCollectorExporter, PrometheusMetricsExporter } from '@temporalio/worker';
-import { toDots } from './with-dots.js';
+import { WAITS } from './core-meter.js';
 
 const CALLS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-const WAITS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
 
 /** Seconds, by the name of the histogram. */
 const BUCKETS = {
@@ -85,3 +85,71 @@ export function metricsFrom(address: string): { contentType: string; read: () =>
     },
   };
 }
+
+/** Parts of names that keep their underscores. */
+const WORDS = [
+  'cost_usd',
+  'wait_duration',
+  'first_notice',
+  'runs_ended',
+  'budgets_spent',
+  'step_attempts',
+  'provider_retries',
+  'tool_retries',
+  'lease_judgements',
+  'leases_lost',
+  'take_overs',
+  'gen_ai',
+  'execute_tool',
+  'invoke_agent',
+  'time_to_first_chunk',
+  'cache_read',
+  'cache_write',
+  'input_tokens',
+  'output_tokens',
+  'inference_calls',
+  'tool_calls',
+];
+const WORD = new RegExp(`(?:^|_)(${WORDS.join('|')})(?=_|$)`, 'g');
+
+/**
+ * Converts a name for OTLP: `gen_ai.client.inference.usage.input_tokens` for
+ * `gen_ai_client_inference_usage_input_tokens`, without units and `_total`. Pure.
+ */
+function toDots(name: string): string {
+  return name
+    .replace(/_total$/, '')
+    .replace(/_seconds$/, '')
+    .replaceAll(WORD, (found, word: string) => found.replace(word, word.replaceAll('_', '-')))
+    .replaceAll('_', '.')
+    .replaceAll('-', '_');
+}
+
+const toTags = (tags: MetricTags = {}): MetricTags =>
+  Object.fromEntries(Object.entries(tags).map(([name, value]) => [toDots(name), value]));
+
+/** Wraps a meter so that metrics and attributes get OpenTelemetry's names. */
+export function withDots(meter: MetricMeter): MetricMeter {
+  const unitOf = (name: string): string | undefined =>
+    name.endsWith('_seconds') ? 's' : undefined;
+  /** Wraps the method that takes a value and its tags. */
+  const named = <Method extends string, Metric extends Record<Method, Take>>(
+    metric: Metric,
+    method: Method,
+  ): Metric =>
+    Object.assign(Object.create(metric) as Metric, {
+      [method]: (value: number, tags?: MetricTags) => {
+        metric[method](value, toTags(tags));
+      },
+    });
+  return {
+    withTags: (tags) => withDots(meter.withTags(toTags(tags))),
+    createCounter: (name, unit, description) =>
+      named(meter.createCounter(toDots(name), unit, description), 'add'),
+    createHistogram: (name, valueType, unit = unitOf(name), description) =>
+      named(meter.createHistogram(toDots(name), valueType, unit, description), 'record'),
+    createGauge: (name, valueType, unit, description) =>
+      named(meter.createGauge(toDots(name), valueType, unit, description), 'set'),
+  };
+}
+type Take = (value: number, tags?: MetricTags) => void;

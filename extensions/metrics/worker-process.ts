@@ -4,8 +4,13 @@ import { createCollectorLines, type CollectorLines } from '../../config/collecto
 import type { Config } from '../../config/env.js';
 import type { Logger } from '../../config/logger.js';
 import { isLoopback } from '../../config/loopback.js';
-import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress, metricsFrom } from './exporter.js';
-import { withDots } from './with-dots.js';
+import {
+  exportMetricsAt,
+  exportMetricsTo,
+  freeLoopbackAddress,
+  metricsFrom,
+  withDots,
+} from './exporter.js';
 
 /** Metrics of a worker's process. */
 export interface WorkerMetrics {
@@ -22,17 +27,15 @@ export interface WorkerMetrics {
 /** Prepares the metrics: served at a port, sent to a collector, or neither. */
 export async function startWorkerMetrics(config: Config, logger: Logger): Promise<WorkerMetrics> {
   const at = config.WORKER_METRICS_PORT;
-  const collector = readMetricsCollector(config);
   if (at !== undefined) {
     const address = await freeLoopbackAddress();
+    const metrics = exportMetricsAt(address);
     return {
-      runtime: {
-        telemetryOptions: { metrics: exportMetricsAt(address) },
-        logger: createSdkLog(logger),
-      },
+      runtime: { telemetryOptions: { metrics }, logger: createSdkLog(logger) },
       serve: (checks) => serveMetrics(at, address, checks, logger),
     };
   }
+  const collector = readMetricsCollector(config);
   if (collector === undefined) {
     return { runtime: { telemetryOptions: {}, logger: createSdkLog(logger) } };
   }

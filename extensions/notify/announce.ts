@@ -14,13 +14,12 @@ import type {
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { isTerminal } from '../../protocol/run.js';
 import { toNoticeId, type Deliveries } from '../../runs/deliveries.js';
+import { TIMED_OUT } from '../../runs/record/settle-inputs.js';
 import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import { asks, isQuestion } from '../../store/record/questions.js';
-import { TIMED_OUT } from '../../runs/record/settle-inputs.js';
-import { LOOK_AGAIN_MS, lookAtSchedule } from './schedule.js';
-import type { NotifySettings } from './settings.js';
+import { END_TYPES, PREFIX, type NotifySettings } from './settings.js';
 
 /** At most this many calls of a step get notices of their own; the notice counts the others. */
 const MOST_CALLS = 20;
@@ -28,81 +27,91 @@ const MOST_CALLS = 20;
 const HELD_MS = 500;
 const MOST_HELD_MS = 60_000;
 
-export interface AnnounceDeps {
-  store: Pick<Store, 'sessions'>;
-  deliveries: Pick<Deliveries, 'announce' | 'notify'>;
-  settings: NotifySettings;
-}
-
-/** Thrown while people have not been asked yet because the conversation is still active. The activity is retried. */
-export class NotAsked extends Error {
-  override readonly name = 'NotAsked';
-}
-
-/** Thrown if a run's end was announced before it was recorded. The activity is retried. */
-export class NotEnded extends Error {
-  override readonly name = 'NotEnded';
+/** A call of which receivers are to be notified now. */
+interface Due {
+  call: AskedCall;
+  type: NoticeType;
+  /** ms since the epoch. */
+  at: number;
+  /** Point of the schedule, which distinguishes the reminders of a call. */
+  point?: string;
+  outcome?: Outcome;
 }
 
 /** Reads the record and starts the deliveries that are due. Idempotent. */
-export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
+export function createAnnounce({
+  store,
+  deliveries,
+  settings,
+}: {
+  store: Pick<Store, 'sessions'>;
+  deliveries: Pick<Deliveries, 'announce' | 'notify'>;
+  settings: NotifySettings;
+}): {
+  /** @throws Error while no one has been asked yet, because the conversation is still active */
   wait: (look: WaitLook) => Promise<WaitOutlook>;
+  /** @throws Error until the end of the run is recorded */
   end: (end: EndRef) => Promise<void>;
 } {
   const { receivers, remindAfterMs } = settings;
   const hasNext = receivers.some(({ escalation }) => escalation);
   const escalateAfterMs = hasNext ? settings.escalateAfterMs : undefined;
 
+  /** Calls whose notices would say the same share one. */
   async function notify(
-    look: WaitLook,
-    { tenant, owner }: Pick<SessionRecord, 'tenant' | 'owner'>,
-    calls: readonly AskedCall[],
-    stage: { type: NoticeType; at: number; point: string },
-    more: Pick<Notice, 'others' | 'outcome'> = {},
+    { sessionId, runId, agent }: WaitLook,
+    { tenant, owner }: SessionRecord,
+    due: readonly Due[],
+    more: Pick<Notice, 'others'> = {},
   ): Promise<void> {
-    const { sessionId, runId, agent } = look;
-    const [first] = calls;
-    if (first === undefined) return;
-    const { toolCallId, toolName, deadline } = first;
-    const { type, at, point } = stage;
-    const others = calls.length - 1 + (more.others ?? 0);
-    const notice: Notice = {
-      id: toNoticeId(`${runId} ${calls.map((call) => call.toolCallId).join(' ')} ${type} ${point}`),
-      type,
-      at,
-      sessionId,
-      runId,
-      agent,
-      tenant,
-      toolCallId,
-      toolName,
-      deadline,
-      ...more,
-      ...(others > 0 && { others }),
-      ...(calls.length > 1 && { calls: calls.map(toNoticeCall) }),
-    };
-    await deliveries.announce(notice, owner);
+    const groups = new Map<string, [Due, ...Due[]]>();
+    for (const each of due) {
+      const key = JSON.stringify([each.type, each.point, each.outcome]);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [each]);
+      else group.push(each);
+    }
+    for (const group of groups.values()) {
+      const [{ call, type, point = '', outcome }] = group;
+      const { toolCallId, toolName, deadline } = call;
+      const ids = group.map((each) => each.call.toolCallId);
+      const others = group.length - 1 + (more.others ?? 0);
+      const notice: Notice = {
+        id: toNoticeId(`${runId} ${ids.join(' ')} ${type} ${point}`),
+        type,
+        at: Math.min(...group.map(({ at }) => at)),
+        sessionId,
+        runId,
+        agent,
+        tenant,
+        toolCallId,
+        toolName,
+        deadline,
+        ...more,
+        ...(outcome !== undefined && { outcome }),
+        ...(others > 0 && { others }),
+        ...(group.length > 1 && { calls: group.map((each) => toNoticeCall(each.call)) }),
+      };
+      await deliveries.announce(notice, owner);
+    }
   }
 
   /** Notifies receivers of the outcome of calls that they were notified of and that are no longer open. */
-  async function settled(
+  async function announceSettled(
     look: WaitLook,
     record: SessionRecord,
     { calls }: WaitProgress,
-    openCalls: readonly OpenCall[],
+    own: readonly OpenCall[],
   ): Promise<void> {
     const now = Date.now();
-    const still = new Set(openCalls.filter(isOpen).map(({ spec }) => spec.toolCallId));
-    const together = createGroups<{ type: NoticeType; outcome: Outcome }>();
-    for (const call of calls.filter(({ toolCallId }) => !still.has(toolCallId))) {
-      const found = openCalls.find(({ spec }) => spec.toolCallId === call.toolCallId);
+    const due = calls.flatMap((call): Due[] => {
+      const found = own.find(({ spec }) => spec.toolCallId === call.toolCallId);
+      if (found !== undefined && isOpen(found)) return [];
       const outcome = outcomeOf(call, found, look.over, now);
-      const type = `${PREFIX[call.kind]}.${outcome === 'expired' ? 'expired' : 'settled'}` as const;
-      together.add({ type, outcome }, call);
-    }
-    for (const [{ type, outcome }, those] of together.all()) {
-      await notify(look, record, those, { type, at: now, point: '' }, { outcome });
-    }
+      const stage = outcome === 'expired' ? 'expired' : 'settled';
+      return [{ call, type: `${PREFIX[call.kind]}.${stage}`, at: now, outcome }];
+    });
+    await notify(look, record, due);
   }
 
   /** Starts the notices that are due. Each call has its own schedule, since some are asked later than others. */
@@ -111,29 +120,23 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     record: SessionRecord,
     wanted: readonly AskedCall[],
   ): Promise<NonNullable<WaitOutlook>> {
-    const { calls, others } = followed(wanted, look.progress);
     const now = Date.now();
-    const after: Required<Pick<AskedCall, 'askedAt' | 'done'>>[] = [];
-    const together = createGroups<{ type: NoticeType; point: string }>();
-    const due = new Map<NoticeType, number>();
+    const due: Due[] = [];
     let againMs = LOOK_AGAIN_MS;
-    for (const call of calls) {
-      const { askedAt = now, done = -1, deadline } = call;
-      const deadlineMs = deadline === undefined ? undefined : deadline - askedAt;
-      const schedule = { remindAfterMs, escalateAfterMs, deadlineMs };
+    const { calls, others } = followed(wanted, look.progress);
+    const seen = calls.map((call) => {
+      const { kind, askedAt = now, done = -1, deadline = Infinity } = call;
+      const schedule = { remindAfterMs, escalateAfterMs, deadlineMs: deadline - askedAt };
       const found = lookAtSchedule(schedule, done, now - askedAt);
       for (const { stage, atMs } of found.due) {
-        const type = `${PREFIX[call.kind]}.${stage}` as const;
-        together.add({ type, point: stage === 'requested' ? '' : String(atMs) }, call);
-        due.set(type, Math.min(due.get(type) ?? Infinity, askedAt + atMs));
+        const point = stage === 'requested' ? '' : String(atMs);
+        due.push({ call, type: `${PREFIX[kind]}.${stage}`, at: askedAt + atMs, point });
       }
-      after.push({ askedAt, done: found.done });
       againMs = Math.min(againMs, found.againMs);
-    }
-    for (const [{ type, point }, those] of together.all()) {
-      await notify(look, record, those, { type, at: due.get(type) ?? now, point }, { others });
-    }
-    return { progress: { calls: calls.map((call, at) => ({ ...call, ...after[at] })) }, againMs };
+      return { ...call, askedAt, done: found.done };
+    });
+    await notify(look, record, due, { others });
+    return { progress: { calls: seen }, againMs };
   }
 
   return {
@@ -143,19 +146,17 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
       // The conversation was erased.
       if (view === undefined) return undefined;
       const own = view.openCalls.filter(({ spec }) => spec.runId === runId);
-      const open = own.filter(isOpen);
-      if (progress !== undefined) await settled(look, view.record, progress, own);
-      if (open.length === 0 || look.over !== undefined) return undefined;
-      const kinds = deliveries.notify?.calls ?? [];
-      const wanted = open.filter((call) => kinds.includes(toAskedCall(call).kind));
+      if (progress !== undefined) await announceSettled(look, view.record, progress, own);
+      if (look.over !== undefined) return undefined;
+      const kinds: readonly string[] = deliveries.notify?.calls ?? [];
+      const wanted = own.filter((call) => isOpen(call) && kinds.includes(call.spec.kind));
       if (wanted.length === 0) return undefined;
       const asked = wanted.filter(asks);
-      const isHeld = asked.length < wanted.length;
       if (asked.length === 0 && progress === undefined) {
-        throw new NotAsked('People were not asked yet.');
+        throw new Error('People were not asked yet.');
       }
       const outlook = await announceDue(look, view.record, asked.map(toAskedCall));
-      if (!isHeld) return outlook;
+      if (asked.length === wanted.length) return outlook;
       const heldMs = Math.min((progress?.heldMs ?? HELD_MS) * 2, MOST_HELD_MS);
       const againMs = Math.min(outlook.againMs, heldMs);
       return { progress: { ...outlook.progress, heldMs }, againMs };
@@ -168,7 +169,7 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
       const isNewest = record.runId === runId;
       // A run that was reported lost may have ended in another way; the record knows.
       const how = isNewest ? record.status : status;
-      if (!isTerminal(how)) throw new NotEnded('The run has not ended.');
+      if (!isTerminal(how)) throw new Error('The run has not ended.');
       const known = isNewest ? record.error?.code : undefined;
       const reason = how === status ? (code ?? known) : known;
       const type = END_TYPES[how];
@@ -185,44 +186,19 @@ function followed(
   wanted: readonly AskedCall[],
   progress: WaitProgress | undefined,
 ): { calls: AskedCall[]; others: number } {
-  const known = wanted.flatMap((call) => {
-    const before = progress?.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
-    if (before === undefined) return [];
-    const { askedAt, done } = before;
-    return [{ ...call, askedAt, done }];
+  const known = new Map(progress?.calls.map((call) => [call.toolCallId, call]));
+  const isKnown = ({ toolCallId }: AskedCall): boolean => known.has(toolCallId);
+  const all = [...wanted.filter(isKnown), ...wanted.filter((call) => !isKnown(call))];
+  const calls = all.slice(0, MOST_CALLS).map((call) => {
+    const { askedAt, done } = known.get(call.toolCallId) ?? {};
+    return { ...call, askedAt, done };
   });
-  const ids = new Set(known.map(({ toolCallId }) => toolCallId));
-  const all = [...known, ...wanted.filter(({ toolCallId }) => !ids.has(toolCallId))];
-  const calls = all.slice(0, MOST_CALLS);
   return { calls, others: all.length - calls.length };
-}
-
-/** Groups calls whose notices would say the same, so that they share one. */
-function createGroups<Key extends object>() {
-  const groups = new Map<string, [key: Key, calls: AskedCall[]]>();
-  return {
-    add: (key: Key, call: AskedCall): void => {
-      const name = JSON.stringify(key);
-      const group = groups.get(name) ?? [key, []];
-      groups.set(name, group);
-      group[1].push(call);
-    },
-    all: () => groups.values(),
-  };
 }
 
 function toNoticeCall({ toolCallId, toolName, deadline }: AskedCall): NoticeCall {
   return { toolCallId, toolName, ...(deadline !== undefined && { deadline }) };
 }
-
-const PREFIX = { approval: 'approval', client: 'tool' } as const;
-
-const END_TYPES = {
-  completed: 'run.completed',
-  failed: 'run.failed',
-  interrupted: 'run.stopped',
-  aborted: 'run.stopped',
-} as const;
 
 /** Returns true for an unanswered question, whether it has been asked yet or not. */
 function isOpen({ spec, row, decision }: OpenCall): boolean {
@@ -236,6 +212,63 @@ function toAskedCall({ spec, deadline }: OpenCall): AskedCall {
     toolName,
     kind: kind === 'client' ? 'client' : 'approval',
     ...(deadline !== undefined && { deadline }),
+  };
+}
+
+/** Times at which receivers are notified of a question, ms after it was asked. */
+interface Schedule {
+  remindAfterMs: readonly number[];
+  /** Absent if no receiver takes escalations. */
+  escalateAfterMs?: number | undefined;
+  deadlineMs?: number;
+}
+
+interface Point {
+  stage: 'requested' | 'reminder' | 'escalated';
+  atMs: number;
+}
+
+/** Time between the last reminder and the deadline. */
+const BEFORE_DEADLINE_MS = 15 * 60_000;
+/** Longest interval between looks at a waiting run that sends no signal. */
+const LOOK_AGAIN_MS = 24 * 60 * 60_000;
+/** Delay after a deadline, so that the run's own timer settles the call first. */
+const AFTER_DEADLINE_MS = 5_000;
+
+/**
+ * Returns the notices that are due and the time of the next look. Of missed reminders only the newest is due.
+ *
+ * @param done newest point reached so far; -1 before the first
+ * @param nowMs time since the question, ms
+ */
+export function lookAtSchedule(
+  { remindAfterMs, escalateAfterMs, deadlineMs = Infinity }: Schedule,
+  done: number,
+  nowMs: number,
+): { due: Point[]; done: number; againMs: number } {
+  const reminders = [...remindAfterMs, deadlineMs - BEFORE_DEADLINE_MS].filter((at) => at > 0);
+  const later: Point[] = [
+    ...reminders.map((atMs) => ({ stage: 'reminder' as const, atMs })),
+    ...(escalateAfterMs === undefined
+      ? []
+      : [{ stage: 'escalated' as const, atMs: escalateAfterMs }]),
+  ];
+  const points: Point[] = [
+    { stage: 'requested' as const, atMs: 0 },
+    ...later.filter(({ atMs }) => atMs < deadlineMs),
+  ].sort((a, b) => a.atMs - b.atMs);
+  const reached = points.filter(({ atMs }) => atMs > done && atMs <= nowMs);
+  const newest = new Map(reached.map((point) => [point.stage, point]));
+  const due = reached.filter(
+    // Before the first notice no reminder is due: the notice itself reminds.
+    (point) => newest.get(point.stage) === point && (done >= 0 || point.stage !== 'reminder'),
+  );
+  const looks = [...points.map(({ atMs }) => atMs), deadlineMs + AFTER_DEADLINE_MS];
+  const againMs = Math.min(...looks.filter((at) => at > nowMs)) - nowMs;
+  return {
+    due,
+    done: Math.max(done, reached.at(-1)?.atMs ?? done),
+    againMs: Math.min(Math.max(againMs, 1_000), LOOK_AGAIN_MS),
   };
 }
 

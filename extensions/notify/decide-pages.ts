@@ -29,7 +29,7 @@ export function toDecisionPage(question: Decision): string {
   const unseen =
     hidden.length === 0
       ? ''
-      : `<details><summary>The model saw ${countOf(hidden)} that the conversation does not show</summary>
+      : `<details><summary>The model saw ${String(hidden.length)} message${hidden.length === 1 ? '' : 's'} that the conversation does not show</summary>
 ${hidden.map((text) => `<pre>${escaped(text)}</pre>`).join('\n')}</details>`;
   return toPage(
     title,
@@ -47,10 +47,6 @@ ${until}
 <button name="decision" value="deny">Deny</button></p>
 </form>`,
   );
-}
-
-function countOf({ length }: readonly string[]): string {
-  return length === 1 ? '1 message' : `${String(length)} messages`;
 }
 
 export function toDecidedPage(approved: boolean): string {

@@ -1,7 +1,5 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { toAnswerOptions, notFound, type Caller } from '../../ai-sdk/index.js';
-import { titleOfAgent, titleOfTool } from './titles.js';
-import { readLink, type LinkClaims } from './decide-links.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -17,7 +15,9 @@ import {
   toAnswerReply,
   type RouteDeps,
 } from '../../api/extension.js';
+import { readLink, type LinkClaims } from './decide-links.js';
 import { toDecidedPage, toDecisionPage, toRefusedPage } from './decide-pages.js';
+import { titleOfAgent, titleOfTool } from './message.js';
 import type { NotifySettings } from './settings.js';
 
 /** Size limit of a form with a token, a decision and a reason. */
@@ -37,8 +37,7 @@ export function createDecidePages(
   /** @throws HelixError `unauthorized`, `expired`, `not_allowed`; `unavailable` if the host's rule is late */
   async function openLink(token: string): Promise<LinkClaims> {
     const claims = await readLink(linkKeys, token);
-    const { sub: userId, tenant, roles } = claims;
-    const person = { userId, roles, ...(tenant !== undefined && { tenantId: tenant }) };
+    const { personId: _, ...person } = toCaller(claims);
     if (await verdictInTime(mayStillDecide?.(person) ?? true)) return claims;
     throw new HelixError('not_allowed', 'You may not decide this any more.');
   }
@@ -47,18 +46,18 @@ export function createDecidePages(
     const token = typeof request.query['token'] === 'string' ? request.query['token'] : '';
     const claims = await openLink(token);
     const { call, record } = await findCall(deps, claims);
-    const { agent } = record;
-    const { toolName, input, about } = call.spec;
     const { deadline } = call;
-    if (call.row !== undefined || call.decision !== undefined) throw answered();
+    const { toolName, input, about } = call.spec;
+    const agent = about?.agent ?? record.agent;
+    if (call.row !== undefined || call.decision !== undefined) throw closed('already_completed');
     const { hiddenMessages = [] } = await listHidden(deps, record, READ_BYTES);
     const page = toDecisionPage({
       token,
       input,
       deadline,
       person: claims.sub,
-      agent: titleOfAgent(deps.agents, about?.agent ?? agent),
-      title: about?.title ?? titleOfTool(deps.agents, about?.agent ?? agent, toolName),
+      agent: titleOfAgent(deps.agents, agent),
+      title: about?.title ?? titleOfTool(deps.agents, agent, toolName),
       description: about?.description,
       hidden: hiddenMessages.map(({ parts }) => toPlainText(parts)),
     });
@@ -105,7 +104,12 @@ function toPlainText(parts: readonly { type: string }[]): string {
 }
 
 /** Returns the person whom the link names, even on a server without accounts: the link went to one person. */
-function toCaller({ sub: userId, tenant, roles, person }: LinkClaims): Caller {
+function toCaller({
+  sub: userId,
+  tenant,
+  roles,
+  person,
+}: LinkClaims): Caller & Pick<LinkClaims, 'roles'> {
   return {
     userId,
     roles,
@@ -160,8 +164,9 @@ async function findCall(
   if (found === undefined || !isOfTenant(found.record, tenant)) throw notFound();
   const call = found.openCalls.find(({ spec }) => spec.toolCallId === toolCallId);
   if (call === undefined) throw await whyClosed(stateStore, runId, toolCallId);
-  if (call.spec.runId !== runId || hashInput(call.spec.input) !== inputHash) throw notAsked();
-  if (call.decision?.automatic === true) throw expired();
+  if (call.spec.runId !== runId || hashInput(call.spec.input) !== inputHash)
+    throw closed('stale_run');
+  if (call.decision?.automatic === true) throw closed('expired');
   return { call, record: found.record };
 }
 
@@ -173,22 +178,20 @@ async function whyClosed(
 ): Promise<HelixError> {
   const sessionId = sessionOfRun(runId);
   const run = (await runs.list(sessionId)).find((each) => each.runId === runId);
-  if (run === undefined || run.rewound === true) return notAsked();
+  if (run === undefined || run.rewound === true) return closed('stale_run');
   const rows = await sessions.rows(sessionId, run.startRow);
   const row = rows.find((each) => each.role === 'tool' && each.toolCallId === toolCallId);
   const decision = row?.role === 'tool' ? row.decision : undefined;
-  if (decision === undefined) return notAsked();
-  return decision.automatic === true ? expired() : answered();
+  if (decision === undefined) return closed('stale_run');
+  return closed(decision.automatic === true ? 'expired' : 'already_completed');
 }
 
-function expired(): HelixError {
-  return new HelixError('expired', 'No one answered this question in time.');
-}
+const CLOSED = {
+  already_completed: 'This question has been answered.',
+  expired: 'No one answered this question in time.',
+  stale_run: 'The question of this link is not asked any more.',
+};
 
-function notAsked(): HelixError {
-  return new HelixError('stale_run', 'The question of this link is not asked any more.');
-}
-
-function answered(): HelixError {
-  return new HelixError('already_completed', 'This question has been answered.');
+function closed(code: keyof typeof CLOSED): HelixError {
+  return new HelixError(code, CLOSED[code]);
 }

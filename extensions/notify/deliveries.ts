@@ -1,13 +1,12 @@
-import { WorkflowFailedError, type Client } from '@temporalio/client';
+import { WorkflowFailedError, type Client, type WorkflowStartOptions } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import type { Deliveries } from '../../runs/extension.js';
-import { wants } from './receivers.js';
-import { toRunNotices, type NotifySettings } from './settings.js';
 import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../../protocol/ids.js';
-import type { Delivery, Notice } from '../../protocol/notices.js';
+import type { Delivery, EndRef, Notice } from '../../protocol/notices.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { toDeliveryId, toNoticeId, toWhose } from '../../runs/deliveries.js';
+import type { Deliveries } from '../../runs/extension.js';
 import { withinDeadline } from '../../runs/temporal-calls.js';
+import { toRunNotices, wants, type NotifySettings } from './settings.js';
 
 const START_MS = 5_000;
 const TEST_MS = 12_000;
@@ -20,74 +19,59 @@ export function createDeliveries(
   settings: NotifySettings,
 ): Deliveries {
   const { connection, workflow } = client;
-  const call = <T>(work: () => Promise<T>, deadlineMs?: number): Promise<T> =>
-    withinDeadline(connection, work, deadlineMs);
+  const { receivers, retryForMs } = settings;
 
-  async function begin(deliveryId: string, delivery: Delivery): Promise<void> {
+  async function startOnce(
+    type: string,
+    options: Omit<WorkflowStartOptions, 'taskQueue' | 'args'> & { args: [Delivery | EndRef] },
+  ): Promise<void> {
+    const begin = () =>
+      workflow.start(type, { ...options, taskQueue, workflowIdReusePolicy: 'REJECT_DUPLICATE' });
     try {
-      await call(
-        () =>
-          workflow.start(DELIVERY_WORKFLOW_TYPE, {
-            workflowId: deliveryWorkflowIdOf(deliveryId),
-            taskQueue,
-            args: [delivery],
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-            staticSummary: `${delivery.notice.type} to ${delivery.receiver}`,
-          }),
-        START_MS,
-      );
+      await withinDeadline(connection, begin, START_MS);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
 
-  const wanting = (notice: Notice): string[] =>
-    settings.receivers
-      // The receiver that failed is not notified of its own failure.
-      .filter(({ name }) => name !== notice.receiver)
-      .filter((each) => wants(each, notice.type, notice.tenant))
-      .map(({ name }) => name);
+  /** Returns the workflow's id. */
+  async function deliver(delivery: Delivery): Promise<string> {
+    const { notice, receiver } = delivery;
+    const workflowId = deliveryWorkflowIdOf(toDeliveryId(notice, receiver));
+    const staticSummary = `${notice.type} to ${receiver}`;
+    await startOnce(DELIVERY_WORKFLOW_TYPE, { workflowId, args: [delivery], staticSummary });
+    return workflowId;
+  }
 
   return {
     notify: toRunNotices(settings),
-    receivers: settings.receivers,
+    receivers,
     announce: async (notice, owner) => {
-      const { retryForMs } = settings;
-      const { tenant } = notice;
-      const whose =
-        owner === undefined ? {} : { whose: toWhose({ owner, ...(tenant && { tenant }) }) };
+      const { type, tenant } = notice;
+      const whose = owner === undefined ? undefined : toWhose({ owner, ...(tenant && { tenant }) });
+      const wanting = receivers.filter(
+        // The receiver that failed is not notified of its own failure.
+        (each) => each.name !== notice.receiver && wants(each, type, tenant),
+      );
       await Promise.all(
-        wanting(notice).map((receiver) =>
-          begin(toDeliveryId(notice, receiver), { notice, receiver, retryForMs, ...whose }),
+        wanting.map(({ name: receiver }) =>
+          deliver({ notice, receiver, retryForMs, ...(whose !== undefined && { whose }) }),
         ),
       );
     },
-    announceEnd: async (end) => {
-      try {
-        await call(
-          () =>
-            workflow.start(END_WORKFLOW_TYPE, {
-              workflowId: endWorkflowIdOf(end.runId),
-              taskQueue,
-              args: [end],
-              workflowIdReusePolicy: 'REJECT_DUPLICATE',
-              workflowIdConflictPolicy: 'USE_EXISTING',
-            }),
-          START_MS,
-        );
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
-    },
+    announceEnd: (end) =>
+      startOnce(END_WORKFLOW_TYPE, {
+        workflowId: endWorkflowIdOf(end.runId),
+        args: [end],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
     test: async (receiver, tenant) => {
       const at = Date.now();
       const id = toNoticeId(`test ${receiver} ${String(at)} ${String(Math.random())}`);
       const notice: Notice = { id, type: 'test', at, ...(tenant !== undefined && { tenant }) };
-      const deliveryId = toDeliveryId(notice, receiver);
-      await begin(deliveryId, { notice, receiver, retryForMs: TEST_MS });
-      const sent = workflow.getHandle(deliveryWorkflowIdOf(deliveryId));
+      const sent = workflow.getHandle(await deliver({ notice, receiver, retryForMs: TEST_MS }));
       try {
-        await call(() => sent.result(), TEST_WAIT_MS);
+        await withinDeadline(connection, () => sent.result(), TEST_WAIT_MS);
         return { status: 'delivered' };
       } catch (error) {
         const problem = error instanceof WorkflowFailedError ? error.cause?.message : undefined;

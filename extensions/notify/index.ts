@@ -1,8 +1,14 @@
+import { notFound, requireAllowed } from '../../ai-sdk/index.js';
+import { defineRoute, type Identity, type Route, type RouteDeps } from '../../api/extension.js';
 import type { Extension } from '../../extension.js';
+import {
+  OperatorReceiverPath,
+  OperatorReceivers,
+  ReceiverTestReply,
+} from '../../protocol/operator.js';
 import type { Deliveries, RunsHost } from '../../runs/extension.js';
 import { createDecidePages } from './decide.js';
 import { loadJose } from './decide-links.js';
-import { OPERATOR_RECEIVER_ROUTES } from './routes.js';
 import {
   toNotifySettings,
   toRunNotices,
@@ -10,8 +16,7 @@ import {
   type NotifySettings,
 } from './settings.js';
 
-export type { ReceiverInput } from './receivers.js';
-export type { MayStillDecide, NotifyOptions } from './settings.js';
+export type { MayStillDecide, NotifyOptions, ReceiverInput } from './settings.js';
 
 /**
  * Notifies people and programs of waiting questions and ended runs. API and workers need the same options; without
@@ -61,4 +66,53 @@ function deliver(
     announceEnd: async (end) => (await load()).announceEnd(end),
     test: async (...of) => (await load()).test(...of),
   };
+}
+
+/** Routes that list and test the receivers of a tenant. Undelivered notices are failed workflows in Temporal. */
+const OPERATOR_RECEIVER_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/receivers',
+    id: 'listReceivers',
+    audits: 'none',
+    summary: 'List who is notified',
+    replies: {
+      200: { description: 'Names and kinds.', content: { json: OperatorReceivers } },
+    },
+    refusals: ['not_allowed'],
+    handle: async ({ deps, response, caller }) => {
+      await requireAllowed(deps, caller, 'read');
+      const receivers = receiversOf(deps, caller);
+      const shown = receivers.map(({ name, kind, escalation }) => ({ name, kind, escalation }));
+      response.json({ receivers: shown } satisfies OperatorReceivers);
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/api/operator/receivers/:receiver/test',
+    id: 'testReceiver',
+    audits: 'act',
+    summary: 'Send a test to a receiver',
+    params: OperatorReceiverPath,
+    replies: { 200: { description: 'What came of it.', content: { json: ReceiverTestReply } } },
+    refusals: ['not_found', 'not_allowed'],
+    entry: 'notify',
+    about: async ({ deps, params: { receiver }, caller }) => {
+      await requireAllowed(deps, caller, 'retry');
+      if (!receiversOf(deps, caller).some(({ name }) => name === receiver)) throw notFound();
+      return { detail: { receiver } };
+    },
+    handle: async ({ deps, response, params, caller }) => {
+      const { deliveries } = deps.executor;
+      if (deliveries === undefined) throw notFound();
+      const outcome = await deliveries.test(params.receiver, caller.tenantId);
+      response.json(outcome satisfies ReceiverTestReply);
+    },
+  }),
+];
+
+/** Returns the receivers of the caller's tenant; others do not exist for the caller. */
+function receiversOf({ executor }: RouteDeps, { tenantId }: Identity): Deliveries['receivers'] {
+  const all = executor.deliveries?.receivers ?? [];
+  return all.filter(({ tenant }) => tenant === undefined || tenant === tenantId);
 }

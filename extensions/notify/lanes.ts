@@ -1,4 +1,4 @@
-import { NotDelivered } from './not-delivered.js';
+import { NotDelivered } from './post.js';
 
 /** Attributes of a notice by which a receiver's queue orders it. */
 export interface Waiting {
@@ -23,63 +23,10 @@ export interface LaneLimits {
   perHour: number;
 }
 
-/** Attempts of a lane in the last hour; times in ms. */
-export interface Sent {
-  /** Start of the newest attempt for each tenant and owner. */
-  turns: ReadonlyMap<string, number>;
-  /** Times of successful attempts for an owner, per kind and in total; the newest last. */
-  taken: ReadonlyMap<string, readonly number[]>;
-}
-
 /** Capacity of one receiver's queue. Beyond it, the owner with the most notices loses the newest. */
 const MOST_WAITING = 60;
 const JOIN_MS = 60_000;
 const HOUR_MS = 60 * 60_000;
-
-/** Returns the time at which a notice of this owner may be sent. Pure. */
-export function dueAt(
-  { tenant, owner, kind }: Waiting,
-  { taken }: Pick<Sent, 'taken'>,
-  { joins, perHour }: Pick<LaneLimits, 'joins' | 'perHour'>,
-): number {
-  if (!joins || owner === undefined) return 0;
-  const ofKind = taken.get(keyOf({ tenant, owner, kind }))?.at(-1) ?? -JOIN_MS;
-  const ofHour = taken.get(keyOf({ tenant, owner, kind: '' }))?.at(-perHour) ?? -HOUR_MS;
-  return Math.max(ofKind + JOIN_MS, ofHour + HOUR_MS);
-}
-
-/**
- * Chooses the notices to send next: those of the tenant, and within it the owner, served longest ago. So
- * an owner with many notices waits behind one with few. `waiting` has the oldest first. Pure.
- */
-export function chooseNext<W extends Waiting>(
-  waiting: readonly W[],
-  sent: Sent,
-  now: number,
-  limits: Pick<LaneLimits, 'joins' | 'perHour'>,
-): { chosen: W[]; at: number } {
-  const due = new Map(waiting.map((each) => [each, dueAt(each, sent, limits)]));
-  const dueOf = (each: W): number => due.get(each) ?? 0;
-  const at = Math.min(...due.values());
-  const served = (each: W): [number, number] => [
-    sent.turns.get(keyOf({ tenant: each.tenant, kind: '' })) ?? -1,
-    sent.turns.get(keyOf({ ...each, kind: '' })) ?? -1,
-  ];
-  const [first] = waiting
-    .filter((each) => dueOf(each) <= now)
-    // The sort is stable, so of equals the oldest goes first.
-    .sort((one, other) => {
-      const [[tenant, owner], [otherTenant, otherOwner]] = [served(one), served(other)];
-      return tenant - otherTenant || owner - otherOwner;
-    });
-  if (first === undefined) return { chosen: [], at };
-  if (!limits.joins || first.owner === undefined) return { chosen: [first], at: now };
-  return { chosen: waiting.filter((each) => keyOf(each) === keyOf(first)), at: now };
-}
-
-function keyOf({ tenant, owner, kind }: Waiting): string {
-  return JSON.stringify([tenant, owner, kind]);
-}
 
 interface Entry<T> extends Waiting {
   item: T;
@@ -112,16 +59,50 @@ export type Lane<T> = (item: T, whose: Waiting, signal?: AbortSignal) => Promise
  * @param send makes one attempt for one item or several joined ones; may return an error per item
  */
 export function createLane<T>(
-  limits: LaneLimits,
+  { atOnce, waiting: mostOfOwner, paceMs, joins, perHour }: LaneLimits,
   send: (items: T[]) => Promise<readonly (Error | undefined)[]>,
   { now, after }: LaneClock = CLOCK,
 ): Lane<T> {
+  /** The oldest first. */
   const waiting: Entry<T>[] = [];
+  /** Start of the newest attempt for each tenant and owner in the last hour. */
   const turns = new Map<string, number>();
+  /** Times of successful attempts for an owner in the last hour, per kind and in total; the newest last. */
   const taken = new Map<string, number[]>();
   let active = 0;
   let next = 0;
   let cancel: () => void = () => undefined;
+
+  /** Returns the time at which a notice of this owner may be sent. */
+  function dueAt({ tenant, owner, kind }: Waiting): number {
+    if (!joins || owner === undefined) return 0;
+    const ofKind = taken.get(keyOf(tenant, owner, kind))?.at(-1) ?? -JOIN_MS;
+    const ofHour = taken.get(keyOf(tenant, owner))?.at(-perHour) ?? -HOUR_MS;
+    return Math.max(ofKind + JOIN_MS, ofHour + HOUR_MS);
+  }
+
+  /**
+   * Chooses the notices to send next: those of the tenant, and within it the owner, served longest ago. So an
+   * owner with many notices waits behind one with few.
+   */
+  function chooseNext(): Entry<T>[] {
+    const served = (tenant: string, owner?: string): number =>
+      turns.get(keyOf(tenant, owner)) ?? -1;
+    const [first] = waiting
+      .filter((each) => dueAt(each) <= now())
+      // The sort is stable, so of equals the oldest goes first.
+      .sort(
+        (a, b) =>
+          served(a.tenant) - served(b.tenant) ||
+          served(a.tenant, a.owner) - served(b.tenant, b.owner),
+      );
+    if (first === undefined) return [];
+    const { tenant, owner, kind } = first;
+    if (!joins || owner === undefined) return [first];
+    return waiting.filter(
+      (each) => each.tenant === tenant && each.owner === owner && each.kind === kind,
+    );
+  }
 
   function forget(): void {
     const since = now() - HOUR_MS;
@@ -133,18 +114,11 @@ export function createLane<T>(
     }
   }
 
-  function noteTaken(whose: Waiting): void {
-    for (const kind of [whose.kind, '']) {
-      const key = keyOf({ ...whose, kind });
-      taken.set(key, [...(taken.get(key) ?? []), now()]);
-    }
-  }
-
   /** Refuses the newest notice of the owner with the most, if that owner has more than the new notice's owner would. */
   function makeRoom(own: number): boolean {
     const lists = new Map<string, Entry<T>[]>();
     for (const entry of waiting) {
-      const key = keyOf({ ...entry, kind: '' });
+      const key = keyOf(entry.tenant, entry.owner);
       lists.set(key, [...(lists.get(key) ?? []), entry]);
     }
     const [most = []] = [...lists.values()].sort((one, other) => other.length - one.length);
@@ -157,29 +131,32 @@ export function createLane<T>(
 
   function pump(): void {
     cancel();
-    while (active < limits.atOnce && waiting.length > 0) {
-      const found = chooseNext(waiting, { turns, taken }, now(), limits);
-      const at = Math.max(found.at, next);
+    while (active < atOnce && waiting.length > 0) {
+      const at = Math.max(next, Math.min(...waiting.map(dueAt)));
       if (at > now()) {
         cancel = after(at - now(), pump);
         return;
       }
-      for (const entry of found.chosen) waiting.splice(waiting.indexOf(entry), 1);
-      void begin(found.chosen);
+      const chosen = chooseNext();
+      for (const entry of chosen) waiting.splice(waiting.indexOf(entry), 1);
+      void begin(chosen);
     }
   }
 
   async function begin(chosen: Entry<T>[]): Promise<void> {
     const [first] = chosen;
     if (first === undefined) return;
+    const { tenant, owner, kind } = first;
     active += 1;
-    next = now() + limits.paceMs;
+    next = now() + paceMs;
     forget();
-    turns.set(keyOf({ tenant: first.tenant, kind: '' }), now());
-    turns.set(keyOf({ ...first, kind: '' }), now());
+    turns.set(keyOf(tenant), now());
+    turns.set(keyOf(tenant, owner), now());
     try {
       const left = await send(chosen.map(({ item }) => item));
-      noteTaken(first);
+      for (const key of [keyOf(tenant, owner, kind), keyOf(tenant, owner)]) {
+        taken.set(key, [...(taken.get(key) ?? []), now()]);
+      }
       for (const [nth, { end }] of chosen.entries()) end(left[nth]);
     } catch (error) {
       for (const { end } of chosen) end(error as Error);
@@ -192,8 +169,8 @@ export function createLane<T>(
     new Promise((resolve, reject) => {
       const { tenant, owner, kind } = whose;
       const own = waiting.filter((each) => each.tenant === tenant && each.owner === owner);
-      const waitMs = dueAt(whose, { taken }, limits) - now();
-      if (own.length >= limits.waiting) throw busy(Math.max(waitMs, 0));
+      const waitMs = dueAt(whose) - now();
+      if (own.length >= mostOfOwner) throw busy(Math.max(waitMs, 0));
       // Its retry comes in time to be joined with notices that arrive until then.
       if (waitMs > JOIN_MS) throw busy(waitMs - JOIN_MS);
       if (waiting.length >= MOST_WAITING && !makeRoom(own.length)) throw busy(0);
@@ -216,6 +193,10 @@ export function createLane<T>(
       waiting.push(entry);
       pump();
     });
+}
+
+function keyOf(tenant: string, owner?: string, kind?: string): string {
+  return JSON.stringify([tenant, owner, kind]);
 }
 
 function busy(leastMs: number): NotDelivered {

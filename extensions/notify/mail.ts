@@ -1,7 +1,6 @@
 import { orMissing } from '../../protocol/optional-package.js';
-import { toFacts, toHeadline, toItemText, type Message } from './message.js';
-import { NotDelivered } from './not-delivered.js';
-import { toPlace } from './place.js';
+import { toFacts, toHeadline, toItemText, toPlace, type Message } from './message.js';
+import { NotDelivered } from './post.js';
 import type { NotifySettings } from './settings.js';
 
 const STEP_MS = 15_000;
@@ -32,19 +31,17 @@ export async function createMailer({
   });
   return {
     send: async (to, message) => {
-      const { id } = message.notice;
-      try {
-        await transport.sendMail({
-          from,
-          to,
-          subject: toHeadline(message),
-          text: toMailText(message),
-          messageId: `<${id}@helix-temporal>`,
-          headers: { 'Auto-Submitted': 'auto-generated' },
-        });
-      } catch (cause) {
+      const mail = {
+        from,
+        to,
+        subject: toHeadline(message),
+        text: toMailText(message),
+        messageId: `<${message.notice.id}@helix-temporal>`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      };
+      await transport.sendMail(mail).catch((cause: unknown) => {
         throw toNotDelivered(cause);
-      }
+      });
     },
     close: () => {
       transport.close();

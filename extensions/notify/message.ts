@@ -1,7 +1,8 @@
+import type { AgentDefinition } from '../../agents/definitions.js';
+import { withSubAgents, type AgentRegistry } from '../../agents/registry.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { Notice, NoticeType } from '../../protocol/notices.js';
 import { toWords } from '../../protocol/shown-call.js';
-import { toPlace } from './place.js';
 
 /** A notice with the data that one receiver may see. */
 export interface Message {
@@ -18,7 +19,6 @@ export interface Message {
   items?: readonly MessageItem[];
 }
 
-/** One of several calls, or runs, that a message is about. */
 export interface MessageItem {
   sessionId?: string | undefined;
   toolCallId?: string | undefined;
@@ -31,6 +31,9 @@ export interface MessageItem {
 
 /** A message shows this many items and counts the others. */
 const MOST_ITEMS = 20;
+/** Characters of an input that are shown. */
+const MOST_INPUT = 1_500;
+const MOST_ITEM_INPUT = 300;
 
 /** Joins several messages into one with an item for each. Pure. */
 export function joinMessages(messages: readonly [Message, ...Message[]]): Message {
@@ -41,27 +44,23 @@ export function joinMessages(messages: readonly [Message, ...Message[]]): Messag
   const { calls: _calls, deadline: _deadline, ...about } = first.notice;
   const { sessionId, runId, toolCallId, ...ofMany } = about;
   const isOne = messages.every(({ notice }) => notice.sessionId === sessionId);
-  const notice = {
-    ...(isOne ? { ...ofMany, sessionId, runId, toolCallId } : ofMany),
-    others: all - 1,
-  };
+  const notice = { ...(isOne ? about : ofMany), others: all - 1 };
+  const { titles, url } = first;
   return {
     notice,
-    ...(first.titles && { titles: first.titles }),
-    ...(first.url !== undefined && {
-      url: first.url.slice(0, -toPlace(first.notice).path.length) + toPlace(notice).path,
+    ...(titles && { titles }),
+    ...(url !== undefined && {
+      url: url.slice(0, -toPlace(first.notice).path.length) + toPlace(notice).path,
     }),
     items: items.slice(0, MOST_ITEMS),
   };
 }
 
 function toItem({ notice, titles, decideUrl, input }: Message): MessageItem {
-  const { sessionId, toolCallId, toolName, deadline } = notice;
-  const title = titles?.tool ?? toWords(toolName ?? '');
-  return {
-    ...{ sessionId, toolCallId, toolName, deadline, decideUrl, input },
-    title: title === '' ? (titles?.agent ?? toWords(notice.agent ?? '')) : title,
-  };
+  const { sessionId, toolCallId, toolName, deadline, agent = '' } = notice;
+  const tool = titles?.tool ?? toWords(toolName ?? '');
+  const title = tool === '' ? (titles?.agent ?? toWords(agent)) : tool;
+  return { sessionId, toolCallId, toolName, deadline, decideUrl, input, title };
 }
 
 /** Describes one item of a message in text. Pure. */
@@ -70,9 +69,9 @@ export function toItemText({ title, sessionId, deadline, input }: MessageItem): 
     title,
     sessionId && `conversation ${toShownSessionId(sessionId)}`,
     deadline && `until ${new Date(deadline).toISOString()}`,
-    input === undefined ? undefined : shortened(JSON.stringify(input), MOST_ITEM_INPUT),
+    input !== undefined && shortened(JSON.stringify(input), MOST_ITEM_INPUT),
   ]
-    .filter((each) => each !== undefined && each !== '' && each !== 0)
+    .filter(Boolean)
     .join(' · ');
 }
 
@@ -108,6 +107,7 @@ export function toHeadline({ notice, titles = {} }: Message): string {
 /** Returns further facts of a notice as pairs of name and value. Pure. */
 export function toFacts({ notice, input }: Message): [name: string, value: string][] {
   const { sessionId, deadline, code, outcome, owner, tenant, receiver, delivery } = notice;
+  const { period, limitUsd = 0, usedUsd = 0 } = notice;
   const facts: [string, string | undefined][] = [
     ['Conversation', sessionId && toShownSessionId(sessionId)],
     ['Until', deadline === undefined ? undefined : new Date(deadline).toISOString()],
@@ -115,21 +115,61 @@ export function toFacts({ notice, input }: Message): [name: string, value: strin
     ['Code', code],
     ['Receiver', receiver],
     ['Delivery', delivery],
-    ['Budget', describeBudget(notice)],
-    ['Of', notice.period === undefined ? undefined : (owner ?? tenant ?? 'everyone')],
+    ['Budget', period && `$${usedUsd.toFixed(2)} of $${limitUsd.toFixed(2)} this ${period}`],
+    ['Of', period && (owner ?? tenant ?? 'everyone')],
     ['Input', input === undefined ? undefined : shortened(JSON.stringify(input), MOST_INPUT)],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }
 
-function describeBudget({ period, limitUsd, usedUsd }: Notice): string | undefined {
-  if (period === undefined || limitUsd === undefined || usedUsd === undefined) return undefined;
-  return `$${usedUsd.toFixed(2)} of $${limitUsd.toFixed(2)} this ${period}`;
-}
-
-const MOST_INPUT = 1_500;
-const MOST_ITEM_INPUT = 300;
-
 function shortened(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most).toWellFormed()} …` : text;
+}
+
+/**
+ * Returns the page on which the reader of a notice can act: the label of its button, and its path below the public
+ * address. It is in the console, since colleagues cannot open another user's conversation; the owner may open it too.
+ * Pure.
+ */
+export function toPlace({
+  type,
+  sessionId,
+  runId,
+  toolCallId,
+}: Pick<Notice, 'type' | 'sessionId' | 'runId' | 'toolCallId'>): { title: string; path: string } {
+  if (type === 'spend.exceeded') return { title: 'Usage', path: '/console/usage' };
+  if (sessionId !== undefined && toolCallId !== undefined) {
+    const shown = encodeURIComponent(toShownSessionId(sessionId));
+    return { title: 'Question', path: `/console/waiting/${shown}` };
+  }
+  if (runId !== undefined) {
+    return { title: 'Run', path: `/console/runs/${encodeURIComponent(runId)}` };
+  }
+  if (/^(approval|tool)\./.test(type)) return { title: 'Questions', path: '/console/waiting' };
+  if (type.startsWith('run.')) return { title: 'Runs', path: '/console/runs' };
+  return { title: 'Console', path: '/console' };
+}
+
+/** An agent registry, or the part of one that an API has. */
+export type Agents = Partial<Pick<AgentRegistry, 'get' | 'isMade'>>;
+
+/** Returns an agent's title, or its name in words. */
+export function titleOfAgent(agents: Agents, name: string): string {
+  return find(agents, name)?.page?.title ?? toWords(name);
+}
+
+/**
+ * Returns a tool's title: from the agent itself, else from one that it may delegate to. Tools of other agents may
+ * share the name and do something else.
+ */
+export function titleOfTool(agents: Agents, agent: string, tool: string): string {
+  const definition = find(agents, agent);
+  const family = definition === undefined ? [] : [...withSubAgents(definition)];
+  const known = family.flatMap(({ tools }) => tools).find(({ name }) => name === tool);
+  return known?.title ?? toWords(tool);
+}
+
+/** Agents made by a factory are unknown here: the factory needs a person and a conversation. */
+function find(agents: Agents, name: string): AgentDefinition | undefined {
+  return agents.isMade?.(name) === true ? undefined : agents.get?.(name);
 }

@@ -2,7 +2,27 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
 import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
-import { NotDelivered } from './not-delivered.js';
+
+/** A failed attempt to deliver a notice. Its message contains no secrets of the settings. */
+export class NotDelivered extends Error {
+  override readonly name = 'NotDelivered';
+  readonly code: string;
+  /** Pause that the receiver asked for, ms. */
+  readonly retryAfterMs: number | undefined;
+  /** True if no further attempt can succeed. */
+  readonly isFinal: boolean;
+
+  constructor(
+    code: string,
+    message: string,
+    options: { retryAfterMs?: number | undefined; isFinal?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryAfterMs = options.retryAfterMs;
+    this.isFinal = options.isFinal ?? false;
+  }
+}
 
 /** Limit for the whole request, from connecting to the end of the answer. */
 const ANSWER_MS = 15_000;
@@ -11,7 +31,7 @@ const ANSWER_BYTES = 64 * 1024;
 const MOST_RETRY_AFTER_MS = 10 * 60 * 60_000;
 
 export interface PostOptions {
-  headers: Record<string, string>;
+  headers?: Record<string, string>;
   body: string;
   /** True if addresses of private networks are permitted. */
   privateNetwork: boolean;
@@ -33,43 +53,45 @@ export async function post(to: string, options: PostOptions): Promise<void> {
   if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refusedAddress();
   const over = AbortSignal.timeout(ANSWER_MS);
   const { request } = url.protocol === 'https:' ? https : http;
-  const { status, retryAfter } = await new Promise<{ status: number; retryAfter?: string }>(
-    (resolve, reject) => {
-      const sent = request(
-        url,
-        {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            'user-agent': 'helix-temporal',
-            'content-length': String(Buffer.byteLength(body)),
-            ...headers,
-          },
-          agent: false,
-          lookup: guardedLookup(rule, refusedAddress) as never,
-          signal: signal === undefined ? over : AbortSignal.any([over, signal]),
+  const { status, retryAfter } = await new Promise<{
+    status: number;
+    retryAfter: string | undefined;
+  }>((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'helix-temporal',
+          'content-length': String(Buffer.byteLength(body)),
+          ...headers,
         },
-        (answer) => {
-          const { statusCode = 0, headers: answered } = answer;
-          const after = answered['retry-after'];
-          const done = (): void => {
-            resolve({ status: statusCode, ...(after !== undefined && { retryAfter: after }) });
-            sent.destroy();
-          };
-          let bytes = 0;
-          answer.on('data', (chunk: Buffer) => {
-            bytes += chunk.length;
-            if (bytes > ANSWER_BYTES) done();
-          });
-          // The status counts even if the body breaks off.
-          answer.on('end', done).on('error', done).on('close', done);
-        },
-      );
-      sent.on('error', reject);
-      sent.end(body);
-    },
-  ).catch((error: unknown) => {
-    throw error instanceof NotDelivered ? error : unreachable(error, over.aborted);
+        agent: false,
+        lookup: guardedLookup(rule, refusedAddress) as never,
+        signal: signal === undefined ? over : AbortSignal.any([over, signal]),
+      },
+      (answer) => {
+        const done = (): void => {
+          resolve({ status: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] });
+          sent.destroy();
+        };
+        let bytes = 0;
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > ANSWER_BYTES) done();
+        });
+        // The status counts even if the body breaks off.
+        answer.on('end', done).on('error', done).on('close', done);
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  }).catch((cause: unknown) => {
+    if (cause instanceof NotDelivered) throw cause;
+    throw over.aborted
+      ? new NotDelivered('no_answer', 'The receiver did not answer in time.', { cause })
+      : new NotDelivered('unreachable', 'The receiver cannot be reached.', { cause });
   });
   if (status >= 200 && status < 300) return;
   const text = `The receiver answered ${String(status)}.`;
@@ -83,12 +105,6 @@ export async function post(to: string, options: PostOptions): Promise<void> {
 function refusedAddress(): NotDelivered {
   const text = 'Its address is of a private network, which its settings do not permit.';
   return new NotDelivered('address_refused', text, { isFinal: true });
-}
-
-function unreachable(cause: unknown, isLate: boolean): NotDelivered {
-  return isLate
-    ? new NotDelivered('no_answer', 'The receiver did not answer in time.', { cause })
-    : new NotDelivered('unreachable', 'The receiver cannot be reached.', { cause });
 }
 
 /** Parses `Retry-After`, seconds or a date, into bounded ms from now. Pure. */

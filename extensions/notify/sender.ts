@@ -2,12 +2,9 @@ import { createHmac } from 'node:crypto';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { createLane, type LaneLimits, type Waiting } from './lanes.js';
 import { createMailer, type Mailer } from './mail.js';
-import { joinMessages, type Message } from './message.js';
-import { NotDelivered } from './not-delivered.js';
-import { post } from './post.js';
-import type { Receiver } from './receivers.js';
-import type { NotifySettings } from './settings.js';
-import { sendSlack } from './slack.js';
+import { joinMessages, toFacts, toHeadline, toItemText, toPlace, type Message } from './message.js';
+import { NotDelivered, post } from './post.js';
+import type { NotifySettings, Receiver } from './settings.js';
 
 /** Slack accepts one message a second. Webhooks get each notice unjoined. */
 const LANES: Record<Receiver['kind'], Omit<LaneLimits, 'perHour'>> = {
@@ -40,43 +37,43 @@ export interface Sender {
 
 /** Sends notices to the receivers of the settings. */
 export function createSender({ receivers, mail, perHour }: NotifySettings): Sender {
+  let mailer: Promise<Mailer> | undefined;
   const byName = new Map(
     receivers.map((receiver) => {
       const limits = { ...LANES[receiver.kind], perHour };
-      return [receiver.name, { receiver, lane: createLane(limits, sendTo(receiver)) }];
+      const lane = createLane<Item>(limits, (items) => sendAsOne(receiver, items));
+      return [receiver.name, { receiver, lane }];
     }),
   );
-  let mailer: Promise<Mailer> | undefined;
+
+  async function sendAsOne(
+    receiver: Receiver,
+    items: readonly Item[],
+  ): Promise<(Error | undefined)[]> {
+    const made = await Promise.allSettled(items.map(({ toMessage }) => toMessage()));
+    const [first, ...more] = made.flatMap((each) =>
+      each.status === 'fulfilled' ? [each.value] : [],
+    );
+    if (first !== undefined) await transmit(receiver, joinMessages([first, ...more]), allOf(items));
+    return made.map((each) => (each.status === 'rejected' ? (each.reason as Error) : undefined));
+  }
 
   async function transmit(
     receiver: Receiver,
     message: Message,
-    signal?: AbortSignal,
+    signal: AbortSignal | undefined,
   ): Promise<void> {
-    switch (receiver.kind) {
-      case 'webhook':
-        return sendWebhook(receiver, message, signal);
-      case 'slack':
-        return sendSlack(receiver, message, signal);
-      case 'mail': {
-        if (mail === undefined) throw unknownReceiver(receiver.name);
-        const { send } = await (mailer ??= createMailer(mail));
-        return send(receiver.to, message);
-      }
+    if (receiver.kind === 'mail') {
+      if (mail === undefined) throw unknownReceiver(receiver.name);
+      const { send } = await (mailer ??= createMailer(mail));
+      return send(receiver.to, message);
     }
-  }
-
-  function sendTo(receiver: Receiver) {
-    return async (items: readonly Item[]): Promise<(Error | undefined)[]> => {
-      const made = await Promise.allSettled(items.map(({ toMessage }) => toMessage()));
-      const [first, ...more] = made.flatMap((each) =>
-        each.status === 'fulfilled' ? [each.value] : [],
-      );
-      if (first !== undefined) {
-        await transmit(receiver, joinMessages([first, ...more]), allOf(items));
-      }
-      return made.map((each) => (each.status === 'rejected' ? (each.reason as Error) : undefined));
-    };
+    const { url, privateNetwork } = receiver;
+    const request =
+      receiver.kind === 'webhook'
+        ? toSignedRequest(receiver.secrets, message)
+        : { body: JSON.stringify(toSlackMessage(message)) };
+    return post(url, { ...request, privateNetwork, signal });
   }
 
   return {
@@ -116,18 +113,11 @@ function unknownReceiver(name: string): NotDelivered {
   return new NotDelivered('unknown_receiver', text, { isFinal: true });
 }
 
-type WebhookReceiver = Extract<Receiver, { kind: 'webhook' }>;
-
-/**
- * Sends a notice in the format of Standard Webhooks. All attempts share one `webhook-id`; each secret signs.
- *
- * @throws NotDelivered
- */
-async function sendWebhook(
-  { url, secrets, privateNetwork }: WebhookReceiver,
+/** Writes a request of Standard Webhooks. All attempts share one `webhook-id`; each secret signs. */
+export function toSignedRequest(
+  secrets: readonly string[],
   message: Message,
-  signal?: AbortSignal,
-): Promise<void> {
+): { headers: Record<string, string>; body: string } {
   const body = toBody(message);
   const { id } = message.notice;
   const seconds = String(Math.floor(Date.now() / 1_000));
@@ -135,12 +125,14 @@ async function sendWebhook(
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
     return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
   };
-  const headers = {
-    'webhook-id': id,
-    'webhook-timestamp': seconds,
-    'webhook-signature': secrets.map(sign).join(' '),
+  return {
+    headers: {
+      'webhook-id': id,
+      'webhook-timestamp': seconds,
+      'webhook-signature': secrets.map(sign).join(' '),
+    },
+    body,
   };
-  await post(url, { headers, body, privateNetwork, signal });
 }
 
 /** Returns the webhook's body: ids and names, and the input if the settings permit it. Pure. */
@@ -150,4 +142,60 @@ export function toBody({ notice, url, decideUrl, input, items }: Message): strin
   const calls = items?.map(({ title: _title, sessionId: _session, ...call }) => call);
   const data = { sessionId: shown, ...facts, ...(calls && { calls }), url, decideUrl, input };
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+}
+
+/** Slack refuses blocks with longer texts. */
+const MOST_TEXT = 3_000;
+
+/** Returns a Block Kit message whose buttons are links, so Slack itself never decides a call. Pure. */
+export function toSlackMessage(message: Message): object {
+  const { notice, url, decideUrl, items = [] } = message;
+  const headline = escaped(toHeadline(message));
+  const facts = toFacts(message).map(([name, value]) => `*${name}* ${escaped(value)}`);
+  const buttons = [
+    ...(decideUrl === undefined ? [] : [decideButton(decideUrl)]),
+    ...(url === undefined ? [] : [button(`Open ${toPlace(notice).title.toLowerCase()}`, url)]),
+  ];
+  return {
+    text: headline,
+    unfurl_links: false,
+    blocks: [
+      section(`*${headline}*`),
+      ...(facts.length === 0 ? [] : [section(facts.join('\n'))]),
+      ...items.map((item) => ({
+        ...section(escaped(toItemText(item))),
+        ...(item.decideUrl !== undefined && { accessory: decideButton(item.decideUrl) }),
+      })),
+      ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
+    ],
+  };
+}
+
+/** Returns a verbatim section: Slack turns no text into links or mentions. */
+function section(text: string): object {
+  return { type: 'section', text: { type: 'mrkdwn', text: shortened(text), verbatim: true } };
+}
+
+/** Shortens an escaped text without leaving half an escape sequence or half a character. */
+function shortened(text: string): string {
+  if (text.length <= MOST_TEXT) return text;
+  const kept = text.slice(0, MOST_TEXT - 2).replace(/(?:&[a-z]*|[\ud800-\udbff])$/, '');
+  return `${kept} …`;
+}
+
+function button(text: string, url: string): object {
+  return { type: 'button', text: { type: 'plain_text', text }, url };
+}
+
+function decideButton(url: string): object {
+  return { ...button('Decide', url), style: 'primary' };
+}
+
+/** Escapes text of models and tools, which must not mention channels or disguise links. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/[*_~`]/g, (mark) => `\u200b${mark}`);
 }

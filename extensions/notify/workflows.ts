@@ -55,7 +55,6 @@ const waitGrown = defineSignal(SIGNALS.waitGrown);
  * round reads the record, so the workflow also ends if the signal of the wait's end was lost.
  */
 export async function notifyWaiting(ref: WaitRef): Promise<void> {
-  const taskQueue = noticeQueueOf(workflowInfo().taskQueue);
   let settled: WaitOver | undefined;
   setHandler(waitOver, (over) => {
     settled = over ?? {};
@@ -69,7 +68,7 @@ export async function notifyWaiting(ref: WaitRef): Promise<void> {
     const over = settled;
     const seen = grown;
     const look = { ...ref, ...(progress && { progress }), ...(over && { over }) };
-    const outlook = await looks.announceWait.executeWithOptions({ taskQueue }, [look]);
+    const outlook = await looks.announceWait.executeWithOptions(noticeQueue(), [look]);
     const hasGrown = (): boolean => grown > seen;
     if (over !== undefined || (outlook == null && !hasGrown())) return;
     progress = outlook?.progress;
@@ -80,8 +79,11 @@ export async function notifyWaiting(ref: WaitRef): Promise<void> {
 
 /** Sends the notice of one run's end. */
 export async function notifyEnd(ref: EndRef): Promise<void> {
-  const taskQueue = noticeQueueOf(workflowInfo().taskQueue);
-  await looks.announceEnd.executeWithOptions({ taskQueue }, [ref]);
+  await looks.announceEnd.executeWithOptions(noticeQueue(), [ref]);
+}
+
+function noticeQueue(): { taskQueue: string } {
+  return { taskQueue: noticeQueueOf(workflowInfo().taskQueue) };
 }
 
 /**
@@ -91,10 +93,9 @@ export async function notifyEnd(ref: EndRef): Promise<void> {
 export async function deliver(delivery: Delivery): Promise<void> {
   const { notice, receiver, retryForMs } = delivery;
   setCurrentDetails(`**${notice.type}** to ${receiver}`);
-  const taskQueue = noticeQueueOf(workflowInfo().taskQueue);
   try {
     await sends.sendNotice.executeWithOptions(
-      { taskQueue, scheduleToCloseTimeout: retryForMs, summary: receiver },
+      { ...noticeQueue(), scheduleToCloseTimeout: retryForMs, summary: receiver },
       [delivery],
     );
   } catch (error) {
@@ -103,17 +104,26 @@ export async function deliver(delivery: Delivery): Promise<void> {
     const why = cause instanceof ApplicationFailure ? cause : undefined;
     const code = why?.type ?? 'not_delivered';
     // Other receivers are notified of a failed delivery, but not of a failure of that notice.
-    const isAnnounced = notice.type !== 'delivery.failed' && notice.type !== 'test';
-    if (isAnnounced) {
+    if (notice.type !== 'delivery.failed' && notice.type !== 'test') {
       // Announced before the workflow fails, so that a listed failure has been announced.
       await looks.announceFailure
-        .executeWithOptions({ taskQueue, scheduleToCloseTimeout: '10m' }, [
+        .executeWithOptions({ ...noticeQueue(), scheduleToCloseTimeout: '10m' }, [
           { notice, receiver, code },
         ])
         .catch(() => undefined);
     }
     throw ApplicationFailure.nonRetryable(why?.message ?? 'It was not taken in time.', code);
   }
+}
+
+/** A wait of the run for people, with the workflow of its notices. */
+interface Wait {
+  step: number;
+  /** Id of the notice workflow. */
+  id: string;
+  known: Set<string>;
+  /** Resolves once Temporal has accepted the newest start or signal. */
+  ready: Promise<void>;
 }
 
 /**
@@ -125,18 +135,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
   /** Number of waits with notices, by step. */
   const waits = new Map<number, number>();
   let noticing = 0;
-  let current: { step: number; id: string; known: Set<string>; ready: Promise<void> } | undefined;
-
-  function takeId(step: number): string {
-    const nth = (waits.get(step) ?? 0) + 1;
-    waits.set(step, nth);
-    return waitWorkflowIdOf(runId, step, nth);
-  }
-
-  function start(step: number, id: string): Promise<void> {
-    const ref: WaitRef = { sessionId: rootOf(sessionId), runId, agent, step };
-    return startNotices(WAIT_WORKFLOW_TYPE, id, ref);
-  }
+  let current: Wait | undefined;
 
   async function beside(work: () => Promise<void>): Promise<void> {
     noticing += 1;
@@ -145,7 +144,16 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
     noticing -= 1;
   }
 
-  function grow(wait: NonNullable<typeof current>, added: readonly string[]): void {
+  function start(wait: Wait): Promise<void> {
+    const { step } = wait;
+    const nth = (waits.get(step) ?? 0) + 1;
+    waits.set(step, nth);
+    wait.id = waitWorkflowIdOf(runId, step, nth);
+    const ref: WaitRef = { sessionId: rootOf(sessionId), runId, agent, step };
+    return startNotices(WAIT_WORKFLOW_TYPE, wait.id, ref);
+  }
+
+  function grow(wait: Wait, added: readonly string[]): void {
     for (const id of added) wait.known.add(id);
     const { ready } = wait;
     wait.ready = beside(async () => {
@@ -154,18 +162,17 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
         await getExternalWorkflowHandle(wait.id).signal(SIGNALS.waitGrown);
       } catch {
         // The notice workflow has ended, since all calls that it knew were settled.
-        wait.id = takeId(wait.step);
-        await start(wait.step, wait.id);
+        await start(wait);
       }
     });
   }
 
-  function end({ id, ready }: NonNullable<typeof current>, over: WaitOver): void {
+  function end(wait: Wait, over: WaitOver): void {
     current = undefined;
     void beside(async () => {
-      await ready;
+      await wait.ready;
       // The notice workflow may have ended already, if it found all calls settled.
-      await getExternalWorkflowHandle(id)
+      await getExternalWorkflowHandle(wait.id)
         .signal(SIGNALS.waitOver, over)
         .catch(() => undefined);
     });
@@ -173,8 +180,6 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
 
   function show({ next, people }: View): void {
     if (kinds.length === 0) return;
-    const asked = people.filter(({ kind }) => kinds.includes(kind));
-    const ids = asked.map(({ toolCallId }) => toolCallId);
     const { step } = next;
     if (current !== undefined && (people.length === 0 || current.step !== step)) {
       const { machine = [] } = next.do === 'open' ? next : {};
@@ -184,15 +189,18 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
       const how = stopped ? { stopped } : step <= current.step + 1 && { approved };
       end(current, { ...how, at: Date.now() });
     }
-    if (ids.length === 0) return;
-    const added = ids.filter((id) => current?.known.has(id) !== true);
-    if (current !== undefined) {
-      if (added.length > 0) grow(current, added);
+    const asked = people.filter(({ kind }) => kinds.includes(kind));
+    if (asked.length === 0) return;
+    if (current === undefined) {
+      const known = new Set(people.map(({ toolCallId }) => toolCallId));
+      const wait: Wait = { step, id: '', known, ready: Promise.resolve() };
+      wait.ready = beside(() => start(wait));
+      current = wait;
       return;
     }
-    const id = takeId(step);
-    const ready = beside(() => start(step, id));
-    current = { step, id, ready, known: new Set(people.map(({ toolCallId }) => toolCallId)) };
+    const { known } = current;
+    const added = asked.flatMap(({ toolCallId }) => (known.has(toolCallId) ? [] : toolCallId));
+    if (added.length > 0) grow(current, added);
   }
 
   return {

@@ -76,16 +76,11 @@ const REQUEST = createContextKey('helix-temporal request');
 export function createTracing(options: TracingOptions): Tracing {
   const { captureContent = false, redact = asItIs, traceUrl } = options;
   const { spanProcessors, resource, sampler } = options;
-  const ids = createDerivedIds();
-  const provider = new NodeTracerProvider({
-    idGenerator: ids,
-    spanProcessors,
-    resource,
-    sampler,
-  });
+  const random = new RandomIdGenerator();
+  const ids = createDerivedIds(random);
+  const provider = new NodeTracerProvider({ idGenerator: ids, spanProcessors, resource, sampler });
   const spans = provider.getTracer(SCOPE, undefined, { schemaUrl: SCHEMA_URL });
   const toNames = namesOf(options.latestNames === true);
-  const random = new RandomIdGenerator();
   const sampled = new Map<string, number>();
 
   /** Asks the sampler. A sampler that decides by trace id agrees in every process. */
@@ -200,31 +195,23 @@ export function createTracing(options: TracingOptions): Tracing {
   };
 }
 
-/** Hexadecimal digits of a trace's id, and of a span's. */
-const TRACE_DIGITS = 32;
-
-const SPAN_DIGITS = 16;
-
 /** Derives an id from text, so that it is the same in every process and after a crash. */
 function traceIdOf(text: string): string {
-  return digest(`trace ${text}`, TRACE_DIGITS);
+  return hash(`trace ${text}`).slice(0, 32);
 }
 
 function spanIdOf(text: string): string {
-  return digest(`span ${text}`, SPAN_DIGITS);
+  return hash(`span ${text}`).slice(0, 16);
 }
 
-function digest(text: string, digits: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits);
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
-/** Random ids, except for spans that `using` starts with given ids. */
-interface DerivedIds extends IdGenerator {
+/** Creates random ids, except for spans that `using` starts with given ids. */
+function createDerivedIds(random: IdGenerator): IdGenerator & {
   using: <T>(ids: { traceId: string; spanId: string }, start: () => T) => T;
-}
-
-function createDerivedIds(): DerivedIds {
-  const random = new RandomIdGenerator();
+} {
   let given: { traceId: string; spanId: string } | undefined;
   return {
     generateTraceId: () => given?.traceId ?? random.generateTraceId(),

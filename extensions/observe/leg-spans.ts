@@ -7,12 +7,21 @@ import {
 import { rootOf, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { RunUsage } from '../../store/contract/runs.js';
-import type { Event } from '../../runs/extension.js';
-import { usageSince, type Leg } from './legs.js';
+import type { Event, RunPart } from '../../runs/extension.js';
 
 /**
  * Names and attributes of the spans of a leg, by OpenTelemetry's conventions for generative AI. Pure.
  */
+
+/** A run's part in a leg, with fields that only the executing process knows. */
+export interface Leg extends RunPart {
+  /** Part of the parent run in this leg. */
+  above?: Leg | undefined;
+  /** `traceparent` of the request that began the leg, if it is known. */
+  request?: string | undefined;
+  /** Model of the last call, if this process made it. */
+  model?: string;
+}
 
 /** The part of a leg that a span belongs to. */
 type Place = Pick<Leg, 'runId' | 'rootRunId' | 'number'>;
@@ -142,4 +151,18 @@ export function toolAttributes(call: { toolCallId: string; toolName: string }): 
     'gen_ai.tool.type': 'function',
     'gen_ai.tool.call.id': call.toolCallId,
   };
+}
+
+/** Returns the usage since `before`; fields that are 0 are absent. */
+export function usageSince(
+  used: RunUsage | undefined,
+  before: RunUsage | undefined,
+): RunUsage | undefined {
+  if (used === undefined || before === undefined) return used;
+  const left: RunUsage = { inputTokens: 0, outputTokens: 0 };
+  for (const [name, value] of Object.entries(used) as [keyof RunUsage, number][]) {
+    const more = Math.max(0, value - (before[name] ?? 0));
+    if (more > 0) left[name] = more;
+  }
+  return left;
 }

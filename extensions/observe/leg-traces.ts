@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { RunOfWork } from '../../activities/extension.js';
+import { rootOf } from '../../protocol/ids.js';
 import { isTerminal } from '../../protocol/run.js';
 import { legSpan, type FinishedSpan, type Tracer } from '../../protocol/telemetry.js';
-import type { RunOfWork } from '../../activities/extension.js';
-import type { Event } from '../../runs/extension.js';
+import { isResting, type Event } from '../../runs/extension.js';
+import type { SessionRecord, Sessions } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
-import { toDelegateSpan, toLegSpan, toWaitSpan, type LegEnd } from './leg-spans.js';
-import { isLeft, legNumberOf, readLegRecords, toLeg, type Leg, type RunOfSession } from './legs.js';
+import { toDelegateSpan, toLegSpan, toWaitSpan, type Leg, type LegEnd } from './leg-spans.js';
 
 type Records = Pick<Store, 'sessions' | 'calls'>;
 
@@ -29,32 +30,42 @@ const MOST_WRITTEN = 2_000;
 export function createLegTraces(tracer: Tracer): LegTraces {
   const written = new Set<string>();
 
+  /**
+   * Returns the current leg of a run; undefined if the run is not the newest one of its session. The
+   * session of a sub-agent that is about to begin does not exist yet.
+   *
+   * @param agent agent of a run that is at work
+   */
   async function readLeg(
     store: Records,
-    run: RunOfSession,
+    { sessionId, runId, parent }: RunOfSession,
     agent?: string,
   ): Promise<Leg | undefined> {
-    const records = await readLegRecords(store.sessions, run);
-    if (records.own === undefined && agent === undefined) return undefined;
-    const leg = toLeg(run, agent ?? '', records, Date.now());
-    // Once the conversation continues, its record names the next leg.
-    return leg && { ...leg, above: leg.parent && (await readLeg(store, leg.parent)) };
-  }
-
-  async function begin(
-    store: Records,
-    { agent, traceparent, ...run }: RunOfWork,
-  ): Promise<Leg | undefined> {
-    const leg = await readLeg(store, run, agent).catch(() => undefined);
-    for (let part = leg; part !== undefined; part = part.above) part.request = traceparent;
-    return leg;
+    const { own, root } = await readLegRecords(store.sessions, { sessionId, runId });
+    const isBeginning = agent !== undefined && parent !== undefined;
+    if (root === undefined || (own === undefined && !isBeginning)) return undefined;
+    const began = own?.leg?.at ?? own?.runStartedAt ?? Date.now();
+    const above = own?.parent ?? parent;
+    return {
+      ...{ sessionId, runId, agent: own?.agent ?? agent ?? '' },
+      turn: root.turn,
+      rootRunId: root.runId,
+      number: legNumberOf(root),
+      // A sub-agent begins within a leg.
+      beganAt: Math.max(began, root.leg?.at ?? 0),
+      usedBefore: own?.leg?.used,
+      used: own?.usage,
+      parent: above,
+      // Once the conversation continues, its record names the next leg.
+      above: above && (await readLeg(store, above)),
+    };
   }
 
   /** Writes the spans of a run that is over, replaced, or whose conversation went on. */
   async function writeIfOver(store: Records, leg: Leg, atMs: number): Promise<void> {
     const { own, root } = await readLegRecords(store.sessions, leg);
     const isCurrent = own !== undefined && root !== undefined && legNumberOf(root) === leg.number;
-    if (isCurrent && !isLeft(own.status)) return;
+    if (isCurrent && !isResting(own.status) && !isTerminal(own.status)) return;
     const end: LegEnd = isCurrent
       ? {
           status: own.status,
@@ -96,8 +107,9 @@ export function createLegTraces(tracer: Tracer): LegTraces {
 
   return {
     tracer,
-    within: async (store, run, work) => {
-      const leg = await begin(store, run);
+    within: async (store, { agent, traceparent, ...run }, work) => {
+      const leg = await readLeg(store, run, agent).catch(() => undefined);
+      for (let part = leg; part !== undefined; part = part.above) part.request = traceparent;
       if (leg === undefined) return legs.run(undefined, work);
       return legs.run(leg, () => tracer.within(legSpan(leg), work));
     },
@@ -113,4 +125,29 @@ export function createLegTraces(tracer: Tracer): LegTraces {
         if (leg !== undefined) writeIfOver(store, leg, Date.now()).catch(() => undefined);
     },
   };
+}
+
+interface RunOfSession {
+  sessionId: string;
+  runId: string;
+  parent?: { sessionId: string; runId: string; toolCallId: string } | undefined;
+}
+
+/** Returns the records of a run and of its conversation, if they still exist. */
+async function readLegRecords(
+  sessions: Pick<Sessions, 'read'>,
+  { sessionId, runId }: RunOfSession,
+): Promise<{ own: SessionRecord | undefined; root: SessionRecord | undefined }> {
+  const rootId = rootOf(sessionId);
+  const [found, root] = await Promise.all([
+    rootId === sessionId ? undefined : sessions.read(sessionId),
+    sessions.read(rootId),
+  ]);
+  const own = rootId === sessionId ? root : found;
+  return { own: own?.runId === runId ? own : undefined, root };
+}
+
+/** Number of the conversation's leg. */
+function legNumberOf({ leg }: SessionRecord): number {
+  return leg?.number ?? 1;
 }

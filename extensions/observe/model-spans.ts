@@ -9,9 +9,8 @@ import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { legSpan } from '../../protocol/telemetry.js';
 import { addUsage } from '../../store/contract/usage.js';
-import { commonAttributes, spanBelow, usageAttributes } from './leg-spans.js';
+import { commonAttributes, spanBelow, usageAttributes, usageSince } from './leg-spans.js';
 import type { LegTraces } from './leg-traces.js';
-import { usageSince } from './legs.js';
 
 /** Writes a span for each request, above the spans of other libraries, if the run is traced. */
 export function modelSpans({ tracer, current }: LegTraces): StepMiddleware {

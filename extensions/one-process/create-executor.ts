@@ -1,21 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import { createRunParts } from '../../activities/run-parts.js';
 import { createToolHost } from '../../activities/run-agent.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import type { ActivityExtension } from '../../activities/extension.js';
-import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
+import { AgentNotFoundError, AgentRegistry, type AgentDefinition } from '../../agents/index.js';
+import { createRelease } from '../../runs/agent-pauses.js';
 import { createRuns } from '../../runs/create-runs.js';
 import { lastOfEach, type RunsExtension } from '../../runs/extension.js';
 import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
 import type { Runs } from '../../runs/runs.js';
+import { createSweep } from '../../runs/sweep.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
 import { sessionOfRun } from '../../protocol/ids.js';
-import { isTerminal } from '../../protocol/run.js';
+import { isTerminal, type RunError } from '../../protocol/run.js';
+import { DUE_SHARDS } from '../../store/contract/due.js';
 import { joinStores } from '../../store/contract/shared-data.js';
 import type { Store } from '../../store/contract/store.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { systemClock, type Clock } from './clock.js';
 import { createLocalRuns } from './local-runs.js';
-import { createUpkeep } from './upkeep.js';
 
 export interface InProcessOptions {
   /** Agents whose models and tools this process executes. */
@@ -45,9 +49,10 @@ export interface InProcessOptions {
 export interface InProcessExecutor extends AgentExecutor {
   /**
    * Carries on the runs that an earlier process of the same name left in the store, each from its first
-   * uncommitted step. Call it once when the process starts.
+   * uncommitted step. Call it once when the process starts. A run with an unknown agent is ended.
    *
    * @returns number of runs carried on
+   * @throws HelixError `unavailable` while the store is away
    */
   recover: () => Promise<number>;
   /** Registers an agent like the option `agents`. `handleChatStream` calls it with its `agent`. */
@@ -61,6 +66,14 @@ export interface InProcessExecutor extends AgentExecutor {
   close: () => Promise<void>;
 }
 
+const SWEEP_EVERY_MS = 1_000;
+/** Sessions per read of the due list. */
+const PAGE = 100;
+const AGENT_UNKNOWN: RunError = {
+  code: 'agent_not_found',
+  message: "This conversation's agent is not available.",
+  retryable: false,
+};
 const SILENT: ActivityLogger = { info: () => undefined, warn: () => undefined };
 
 /**
@@ -136,7 +149,27 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     logger,
     searchAttributes: false,
   });
-  const upkeep = createUpkeep({ store, runs, local, logger });
+  const holder = randomUUID();
+  const sweep = createSweep({ store, runs, holder, logger });
+  const { startRun } = runs;
+  const pauses = store.pauses.of(local.fleet);
+  const release = createRelease({ pauses, store, startRun, holder, logger });
+  let isSweeping = false;
+  /**
+   * Removes ended sessions from the due list, completes erasures, and starts runs whose paused agents
+   * were resumed. The timer does not keep the process alive.
+   */
+  const timer = setInterval(() => {
+    if (isSweeping) return;
+    isSweeping = true;
+    Promise.all([sweep(), release()])
+      .catch((error: unknown) => {
+        logger.warn({ err: error, fleet: local.fleet }, 'sweep failed');
+      })
+      .finally(() => {
+        isSweeping = false;
+      });
+  }, SWEEP_EVERY_MS).unref();
 
   /** Returns true if the session has a run that is active or waiting. */
   async function revive(sessionId: string): Promise<boolean> {
@@ -149,9 +182,28 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     return true;
   }
 
+  async function recover(): Promise<number> {
+    let found = 0;
+    for (const sessionId of await listAll(store.due)) {
+      try {
+        if (await revive(sessionId)) found += 1;
+      } catch (error) {
+        if (HelixError.isInstance(error) && error.code === 'unavailable') throw error;
+        // One failing run must not prevent the recovery of the others; it stays in the record.
+        logger.warn({ err: error, sessionId }, 'a run could not be carried on');
+        if (!(error instanceof AgentNotFoundError)) continue;
+        const record = await store.sessions.read(sessionId);
+        if (record !== undefined && !isTerminal(record.status)) {
+          await runs.endLost(record, AGENT_UNKNOWN);
+        }
+      }
+    }
+    return found;
+  }
+
   return {
     ...createExecutorOf({ ...stores, runs, agents, namespace: local.namespace }),
-    recover: () => upkeep.recover(revive),
+    recover,
     learn: (agent) => {
       if (!agents.has(agent.name)) agents.register(agent as AgentDefinition);
     },
@@ -163,10 +215,49 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
       } while (!local.isIdle());
     },
     close: async () => {
-      upkeep.stop();
+      clearInterval(timer);
       await local.leave();
       await toolHost.close();
       await runs.idle();
     },
   };
 }
+
+/** Reads all due sessions up front, because reviving one moves sessions between the shards' lists. */
+async function listAll(due: Store['due']): Promise<ReadonlySet<string>> {
+  const all = new Set<string>();
+  for (let shard = 0; shard < DUE_SHARDS; shard += 1) {
+    for (const list of ['urgent', 'routine'] as const) {
+      for (let from = 0; ; from += PAGE) {
+        const page = await due.listed(list, shard, from, PAGE);
+        for (const sessionId of page) all.add(sessionId);
+        if (page.length < PAGE) break;
+      }
+    }
+  }
+  return all;
+}
+
+/** The in-process executor under its name in the Helix packages. */
+export type JSAgentExecutor = InProcessExecutor;
+
+/**
+ * Creates the same executor as `createInProcessExecutor`, with the arguments of the Helix packages. The
+ * third argument, an LLM adapter, has no effect: agents name models of the AI SDK. Agents passed to
+ * `execute` or `handleChatStream` are registered then; `recover` needs them in `options.agents`.
+ */
+export const JSAgentExecutor = class JSAgentExecutor {
+  constructor(
+    store: Store,
+    streamManager: StreamManager,
+    _adapter?: unknown,
+    options?: Omit<InProcessOptions, 'stores'>,
+  ) {
+    Object.assign(this, createInProcessExecutor({ ...options, stores: { store, streamManager } }));
+  }
+} as unknown as new (
+  store: Store,
+  streamManager: StreamManager,
+  adapter?: unknown,
+  options?: Omit<InProcessOptions, 'stores'>,
+) => JSAgentExecutor;

@@ -10,6 +10,7 @@ import {
 import {
   type About,
   defineRoute,
+  inJson,
   type Identity,
   mayRead,
   type Route,
@@ -26,14 +27,12 @@ import {
   OperatorScheduleReply,
   OperatorSchedules,
 } from '../../protocol/schedules.js';
-import type { Schedules } from './schedules.js';
-import type { DescribedSchedule } from './state.js';
+import type { DescribedSchedule, Schedules } from './schedules.js';
 
 const one = {
   params: OperatorSchedulePath,
   refusals: ['not_found', 'not_allowed'],
 } as const;
-const REPLY = { content: { json: OperatorScheduleReply } };
 
 export type OpenSchedules = (
   temporal: RunsHost['temporal'],
@@ -72,12 +71,11 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
       audits: 'act',
       summary: 'Create a schedule: runs of an agent that begin at set times',
       body: OperatorScheduleBody,
-      replies: {
-        201: {
-          description: 'The schedule; also if there is the same one already.',
-          content: { json: OperatorSchedule },
-        },
-      },
+      replies: inJson(
+        201,
+        'The schedule; also if there is the same one already.',
+        OperatorSchedule,
+      ),
       refusals: [
         'not_allowed',
         'not_found',
@@ -106,7 +104,7 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
       id: 'listSchedules',
       audits: 'read',
       summary: 'List the schedules of the tenant; Temporal lists them up to two seconds late',
-      replies: { 200: { description: 'By name.', content: { json: OperatorSchedules } } },
+      replies: inJson(200, 'By name.', OperatorSchedules),
       refusals: ['not_allowed'],
       about: mayRead,
       handle: async ({ deps, response, caller }) => {
@@ -121,7 +119,7 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
       id: 'getSchedule',
       audits: 'read',
       summary: 'Get a schedule of the tenant with its newest firings',
-      replies: { 200: { description: 'The schedule.', content: { json: OperatorScheduleDetail } } },
+      replies: inJson(200, 'The schedule.', OperatorScheduleDetail),
       about: (call) => open(call, 'read'),
       handle: ({ response, about: { found } }) => {
         response.json(toReply(found));
@@ -135,7 +133,7 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
       audits: 'act',
       summary: 'Pause a schedule: runs that it has begun continue',
       body: OperatorScheduleActBody,
-      replies: { 200: { description: 'It is paused.', ...REPLY } },
+      replies: inJson(200, 'It is paused.', OperatorScheduleReply),
       entry: 'schedule',
       about: (call) => open(call, 'schedule', call.body.reason),
       handle: async ({ response, body, about: { schedules, tenant, found } }) => {
@@ -151,7 +149,7 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
       audits: 'act',
       summary: 'Resume a schedule: what it has missed is not made up for',
       body: OperatorScheduleActBody,
-      replies: { 200: { description: 'It is not paused.', ...REPLY } },
+      replies: inJson(200, 'It is not paused.', OperatorScheduleReply),
       entry: 'schedule',
       about: (call) => open(call, 'schedule', call.body.reason),
       handle: async ({ response, body, about: { schedules, tenant, found } }) => {
@@ -166,7 +164,7 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
       id: 'triggerSchedule',
       audits: 'act',
       summary: 'Fire a schedule now, under its overlap policy, also while it is paused',
-      replies: { 202: { description: 'It fires.', ...REPLY } },
+      replies: inJson(202, 'It fires.', OperatorScheduleReply),
       entry: 'schedule',
       about: (call) => open(call, 'schedule'),
       handle: async ({ response, caller, about: { schedules, tenant, found } }) => {
@@ -182,7 +180,7 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
       id: 'deleteSchedule',
       audits: 'act',
       summary: 'Delete a schedule: runs that it has begun continue',
-      replies: { 200: { description: 'It is deleted.', ...REPLY } },
+      replies: inJson(200, 'It is deleted.', OperatorScheduleReply),
       entry: 'schedule',
       about: (call) => open(call, 'schedule'),
       handle: async ({ response, about: { schedules, tenant, found } }) => {

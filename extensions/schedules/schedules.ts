@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   type Client,
   type ScheduleOverlapPolicy,
   type ScheduleExecutionResult,
   type ScheduleDescription,
   type ScheduleHandle,
+  type ScheduleSummary,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
 } from '@temporalio/client';
@@ -20,19 +21,32 @@ import { addTrigger, type Asker } from '../../protocol/run.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { codeOf, isRefusedForGood, withinDeadline } from '../../runs/temporal-calls.js';
 import { hasCodec } from '../../runs/extension.js';
-import {
-  digestOf,
-  memoOf,
-  toDescribed,
-  toState,
-  type DescribedSchedule,
-  type ScheduleMemo,
-  type ScheduleState,
-} from './state.js';
 
 export type { ScheduleInput } from '../../protocol/called-runs.js';
 export type { Firing } from '../../protocol/schedules.js';
-export type { DescribedSchedule, ScheduleState } from './state.js';
+
+/** A schedule as Temporal knows it. */
+export interface ScheduleState extends Omit<ScheduleInput, 'message' | 'isPaused'> {
+  isPaused: boolean;
+  /** Reason of the last pause or resume. */
+  note?: string;
+  /** ms since the epoch. */
+  createdAt: number;
+  /** Times of the next firings, ms since the epoch. */
+  next: number[];
+}
+
+/** A schedule with the details that a list does not have. */
+export interface DescribedSchedule extends ScheduleState {
+  message: string;
+  /** Recent firings, the newest first. */
+  firings: Firing[];
+  /** Counts since the creation. */
+  counts: { fired: number; skipped: number; missed: number };
+}
+
+/** Memo of a schedule. The message is only in its action. */
+type ScheduleMemo = Omit<ScheduleState, 'isPaused' | 'note' | 'next'> & { digest: string };
 
 /** Scheduled runs; each schedule is one of Temporal's. Names are unique within a tenant. */
 export interface Schedules {
@@ -69,6 +83,8 @@ const BEHIND_PEOPLE = { priority: { priorityKey: 4 } };
 const CATCH_UP_MS = 10 * 60_000;
 /** Longer than for other calls: Temporal executes each by a workflow, and no chat waits for them. */
 const CALL_MS = 5_000;
+/** Characters of Temporal's reason that are shown. */
+const MOST_OF_REASON = 300;
 
 /**
  * Creates schedules over a Temporal client. Workers of the task queue carry out the runs.
@@ -101,41 +117,41 @@ export function createSchedules({
   const call = <T>(work: () => Promise<T>): Promise<T> => withinDeadline(connection, work, CALL_MS);
   const idOf = (tenant: string | undefined, name: string): string =>
     scheduleIdOf(taskQueue, toStoredSessionId('', tenant), name);
-  const readFirings = createFiringReader(client, call);
   /** Temporal stores notes unencrypted, so with a codec they do not contain a person's words. */
   const toNote = (given: string | undefined, usual: string): string =>
     given === undefined || hasCodec(client) ? usual : given;
 
-  async function read(
+  /** Returns undefined for an unknown schedule. */
+  async function find(
     tenant: string | undefined,
     name: string,
-  ): Promise<(DescribedSchedule & { digest: string }) | undefined> {
-    let found;
+  ): Promise<{ about: ScheduleMemo; found: ScheduleDescription } | undefined> {
     try {
-      found = await call(() => schedule.getHandle(idOf(tenant, name)).describe());
+      const found = await call(() => schedule.getHandle(idOf(tenant, name)).describe());
+      const about = memoOf(found);
+      return about === undefined || about.tenant !== tenant ? undefined : { about, found };
     } catch (error) {
       if (error instanceof ScheduleNotFoundError) return undefined;
       throw error;
     }
-    const about = memoOf(found);
-    if (about === undefined || about.tenant !== tenant) return undefined;
-    const { info, action } = found;
-    const [run] = (action.args ?? []) as [ScheduledRun?];
-    return {
-      ...toState(about, found),
-      digest: about.digest,
-      message: run?.message ?? '',
-      firings: await readFirings(info.recentActions),
-      counts: {
-        fired: info.numActionsTaken,
-        skipped: info.numActionsSkippedOverlap,
-        missed: info.numActionsMissedCatchupWindow,
-      },
-    };
+  }
+
+  async function readFiring({ takenAt, action }: ScheduleExecutionResult): Promise<Firing> {
+    const { workflowId, firstExecutionRunId } = action.workflow;
+    const firing = { at: takenAt.getTime(), workflowId };
+    try {
+      const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
+      const { status, memo } = await call(() => handle.describe());
+      const { outcome, ...note } = (memo?.['firing'] ?? {}) as FiringNote;
+      return { ...firing, ...note, status: STATUS[status.name] ?? outcome ?? 'failed' };
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      return { ...firing, status: 'unknown' };
+    }
   }
 
   /** Lists schedules sorted by name. */
-  function find(tenant: string | undefined): Promise<ScheduleState[]> {
+  function findAll(tenant: string | undefined): Promise<ScheduleState[]> {
     const prefix = idOf(tenant, '').replaceAll("'", "''");
     return call(async () => {
       const found: ScheduleState[] = [];
@@ -151,7 +167,7 @@ export function createSchedules({
 
   async function list(tenant: string | undefined): Promise<ScheduleState[]> {
     try {
-      return await find(tenant);
+      return await findAll(tenant);
     } catch (error) {
       if (!isUnlisted(error)) throw error;
       const text = 'Schedules cannot be listed: this server does not find them by their ids.';
@@ -164,10 +180,9 @@ export function createSchedules({
    * @throws HelixError `schedule_exists`
    */
   async function sameOf(input: ScheduleInput, digest: string): Promise<ScheduleState | undefined> {
-    const found = await read(input.tenant, input.name);
-    if (found === undefined) return undefined;
-    const { digest: its, message: _message, firings: _firings, counts: _counts, ...state } = found;
-    if (its === digest) return state;
+    const same = await find(input.tenant, input.name);
+    if (same === undefined) return undefined;
+    if (same.about.digest === digest) return toState(same.about, same.found);
     throw new HelixError('schedule_exists', 'There is another schedule of this name.');
   }
 
@@ -182,7 +197,8 @@ export function createSchedules({
       const most = String(LIMITS.schedules);
       throw new HelixError('quota_exceeded', `There are ${most} schedules already.`);
     }
-    const about: ScheduleMemo = { ...described, createdAt: Date.now(), digest };
+    const state = { ...described, createdAt: Date.now() };
+    const about: ScheduleMemo = { ...state, digest };
     const { by } = input;
     const run: ScheduledRun = { agent, message, owner, tenant, sessionId, whenBusy, by, personId };
     const scheduleId = idOf(tenant, name);
@@ -211,14 +227,17 @@ export function createSchedules({
         }),
       );
     } catch (error) {
-      if (error instanceof TypeError) throw new HelixError('validation_error', toReason(error));
+      if (error instanceof TypeError) {
+        const text = `These times cannot be used: ${error.message.slice(0, MOST_OF_REASON)}`;
+        throw new HelixError('validation_error', text);
+      }
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
       // Another request created it meanwhile, or an earlier one whose reply was lost.
       const other = await sameOf(input, digest);
       if (other !== undefined) return other;
       throw new HelixError('unavailable', 'The schedule was deleted meanwhile.', { cause: error });
     }
-    return { ...toDescribed(about), isPaused, next: [] };
+    return { ...state, isPaused, next: [] };
   }
 
   /** @throws HelixError `not_found` */
@@ -249,26 +268,37 @@ export function createSchedules({
     create,
     list,
     read: async (tenant, name) => {
-      const found = await read(tenant, name);
-      if (found === undefined) return undefined;
-      const { digest: _digest, ...described } = found;
-      return described;
+      const described = await find(tenant, name);
+      if (described === undefined) return undefined;
+      const { about, found } = described;
+      const { info, action } = found;
+      const [run] = (action.args ?? []) as [ScheduledRun?];
+      return {
+        ...toState(about, found),
+        message: run?.message ?? '',
+        firings: await Promise.all([...info.recentActions].reverse().map(readFiring)),
+        counts: {
+          fired: info.numActionsTaken,
+          skipped: info.numActionsSkippedOverlap,
+          missed: info.numActionsMissedCatchupWindow,
+        },
+      };
     },
     pause: (tenant, name, note) =>
       act(tenant, name, (handle) => handle.pause(toNote(note, 'paused'))),
     resume: (tenant, name, note) =>
       act(tenant, name, (handle) => handle.unpause(toNote(note, 'resumed'))),
     trigger: async (tenant, name, by) => {
-      const found = await read(tenant, name);
+      const found = await find(tenant, name);
       if (found !== undefined && by !== undefined) {
         const asker = typeof by === 'string' ? { by } : by;
         await noteTrigger(client, (work) => act(tenant, name, work), asker);
       }
-      await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.overlap ?? 'skip')));
+      await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.about.overlap ?? 'skip')));
     },
     delete: remove,
     deleteOf: async (tenant, owner) => {
-      const all = await find(tenant).catch((error: unknown) => {
+      const all = await findAll(tenant).catch((error: unknown) => {
         // A server without support for listing has no schedules.
         if (isUnlisted(error)) return [];
         throw error;
@@ -297,40 +327,32 @@ function isUnlisted(error: unknown): boolean {
   return isRefusedForGood(error) || error instanceof TypeError;
 }
 
-/** Returns Temporal's reason for refusing the times. */
-function toReason({ message }: Error): string {
-  return `These times cannot be used: ${message.slice(0, MOST_OF_REASON)}`;
-}
-
-const MOST_OF_REASON = 300;
-
 const STATUS: Record<string, Firing['status']> = {
   RUNNING: 'running',
   CANCELLED: 'stopped',
   TERMINATED: 'stopped',
 };
 
-/** Reads the outcomes of a schedule's firings, the newest first. */
-function createFiringReader(
-  { workflow }: Pick<Client, 'workflow'>,
-  call: <T>(work: () => Promise<T>) => Promise<T>,
-): (actions: readonly ScheduleExecutionResult[]) => Promise<Firing[]> {
-  async function read({ takenAt, action }: ScheduleExecutionResult): Promise<Firing> {
-    const { workflowId, firstExecutionRunId } = action.workflow;
-    const firing = { at: takenAt.getTime(), workflowId };
-    try {
-      const { status, memo } = await call(() =>
-        workflow.getHandle(workflowId, firstExecutionRunId).describe(),
-      );
-      const { outcome, ...note } = (memo?.['firing'] ?? {}) as FiringNote;
-      return { ...firing, ...note, status: STATUS[status.name] ?? outcome ?? 'failed' };
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      return { ...firing, status: 'unknown' };
-    }
-  }
+/** Hashes a schedule's content, without the person who creates it. */
+function digestOf({ by: _by, personId: _id, isPaused: _isPaused, ...what }: ScheduleInput): string {
+  const fields = Object.entries<unknown>(what)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => a.localeCompare(b, 'en'));
+  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
+}
 
-  return (actions) => Promise.all([...actions].reverse().map(read));
+function memoOf({ memo }: Pick<ScheduleSummary, 'memo'>): ScheduleMemo | undefined {
+  return memo?.['about'] as ScheduleMemo | undefined;
+}
+
+function toState(
+  { digest: _digest, ...about }: ScheduleMemo,
+  { state, info }: Pick<ScheduleSummary, 'state' | 'info'>,
+): ScheduleState {
+  const { paused: isPaused, note } = state;
+  const next = info.nextActionTimes.map((at) => at.getTime());
+  const noted = note !== undefined && note !== '' && { note };
+  return { ...about, isPaused, ...noted, next };
 }
 
 /** Each attempt may lose against another concurrent change of the schedule. */

@@ -14,7 +14,7 @@ import { registerSearchAttributes } from '../../runs/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
 import { TIMES, type Times } from '../../protocol/times.js';
-import type { Receiver } from '../../extensions/notify/receivers.js';
+import type { Receiver } from '../../extensions/notify/settings.js';
 import type { Due } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';

@@ -4,18 +4,13 @@ import type { AgentExecutor } from '../../../runs/executor-of.js';
 import { HelixError } from '../../../protocol/errors.js';
 import type { AssistantPart, Row, ToolRow } from '../../../protocol/rows.js';
 import type { Store } from '../../../store/contract/store.js';
-import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
+import { toMarks, toUserPart, type PromptMessage } from './read-call.js';
 
-export interface ForeignHistory {
+interface ForeignHistory {
   sessionId: string;
   agent: string;
   owner: string;
   messages: readonly ModelMessage[];
-}
-
-interface AdoptDeps {
-  executor: Pick<AgentExecutor, 'runs' | 'deleteSession'>;
-  store: Pick<Store, 'sessions'>;
 }
 
 /**
@@ -24,7 +19,8 @@ interface AdoptDeps {
  * trace of them.
  */
 export async function beginAfterHistory<Handle>(
-  { executor, store }: AdoptDeps,
+  executor: Pick<AgentExecutor, 'runs' | 'deleteSession'>,
+  { sessions }: Pick<Store, 'sessions'>,
   { messages, ...whose }: ForeignHistory,
   begin: () => Promise<Handle>,
 ): Promise<Handle> {
@@ -36,14 +32,14 @@ export async function beginAfterHistory<Handle>(
   } catch (error) {
     // After an outage the run may have begun all the same.
     const isRefused = HelixError.isInstance(error) && error.code !== 'unavailable';
-    if (isAdopted && isRefused) await dropUnused(sessionId).catch(() => undefined);
+    if (isAdopted && isRefused) await dropUnused().catch(() => undefined);
     throw error;
   }
 
   /** Deletes the adopted conversation unless another call has begun a run of it. */
-  async function dropUnused(of: string): Promise<void> {
-    const record = await store.sessions.read(of);
-    if (record?.runMode === 'branch') await executor.deleteSession(of);
+  async function dropUnused(): Promise<void> {
+    const record = await sessions.read(sessionId);
+    if (record?.runMode === 'branch') await executor.deleteSession(sessionId);
   }
 }
 
@@ -67,7 +63,9 @@ function toRows(messages: readonly PromptMessage[], runId: string): Row[] {
       rows.push({ role: 'assistant', runId, ...reply, parts: message.content.flatMap(toPart) });
     } else if (message.role === 'tool') {
       for (const part of message.content) {
-        if (part.type === 'tool-result') rows.push(toToolRow(part));
+        if (part.type !== 'tool-result') continue;
+        const { toolCallId, toolName } = part;
+        rows.push({ role: 'tool', toolCallId, toolName, ...toOutcome(part) });
       }
     }
   }
@@ -91,10 +89,10 @@ function toPart(part: AssistantContent): AssistantPart[] {
       return [{ type: 'tool-call', toolCallId, toolName, input, kind, ...mark }];
     }
     case 'tool-result': {
-      const { toolCallId, toolName } = part;
+      const { type, toolCallId, toolName } = part;
       const { error, output = error ?? null } = toOutcome(part);
-      const isError = error === undefined ? {} : { isError: true };
-      return [{ type: 'tool-result', toolCallId, toolName, output, ...isError, ...mark }];
+      const isError = error !== undefined && { isError: true };
+      return [{ type, toolCallId, toolName, output, ...isError, ...mark }];
     }
     case 'file': {
       const { type, mediaType } = part;
@@ -104,11 +102,6 @@ function toPart(part: AssistantContent): AssistantPart[] {
     default:
       return [];
   }
-}
-
-function toToolRow(part: Result): ToolRow {
-  const { toolCallId, toolName } = part;
-  return { role: 'tool', toolCallId, toolName, ...toOutcome(part) };
 }
 
 function toOutcome({ output }: Result): Pick<ToolRow, 'output' | 'error' | 'denied' | 'decision'> {

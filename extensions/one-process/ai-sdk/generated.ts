@@ -1,15 +1,24 @@
-import type {
-  ContentPart,
-  GenerateTextResult,
-  InferGenerateOutput,
-  ModelMessage,
-  OutputInterface,
-  StepResult,
-  ToolSet,
+import { ReadableStream } from 'node:stream/web';
+import {
+  toTextStream,
+  toUIMessageStream,
+  type AsyncIterableStream,
+  type ContentPart,
+  type GenerateTextResult,
+  type InferGenerateOutput,
+  type InferUIMessageChunk,
+  type ModelMessage,
+  type OutputInterface,
+  type StepResult,
+  type TextStreamPart,
+  type ToolSet,
+  type UIMessage,
+  type UIMessageStreamOptions,
 } from 'ai';
 import type { AgentDefinition } from '../../../agents/index.js';
 import type { StepRecord } from '../../../agents/step-hooks.js';
 import {
+  LISTS,
   toAllSteps,
   toFinishEvent,
   toStepRecords,
@@ -18,13 +27,38 @@ import { toPrompt } from '../../../activities/model/prompt.js';
 import type { AgentResult } from '../../../runs/run-result.js';
 import type { PendingQuestion } from '../../../protocol/http.js';
 import type { Row } from '../../../protocol/rows.js';
+import type { RunError } from '../../../protocol/run.js';
+import type { Part } from './text-parts.js';
+
+/** Thrown for a run that failed or was stopped (`interrupted`). */
+export class AgentRunError extends Error {
+  override readonly name = 'AgentRunError';
+  readonly code: string;
+  readonly retryable: boolean;
+  /** The conversation, which keeps everything written until then. */
+  readonly sessionId: string;
+
+  constructor({ code, message, retryable }: RunError, sessionId: string) {
+    super(message);
+    this.code = code;
+    this.retryable = retryable;
+    this.sessionId = sessionId;
+  }
+}
 
 type OfAiSdk<TOOLS extends ToolSet> = GenerateTextResult<TOOLS, Record<string, unknown>, never>;
 
+const OF_LAST_STEP = [
+  'text',
+  'reasoning',
+  'reasoningText',
+  'request',
+  'finishReason',
+  'rawFinishReason',
+  'providerMetadata',
+] as const;
+type OfLastStep = (typeof OF_LAST_STEP)[number];
 type OfAllSteps = keyof ReturnType<typeof toAllSteps>;
-type OfLastStep =
-  | ('text' | 'reasoning' | 'reasoningText' | 'request')
-  | ('finishReason' | 'rawFinishReason' | 'providerMetadata');
 
 /**
  * Result of a call in the fields of AI SDK 7: calls, results, content and usage of all its steps, and the
@@ -55,35 +89,20 @@ export type CallEnd<TOOLS extends ToolSet> = Generated<TOOLS> &
   Partial<Pick<StepResult<TOOLS>, 'stepNumber' | 'model' | 'performance'>>;
 
 /** Fields of a result; a stream has a promise for each. */
-export const FIELDS = [
-  'text',
-  'content',
-  'reasoning',
-  'reasoningText',
-  'files',
-  'sources',
-  'steps',
-  'toolCalls',
-  'staticToolCalls',
-  'dynamicToolCalls',
-  'toolResults',
-  'staticToolResults',
-  'dynamicToolResults',
-  'finishReason',
-  'rawFinishReason',
+const FIELDS: readonly (keyof Generated<ToolSet>)[] = [
+  ...LISTS,
   'usage',
   'totalUsage',
-  'warnings',
-  'providerMetadata',
+  'steps',
+  ...OF_LAST_STEP,
   'finalStep',
-  'request',
   'responseMessages',
   'response',
   'output',
   'pending',
   'sessionId',
   'runId',
-] satisfies (keyof Generated<ToolSet>)[];
+];
 
 /**
  * Pure.
@@ -164,16 +183,6 @@ export function toCallEnd<TOOLS extends ToolSet>(
   return { ...event, ...generated };
 }
 
-const OF_LAST_STEP = [
-  'text',
-  'reasoning',
-  'reasoningText',
-  'request',
-  'finishReason',
-  'rawFinishReason',
-  'providerMetadata',
-] as const;
-
 /** Fields of a call that made no step. */
 const WITHOUT_STEP: Partial<Record<OfLastStep, unknown>> = {
   text: '',
@@ -193,4 +202,63 @@ function toRequest<TOOLS extends ToolSet>({
     approvalId,
     toolCall: { type: 'tool-call', toolCallId, toolName, input },
   } as ContentPart<TOOLS>;
+}
+
+/** A streamed reply. Its promises reject if the run fails. */
+export type GeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterface = never> = {
+  readonly [Field in keyof Generated<TOOLS>]: Promise<Generated<TOOLS, OUTPUT>[Field]>;
+} & {
+  /**
+   * Parts of all steps, and of a failure. Throws `rewound` if a step whose parts were already given begins
+   * again; the promises still resolve with the complete reply.
+   */
+  readonly stream: AsyncIterableStream<TextStreamPart<TOOLS>>;
+  /** Same as `stream`. */
+  readonly fullStream: AsyncIterableStream<TextStreamPart<TOOLS>>;
+  /** The text alone. */
+  readonly textStream: AsyncIterableStream<string>;
+  /** Waits for the end of the call. The call goes on whether its streams are read or not. */
+  readonly consumeStream: () => Promise<void>;
+  /** UI message chunks for `readUIMessageStream`. Serve a chat page with `handleChatStream` instead. */
+  readonly toUIMessageStream: <MESSAGE extends UIMessage = UIMessage>(
+    options?: UIMessageStreamOptions<MESSAGE>,
+  ) => AsyncIterableStream<InferUIMessageChunk<MESSAGE>>;
+};
+
+/**
+ * @param read begins another stream of the run's parts up to the given end
+ */
+export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterface>(
+  done: Promise<Generated<TOOLS, OUTPUT>>,
+  read: (last: Promise<Part>) => AsyncIterable<Part>,
+  { tools, signal }: { tools: TOOLS; signal: AbortSignal | undefined },
+): GeneratedStream<TOOLS, OUTPUT> {
+  const last = done.then(
+    ({ finishReason, rawFinishReason, usage }): Part => ({
+      type: 'finish',
+      finishReason,
+      rawFinishReason,
+      totalUsage: usage,
+    }),
+    (error: unknown): Part => (signal?.aborted ? { type: 'abort' } : { type: 'error', error }),
+  );
+  const promises = FIELDS.map((field) => {
+    const value = done.then((generated) => generated[field]);
+    // A caller may await only one of the promises; the others must not count as unhandled.
+    value.catch(() => undefined);
+    return [field, value] as const;
+  });
+  const open = () => ReadableStream.from(read(last)) as unknown as AsyncIterableStream<Part>;
+  const stream = { get: open, enumerable: true };
+  return Object.defineProperties(Object.fromEntries(promises), {
+    stream,
+    fullStream: stream,
+    textStream: { get: () => toTextStream({ stream: open() }), enumerable: true },
+    // As in the AI SDK, a failure rejects the promises, not this one.
+    consumeStream: { value: () => last.then(() => undefined), enumerable: true },
+    toUIMessageStream: {
+      value: (options: object = {}) => toUIMessageStream({ ...options, stream: open(), tools }),
+      enumerable: true,
+    },
+  }) as unknown as GeneratedStream<TOOLS, OUTPUT>;
 }

@@ -1,12 +1,17 @@
-import { endsWithin } from '../../../protocol/time.js';
-import type { ModelMessage, ToolModelMessage, ToolSet } from 'ai';
+import { isDeepStrictEqual } from 'node:util';
+import type { FlexibleSchema, ModelMessage, ToolModelMessage, ToolSet } from 'ai';
 import { toPromptMessages } from '../../../activities/model/prepare-messages.js';
-import type { ToolAnswer } from '../../../runs/run-handle.js';
+import type { AgentSettings } from '../../../agents/index.js';
+import { toToolSchema } from '../../../agents/ai-sdk/tool-schema.js';
 import type { UserInputMessage } from '../../../protocol/agent-server.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../../protocol/ids.js';
+import { LIMITS } from '../../../protocol/limits.js';
+import type { Row, UserPart } from '../../../protocol/rows.js';
+import { endsWithin } from '../../../protocol/time.js';
+import type { ToolAnswer } from '../../../runs/run-handle.js';
+import { toStoredJson } from '../../../store/record/stored-json.js';
 import type { CallCallbacks } from './call-hooks.js';
-import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
 
 /** Argument of `generate` and `stream`. */
 export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
@@ -203,6 +208,93 @@ function inOneSession(
 function toInput(message: PromptMessage): UserInputMessage {
   const parts = message.role === 'user' ? message.content.map(toUserPart) : [];
   return { parts, ...toMarks(message) };
+}
+
+/** A message of the AI SDK in its most explicit form. */
+export type PromptMessage = Awaited<ReturnType<typeof toPromptMessages>>[number];
+
+type Content = Extract<PromptMessage, { role: 'user' | 'assistant' }>['content'][number];
+
+/** Returns the provider options of a message or part. */
+export function toMarks({
+  providerOptions,
+}: Pick<PromptMessage, 'providerOptions'>): Pick<UserPart, 'providerOptions'> {
+  return providerOptions === undefined ? {} : { providerOptions };
+}
+
+/** @throws HelixError `validation_error` for a file that only its provider has */
+export function toUserPart(part: Content): UserPart {
+  const marks = toMarks(part);
+  if (part.type === 'text') return { type: 'text', text: part.text, ...marks };
+  const { data, mediaType, filename } = part as Extract<Content, { type: 'file' }>;
+  if (data.type === 'url') {
+    return { type: 'file', url: data.url.href, mediaType, filename, ...marks };
+  }
+  if (data.type !== 'data') {
+    throw invalid(`A file of the type "${data.type}" cannot be stored.`);
+  }
+  const base64 =
+    typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
+  const url = `data:${mediaType};base64,${base64}`;
+  return { type: 'file', url, mediaType, filename, ...marks };
+}
+
+/** Key of a turn's call options in the metadata of its user message. */
+const KEY = 'callOptions';
+
+/** Reads a turn's call options for each of its steps. */
+export const callOptionsOfTurn: NonNullable<AgentSettings['callOptions']> = ({ messageMetadata }) =>
+  (messageMetadata as Record<string, unknown> | undefined)?.[KEY];
+
+/**
+ * Validates call options and returns them unchanged for storage. The agent's schema transforms them for
+ * `prepareCall` in each step.
+ *
+ * @throws HelixError `validation_error` for options that do not match the schema or are not JSON
+ */
+export async function toKeptOptions(options: unknown, schema: unknown): Promise<unknown> {
+  if (schema !== undefined) {
+    const { error } = await toToolSchema(schema as FlexibleSchema).safeParseAsync(options);
+    const [issue] = error?.issues ?? [];
+    if (issue !== undefined) {
+      const at = ['options', ...issue.path].map(String).join('.');
+      throw invalid(`${at}: ${issue.message}`);
+    }
+  }
+  const json = toStoredJson(options);
+  if (!isJson(options)) throw invalid('options are kept with the conversation: they must be JSON.');
+  if (Buffer.byteLength(json) > LIMITS.metadataBytes) throw invalid('options are too large.');
+  return JSON.parse(json) as unknown;
+}
+
+/** Adds the turn's call options to the messages that begin it. Pure. */
+export function withCallOptions(
+  messages: readonly UserInputMessage[],
+  options: unknown,
+): UserInputMessage[] {
+  return messages.map((message) => ({ ...message, metadata: { [KEY]: options } }));
+}
+
+/**
+ * Requires that options given with answers, as the AI SDK demands, equal those of the turn.
+ *
+ * @throws HelixError `validation_error` for options that differ from the turn's
+ */
+export function requireSameOptions(turn: readonly Row[], options: unknown): void {
+  const begun = turn.find((row) => row.role === 'user')?.metadata?.[KEY];
+  if (isDeepStrictEqual(begun, options)) return;
+  throw invalid('options are those with which the turn has begun; others need a new message.');
+}
+
+/** Returns true for a value that survives JSON unchanged, apart from undefined fields. */
+function isJson(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  if (typeof value !== 'object') return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlain && Object.values(value).every((each) => each === undefined || isJson(each));
 }
 
 function invalid(message: string): HelixError {

@@ -11,7 +11,6 @@ import { HelixError } from '../../../protocol/errors.js';
 import { ANONYMOUS } from '../../../protocol/ids.js';
 import type { Row } from '../../../protocol/rows.js';
 import type { SessionRecord } from '../../../store/contract/sessions.js';
-import type { Store } from '../../../store/contract/store.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import {
   createInProcessExecutor,
@@ -19,24 +18,34 @@ import {
   type InProcessOptions,
 } from '../create-executor.js';
 import { beginAfterHistory } from './adopt-history.js';
-import { AgentRunError } from './agent-run-error.js';
+import { createCallHooks, type CallHooks } from './call-hooks.js';
+import {
+  AgentRunError,
+  lastStepOf,
+  toCallEnd,
+  toGenerated,
+  toGeneratedStream,
+  type Generated,
+  type GeneratedStream,
+} from './generated.js';
 import {
   callOptionsOfTurn,
+  readCall,
   requireSameOptions,
   toKeptOptions,
+  TWO_CALLS,
   withCallOptions,
-} from './call-options.js';
-import { createCallHooks, type CallHooks } from './call-hooks.js';
-import { toGeneratedStream, type GeneratedStream } from './generated-stream.js';
-import { lastStepOf, toCallEnd, toGenerated, type Generated } from './generated.js';
-import { readCall, withTimeout, TWO_CALLS, type AgentCall } from './read-call.js';
-import { TextParts } from './text-parts.js';
-import { toUses } from './tool-uses.js';
+  withTimeout,
+  type AgentCall,
+  type ReadCall,
+} from './read-call.js';
+import { toPartStream } from './text-parts.js';
 
 /** Settings that the AI SDK's class does not have, including the stores of the runs. */
 export type ToolLoopAgentMore = Omit<AgentSettings, 'callOptions'> &
   Partial<Pick<InProcessOptions, 'stores' | 'services' | 'logger'>>;
 
+/** A call's part in a run. */
 interface Begun {
   handle: RunHandle;
   /** Sequence after which the call's own chunks begin. */
@@ -47,9 +56,11 @@ interface Begun {
   results: ReadonlySet<string>;
   /** Calls that this one denies. */
   denied: readonly string[];
-  signal: AbortSignal | undefined;
-  hooks: CallHooks;
 }
+
+type Call = Begun & { signal: AbortSignal | undefined; hooks: CallHooks };
+/** Call options as they are kept with a turn. */
+type Kept = { options: unknown } | undefined;
 
 /** Default step limit, as in the AI SDK. */
 const DEFAULT_STEPS = 20;
@@ -94,7 +105,6 @@ export class ToolLoopAgent<
   readonly #executor: InProcessExecutor;
   /** Conversations by the messages that they returned or that answered their calls. */
   readonly #sessions = new WeakMap<object, string>();
-  readonly #conversations: Conversations;
   readonly #hooks = createCallHooks();
 
   constructor(
@@ -110,7 +120,6 @@ export class ToolLoopAgent<
     // oxlint-disable-next-line typescript/no-deprecated -- As there, it counts without the newer name.
     this.settings = { ...settings, onEnd: settings.onEnd ?? settings.onFinish };
     this.#stores = stores;
-    this.#conversations = createConversations(stores.store);
     // Only `prepareCall` reads call options.
     const schema = settings.prepareCall === undefined ? undefined : settings.callOptionsSchema;
     this.#agent = fromAgent(
@@ -150,17 +159,14 @@ export class ToolLoopAgent<
     const begun = await this.#begin(call);
     const { handle, after, given, denied, signal } = begun;
     const from = after === undefined ? {} : { fromSequence: after };
-    const isOver =
-      after !== undefined && (await this.#conversations.stillWaits(handle.sessionId, after));
-    return toGeneratedStream({
-      done: this.#finish(begun),
+    const isOver = after !== undefined && (await this.#stillWaits(handle.sessionId, after));
+    const of = { agent: this.#agent, agentId: handle.sessionId, given, denied };
+    return toGeneratedStream(
+      this.#finish(begun),
       // Each stream reads the log from the beginning of the call.
-      read: () => (isOver ? [] : handle.stream(from)),
-      parts: () => new TextParts(this.#agent, toUses(given), denied),
-      agentId: handle.sessionId,
-      tools: this.tools,
-      signal,
-    });
+      (last) => toPartStream(isOver ? [] : handle.stream(from), of, last),
+      { tools: this.tools, signal },
+    );
   }
 
   /** Aborts running steps and leaves the runs in the store. */
@@ -168,67 +174,71 @@ export class ToolLoopAgent<
     return this.#executor.close();
   }
 
-  async #begin(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<Begun> {
+  async #begin(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<Call> {
     call.abortSignal?.throwIfAborted();
     const signal = withTimeout(call);
     const read = await readCall(call, (message) => this.#sessions.get(message));
-    const { userId, userId: owner = ANONYMOUS } = call;
     const kept = call.options === undefined ? undefined : await this.#keep(call.options);
-    if (read.kind === 'turn') {
-      const { sessionId = `s-${randomUUID()}`, history, results } = read;
-      const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
-      const { name } = this.#agent;
-      const execute = () => this.#executor.execute(name, messages, { sessionId, userId });
-      const isKnown = await this.#conversations.isKnown(sessionId, { owner, results });
-      const hooks = this.#hooks.open(sessionId, call);
-      try {
-        const foreign = { sessionId, owner, agent: name, messages: history };
-        const deps = { executor: this.#executor, store: this.#stores.store };
-        const handle = isKnown ? await execute() : await beginAfterHistory(deps, foreign, execute);
-        return {
-          handle,
-          after: undefined,
-          given: [],
-          results: new Set(),
-          denied: [],
-          signal,
-          hooks,
-        };
-      } catch (error) {
-        hooks.close();
-        throw error;
-      }
-    }
-    const { sessionId, answers, results } = read;
-    const handle = await this.#executor.getHandle(sessionId);
-    const record = await this.#stores.store.sessions.read(sessionId);
-    if (handle === null || !isOf(record, owner)) {
-      throw new HelixError('not_found', 'There is no such conversation.');
-    }
-    const turn = await this.#conversations.turn(sessionId);
-    if (kept !== undefined) requireSameOptions(turn, kept.options);
-    let after: number | undefined;
+    const { userId } = call;
+    const { sessionId = `s-${randomUUID()}` } = read;
     const hooks = this.#hooks.open(sessionId, call);
     try {
-      for (const answer of answers) {
-        const given = { ...answer, by: userId };
-        ({ sequence: after } = await handle.submitToolResult(given, { isPosted: true }));
+      const begun =
+        read.kind === 'turn'
+          ? await this.#beginTurn({ ...read, sessionId }, userId, kept)
+          : await this.#answer(read, userId, kept);
+      // Programs send these messages again together with answers to the other calls.
+      for (const message of read.kind === 'turn' ? [] : (call.messages ?? [])) {
+        if (message.role === 'tool') this.#sessions.set(message, sessionId);
       }
+      return { ...begun, signal, hooks };
     } catch (error) {
       hooks.close();
       throw error;
     }
-    // Programs send these messages again together with answers to the other calls.
-    for (const message of call.messages ?? []) {
-      if (message.role === 'tool') this.#sessions.set(message, sessionId);
+  }
+
+  async #beginTurn(
+    read: Extract<ReadCall, { kind: 'turn' }> & { sessionId: string },
+    userId: string | undefined,
+    kept: Kept,
+  ): Promise<Begun> {
+    const { sessionId, history, results } = read;
+    const owner = userId ?? ANONYMOUS;
+    const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
+    const { name } = this.#agent;
+    const execute = () => this.#executor.execute(name, messages, { sessionId, userId });
+    const foreign = { sessionId, owner, agent: name, messages: history };
+    const handle = (await this.#isKnown(sessionId, owner, results))
+      ? await execute()
+      : await beginAfterHistory(this.#executor, this.#stores.store, foreign, execute);
+    return { handle, after: undefined, given: [], results: new Set(), denied: [] };
+  }
+
+  async #answer(
+    { sessionId, answers, results }: Extract<ReadCall, { kind: 'answers' }>,
+    userId: string | undefined,
+    kept: Kept,
+  ): Promise<Begun> {
+    const handle = await this.#executor.getHandle(sessionId);
+    const record = await this.#stores.store.sessions.read(sessionId);
+    if (handle === null || !isOf(record, userId ?? ANONYMOUS)) {
+      throw new HelixError('not_found', 'There is no such conversation.');
+    }
+    const given = await this.#turn(sessionId);
+    if (kept !== undefined) requireSameOptions(given, kept.options);
+    let after: number | undefined;
+    for (const answer of answers) {
+      const signed = { ...answer, by: userId };
+      ({ sequence: after } = await handle.submitToolResult(signed, { isPosted: true }));
     }
     const denied = answers.flatMap((answer) =>
       'approved' in answer && !answer.approved ? answer.toolCallId : [],
     );
-    return { handle, after, given: turn, results, denied, signal, hooks };
+    return { handle, after, given, results, denied };
   }
 
-  async #keep(options: unknown): Promise<{ options: unknown }> {
+  async #keep(options: unknown): Promise<Kept> {
     const { prepareCall, callOptionsSchema: schema } = this.settings;
     if (prepareCall === undefined) {
       throw new HelixError('validation_error', 'options are for agents with a prepareCall.');
@@ -236,13 +246,8 @@ export class ToolLoopAgent<
     return { options: await toKeptOptions(options, schema) };
   }
 
-  async #finish({
-    handle,
-    given,
-    results,
-    signal,
-    hooks,
-  }: Begun): Promise<Generated<TOOLS, OUTPUT>> {
+  async #finish(call: Call): Promise<Generated<TOOLS, OUTPUT>> {
+    const { handle, given, results, signal, hooks } = call;
     const { sessionId } = handle;
     const stop = (): void => {
       handle.interrupt({ reason: 'aborted' }).catch(() => undefined);
@@ -257,7 +262,7 @@ export class ToolLoopAgent<
         const message = 'The run was stopped.';
         throw new AgentRunError({ code: 'interrupted', message, retryable: true }, sessionId);
       }
-      const turn = await this.#conversations.turn(sessionId);
+      const turn = await this.#turn(sessionId);
       const before = { rows: given.length, results };
       const generated = toGenerated<TOOLS, OUTPUT>(this.#agent, turn, result, before);
       for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
@@ -269,51 +274,41 @@ export class ToolLoopAgent<
       hooks.close();
     }
   }
-}
 
-/** Queries of a call on the record. */
-interface Conversations {
   /**
    * Resolves to true if the conversation exists.
    *
    * @throws HelixError `validation_error` if it waits for one of these results, since a new message would
    * abandon the call
    */
-  isKnown: (
-    sessionId: string,
-    call: { owner: string; results: ReadonlySet<string> },
-  ) => Promise<boolean>;
+  async #isKnown(sessionId: string, owner: string, results: ReadonlySet<string>): Promise<boolean> {
+    const { sessions } = this.#stores.store;
+    if (results.size === 0) return (await sessions.read(sessionId)) !== undefined;
+    const view = await sessions.withCalls(sessionId);
+    const isAwaited = view?.openCalls.some(
+      ({ state, spec }) => state === 'waiting' && results.has(spec.toolCallId),
+    );
+    if (isOf(view?.record, owner) && isAwaited === true) {
+      throw new HelixError('validation_error', TWO_CALLS);
+    }
+    return view !== undefined;
+  }
+
   /** Reads the rows of the newest turn. */
-  turn: (sessionId: string) => Promise<Row[]>;
+  async #turn(sessionId: string): Promise<Row[]> {
+    const { sessions } = this.#stores.store;
+    const record = await sessions.read(sessionId);
+    return sessions.rows(sessionId, record?.turnStartRow ?? 0);
+  }
+
   /** Resolves to true if the run still waits for other answers after the answer of this sequence. */
-  stillWaits: (sessionId: string, answered: number) => Promise<boolean>;
+  async #stillWaits(sessionId: string, answered: number): Promise<boolean> {
+    const record = await this.#stores.store.sessions.read(sessionId);
+    return record?.stream === 'paused' && record.pauseSequence < answered;
+  }
 }
 
 /** Returns true if the owner matches. Users of this agent have no tenant; a tenant may have a user of the same name. */
 function isOf(record: SessionRecord | undefined, owner: string): boolean {
   return record?.owner === owner && record.tenant === undefined;
-}
-
-function createConversations({ sessions }: Pick<Store, 'sessions'>): Conversations {
-  return {
-    isKnown: async (sessionId, { owner, results }) => {
-      if (results.size === 0) return (await sessions.read(sessionId)) !== undefined;
-      const view = await sessions.withCalls(sessionId);
-      const isAwaited = view?.openCalls.some(
-        ({ state, spec }) => state === 'waiting' && results.has(spec.toolCallId),
-      );
-      if (isOf(view?.record, owner) && isAwaited === true) {
-        throw new HelixError('validation_error', TWO_CALLS);
-      }
-      return view !== undefined;
-    },
-    turn: async (sessionId) => {
-      const record = await sessions.read(sessionId);
-      return sessions.rows(sessionId, record?.turnStartRow ?? 0);
-    },
-    stillWaits: async (sessionId, answered) => {
-      const record = await sessions.read(sessionId);
-      return record?.stream === 'paused' && record.pauseSequence < answered;
-    },
-  };
 }

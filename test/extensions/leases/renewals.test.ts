@@ -1,7 +1,8 @@
 import type { HeldWork } from '../../../store/contract/leases.js';
-import { readPulse, startPulse } from '../../../extensions/leases/pulse.js';
 import {
   createRenewals,
+  readPulse,
+  startPulse,
   type RenewalReport,
   type Suspect,
 } from '../../../extensions/leases/renewals.js';

@@ -1,4 +1,4 @@
-import { judgeLease, see, type Sighting } from '../../../extensions/leases/verdict.js';
+import { judgeLease, see, type Sighting } from '../../../extensions/leases/judge.js';
 import { TIMES } from '../../../protocol/times.js';
 
 const heldFor = (leftMs: number) => ({ leftMs, isEnded: false });

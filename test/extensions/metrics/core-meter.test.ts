@@ -2,7 +2,7 @@ import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { SessionRecord } from '../../../store/contract/sessions.js';
 import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createCoreMeter } from '../../../extensions/metrics/core-meter.js';
-import { withDots } from '../../../extensions/metrics/with-dots.js';
+import { withDots } from '../../../extensions/metrics/exporter.js';
 
 /** Creates a meter that keeps each recorded value as `name value {tags}`. */
 function createFakeMeter(): { meter: MetricMeter; samples: string[] } {

@@ -1,4 +1,4 @@
-import type { NotDelivered } from '../../../extensions/notify/not-delivered.js';
+import type { NotDelivered } from '../../../extensions/notify/post.js';
 import { createLane, type LaneLimits, type Waiting } from '../../../extensions/notify/lanes.js';
 
 const SLACK: LaneLimits = { atOnce: 1, waiting: 20, paceMs: 1_000, joins: true, perHour: 60 };

@@ -1,10 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import { toDecisionPage } from '../../../extensions/notify/decide-pages.js';
 import { toMailText } from '../../../extensions/notify/mail.js';
-import { joinMessages, toHeadline, type Message } from '../../../extensions/notify/message.js';
-import { toPlace } from '../../../extensions/notify/place.js';
-import { toSlackMessage } from '../../../extensions/notify/slack.js';
-import { toBody } from '../../../extensions/notify/sender.js';
+import {
+  joinMessages,
+  toHeadline,
+  toPlace,
+  type Message,
+} from '../../../extensions/notify/message.js';
+import { toBody, toSlackMessage } from '../../../extensions/notify/sender.js';
 import type { Notice } from '../../../protocol/notices.js';
 
 const notice: Notice = {

@@ -1,8 +1,10 @@
-import { approverIn, wants, type ReceiverInput } from '../../../extensions/notify/receivers.js';
 import {
+  approverIn,
   toNotifySettings,
   toRunNotices,
+  wants,
   type NotifySettings,
+  type ReceiverInput,
 } from '../../../extensions/notify/settings.js';
 
 const SECRET = `whsec_${'a'.repeat(32)}`;

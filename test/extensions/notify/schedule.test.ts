@@ -1,4 +1,4 @@
-import { lookAtSchedule } from '../../../extensions/notify/schedule.js';
+import { lookAtSchedule } from '../../../extensions/notify/announce.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

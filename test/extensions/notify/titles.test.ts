@@ -5,7 +5,7 @@ import {
   defineAgent,
   defineTool,
 } from '../../../agents/index.js';
-import { titleOfAgent, titleOfTool } from '../../../extensions/notify/titles.js';
+import { titleOfAgent, titleOfTool } from '../../../extensions/notify/message.js';
 
 const BASE = { systemPrompt: '', llmConfig: { model: 'scripted' } };
 

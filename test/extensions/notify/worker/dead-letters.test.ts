@@ -1,6 +1,5 @@
 import { createDeliveries } from '../../../../extensions/notify/deliveries.js';
-import type { Receiver } from '../../../../extensions/notify/receivers.js';
-import { toNotifySettings } from '../../../../extensions/notify/settings.js';
+import { toNotifySettings, type Receiver } from '../../../../extensions/notify/settings.js';
 import { TIMES } from '../../../../protocol/times.js';
 import { toNoticeId } from '../../../../runs/deliveries.js';
 import { sendAgain, untilNotTaken } from '../../../support/delivery-workflows.js';
