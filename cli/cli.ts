@@ -16,9 +16,7 @@ export interface Cli {
   connect: (options?: ConnectOptions) => ApiClient;
   /** The environment; `doctor` reads the settings of API and workers from it. */
   env: Record<string, string | undefined>;
-  /** ms since the epoch. */
   now: () => number;
-  /** Sets the exit code of a successful command; default: 0. */
   exitWith: (code: ExitCode) => void;
   /** Hands Ctrl-C to the command, which stops its work and then ends. A second Ctrl-C kills it. */
   takeInterrupts: (onInterrupt?: () => void) => void;

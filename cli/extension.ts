@@ -1,5 +1,5 @@
-import { Command } from 'commander';
 import type { Cli } from './cli.js';
+import type { ApiCommand } from './commands/api-command.js';
 
 export interface ExtensionCommand {
   /** Name and arguments: `answered [tool]`. */
@@ -9,19 +9,14 @@ export interface ExtensionCommand {
   run: (args: readonly string[], cli: Cli) => Promise<void>;
 }
 
-/** An extension's additions to the command line. */
 export interface CliExtension {
   readonly name: string;
   commands?: readonly ExtensionCommand[];
 }
 
-export function toCommands(cli: Cli, extensions: readonly CliExtension[]): Command[] {
-  return extensions.flatMap(({ commands = [] }) =>
-    commands.map(({ name, description, run }) => {
-      const [first = '', ...args] = name.split(' ');
-      const command = new Command(first).description(description);
-      for (const each of args) command.argument(each);
-      return command.action(() => run(command.args, cli));
-    }),
-  );
+export function addExtension(program: ApiCommand, { commands = [] }: CliExtension): void {
+  for (const { name, description, run } of commands) {
+    const command = program.command(name).description(description);
+    command.action(() => run(command.args, program.cli));
+  }
 }

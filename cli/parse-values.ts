@@ -15,26 +15,19 @@ export function parseDuration(text: string): number {
   return Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
 }
 
-/** Parses an integer from 1. @throws InvalidArgumentError */
-export function parseCount(text: string): number {
-  const count = Number(text);
-  if (/^\d{1,9}$/.test(text) && count > 0) return count;
-  throw new InvalidArgumentError('It must be a whole number from 1.');
+function wholeNumber(least: number, most: number, what: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be ${what}.`);
+  };
 }
 
-/** Parses a step number; 0 means before the first step. @throws InvalidArgumentError */
-export function parseStep(text: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be the number of a step, from 0.');
-}
+export const parseCount = wholeNumber(1, 999_999_999, 'a whole number from 1');
+/** 0 means before the first step. */
+export const parseStep = wholeNumber(0, 999_999, 'the number of a step, from 0');
+export const parsePort = wholeNumber(1, 65_535, 'a port: a number from 1 to 65535');
 
-/** Parses a port; returns its text. @throws InvalidArgumentError */
-export function parsePort(text: string): string {
-  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535) return text;
-  throw new InvalidArgumentError('It must be a port: a number from 1 to 65535.');
-}
-
-/** Parses comma-separated names. @throws InvalidArgumentError */
 export function parseNames(text: string): string[] {
   const names = text.split(',').map((name) => name.trim());
   if (names.every((name) => name !== '')) return names;
@@ -48,7 +41,6 @@ export function parseUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** Rejects an empty text. @throws InvalidArgumentError */
 export function parseText(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
@@ -63,9 +55,17 @@ export function parseText(text: string): string {
 export async function readJson(
   option: string,
   text: string,
-  terminal: Pick<Terminal, 'readAll'>,
+  { readAll }: Pick<Terminal, 'readAll'>,
 ): Promise<unknown> {
-  const json = text.startsWith('@') ? await readSource(option, text.slice(1), terminal) : text;
+  const file = text.startsWith('@') ? text.slice(1) : undefined;
+  let json = text;
+  if (file === '-') json = await readAll();
+  else if (file !== undefined) {
+    json = await readFile(file, 'utf8').catch((error: unknown) => {
+      const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
+      throw wrongUsage(`${option}: ${file} cannot be read (${reason}).`);
+    });
+  }
   try {
     return JSON.parse(json);
   } catch {
@@ -73,52 +73,25 @@ export async function readJson(
   }
 }
 
-async function readSource(
-  option: string,
-  file: string,
-  terminal: Pick<Terminal, 'readAll'>,
-): Promise<string> {
-  if (file === '-') return terminal.readAll();
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw wrongUsage(`${option}: ${file} cannot be read (${reason}).`);
-  }
+/** Makes a parser of a duration before or after now, or a date; its result maps `now` to ISO 8601. */
+function timeParser(sign: 1 | -1, such: string): (text: string) => (now: number) => string {
+  return (text) => {
+    if (DURATION.test(text)) {
+      const ms = sign * parseDuration(text);
+      return (now) => new Date(now + ms).toISOString();
+    }
+    const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+    if (!Number.isNaN(at)) return () => new Date(at).toISOString();
+    throw new InvalidArgumentError(`It must be a duration such as ${such}, or a date in ISO 8601.`);
+  };
 }
 
-/**
- * Parses a past time, given as a duration before now or a date; the result maps `now` to ISO 8601.
- *
- * @throws InvalidArgumentError
- */
-export function parseSince(text: string): (now: number) => string {
-  return parseTime(text, -1, '24h');
-}
+export const parseSince = timeParser(-1, '24h');
+export const parseFuture = timeParser(1, '2h');
+const parsePastDay = timeParser(-1, '30d');
 
 /** Parses a UTC day, given as a date or a duration before now. @throws InvalidArgumentError */
 export function parseDay(text: string): (now: number) => string {
-  const at = parseTime(text, -1, '30d');
+  const at = parsePastDay(text);
   return (now) => at(now).slice(0, 10);
-}
-
-/**
- * Parses a future time, given as a duration from now or a date; the result maps `now` to ISO 8601.
- *
- * @throws InvalidArgumentError
- */
-export function parseFuture(text: string): (now: number) => string {
-  return parseTime(text, 1, '2h');
-}
-
-function parseTime(text: string, sign: 1 | -1, such: string): (now: number) => string {
-  if (DURATION.test(text)) {
-    const ms = sign * parseDuration(text);
-    return (now) => new Date(now + ms).toISOString();
-  }
-  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) {
-    throw new InvalidArgumentError(`It must be a duration such as ${such}, or a date in ISO 8601.`);
-  }
-  return () => new Date(at).toISOString();
 }

@@ -1,23 +1,19 @@
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { Cli } from './cli.js';
-import { createAgentCommands } from './commands/agent.js';
-import { createApprovalCommands } from './commands/approval/index.js';
-import { createAuditCommands } from './commands/audit.js';
-import { createDoctorCommand } from './commands/doctor.js';
-import { createEvalCommands } from './commands/eval.js';
-import { createMcpCommand } from './commands/mcp.js';
-import { createRunCommands } from './commands/run/index.js';
-import { createSessionCommands } from './commands/session/index.js';
-import { createUsageCommands } from './commands/usage.js';
-import { createUserCommands } from './commands/user.js';
-import { createWebhookCommands } from './commands/webhook.js';
-import { toCommands, type CliExtension } from './extension.js';
-import {
-  createApiCommand,
-  createDevCommand,
-  createInitCommand,
-  createWorkerCommand,
-} from './local/commands.js';
+import { addAgentCommands } from './commands/agent.js';
+import { ApiCommand } from './commands/api-command.js';
+import { addApprovalCommands } from './commands/approval/index.js';
+import { addAuditCommands } from './commands/audit.js';
+import { addDoctorCommand } from './commands/doctor.js';
+import { addEvalCommands } from './commands/eval.js';
+import { addLocalCommands } from './commands/local.js';
+import { addMcpCommand } from './commands/mcp.js';
+import { addRunCommands } from './commands/run/index.js';
+import { addSessionCommands } from './commands/session.js';
+import { addUsageCommands } from './commands/usage.js';
+import { addUserCommands } from './commands/user.js';
+import { addWebhookCommands } from './commands/webhook.js';
+import { addExtension, type CliExtension } from './extension.js';
 import { OUTPUT_FORMATS } from './output/output.js';
 import { TIME_FORMATS } from './output/shown-text.js';
 import { parseNames, parseText, parseUrl } from './parse-values.js';
@@ -38,8 +34,8 @@ Environment:
 export function createProgram(
   cli: Cli,
   { version, extensions = [] }: { version: string; extensions?: readonly CliExtension[] },
-): Command {
-  const program = new Command('helix-temporal')
+): ApiCommand {
+  const program = new ApiCommand(cli, 'helix-temporal')
     .description('Run AI agents; see, answer and stop their runs.')
     .version(version)
     .addOption(
@@ -71,33 +67,18 @@ export function createProgram(
       },
     })
     .exitOverride();
-  const nouns = [
-    createRunCommands(cli),
-    createApprovalCommands(cli),
-    createSessionCommands(cli),
-    createUserCommands(cli),
-    createWebhookCommands(cli),
-    createAgentCommands(cli),
-    createAuditCommands(cli),
-    createUsageCommands(cli),
-    createEvalCommands(cli),
-    createDoctorCommand(cli),
-    createMcpCommand(cli),
-    createInitCommand(cli),
-    createDevCommand(cli),
-    createApiCommand(cli),
-    createWorkerCommand(cli),
-    ...toCommands(cli, extensions),
-  ];
-  for (const noun of nouns) program.addCommand(noun);
-  adopt(program);
+  addRunCommands(program);
+  addApprovalCommands(program);
+  addSessionCommands(program);
+  addUserCommands(program);
+  addWebhookCommands(program);
+  addAgentCommands(program);
+  addAuditCommands(program);
+  addUsageCommands(program);
+  addEvalCommands(program);
+  addDoctorCommand(program);
+  addMcpCommand(program);
+  addLocalCommands(program);
+  for (const extension of extensions) addExtension(program, extension);
   return program;
-}
-
-/** Copies the settings that `command()` would have inherited from the program. */
-function adopt(parent: Command): void {
-  for (const command of parent.commands) {
-    command.copyInheritedSettings(parent);
-    adopt(command);
-  }
 }

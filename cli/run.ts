@@ -3,13 +3,12 @@ import { MissingPackageError } from '../protocol/optional-package.js';
 import { createApiClient } from './api/client.js';
 import type { Cli } from './cli.js';
 import { withFileOfRecord } from './commands/eval.js';
-import { EXIT, type ExitCode } from './failure.js';
-import { CliFailure } from './failure.js';
+import { CliFailure, EXIT, wrongUsage, type ExitCode } from './failure.js';
 import { parseUrl } from './parse-values.js';
+import type { CliExtension } from './extension.js';
 import { createProgram } from './program.js';
 import { createTerminal, type Terminal } from './terminal.js';
 
-/** Address of a server that `npm start` runs. */
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 /** Executes the command line of a process and sets its exit code. */
@@ -24,6 +23,8 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
     throw error;
   });
   const terminal = createTerminal(process, env);
+  // A secret's file ends with a line break.
+  const token = env['HELIX_TOKEN']?.trim();
   const cli: Cli = {
     terminal,
     env,
@@ -32,7 +33,7 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
       createApiClient({
         ...named,
         url: url ?? readUrl(env['HELIX_URL']),
-        token: readToken(env['HELIX_TOKEN']),
+        token: token === '' ? undefined : token,
         via,
         onWait: (ms) => {
           terminal.note(`The server asks to wait ${String(ms / 1_000)} s.`);
@@ -51,19 +52,7 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
     },
   };
   try {
-    const own = env['EXTENSIONS']?.trim();
-    const extensions = own
-      ? await (
-          await import('../extensions/own-files/index.js')
-        )
-          .loadExtensions(own)
-          .catch((error: unknown) => {
-            throw new CliFailure(
-              error instanceof Error ? error.message : String(error),
-              EXIT.usage,
-            );
-          })
-      : [];
+    const extensions = await loadExtensions(env['EXTENSIONS']?.trim());
     await createProgram(cli, { version, extensions }).parseAsync(withFileOfRecord(process.argv));
   } catch (error) {
     process.exitCode = reportFailure(terminal, error);
@@ -75,7 +64,15 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
   }
 }
 
-/** Resolves when all output is written. */
+/** Loads the extensions of the file that EXTENSIONS names. @throws CliFailure */
+async function loadExtensions(file: string | undefined): Promise<CliExtension[]> {
+  if (!file) return [];
+  const own = await import('../extensions/own-files/index.js');
+  return own.loadExtensions<CliExtension>(file).catch((error: unknown) => {
+    throw wrongUsage(error instanceof Error ? error.message : String(error));
+  });
+}
+
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => {
@@ -84,28 +81,17 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-/** Prints the failure and returns its exit code. */
 function reportFailure(terminal: Terminal, error: unknown): ExitCode {
   if (error instanceof CommanderError) {
     // The parser has printed its error; help and version also end with a `CommanderError`.
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
-  if (error instanceof CliFailure) {
+  if (error instanceof CliFailure || error instanceof MissingPackageError) {
     terminal.note(error.message);
-    return error.exitCode;
-  }
-  if (error instanceof MissingPackageError) {
-    terminal.note(error.message);
-    return EXIT.failed;
+    return error instanceof CliFailure ? error.exitCode : EXIT.failed;
   }
   terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return EXIT.failed;
-}
-
-/** Trims the line break at the end of a secret's file. */
-function readToken(text = ''): string | undefined {
-  const token = text.trim();
-  return token === '' ? undefined : token;
 }
 
 function readUrl(text: string | undefined): string {
@@ -113,6 +99,6 @@ function readUrl(text: string | undefined): string {
   try {
     return parseUrl(text.trim());
   } catch {
-    throw new CliFailure('HELIX_URL must be an address: http://host:port.', EXIT.usage);
+    throw wrongUsage('HELIX_URL must be an address: http://host:port.');
   }
 }

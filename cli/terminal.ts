@@ -8,7 +8,6 @@ type Style = Parameters<typeof styleText>[0];
 
 /** A command's streams. Results go to stdout, everything else to stderr. */
 export interface Terminal {
-  /** Writes a line of the result. */
   print: (text: string) => void;
   /** Writes a line about the work: progress, hints, questions. */
   note: (text: string) => void;
@@ -17,7 +16,6 @@ export interface Terminal {
   isInteractive: boolean;
   /** @returns true for yes */
   ask: (question: string) => Promise<boolean>;
-  /** Reads stdin to its end. */
   readAll: () => Promise<string>;
 }
 

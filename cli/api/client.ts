@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EXIT } from '../failure.js';
-import { CliFailure } from '../failure.js';
+import { CliFailure, EXIT } from '../failure.js';
 import { toRefusal, toUnreachable } from './refusals.js';
 
 type Query = Record<string, string | number | boolean | undefined>;
@@ -29,7 +28,6 @@ export interface ClientOptions {
   token: string | undefined;
   /** The channel that the server records with each act. */
   via: 'cli' | 'mcp';
-  /** Called before a refused request is sent again. */
   onWait?: (ms: number) => void;
   /** Idempotency key of all acts, for repeating a command. Default: a new key for each act. */
   idempotencyKey?: string | undefined;
@@ -87,18 +85,12 @@ export function createApiClient(options: ClientOptions): ApiClient {
     }
   }
 
-  /** Reads the body under the reply's time limit; a server may exit in the middle of it. */
-  async function textOf(response: Response, signal?: AbortSignal): Promise<string> {
-    try {
-      return await response.text();
-    } catch (error) {
-      throw signal?.aborted === true ? error : toUnreachable(url, error);
-    }
-  }
-
   async function json<T>(method: string, path: string, call?: CallOptions): Promise<T> {
     const response = await ask(method, path, call);
-    const text = await textOf(response, call?.signal);
+    const text = await response.text().catch((error: unknown) => {
+      // The server has exited in the middle of the body, or the reply took too long.
+      throw call?.signal?.aborted === true ? error : toUnreachable(url, error);
+    });
     if (text === '') return {} as T;
     try {
       return JSON.parse(text) as T;

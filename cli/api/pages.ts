@@ -1,4 +1,3 @@
-/** Largest page size of the API. */
 const PAGE = 100;
 
 interface Page<T> {

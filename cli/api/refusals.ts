@@ -1,8 +1,6 @@
-import { EXIT, type ExitCode } from '../failure.js';
-import { CliFailure } from '../failure.js';
+import { CliFailure, EXIT, type ExitCode } from '../failure.js';
 import { shownText } from '../output/shown-text.js';
 
-/** Body of a refusal; see `ProblemBody` of the protocol. */
 interface Problem {
   error: string;
   code: string;
@@ -36,7 +34,6 @@ export async function toRefusal(
   return new CliFailure(parts.filter((part) => part !== '').join(' '), exitCodeOf(status), code);
 }
 
-/** Describes a server that does not answer. */
 export function toUnreachable(url: string, error: unknown): CliFailure {
   const code = codeOf(error);
   const reason = REASONS[code] ?? `cannot be reached (${code}).`;

@@ -1,19 +1,19 @@
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
+import type { Overlap, WhenBusy } from '../../protocol/called-runs.js';
 import type {
   OperatorSchedule,
   OperatorScheduleDetail,
   OperatorScheduleReply,
   OperatorSchedules,
 } from '../../protocol/schedules.js';
-import type { Overlap, WhenBusy } from '../../protocol/called-runs.js';
-import type { Cli } from '../cli.js';
 import type { Kind } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
 import { parseDuration, parseText } from '../parse-values.js';
-import { reasonOption, workOf, type GlobalOptions, type ReasonOption } from './options.js';
+import { REASON, type ReasonOption, type Work, type ApiCommand } from './api-command.js';
 
 const PATH = '/api/operator/schedules';
 const toPath = (name: string): string => `${PATH}/${encodeURIComponent(name)}`;
+const NAME = ['<name>', 'of the schedule'] as const;
 
 const OVERLAPS: Overlap[] = ['skip', 'buffer_one', 'cancel_other', 'allow_all'];
 const WHEN_BUSY: WhenBusy[] = ['skip', 'wait', 'abandon'];
@@ -35,60 +35,53 @@ const SCHEDULES: Kind<OperatorSchedule> = {
     'createdAt',
     'next',
   ],
-  columns: [
-    { title: 'SCHEDULE', show: ({ name }) => name },
-    { title: 'AGENT', show: ({ agent }) => agent },
-    { title: 'OWNER', show: ({ owner }) => owner },
-    { title: 'SESSION', show: ({ sessionId }) => sessionId },
-    { title: 'TIMES', show: toTimes },
-    {
-      title: 'PAUSED',
-      show: ({ isPaused, note }) => (isPaused ? (note ?? 'yes') : undefined),
-      style: ({ isPaused }) => (isPaused ? 'yellow' : undefined),
-    },
-    { title: 'NEXT', show: ({ next, isPaused }, shown) => (isPaused ? '-' : shown.time(next[0])) },
-  ],
+  columns: {
+    SCHEDULE: ({ name }) => name,
+    AGENT: ({ agent }) => agent,
+    OWNER: ({ owner }) => owner,
+    SESSION: ({ sessionId }) => sessionId,
+    TIMES: ({ cron, everyMs = 0, timeZone }) =>
+      cron === undefined ? `every ${String(everyMs / 60_000)}m` : `${cron} ${timeZone}`,
+    PAUSED: ({ isPaused, note }) => (isPaused ? (note ?? 'yes') : undefined),
+    NEXT: ({ next, isPaused }, shown) => (isPaused ? '-' : shown.time(next[0])),
+  },
+  styles: { PAUSED: ({ isPaused }) => (isPaused ? 'yellow' : undefined) },
   none: 'No schedules.',
 };
 
-/** `agent schedule`: runs that start at set times. */
-export function createAgentScheduleCommands(cli: Cli): Command {
-  return new Command('schedule')
-    .description('Let runs of agents begin at set times.')
-    .addCommand(createCreateCommand(cli))
-    .addCommand(
-      new Command('list')
-        .description('List schedules by name.')
-        .action(async (_, self: Command) => {
-          const { api, output } = workOf<GlobalOptions>(cli, self);
-          const { schedules } = await api.get<OperatorSchedules>(PATH);
-          await output.list(SCHEDULES, schedules);
-        }),
+const DESCRIBED: Kind<OperatorScheduleDetail> = {
+  ...SCHEDULES,
+  fields: [...SCHEDULES.fields, 'message', 'firings', 'counts'],
+  columns: {
+    ...SCHEDULES.columns,
+    OVERLAP: ({ overlap }) => overlap,
+    'WHEN BUSY': ({ whenBusy }) => whenBusy,
+    FIRED: ({ counts }) => counts.fired,
+    SKIPPED: ({ counts }) => counts.skipped,
+    MISSED: ({ counts }) => counts.missed,
+    MESSAGE: ({ message }) => message,
+  },
+};
+
+/** One line per firing; undefined without any. */
+function toFiringLines({ firings }: OperatorScheduleDetail): string | undefined {
+  if (firings.length === 0) return undefined;
+  return firings
+    .map(({ at, status, code = '', runId = '' }) =>
+      shownText([new Date(at).toISOString(), status, code, runId].filter(Boolean).join('  ')),
     )
-    .addCommand(
-      named(new Command('describe').description('Show a schedule and its newest firings.')).action(
-        async (name: string, _, self: Command) => {
-          const { api, output } = workOf<GlobalOptions>(cli, self);
-          const found = await api.get<OperatorScheduleDetail>(toPath(name));
-          await output.one(DESCRIBED, found, toFiringLines(found));
-        },
-      ),
-    )
-    .addCommand(createActCommand(cli, 'pause'))
-    .addCommand(createActCommand(cli, 'resume'))
-    .addCommand(createActCommand(cli, 'trigger'))
-    .addCommand(
-      named(
-        new Command('delete').description('Delete a schedule; runs that it has begun continue.'),
-      ).action(async (name: string, _, self: Command) => {
-        const { api, output } = workOf<GlobalOptions>(cli, self);
-        const reply = await api.delete<OperatorScheduleReply>(toPath(name));
-        await output.text(reply, () => `${name} is deleted.`);
-      }),
-    );
+    .join('\n');
 }
 
-interface CreateOptions extends GlobalOptions {
+const ACTS = {
+  pause: { description: 'Pause a schedule; runs that it has begun continue.', done: 'is paused.' },
+  resume: {
+    description: 'Resume a schedule; what it has missed is not made up for.',
+    done: 'is not paused.',
+  },
+};
+
+interface CreateOptions {
   cron?: string;
   every?: number;
   timeZone?: string;
@@ -99,26 +92,21 @@ interface CreateOptions extends GlobalOptions {
   paused?: boolean;
 }
 
-function createCreateCommand(cli: Cli): Command {
-  return named(new Command('create'))
+/** `agent schedule`: runs that start at set times. */
+export function addScheduleCommands(agent: ApiCommand): void {
+  const noun = agent.command('schedule').description('Let runs of agents begin at set times.');
+  noun
+    .command('create')
+    .argument(...NAME)
     .summary('create a schedule')
     .description('Create a schedule: each firing sends the text to the agent, as its owner would.')
     .argument('<agent>', 'its name')
     .argument('<text>', 'the message')
-    .addOption(
-      new Option('--cron <times>', 'five fields, or @daily and the like').argParser(parseText),
-    )
-    .addOption(
-      new Option('--every <duration>', 'instead of --cron, from 1m').argParser(parseDuration),
-    )
-    .addOption(new Option('--time-zone <zone>', 'of --cron; default: UTC').argParser(parseText))
-    .addOption(
-      new Option(
-        '--session <session>',
-        'continue this one; default: a new one each time',
-      ).argParser(parseText),
-    )
-    .addOption(new Option('--owner <user>', 'whose runs; default: yours').argParser(parseText))
+    .option('--cron <times>', 'five fields, or @daily and the like', parseText)
+    .option('--every <duration>', 'instead of --cron, from 1m', parseDuration)
+    .option('--time-zone <zone>', 'of --cron; default: UTC', parseText)
+    .option('--session <session>', 'continue this one; default: a new one each time', parseText)
+    .option('--owner <user>', 'whose runs; default: yours', parseText)
     .addOption(
       new Option('--overlap <policy>', 'while its run before is not over; default: skip').choices(
         OVERLAPS,
@@ -131,81 +119,56 @@ function createCreateCommand(cli: Cli): Command {
       ).choices(WHEN_BUSY),
     )
     .option('--paused', 'fires only once it is resumed, or triggered')
-    .action(async (name: string, agent: string, message: string, _, self: Command) => {
-      const { options, api, output } = workOf<CreateOptions>(cli, self);
-      const { cron, every: everyMs, timeZone, session: sessionId, owner } = options;
-      const { overlap, whenBusy, paused: isPaused } = options;
-      const created = await api.post<OperatorSchedule>(PATH, {
-        name,
-        agent,
-        message,
-        cron,
-        everyMs,
-        timeZone,
-        sessionId,
-        owner,
-        overlap,
-        whenBusy,
-        isPaused,
-      });
-      await output.one(SCHEDULES, created);
+    .act(async (work: Work<CreateOptions>, ...named: [string, string, string]) => {
+      const [name, agentName, message] = named;
+      const { cron, every: everyMs, timeZone, session: sessionId, owner } = work.options;
+      const { overlap, whenBusy, paused: isPaused } = work.options;
+      const times = { cron, everyMs, timeZone, isPaused };
+      const runs = { agent: agentName, message, sessionId, owner, overlap, whenBusy };
+      const created = await work.api.post<OperatorSchedule>(PATH, { name, ...times, ...runs });
+      await work.output.one(SCHEDULES, created);
     });
-}
-
-const ACTS = {
-  pause: { description: 'Pause a schedule; runs that it has begun continue.', done: 'is paused.' },
-  resume: {
-    description: 'Resume a schedule; what it has missed is not made up for.',
-    done: 'is not paused.',
-  },
-  trigger: { description: 'Fire a schedule now, also while it is paused.', done: 'fires.' },
-};
-
-function createActCommand(cli: Cli, act: keyof typeof ACTS): Command {
-  const { description, done } = ACTS[act];
-  const command = named(new Command(act).description(description));
-  if (act !== 'trigger') command.addOption(reasonOption());
-  return command.action(async (name: string, _, self: Command) => {
-    const { options, api, output } = workOf<GlobalOptions & ReasonOption>(cli, self);
-    const { reason } = options;
-    const body = act === 'trigger' ? undefined : { reason };
-    const reply = await api.post<OperatorScheduleReply>(`${toPath(name)}/${act}`, body);
-    await output.text(reply, () => `${name} ${done}`);
-  });
-}
-
-function named(command: Command): Command {
-  return command.argument('<name>', 'of the schedule');
-}
-
-const DESCRIBED: Kind<OperatorScheduleDetail> = {
-  fields: [...SCHEDULES.fields, 'message', 'firings', 'counts'],
-  columns: [
-    ...SCHEDULES.columns,
-    { title: 'OVERLAP', show: ({ overlap }) => overlap },
-    { title: 'WHEN BUSY', show: ({ whenBusy }) => whenBusy },
-    { title: 'FIRED', show: ({ counts }) => counts.fired },
-    { title: 'SKIPPED', show: ({ counts }) => counts.skipped },
-    { title: 'MISSED', show: ({ counts }) => counts.missed },
-    { title: 'MESSAGE', show: ({ message }) => message },
-  ],
-  none: SCHEDULES.none,
-};
-
-function toTimes({ cron, everyMs, timeZone }: OperatorSchedule): string {
-  return cron === undefined
-    ? `every ${String((everyMs ?? 0) / MINUTE_MS)}m`
-    : `${cron} ${timeZone}`;
-}
-
-const MINUTE_MS = 60_000;
-
-/** One line per firing; undefined without any. */
-function toFiringLines({ firings }: OperatorScheduleDetail): string | undefined {
-  if (firings.length === 0) return undefined;
-  return firings
-    .map(({ at, status, code = '', runId = '' }) =>
-      shownText([new Date(at).toISOString(), status, code, runId].filter(Boolean).join('  ')),
-    )
-    .join('\n');
+  noun
+    .command('list')
+    .description('List schedules by name.')
+    .act(async ({ api, output }) => {
+      const { schedules } = await api.get<OperatorSchedules>(PATH);
+      await output.list(SCHEDULES, schedules);
+    });
+  noun
+    .command('describe')
+    .description('Show a schedule and its newest firings.')
+    .argument(...NAME)
+    .act(async ({ api, output }, name: string) => {
+      const found = await api.get<OperatorScheduleDetail>(toPath(name));
+      await output.one(DESCRIBED, found, toFiringLines(found));
+    });
+  for (const act of ['pause', 'resume'] as const) {
+    noun
+      .command(act)
+      .description(ACTS[act].description)
+      .argument(...NAME)
+      .option(...REASON)
+      .act(async ({ options, api, output }: Work<ReasonOption>, name: string) => {
+        const body = { reason: options.reason };
+        const reply = await api.post<OperatorScheduleReply>(`${toPath(name)}/${act}`, body);
+        await output.text(reply, () => `${name} ${ACTS[act].done}`);
+      });
+  }
+  noun
+    .command('trigger')
+    .description('Fire a schedule now, also while it is paused.')
+    .argument(...NAME)
+    .act(async ({ api, output }, name: string) => {
+      const reply = await api.post<OperatorScheduleReply>(`${toPath(name)}/trigger`);
+      await output.text(reply, () => `${name} fires.`);
+    });
+  noun
+    .command('delete')
+    .description('Delete a schedule; runs that it has begun continue.')
+    .argument(...NAME)
+    .act(async ({ api, output }, name: string) => {
+      const reply = await api.delete<OperatorScheduleReply>(toPath(name));
+      await output.text(reply, () => `${name} is deleted.`);
+    });
 }

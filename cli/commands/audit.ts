@@ -1,4 +1,3 @@
-import { Command, Option } from 'commander';
 import type {
   AuditEntryReply,
   AuditReply,
@@ -7,12 +6,14 @@ import type {
 } from '../../protocol/audit.js';
 import { describeFault, describeRequest } from '../../protocol/audit-fault.js';
 import { readPages } from '../api/pages.js';
-import type { Cli } from '../cli.js';
 import { EXIT } from '../failure.js';
 import type { Kind } from '../output/output.js';
 import { shownJsonText } from '../output/shown-text.js';
 import { parseSince, parseText } from '../parse-values.js';
-import { limitOption, noteMore, workOf, type GlobalOptions, type ListOptions } from './options.js';
+import { LIMIT, noteMore, type ListOptions, type Work, type ApiCommand } from './api-command.js';
+
+const PATH = '/api/operator/audit';
+const SINCE = ['--since <time>', 'of this time or later: 24h, or a date', parseSince] as const;
 
 const ENTRIES: Kind<AuditEntryReply> = {
   fields: [
@@ -32,50 +33,45 @@ const ENTRIES: Kind<AuditEntryReply> = {
     'reasonHash',
     'detail',
   ],
-  columns: [
-    { title: 'N', show: ({ n }) => n },
-    { title: 'AT', show: ({ at }, shown) => shown.time(at) },
-    { title: 'ACTOR', show: ({ name, actor }) => name ?? actor },
-    { title: 'VIA', show: ({ via }) => via },
-    { title: 'ACTION', show: ({ action }) => action },
-    { title: 'TARGET', show: ({ target }) => toTarget(target) },
-    { title: 'OUTCOME', show: ({ outcome }) => outcome },
-  ],
+  columns: {
+    N: ({ n }) => n,
+    AT: ({ at }, shown) => shown.time(at),
+    ACTOR: ({ name, actor }) => name ?? actor,
+    VIA: ({ via }) => via,
+    ACTION: ({ action: act }) => act,
+    TARGET: ({ target }) => toTarget(target),
+    OUTCOME: ({ outcome }) => outcome,
+  },
   none: 'No entries.',
 };
 
-interface AuditOptions extends ListOptions {
+interface SinceOption {
   since?: (now: number) => string;
+}
+
+interface AuditOptions extends ListOptions, SinceOption {
   action?: string;
   actor?: string;
 }
 
 /** `audit`: the recorded acts of people. */
-export function createAuditCommands(cli: Cli): Command {
-  return new Command('audit')
-    .description('See, export and verify the audit trail.')
-    .addCommand(createListCommand(cli))
-    .addCommand(createExportCommand(cli))
-    .addCommand(createVerifyCommand(cli))
-    .addCommand(createOpenCommand(cli));
-}
-
-function createListCommand(cli: Cli): Command {
-  return new Command('list')
+export function addAuditCommands(program: ApiCommand): void {
+  const { cli } = program;
+  const noun = program.command('audit').description('See, export and verify the audit trail.');
+  noun
+    .command('list')
     .description('List entries of the audit trail, newest first.')
-    .option('--since <time>', 'of this time or later: 24h, or a date', parseSince)
+    .option(...SINCE)
     .option('--action <action>', 'only this action, such as approve', parseText)
-    .addOption(new Option('--actor <user>', 'only this person').argParser(parseText))
-    .addOption(limitOption())
-    .action(async (_, self: Command) => {
-      const { options, api, output } = workOf<AuditOptions>(cli, self);
-      const { limit, since, action, actor } = options;
-      const filter = { since: since?.(cli.now()), action, actor };
+    .option('--actor <user>', 'only this person', parseText)
+    .option(...LIMIT)
+    .act(async ({ options, api, output }: Work<AuditOptions>) => {
+      const { limit, since, action: act, actor } = options;
+      const filter = { since: since?.(cli.now()), action: act, actor };
       const entries = readPages(
         async (page) => {
           const query = { ...filter, ...page };
-          const reply = await api.get<AuditReply>('/api/operator/audit', { query });
-          const { entries, cursor, requests = [] } = reply;
+          const { entries, cursor, requests = [] } = await api.get<AuditReply>(PATH, { query });
           for (const request of requests) cli.terminal.note(describeRequest(request));
           return { items: entries, cursor };
         },
@@ -84,27 +80,21 @@ function createListCommand(cli: Cli): Command {
       );
       await output.list(ENTRIES, entries);
     });
-}
-
-function createExportCommand(cli: Cli): Command {
-  return new Command('export')
+  noun
+    .command('export')
     .description('Print the audit trail as JSON lines, newest first. The trail records it.')
-    .option('--since <time>', 'of this time or later: 24h, or a date', parseSince)
-    .action(async (_, self: Command) => {
-      const { options, api } = workOf<GlobalOptions & Pick<AuditOptions, 'since'>>(cli, self);
+    .option(...SINCE)
+    .act(async ({ options, api }: Work<SinceOption>) => {
       const query = { since: options.since?.(cli.now()) };
-      for await (const line of api.lines('/api/operator/audit/export', { query })) {
+      for await (const line of api.lines(`${PATH}/export`, { query })) {
         cli.terminal.print(shownJsonText(line));
       }
     });
-}
-
-function createVerifyCommand(cli: Cli): Command {
-  return new Command('verify')
+  noun
+    .command('verify')
     .description('Check that the audit trail is as it was written. Exits with 1 if it is not.')
-    .action(async (_, self: Command) => {
-      const { api, output } = workOf<GlobalOptions>(cli, self);
-      const verdict = await api.get<AuditVerdictReply>('/api/operator/audit/verify');
+    .act(async ({ api, output }) => {
+      const verdict = await api.get<AuditVerdictReply>(`${PATH}/verify`);
       const { ok, entries, signed, fault } = verdict;
       await output.text(verdict, () =>
         fault === undefined
@@ -113,15 +103,12 @@ function createVerifyCommand(cli: Cli): Command {
       );
       cli.exitWith(ok ? EXIT.done : EXIT.failed);
     });
-}
-
-function createOpenCommand(cli: Cli): Command {
-  return new Command('open')
+  noun
+    .command('open')
     .description('Open the name of a person who was erased. It takes two operators within a day.')
     .argument('<pseudonym>', 'actor of an entry that is sealed', parseText)
-    .action(async (pseudonym: string, _: object, self: Command) => {
-      const { api, output } = workOf<GlobalOptions>(cli, self);
-      const path = `/api/operator/audit/names/${encodeURIComponent(pseudonym)}`;
+    .act(async ({ api, output }, pseudonym: string) => {
+      const path = `${PATH}/names/${encodeURIComponent(pseudonym)}`;
       const opened = await api.post<SealedName>(path);
       await output.text(opened, () => opened.name);
     });

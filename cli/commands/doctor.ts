@@ -1,14 +1,8 @@
-import { Command } from 'commander';
 import type { Cli } from '../cli.js';
 import type { Verdict } from '../doctor/verdict.js';
 import { EXIT } from '../failure.js';
-import { createOutput, type OutputOptions } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
-
-interface DoctorOptions extends OutputOptions {
-  url?: string;
-  enginesOnly?: boolean;
-}
+import type { ApiCommand, Work } from './api-command.js';
 
 const SIGNS = {
   ok: ['green', '✓'],
@@ -18,26 +12,22 @@ const SIGNS = {
 } as const;
 
 /** `doctor`: checks the engines with the settings of API and workers, without the API. */
-export function createDoctorCommand(cli: Cli): Command {
-  return new Command('doctor')
+export function addDoctorCommand(program: ApiCommand): void {
+  const { cli } = program;
+  program
+    .command('doctor')
     .summary('check engines and settings')
     .description(
       'Checks Node, Redis, Temporal, clocks, keys and the model, by the same environment as API and\n' +
         'workers (REDIS_URL, TEMPORAL_…, TASK_QUEUE, MODEL). Exits with 1 if something is wrong.',
     )
     .option('--engines-only', 'before API and workers have been started')
-    .action(async (_, command: Command) => {
-      const options = command.optsWithGlobals<DoctorOptions>();
+    .act(async ({ options, api, output }: Work<{ enginesOnly?: boolean }>) => {
       const { examine } = await import('../doctor/examine.js');
-      const checks = await examine({
-        env: cli.env,
-        url: cli.connect(options).url,
-        nodeVersion: process.versions.node,
-        enginesOnly: options.enginesOnly ?? false,
-        now: cli.now,
-      });
+      const { enginesOnly = false } = options;
+      const checks = await examine({ env: cli.env, url: api.url, enginesOnly, now: cli.now });
       const isWell = checks.every(({ level }) => level !== 'fail');
-      await createOutput(cli, options).text({ verdict: isWell ? 'ok' : 'fail', checks }, () =>
+      await output.text({ verdict: isWell ? 'ok' : 'fail', checks }, () =>
         checks.map((check) => toLines(cli, check)).join('\n'),
       );
       cli.exitWith(isWell ? EXIT.done : EXIT.failed);

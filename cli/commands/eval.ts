@@ -1,14 +1,13 @@
-import { Command } from 'commander';
 import type { CaseReport, LaneReport } from '../../testing/eval/index.js';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../failure.js';
-import { createOutput, OUTPUT_FORMATS } from '../output/output.js';
+import { OUTPUT_FORMATS } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
 import { parseNames } from '../parse-values.js';
-import { workOf, type GlobalOptions } from './options.js';
-import { readSession } from './session/index.js';
+import type { ApiCommand, Work } from './api-command.js';
+import { readSession } from './session.js';
 
-interface RunFlags extends GlobalOptions {
+interface RunFlags {
   agents?: string;
   model?: string;
   baseline?: string | true;
@@ -33,30 +32,25 @@ export function withFileOfRecord(argv: readonly string[]): string[] {
 }
 
 /** `eval`: runs recorded conversations against the current agents. */
-export function createEvalCommands(cli: Cli): Command {
-  const noun = new Command('eval').description(
-    'Record conversations, and run agents on them again.',
-  );
-  return noun.addCommand(createRecordCommand(cli)).addCommand(createRunCommand(cli));
-}
-
-function createRecordCommand(cli: Cli): Command {
-  return new Command('record')
+export function addEvalCommands(program: ApiCommand): void {
+  const { cli } = program;
+  const noun = program
+    .command('eval')
+    .description('Record conversations, and run agents on them again.');
+  noun
+    .command('record')
     .description('Freeze a conversation as a case: messages, calls, results and decisions.')
     .argument('<session>', 'id of the conversation')
     .option('--out <file>', 'where it is written, also -o; default: it is printed')
-    .action(async (id: string, { out }: { out?: string }, self: Command) => {
-      const { api } = workOf<GlobalOptions>(cli, self);
+    .act(async ({ options: { out }, api }: Work<{ out?: string }>, id: string) => {
       const session = await readSession(api, id, { hidden: true });
       const { record } = await import('../eval/record.js');
       const text = await record({ name: id, session, file: out, now: cli.now() });
       if (out === undefined) cli.terminal.print(text.trimEnd());
       else cli.terminal.note(`${id} is in ${out}. Look at it before you share it.`);
     });
-}
-
-function createRunCommand(cli: Cli): Command {
-  return new Command('run')
+  noun
+    .command('run')
     .summary('run the current agents on recorded cases')
     .description(
       'Runs the current agents on recorded cases, in memory. Tools, approvals and client tools give what\n' +
@@ -69,13 +63,12 @@ function createRunCommand(cli: Cli): Command {
     .option('--live <tools>', 'execute these for real where a call was not recorded', parseNames)
     .option('--fail-on <differences>', 'what fails a case; default: drift,status,tools', parseNames)
     .option('--junit <file>', 'write the outcome as XML of JUnit')
-    .action(async (path: string, _, self: Command) => {
-      const { live = [], ...options } = self.optsWithGlobals<RunFlags>();
+    .act(async ({ options, output }: Work<RunFlags>, path: string) => {
       cli.endWithCommand();
       const { runCases } = await import('../eval/run-cases.js');
-      const reports = await runCases({ ...options, path, live, env: cli.env });
+      const reports = await runCases({ ...options, path, env: cli.env });
       const passed = reports.every((report) => report.passed);
-      await createOutput(cli, options).text({ passed, cases: reports }, () =>
+      await output.text({ passed, cases: reports }, () =>
         reports.map((report) => toLines(cli, report)).join('\n'),
       );
       cli.exitWith(passed ? EXIT.done : EXIT.failed);

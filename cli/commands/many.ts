@@ -2,43 +2,36 @@ import type { Command } from 'commander';
 import { actOnEach, isNothingToDo } from '../../protocol/act-on-each.js';
 import type { ApiClient } from '../api/client.js';
 import type { Cli } from '../cli.js';
-import { confirm } from '../terminal.js';
-import { EXIT } from '../failure.js';
-import { CliFailure } from '../failure.js';
+import { CliFailure, EXIT } from '../failure.js';
 import type { Kind } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
-import { yesOption, type Work } from './options.js';
+import { confirm } from '../terminal.js';
+import { YES, type ConsentOptions, type Work } from './api-command.js';
 
-/** Result of an act on a run or call. */
 interface Outcome {
   runId: string;
   toolCallId?: string | undefined;
   outcome: string;
-  /** The server's error code, if it refused. */
   code?: string;
 }
 
 const OUTCOMES: Kind<Outcome> = {
   fields: ['runId', 'toolCallId', 'outcome', 'code'],
-  columns: [
-    { title: 'RUN', show: ({ runId }) => runId },
-    { title: 'CALL', show: ({ toolCallId }) => toolCallId },
-    {
-      title: 'OUTCOME',
-      show: ({ outcome }) => outcome,
-      style: ({ code }) => (code === undefined ? undefined : 'red'),
-    },
-  ],
+  columns: {
+    RUN: ({ runId }) => runId,
+    CALL: ({ toolCallId }) => toolCallId,
+    OUTCOME: ({ outcome }) => outcome,
+  },
+  styles: { OUTCOME: ({ code }) => (code === undefined ? undefined : 'red') },
   none: 'No run matches.',
 };
 
-export interface ManyOptions {
-  yes?: boolean;
+export interface ManyOptions extends ConsentOptions {
   dryRun?: boolean;
 }
 
-export function addManyOptions(command: Command): Command {
-  return command.addOption(yesOption()).option('--dry-run', 'only print which they would be');
+export function addManyOptions<C extends Command>(command: C): C {
+  return command.option(...YES).option('--dry-run', 'only print which they would be');
 }
 
 /** A run or a call, and the request that acts on it. */
@@ -49,28 +42,25 @@ export interface Target {
   body: object;
 }
 
+interface Found<T> {
+  act: string;
+  kind: Kind<T>;
+  found: readonly T[];
+  toTarget: (item: T) => Target;
+}
+
 /** Lists the items that a filter found, asks for confirmation, and sends a request for each. */
 export async function actOnFound<T extends object>(
   cli: Cli,
   work: Work<ManyOptions>,
-  {
-    act,
-    kind,
-    found,
-    toTarget,
-  }: {
-    act: string;
-    kind: Kind<T>;
-    found: readonly T[];
-    toTarget: (item: T) => Target;
-  },
+  { act, kind, found, toTarget }: Found<T>,
 ): Promise<void> {
   const { output, options } = work;
   if (options.dryRun === true || found.length === 0) {
     await output.list(kind, found);
     return;
   }
-  if (options.yes !== true) cli.terminal.note(await output.draw(kind, found));
+  if (options.yes !== true) cli.terminal.note(output.draw(kind, found));
   await confirm(cli.terminal, `${act} ${String(found.length)}?`, options);
   await actOnAll(cli, work, found.map(toTarget), { isFound: true });
 }
@@ -84,7 +74,7 @@ export async function actOnFound<T extends object>(
  */
 export async function actOnAll(
   cli: Cli,
-  { api, output }: Work<object>,
+  { api, output }: Work,
   targets: readonly Target[],
   { isFound = false }: { isFound?: boolean } = {},
 ): Promise<void> {
@@ -113,10 +103,8 @@ export async function actOnAll(
     return outcome;
   }
 
-  await output.list(
-    OUTCOMES,
-    actOnEach(targets, perform, () => isOver),
-  );
+  const outcomes = actOnEach(targets, perform, () => isOver);
+  await output.list(OUTCOMES, outcomes);
   if (isInterrupted) cli.exitWith(EXIT.interrupted);
   if (targets.length === 1) return;
   const { done, skipped, refused } = sums;
@@ -134,9 +122,8 @@ async function send(
   const named = { runId, ...(toolCallId !== undefined && { toolCallId }) };
   try {
     const reply = await api.post<{ result?: string; runId?: string }>(path, body);
-    return {
-      outcome: { ...named, outcome: reply.result ?? `continues as ${reply.runId ?? runId}` },
-    };
+    const outcome = reply.result ?? `continues as ${reply.runId ?? runId}`;
+    return { outcome: { ...named, outcome } };
   } catch (error) {
     if (!(error instanceof CliFailure)) throw error;
     const { code = error.exitCode === EXIT.unavailable ? 'unavailable' : 'unknown' } = error;

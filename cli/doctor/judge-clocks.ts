@@ -21,28 +21,24 @@ export function judgeClocks({ redis, temporal }: Clocks): Verdict[] {
   ];
   if (offsets.length === 0) return [];
   const off = offsets.filter(({ ms, slack }) => Math.abs(ms) - slack > NOTICED_MS);
-  const names = ['This machine', ...offsets.map(({ name }) => name)];
-  const [first] = off;
-  if (first === undefined)
-    return [clocks.ok(`${names.join(', ').replace(/, (\w+)$/, ' and $1')} agree.`)];
+  if (off.length === 0) {
+    const names = ['This machine', ...offsets.map(({ name }) => name)].join(', ');
+    return [clocks.ok(`${names.replace(/, (\w+)$/, ' and $1')} agree.`)];
+  }
   const level = off.some(({ ms }) => Math.abs(ms) > WRONG_MS) ? 'fail' : 'warn';
-  const isHere = off.length === offsets.length && off.length > 1 && isSameSide(off);
-  const finding = off
-    .map(
-      ({ name, ms }) => `${name} is ${shownDuration(Math.abs(ms))} ${ms > 0 ? 'ahead' : 'behind'}`,
-    )
-    .join(', ');
+  const differences = off.map(({ name, ms }) => {
+    const side = ms > 0 ? 'ahead' : 'behind';
+    return `${name} is ${shownDuration(Math.abs(ms))} ${side}`;
+  });
+  const isOneSided = off.every(({ ms }) => ms > 0) || off.every(({ ms }) => ms < 0);
+  const servers = `the servers of ${off.map(({ name }) => name).join(' and ')}`;
+  const isHere = off.length > 1 && isOneSided;
+  // If only one engine could be compared, either machine may be wrong.
+  const doubted = offsets.length === 1 ? `this machine and ${servers}` : servers;
   return [
     clocks[level](
-      `${finding} of this machine: deadlines and sign-ins end at the wrong time.`,
-      `Turn on NTP (timedatectl set-ntp true) ${
-        isHere
-          ? 'on this machine'
-          : where(
-              off.map(({ name }) => name),
-              offsets.length,
-            )
-      }.`,
+      `${differences.join(', ')} of this machine: deadlines and sign-ins end at the wrong time.`,
+      `Turn on NTP (timedatectl set-ntp true) on ${isHere ? 'this machine' : doubted}.`,
     ),
   ];
 }
@@ -50,14 +46,4 @@ export function judgeClocks({ redis, temporal }: Clocks): Verdict[] {
 /** Returns the estimated offset; the true one lies within `slack` of `ms`. */
 function offsetOf({ at, askedAt, repliedAt }: ClockReading): { ms: number; slack: number } {
   return { ms: Math.round(at - (askedAt + repliedAt) / 2), slack: (repliedAt - askedAt) / 2 };
-}
-
-function isSameSide(off: { ms: number }[]): boolean {
-  return off.every(({ ms }) => ms > 0) || off.every(({ ms }) => ms < 0);
-}
-
-/** Names both machines if only one engine could be compared, as either may be wrong. */
-function where(names: string[], compared: number): string {
-  const servers = `the servers of ${names.join(' and ')}`;
-  return compared === 1 ? `on this machine and ${servers}` : `on ${servers}`;
 }

@@ -2,13 +2,11 @@ import { RIGHTS_FIX, toRedisFault, type RedisFacts } from '../../store/redis/ins
 import type { ServerInfo } from '../../store/redis/inspect-redis.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
-/** Facts about Redis, or the reason why none were read. */
 export type RedisLook = { address: string } & ({ facts: RedisFacts } | { reason: string });
 
 const OLDEST_MAJOR = 7;
 const FULL = 0.9;
 
-/** Applies fixed rules to the facts. */
 export function judgeRedis(look: RedisLook): Verdict[] {
   const redis = verdictsOn('redis');
   if ('reason' in look) {

@@ -10,13 +10,11 @@ import { POLL_MS } from '../../runs/workers.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
-/** Facts about Temporal, with the settings used. */
 export interface TemporalLook {
   address: string;
   namespace: string;
   taskQueue: string;
   facts: Finding<TemporalFacts>;
-  /** Key ids in TEMPORAL_CODEC_KEYS. */
   keyIds: readonly string[];
   /** False skips findings that are normal before the first worker starts. */
   expectsWorker: boolean;
@@ -26,7 +24,6 @@ export interface TemporalLook {
 
 const INDEXED = { KEYWORD: 'Keyword', INT: 'Int' } as const;
 
-/** Applies fixed rules to the facts. */
 export function judgeTemporal(look: TemporalLook): Verdict[] {
   const { address, facts } = look;
   const temporal = verdictsOn('temporal');

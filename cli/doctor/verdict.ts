@@ -1,18 +1,14 @@
 /** Severity; `fail` means that the product does not work or may lose data. */
 export type Level = 'ok' | 'note' | 'warn' | 'fail';
 
-/** A finding of `doctor` about one part. */
 export interface Verdict {
   /** Name of the check, such as `redis persistence`. */
   check: string;
   level: Level;
-  /** A full sentence. */
   finding: string;
-  /** Remedy; names the setting. */
   fix?: string;
 }
 
-/** Creates verdicts about one part. */
 export function verdictsOn(
   check: string,
 ): Record<Level, (finding: string, fix?: string) => Verdict> {

@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import type { RunStatus } from '../../protocol/run.js';
-import { toCase, type RecordedMessage } from '../../testing/eval/index.js';
+import { toCase } from '../../testing/eval/index.js';
+import type { Session } from '../commands/session.js';
 import { wrongUsage } from '../failure.js';
 
 export interface RecordOptions {
   name: string;
-  session: { agent: string; run: { status: RunStatus }; messages: unknown[] };
-  /** File to write; undefined means that the text is only returned. */
+  session: Session;
   file: string | undefined;
   now: number;
 }
@@ -16,13 +15,7 @@ export async function record({ name, session, file, now }: RecordOptions): Promi
   const { agent, run, messages } = session;
   let text: string;
   try {
-    const frozen = toCase({
-      name,
-      agent,
-      status: run.status,
-      now: new Date(now),
-      messages: messages as RecordedMessage[],
-    });
+    const frozen = toCase({ name, agent, status: run.status, now: new Date(now), messages });
     text = `${JSON.stringify(frozen, null, 2)}\n`;
   } catch (error) {
     throw wrongUsage(`${name}: ${error instanceof Error ? error.message : String(error)}.`);

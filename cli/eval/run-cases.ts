@@ -16,25 +16,20 @@ import {
 import { wrongUsage } from '../failure.js';
 
 export interface RunOptions {
-  /** A folder of cases, or one case. */
   path: string;
   agents?: string | undefined;
   /** True means the same agents with their own models. */
   baseline?: string | true | undefined;
   model?: string | undefined;
-  live: readonly string[];
+  live?: readonly string[] | undefined;
   failOn?: readonly string[] | undefined;
   junit?: string | undefined;
   env: Record<string, string | undefined>;
 }
 
-/**
- * Runs the cases one after the other.
- *
- * @throws CliFailure for invalid input, before any case runs
- */
+/** Runs the cases one after the other. @throws CliFailure for invalid input, before any case runs */
 export async function runCases(options: RunOptions): Promise<CaseReport[]> {
-  const { baseline, live, failOn = FAIL_ON, junit, env } = options;
+  const { baseline, live = [], failOn = FAIL_ON, junit, env } = options;
   const cases = await readCases(options.path);
   const agents = await loadAgents(options.agents ?? env['AGENTS'] ?? 'agents.ts', env);
   checkLive(live, agents);

@@ -17,7 +17,7 @@ export async function serveMcp({ api, allowWrites, version }: ServeOptions): Pro
   for (const tool of toolsFor({ allowWrites })) {
     const { name, description, input, isWrite } = tool;
     const annotations = { readOnlyHint: !isWrite, destructiveHint: isWrite, openWorldHint: false };
-    const config = { description, inputSchema: input.shape, annotations };
+    const config = { description, inputSchema: input, annotations };
     server.registerTool(name, config, (given: unknown) => callTool(api, tool, given));
   }
   const transport = new StdioServerTransport();

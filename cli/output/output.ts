@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { wrongUsage } from '../failure.js';
 import type { Terminal } from '../terminal.js';
 import { shownJson, shownText, shownTime, type TimeFormat } from './shown-text.js';
@@ -5,7 +6,6 @@ import { shownJson, shownText, shownTime, type TimeFormat } from './shown-text.j
 /** `text` is the `temporal` command line's name for a table. */
 export const OUTPUT_FORMATS = ['table', 'text', 'json', 'jsonl', 'csv', 'none'] as const;
 
-/** Global output options. */
 export interface OutputOptions {
   output: (typeof OUTPUT_FORMATS)[number];
   /** Fields named by `--json`, which overrides `output`. */
@@ -13,33 +13,23 @@ export interface OutputOptions {
   timeFormat: TimeFormat;
 }
 
-/** Display of one kind of item. */
 export interface Kind<T> {
   /** Fields that `--json` accepts. */
   fields: readonly (keyof T & string)[];
-  columns: readonly Column<T>[];
+  columns: Record<string, (item: T, shown: Shown) => string | number | undefined>;
+  styles?: Record<string, (item: T) => Style | undefined>;
   /** Text shown instead of an empty table. */
   none: string;
 }
 
-export interface Column<T> {
-  title: string;
-  show: (item: T, shown: Shown) => string | number | undefined;
-  style?: (item: T) => Style | undefined;
-}
-
 type Style = Parameters<Terminal['style']>[0];
 
-/** Formatters for table cells. */
 export interface Shown {
   time: (at: number | undefined) => string;
 }
 
 export interface Output {
-  /**
-   * Prints a list; `jsonl` prints each line as it is read.
-   * @throws CliFailure for an unknown field
-   */
+  /** Prints a list; `jsonl` prints each line as it is read. @throws CliFailure for an unknown field */
   list: <T extends object>(kind: Kind<T>, items: AsyncIterable<T> | Iterable<T>) => Promise<void>;
   /**
    * Prints one item: its columns below each other; a table is followed by `below`.
@@ -48,9 +38,8 @@ export interface Output {
    */
   one: <T extends object>(kind: Kind<T>, item: T, below?: string) => Promise<void>;
   /** Prints a value that has a text form of its own. */
-  text: (value: object, text: () => string | Promise<string>) => Promise<void>;
-  /** Returns the table of a list. */
-  draw: <T>(kind: Kind<T>, items: readonly T[]) => Promise<string>;
+  text: (value: object, text: () => string) => Promise<void>;
+  draw: <T>(kind: Kind<T>, items: readonly T[]) => string;
 }
 
 /** @param now ms since the epoch, for times in tables */
@@ -63,16 +52,16 @@ export function createOutput(
   const format = json !== undefined && chosen === 'table' ? 'json' : chosen;
   const shown: Shown = { time: (at) => shownTime(at, timeFormat, now()) };
 
-  function cellsOf<T>({ columns }: Kind<T>, item: T): string[] {
-    return columns.map(({ show, style: styleOf }) => {
+  function cellsOf<T>({ columns, styles = {} }: Kind<T>, item: T): string[] {
+    return Object.entries(columns).map(([title, show]) => {
       const text = shownText(String(show(item, shown) ?? '-'));
-      const style = styleOf?.(item);
+      const style = styles[title]?.(item);
       return style === undefined ? text : terminal.style(style, text);
     });
   }
 
   const titlesOf = <T>({ columns }: Kind<T>): string[] =>
-    columns.map(({ title }) => terminal.style('bold', title));
+    Object.keys(columns).map((title) => terminal.style('bold', title));
 
   function printJson(value: unknown): void {
     if (format === 'json') terminal.print(shownJson(value, 2));
@@ -85,11 +74,8 @@ export function createOutput(
     for (const item of items) terminal.print(csvLine(names.map((name) => item[name])));
   }
 
-  const draw: Output['draw'] = async (kind, items) => {
-    const { drawTable } = await import('./draw-table.js');
-    const rows = items.map((item) => cellsOf(kind, item));
-    return drawTable(titlesOf(kind), rows);
-  };
+  const draw: Output['draw'] = (kind, items) =>
+    drawTable([titlesOf(kind), ...items.map((item) => cellsOf(kind, item))]);
 
   return {
     draw,
@@ -107,28 +93,21 @@ export function createOutput(
       if (format === 'csv') printCsv(kind, all.map(picked));
       if (format !== 'table') return;
       if (all.length === 0) terminal.note(kind.none);
-      else terminal.print(await draw(kind, all));
+      else terminal.print(draw(kind, all));
     },
     one: async (kind, item, below) => {
       const picked = picker(kind, json)(item);
       printJson(picked);
       if (format === 'csv') printCsv(kind, [picked]);
       if (format !== 'table') return;
-      const { drawTable } = await import('./draw-table.js');
-      const titles = titlesOf(kind);
       const cells = cellsOf(kind, item);
-      terminal.print(
-        drawTable(
-          undefined,
-          titles.map((title, n) => [title, cells[n] ?? '']),
-        ),
-      );
+      terminal.print(drawTable(titlesOf(kind).map((title, n) => [title, cells[n] ?? ''])));
       if (below !== undefined) terminal.print(below);
     },
     text: async (value, text) => {
       if (format === 'csv') throw wrongUsage('This has no rows for csv; json has it all.');
       printJson(value);
-      if (format === 'table') terminal.print(await text());
+      if (format === 'table') terminal.print(text());
     },
   };
 }
@@ -164,4 +143,25 @@ function toCell(value: unknown): string {
   const shown = shownText(typeof value === 'string' ? value : JSON.stringify(value));
   const text = FORMULA.test(shown) ? `'${shown}` : shown;
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Characters that take two columns in a terminal. */
+const WIDE =
+  /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{Emoji_Presentation}\uff01-\uff60]/gu;
+/** Zero-width characters: marks, joiners and variation selectors. */
+const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/gu;
+
+/** Aligns rows in columns two spaces apart, for people and for `awk`; cells may contain colours. */
+export function drawTable(rows: readonly string[][]): string {
+  const widths: number[] = [];
+  for (const [at, cell] of rows.flatMap((row) => [...row.entries()])) {
+    widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+  }
+  const pad = (cell: string, at: number) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell));
+  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+function widthOf(cell: string): number {
+  const text = stripVTControlCharacters(cell).replace(NARROW, '');
+  return Array.from(text).length + (text.match(WIDE)?.length ?? 0);
 }

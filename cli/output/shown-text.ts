@@ -16,7 +16,6 @@ export function shownJson(value: unknown, indent?: number): string {
   return shownJsonText(json ?? 'null');
 }
 
-/** Escapes JSON text in the same way. */
 export function shownJsonText(json: string): string {
   // Line breaks here stand between values, as JSON escapes those inside strings.
   return json.replace(OBEYED, (character) => (character === '\n' ? character : escape(character)));
@@ -42,11 +41,7 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/**
- * Formats a time for a table.
- *
- * @param at ms since the epoch; undefined is shown as `-`
- */
+/** Formats a time for a table. @param at ms since the epoch; undefined is shown as `-` */
 export function shownTime(at: number | undefined, format: TimeFormat, now: number): string {
   if (at === undefined) return '-';
   if (format === 'raw') return String(at);

@@ -1,7 +1,5 @@
-import type { ApiClient } from '../../cli/api/client.js';
-import type { Cli } from '../../cli/cli.js';
-import { createProgram } from '../../cli/program.js';
 import { OperatorScheduleBody } from '../../protocol/schedules.js';
+import { runCli } from './fake-cli.js';
 
 const SCHEDULE = {
   name: 'daily',
@@ -23,30 +21,18 @@ const FOUND = { ...SCHEDULE, message: 'hi', counts: { fired: 7, skipped: 0, miss
 /** Runs the command; returns its requests and its output. */
 async function runAgent(...args: string[]): Promise<{ asked: unknown[][]; printed: string }> {
   const asked: unknown[][] = [];
-  const printed: string[] = [];
   const answer =
-    (method: string) =>
+    (method: string, reply: object) =>
     (...call: unknown[]): Promise<unknown> => {
       asked.push([method, ...call]);
-      if (method === 'get') return Promise.resolve({ ...FOUND, firings: [FIRING] });
-      return Promise.resolve(
-        method === 'post' ? { ...SCHEDULE, result: 'paused', runId: 'r1' } : {},
-      );
+      return Promise.resolve(reply);
     };
-  const api = { get: answer('get'), post: answer('post'), delete: answer('delete') };
-  const cli = {
-    env: {},
-    now: () => 0,
-    connect: () => api as unknown as ApiClient,
-    terminal: {
-      print: (text: string) => printed.push(text),
-      note: () => undefined,
-      style: (_: string, text: string) => text,
-    },
-  } as unknown as Cli;
-  const program = createProgram(cli, { version: '0' });
-  await program.parseAsync(['agent', ...args], { from: 'user' });
-  return { asked, printed: printed.join('\n') };
+  const { printed } = await runCli(['agent', ...args], {
+    get: answer('get', { ...FOUND, firings: [FIRING] }),
+    post: answer('post', { ...SCHEDULE, result: 'paused', runId: 'r1' }),
+    delete: answer('delete', {}),
+  });
+  return { asked, printed };
 }
 
 const run = (...args: string[]): ReturnType<typeof runAgent> => runAgent('schedule', ...args);

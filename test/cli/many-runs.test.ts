@@ -1,42 +1,27 @@
 import type { ApiClient } from '../../cli/api/client.js';
-import type { Cli } from '../../cli/cli.js';
 import { restOf, watchStates } from '../../cli/commands/run/follow.js';
 import { CliFailure, EXIT } from '../../cli/failure.js';
-import { createProgram } from '../../cli/program.js';
 import { RUN_STATUSES } from '../../protocol/run.js';
+import { runCli, type FakeApi } from './fake-cli.js';
 
 /** The handler of Ctrl-C. */
 let interrupt: (() => void) | undefined;
 
 const away = (): CliFailure => new CliFailure('It is away.', EXIT.unavailable);
 
-/** Runs the command line against an API that gives these answers. */
-async function run(
-  args: string[],
-  post: (path: string, body: object) => Promise<unknown>,
-  get?: (path: string, call?: { query: { status?: string } }) => Promise<unknown>,
-  remove?: () => Promise<unknown>,
-) {
-  const printed: string[] = [];
-  const noted: string[] = [];
-  let exitCode: number = EXIT.done;
-  const cli = {
-    env: {},
-    now: () => 0,
-    connect: () => ({ post, get, delete: remove }) as unknown as ApiClient,
-    exitWith: (code: number) => (exitCode = code),
-    takeInterrupts: (stop?: () => void) => (interrupt = stop),
-    terminal: {
-      print: (text: string) => printed.push(text),
-      note: (text: string) => noted.push(text),
-    },
-  } as unknown as Cli;
-  await createProgram(cli, { version: '0' }).parseAsync(args, { from: 'user' });
-  return { outcomes: JSON.parse(printed.join('\n')) as object[], noted, exitCode };
+/** Runs a command with output as JSON. */
+async function run(args: string[], post: FakeApi['post'], get?: FakeApi['get']) {
+  const onInterrupts = (stop?: () => void) => (interrupt = stop);
+  const { printed, ...ended } = await runCli(
+    [...args, '-o', 'json'],
+    { post, get },
+    { onInterrupts },
+  );
+  return { outcomes: JSON.parse(printed) as object[], ...ended };
 }
 
 const RUNS = Array.from({ length: 12 }, (_, n) => `r${String(n + 1)}`);
-const STOP = ['run', 'stop', '-o', 'json'];
+const STOP = ['run', 'stop'];
 
 it('an act on many runs that breaks off says what was done', async () => {
   const asked: string[] = [];
@@ -97,7 +82,7 @@ it('a filter is asked for the runs that an act is for, and one that did nothing 
     repeated.push(path);
     return Promise.resolve(path.includes('aborted') ? { result: 'nothing' } : { runId: 'next' });
   };
-  const { noted } = await run(['run', 'retry', '--agent', 'lab', '-y', '-o', 'json'], post, get);
+  const { noted } = await run(['run', 'retry', '--agent', 'lab', '-y'], post, get);
   expect(asked).toEqual(['failed', 'interrupted', 'aborted'].sort((a, b) => order(a) - order(b)));
   expect(repeated).toEqual(asked.map((status) => `/api/operator/runs/of-${status ?? ''}/retry`));
   expect(noted).toEqual(['2 done, 1 skipped, 0 refused, 0 left.']);
@@ -140,7 +125,7 @@ it('approvals that a filter finds are decided as they were shown; unseen ones wi
         ? { sessions }
         : { runs: [{ runId: 's1:1-a', status: 'waiting_approval' }] },
     );
-  const filter = ['--tool', 'charge', '--agent', 'lab', '--reason', 'x', '-y', '-o', 'json'];
+  const filter = ['--tool', 'charge', '--agent', 'lab', '--reason', 'x', '-y'];
   const { noted } = await run(['approval', 'deny', ...filter], post, get);
   const named = (n: number, approvalId = `s1:1-a::c${String(n)}`) => ({
     path: `/api/operator/waiting/s1/c${String(n)}`,
@@ -149,13 +134,13 @@ it('approvals that a filter finds are decided as they were shown; unseen ones wi
   expect(sent).toEqual([named(1), named(5), named(6, 's1.1:1-b::c6')]);
   expect(noted[0]).toContain('1 more match');
   sent.length = 0;
-  const all = await run(['approval', 'approve', '--tool', 'echo', '-y', '-o', 'json'], post, get);
+  const all = await run(['approval', 'approve', '--tool', 'echo', '-y'], post, get);
   expect([sent.length, all.exitCode]).toEqual([2, 0]);
 });
 
 it('an act on one run fails with the reason', async () => {
   const post = () => Promise.reject(away());
-  await expect(run(['run', 'stop', 'r1', '-o', 'json'], post)).rejects.toThrow('It is away.');
+  await expect(run(['run', 'stop', 'r1'], post)).rejects.toThrow('It is away.');
 });
 
 /** Watches a run with these looks and returns the shown states; `undefined`: the server is away. */
@@ -214,11 +199,9 @@ it('a person with more conversations than one request erases is erased by as man
     return Promise.resolve({ complete: left === 0, conversations: 100, sessions: 100, ...none });
   };
   const args = ['user', 'delete', 'ann', '--yes', '-o', 'jsonl'];
-  const { outcomes, exitCode } = await run(args, erase, undefined, erase);
-  expect({ outcomes, exitCode }).toMatchObject({
-    outcomes: { complete: true, conversations: 3_000 },
-    exitCode: EXIT.done,
-  });
+  const { printed, exitCode } = await runCli(args, { delete: erase });
+  expect(JSON.parse(printed)).toMatchObject({ complete: true, conversations: 3_000 });
+  expect(exitCode).toBe(EXIT.done);
 });
 
 describe('a call with approvers', () => {
@@ -241,31 +224,18 @@ describe('a call with approvers', () => {
 
   /** Decides the call at a terminal or in a script. */
   async function decide(args: string[], isInteractive: boolean) {
-    const [sent, shown]: [object[], string[]] = [[], []];
+    const sent: object[] = [];
     const post = (path: string, body: object): Promise<object> => {
       sent.push({ path, body: JSON.parse(JSON.stringify(body)) as object });
       return Promise.resolve({ result: 'stored', sequence: 1, resumed: true });
     };
-    const cli = {
-      env: {},
-      now: () => 0,
-      connect: () => ({ post, get: () => Promise.resolve(session) }) as unknown as ApiClient,
-      exitWith: () => undefined,
-      takeInterrupts: () => undefined,
-      terminal: {
-        print: () => undefined,
-        isInteractive,
-        ask: () => Promise.resolve(true),
-        style: (_style: string, text: string) => text,
-        note: (text: string) => shown.push(text),
-      },
-    } as unknown as Cli;
-    const program = createProgram(cli, { version: '0' });
-    const failed = await program
-      .parseAsync(['approval', 'approve', ...args, '-o', 'json'], { from: 'user' })
-      .then(() => undefined)
-      .catch((error: unknown) => (error as Error).message);
-    return { sent, shown: shown.join('\n'), failed };
+    const api = { post, get: () => Promise.resolve(session) };
+    const ended = runCli(['approval', 'approve', ...args, '-o', 'json'], api, { isInteractive });
+    const { noted, failed } = await ended.then(
+      ({ noted }) => ({ noted, failed: undefined }),
+      (error: unknown) => ({ noted: [], failed: (error as Error).message }),
+    );
+    return { sent, shown: noted.join('\n'), failed };
   }
 
   it('is shown before it is decided, with all that the model saw, and decided as it was shown', async () => {

@@ -1,6 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
-import { drawTable } from '../../cli/output/draw-table.js';
-import { createOutput, csvLine, type Kind, type OutputOptions } from '../../cli/output/output.js';
+import {
+  createOutput,
+  csvLine,
+  drawTable,
+  type Kind,
+  type OutputOptions,
+} from '../../cli/output/output.js';
 import { shownDuration, shownJson, shownText, shownTime } from '../../cli/output/shown-text.js';
 import { createTerminal } from '../../cli/terminal.js';
 
@@ -11,10 +16,8 @@ interface Thing {
 
 const THINGS: Kind<Thing> = {
   fields: ['id', 'at'],
-  columns: [
-    { title: 'ID', show: ({ id }) => id, style: () => 'red' },
-    { title: 'AT', show: ({ at }, shown) => shown.time(at) },
-  ],
+  columns: { ID: ({ id }) => id, AT: ({ at }, shown) => shown.time(at) },
+  styles: { ID: () => 'red' },
   none: 'No things.',
 };
 
@@ -55,7 +58,7 @@ describe('results', () => {
       ['京都', 'y'],
       ['e\u0301', 'z'],
     ];
-    const drawn = stripVTControlCharacters(drawTable(['NAME', 'B'], rows));
+    const drawn = stripVTControlCharacters(drawTable([['NAME', 'B'], ...rows]));
     expect(drawn).toBe('NAME  B\nred   x\n京都  y\ne\u0301     z');
   });
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunEvent } from '../../cli/commands/run/describe.js';
+import type { RunEvent } from '../../cli/commands/run/index.js';
 import { EXIT } from '../../cli/failure.js';
 import type { OperatorForkReply } from '../../protocol/operator.js';
 import type { UsageRow } from '../../protocol/usage.js';

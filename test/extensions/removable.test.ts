@@ -26,7 +26,7 @@ const KNOWN_BY: Record<string, string[]> = {
   leases: ['worker/main.ts', 'worker/run-main.ts'],
   limits: ['cli/doctor/examine.ts'],
   metrics: ['api/main.ts', 'worker/run-main.ts'],
-  notify: ['api/main.ts', 'cli/doctor/look-at-receivers.ts', 'worker/run-main.ts'],
+  notify: ['api/main.ts', 'cli/doctor/check-receivers.ts', 'worker/run-main.ts'],
   observe: ['api/main.ts', 'worker/main.ts'],
   'one-process': [
     'testing/create-test-runtime.ts',

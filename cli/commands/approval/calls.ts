@@ -7,10 +7,9 @@ import { parseApprovalId, rootOf, sessionOfRun, toShownSessionId } from '../../.
 import type { ApiClient } from '../../api/client.js';
 import { readPages } from '../../api/pages.js';
 import { wrongUsage } from '../../failure.js';
-import type { Column, Kind } from '../../output/output.js';
+import type { Kind } from '../../output/output.js';
 import { shortText, shownJson } from '../../output/shown-text.js';
 
-/** A waiting call and its conversation. */
 export interface AskedCall extends OperatorQuestion {
   /** The call's name on the command line. */
   call: string;
@@ -50,42 +49,43 @@ const FIELDS = [
   'mayWithdraw',
 ] as const;
 
-const WHAT: Column<AskedCall>[] = [
-  { title: 'CALL', show: ({ call }) => call },
-  { title: 'KIND', show: ({ kind }) => kind },
-  { title: 'TOOL', show: ({ toolName }) => toolName, style: () => 'yellow' },
-];
+const WHAT: Kind<AskedCall>['columns'] = {
+  CALL: ({ call }) => call,
+  KIND: ({ kind }) => kind,
+  TOOL: ({ toolName }) => toolName,
+};
+const WHOSE: Kind<AskedCall>['columns'] = {
+  OWNER: ({ owner }) => owner,
+  DEADLINE: ({ deadline }, shown) => shown.time(deadline),
+  YOURS: ({ mayDecide }) => (mayDecide ? 'yes' : 'no'),
+};
+const styles: Kind<AskedCall>['styles'] = { TOOL: () => 'yellow' };
 
-const WHOSE: Column<AskedCall>[] = [
-  { title: 'OWNER', show: ({ owner }) => owner },
-  { title: 'DEADLINE', show: ({ deadline }, shown) => shown.time(deadline) },
-  { title: 'YOURS', show: ({ mayDecide }) => (mayDecide ? 'yes' : 'no') },
-];
-
-/** Columns of a list of calls. */
 export const WAITING: Kind<WaitingCall> = {
   fields: [...FIELDS, 'since'],
-  columns: [
+  columns: {
     ...WHAT,
-    { title: 'INPUT', show: ({ input }) => shortText(shownJson(input), INPUT_CHARS) },
-    { title: 'HIDDEN', show: ({ hiddenMessages }) => hiddenMessages?.length },
-    { title: 'SINCE', show: ({ since }, shown) => shown.time(since) },
+    INPUT: ({ input }) => shortText(shownJson(input), INPUT_CHARS),
+    HIDDEN: ({ hiddenMessages }) => hiddenMessages?.length,
+    SINCE: ({ since }, shown) => shown.time(since),
     ...WHOSE,
-  ],
+  },
+  styles,
   none: 'Nothing waits for people.',
 };
 
 /** Columns of a single call, whose input is shown in full. */
 export const ASKED: Kind<AskedCall> = {
   fields: FIELDS,
-  columns: [
+  columns: {
     ...WHAT,
-    { title: 'AGENT', show: ({ agent }) => agent },
-    { title: 'RUN', show: ({ runId }) => runId },
+    AGENT: ({ agent }) => agent,
+    RUN: ({ runId }) => runId,
     ...WHOSE,
-    { title: 'APPROVERS', show: ({ approvers }) => approvers?.join(', ') },
-    { title: 'FOUR EYES', show: (call) => (call.separateApprover === true ? 'yes' : 'no') },
-  ],
+    APPROVERS: ({ approvers }) => approvers?.join(', '),
+    'FOUR EYES': ({ separateApprover }) => (separateApprover === true ? 'yes' : 'no'),
+  },
+  styles,
   none: 'No call.',
 };
 
@@ -95,31 +95,32 @@ export async function* readWaiting(
   { olderThan, limit }: { olderThan?: number | undefined; limit?: number } = {},
   onMore?: () => void,
 ): AsyncGenerator<WaitingCall, void> {
-  const sessions = readPages(
+  const pages = readPages(
     async (page) => {
       const query = { ...page, olderThan };
-      const { sessions, cursor } = await api.get<OperatorWaiting>('/api/operator/waiting', {
-        query,
-      });
-      return { items: sessions, cursor };
+      const reply = await api.get<OperatorWaiting>('/api/operator/waiting', { query });
+      return { items: reply.sessions, cursor: reply.cursor };
     },
     limit,
     onMore,
   );
-  for await (const { pending, run, ...session } of sessions) {
-    const { sessionId, agent, owner, since, hiddenMessages } = session;
-    for (const question of pending) {
-      const call = `${sessionId}::${question.toolCallId}`;
-      yield { call, sessionId, runId: run.runId, agent, owner, since, hiddenMessages, ...question };
-    }
+  for await (const { since, ...session } of pages) {
+    for (const question of session.pending) yield { ...toAsked(session, question), since };
   }
 }
 
-/**
- * Parses a call's name, as printed by `approval list`, or its approval id.
- *
- * @throws CliFailure
- */
+type Asking = Pick<
+  OperatorWaiting['sessions'][number],
+  'sessionId' | 'run' | 'agent' | 'owner' | 'hiddenMessages'
+>;
+
+function toAsked(session: Asking, question: OperatorQuestion): AskedCall {
+  const { sessionId, run, agent, owner, hiddenMessages } = session;
+  const call = `${sessionId}::${question.toolCallId}`;
+  return { call, sessionId, runId: run.runId, agent, owner, hiddenMessages, ...question };
+}
+
+/** Parses a call's name, as printed by `approval list`, or its approval id. @throws CliFailure */
 export function parseCall(text: string): { sessionId: string; toolCallId: string } {
   const parts = parseApprovalId(text);
   if (parts === undefined) {
@@ -142,9 +143,7 @@ export async function findAsked(api: ApiClient, call: string): Promise<AskedCall
   const path = `/api/operator/sessions/${encodeURIComponent(sessionId)}`;
   const session = await api.get<OperatorSession>(path, { query: { limit: 1 } });
   const question = session.pending.find((pending) => pending.toolCallId === toolCallId);
-  if (question === undefined) return undefined;
-  const { agent, owner, run, hiddenMessages } = session;
-  return { call, sessionId, runId: run.runId, agent, owner, hiddenMessages, ...question };
+  return question && { ...toAsked({ ...session, sessionId }, question), call };
 }
 
 /** Returns everything that a person must see to decide the call. */
@@ -153,18 +152,16 @@ export function toDetails({ input, edited, hiddenMessages = [] }: AskedCall): st
     edited === undefined
       ? ''
       : `\n\n${edited.by ?? 'A person'} has changed it. The agent asked for\n${shownJson(edited.from, 2)}`;
+  const { length } = hiddenMessages;
+  const messages = length === 1 ? '1 message' : `${String(length)} messages`;
   const unseen =
-    hiddenMessages.length === 0
+    length === 0
       ? ''
-      : `\n\nThe model saw ${countOf(hiddenMessages)} that the conversation does not show\n${shownJson(hiddenMessages, 2)}`;
+      : `\n\nThe model saw ${messages} that the conversation does not show\n${shownJson(hiddenMessages, 2)}`;
   return `\nInput\n${shownJson(input, 2)}${before}${unseen}`;
 }
 
 export function callPath(text: string, act = ''): string {
   const { sessionId, toolCallId } = parseCall(text);
   return `/api/operator/waiting/${encodeURIComponent(sessionId)}/${encodeURIComponent(toolCallId)}${act}`;
-}
-
-function countOf({ length }: readonly unknown[]): string {
-  return length === 1 ? '1 message' : `${String(length)} messages`;
 }

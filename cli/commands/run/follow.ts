@@ -1,75 +1,45 @@
-import type { OperatorRunDetail } from '../../../protocol/operator.js';
+import type { OperatorCall, OperatorRunDetail } from '../../../protocol/operator.js';
 import { isTerminal, type RunStatus } from '../../../protocol/run.js';
 import { sleep } from '../../../protocol/time.js';
 import type { ApiClient } from '../../api/client.js';
 import type { Cli } from '../../cli.js';
 import { CliFailure, EXIT, type ExitCode } from '../../failure.js';
-import type { Output } from '../../output/output.js';
-import { runPath } from './run-filter.js';
-import { toStepLines } from './step-lines.js';
+import { shownText } from '../../output/shown-text.js';
+import type { Terminal } from '../../terminal.js';
+import type { Work } from '../api-command.js';
+import { runPath } from './run-list.js';
 
 /** After one success, this many consecutive reads may fail, so that a server restart is survived. */
 const MOST_MISSES = 5;
-
-/**
- * Returns a read that can be repeated across a server restart.
- *
- * @param isThere true if the server has answered before
- * @returns the result of a read; undefined if the server was away
- * @throws CliFailure for any other refusal, and if the server stays away
- */
-function createPatientLook<T>(
-  look: () => Promise<T>,
-  isThere = false,
-): () => Promise<T | undefined> {
-  let hasSeen = isThere;
-  let misses = 0;
-  return async () => {
-    try {
-      const found = await look();
-      hasSeen = true;
-      misses = 0;
-      return found;
-    } catch (error) {
-      misses += 1;
-      if (!hasSeen || misses > MOST_MISSES || !isUnavailable(error)) throw error;
-      return undefined;
-    }
-  };
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof CliFailure && error.exitCode === EXIT.unavailable;
-}
-
 const LOOK_EVERY_MS = 1_000;
 
-/** Yields the run's state after each change. @throws CliFailure */
+/** Yields the run's state after each change. @throws CliFailure if the server refuses or stays away */
 export async function* watchStates(
   api: ApiClient,
   runId: string,
   signal?: AbortSignal,
 ): AsyncGenerator<OperatorRunDetail, void> {
-  const look = createPatientLook(() => api.get<OperatorRunDetail>(runPath(runId), { signal }));
   let before: string | undefined;
+  let misses = 0;
   while (signal?.aborted !== true) {
-    const run = await look();
-    const now = run && JSON.stringify(run);
-    if (run !== undefined && now !== before) yield run;
-    if (run !== undefined && isTerminal(run.status)) return;
-    before = now ?? before;
+    try {
+      const run = await api.get<OperatorRunDetail>(runPath(runId), { signal });
+      misses = 0;
+      const now = JSON.stringify(run);
+      if (now !== before) yield run;
+      if (isTerminal(run.status)) return;
+      before = now;
+    } catch (error) {
+      misses += 1;
+      const isAway = error instanceof CliFailure && error.exitCode === EXIT.unavailable;
+      if (!isAway || before === undefined || misses > MOST_MISSES) throw error;
+    }
     await sleep(LOOK_EVERY_MS, signal);
   }
 }
 
 /** Prints the news of a run until it ends, and sets its exit code. */
-export async function followRun(work: {
-  cli: Cli;
-  api: ApiClient;
-  output: Output;
-  runId: string;
-}): Promise<void> {
-  const { cli, api, output, runId } = work;
+export async function followRun(cli: Cli, { api, output }: Work, runId: string): Promise<void> {
   let printed = new Set<string>();
   for await (const run of watchStates(api, runId)) {
     const lines = toStepLines(run, cli.terminal);
@@ -89,4 +59,49 @@ export function restOf(status: RunStatus): ExitCode | undefined {
 function exitCodeOf(status: RunStatus): ExitCode {
   if (status === 'failed') return EXIT.failed;
   return status === 'interrupted' || status === 'aborted' ? EXIT.stopped : EXIT.done;
+}
+
+const SIGNS = {
+  open: ['cyan', '…'],
+  waiting: ['yellow', '?'],
+  done: ['green', '✓'],
+  failed: ['red', '✗'],
+  denied: ['dim', '–'],
+} as const;
+
+/** Formats a run as lines: steps with their calls, then the status. Later calls only append lines. */
+export function toStepLines(run: OperatorRunDetail, terminal: Pick<Terminal, 'style'>): string[] {
+  const { steps, status, error } = run;
+  const reason = error === undefined ? '' : `: ${shownText(`${error.message} (${error.code})`)}`;
+  return [
+    ...steps.flatMap(({ step, calls }) => [
+      `step ${String(step)}`,
+      ...calls.map((call) => toCallLine(call, terminal)),
+    ]),
+    `${terminal.style('bold', status)}${reason}`,
+  ];
+}
+
+function toCallLine(call: OperatorCall, terminal: Pick<Terminal, 'style'>): string {
+  const { toolName, toolCallId, state, errorCode, decision } = call;
+  const [style, sign] = SIGNS[state];
+  const words = [
+    shownText(toolName),
+    terminal.style('dim', shownText(toolCallId)),
+    state,
+    ...(errorCode === undefined ? [] : [errorCode]),
+    ...(decision === undefined ? [] : [toDecision(decision)]),
+  ];
+  return `  ${terminal.style(style, sign)} ${words.join(' ')}`;
+}
+
+function toDecision(decision: NonNullable<OperatorCall['decision']>): string {
+  const { approved, by, reason, edited, automatic } = decision;
+  return [
+    ...(automatic === true ? ['automatically'] : []),
+    approved ? 'approved' : 'denied',
+    ...(edited === true ? ['with an edited input'] : []),
+    ...(by === undefined ? [] : [`by ${shownText(by)}`]),
+    ...(reason === undefined ? [] : [`(${shownText(reason)})`]),
+  ].join(' ');
 }

@@ -7,47 +7,50 @@ import {
   toNotifySettings,
   type NotifySettings,
 } from '../../extensions/notify/settings.js';
-
-/** Result of a connection to a receiver's host; `fault` is set if it failed. */
-export interface ReceiverLook {
-  name: string;
-  host: string;
-  fault?: string;
-}
+import { toReason } from '../../protocol/errors.js';
+import { verdictsOn, type Verdict } from './verdict.js';
 
 const CONNECT_MS = 5_000;
 const SMTP_PORTS: Record<string, number> = { 'smtp:': 587, 'smtps:': 465 };
 
 /**
- * Opens a connection to each receiver's host, as deliveries do, and sends nothing.
- *
- * @throws Error in one sentence if the list of receivers is invalid
+ * Opens a connection to each receiver's host, as deliveries do, and sends nothing. Conversations do not depend on
+ * receivers, so one that cannot be reached is only warned of.
  */
-export async function lookAtReceivers(config: Config): Promise<ReceiverLook[]> {
-  const given = readNotify(config);
-  if (given === undefined) return [];
-  const { receivers, mail } = toNotifySettings(given);
-  return Promise.all(receivers.map((receiver) => lookAt(receiver, mail)));
+export async function checkReceivers(config: Config): Promise<Verdict[]> {
+  let settings: NotifySettings;
+  try {
+    const given = readNotify(config);
+    if (given === undefined) return [];
+    settings = toNotifySettings(given);
+  } catch (error) {
+    const fix = 'Correct NOTIFY_RECEIVERS; docs/notifications.md has it.';
+    return [verdictsOn('receivers').fail(`${toReason(error)}.`, fix)];
+  }
+  const { receivers, mail } = settings;
+  return Promise.all(receivers.map((receiver) => check(receiver, mail)));
 }
 
-async function lookAt(
+async function check(
   receiver: NotifySettings['receivers'][number],
   mail: NotifySettings['mail'],
-): Promise<ReceiverLook> {
+): Promise<Verdict> {
+  const verdict = verdictsOn('receivers');
+  const { name } = receiver;
   const isMail = receiver.kind === 'mail';
   const url = new URL(isMail ? (mail?.url ?? '') : receiver.url);
-  // A private mail server may have any address.
-  const isPrivate = isMail || receiver.privateNetwork;
-  const look = { name: receiver.name, host: url.host };
   try {
-    await open(url, isPrivate);
-    return look;
+    // A private mail server may have any address.
+    await open(url, isMail || receiver.privateNetwork);
+    return verdict.ok(`${name}: ${url.host} can be reached.`);
   } catch (error) {
-    return { ...look, fault: error instanceof Error ? error.message : String(error) };
+    return verdict.warn(
+      `${name}: ${url.host} cannot be reached: ${toReason(error).replace(/\.$/, '')}.`,
+      `Open the way from the workers to it; then helix-temporal webhook test ${name}.`,
+    );
   }
 }
 
-/** @throws Error */
 async function open(url: URL, isPrivate: boolean): Promise<void> {
   const isSecure = url.protocol === 'https:' || url.protocol === 'smtps:';
   const port = Number(url.port) || (SMTP_PORTS[url.protocol] ?? (isSecure ? 443 : 80));

@@ -1,12 +1,11 @@
 import { Option, type Command } from 'commander';
-import type { OperatorRun, OperatorRunCount, OperatorRuns } from '../../../protocol/operator.js';
+import type { OperatorRun, OperatorRuns } from '../../../protocol/operator.js';
 import { RUN_STATUSES, type RunStatus } from '../../../protocol/run.js';
 import type { ApiClient } from '../../api/client.js';
 import { readPages } from '../../api/pages.js';
-import type { Column, Kind } from '../../output/output.js';
+import type { Kind } from '../../output/output.js';
 import { parseSince, parseText } from '../../parse-values.js';
 
-/** A filter; a run must match every field. */
 export interface RunFilter {
   query?: string;
   status?: RunStatus;
@@ -15,7 +14,10 @@ export interface RunFilter {
   since?: (now: number) => string;
 }
 
-export function addRunFilter(command: Command): Command {
+/** The filter as query parameters of the API. */
+type RunQuery = Record<string, string | undefined>;
+
+export function addRunFilter<C extends Command>(command: C): C {
   return command
     .option('-q, --query <query>', "a list filter of Temporal: AgentStatus = 'failed'", parseText)
     .addOption(new Option('--status <status>', 'only runs in it').choices(RUN_STATUSES))
@@ -27,16 +29,14 @@ export function isEmpty({ query, status, agent, since }: RunFilter): boolean {
   return [query, status, agent, since].every((value) => value === undefined);
 }
 
-/** Converts the filter to query parameters of the API. */
-export function toRunQuery(filter: RunFilter, now: number): Record<string, string | undefined> {
-  const { query, status, agent, since } = filter;
+export function toRunQuery({ query, status, agent, since }: RunFilter, now: number): RunQuery {
   return { query, status, agent, since: since?.(now) };
 }
 
 /** Reads the matching runs, newest first. @param most undefined for all */
 export function readRuns(
   api: ApiClient,
-  query: Record<string, string | undefined>,
+  query: RunQuery,
   most: number | undefined,
   onMore?: () => void,
 ): AsyncGenerator<OperatorRun, void> {
@@ -55,7 +55,7 @@ export function readRuns(
 /** Reads all matching runs with one of these statuses. One query per status skips the many completed runs. */
 export async function findRuns(
   api: ApiClient,
-  { status: wanted, ...query }: Record<string, string | undefined>,
+  { status: wanted, ...query }: RunQuery,
   statuses: readonly RunStatus[],
 ): Promise<OperatorRun[]> {
   const found = new Map<string, OperatorRun>();
@@ -81,15 +81,6 @@ const STYLES: Partial<Record<RunStatus, 'green' | 'red' | 'yellow' | 'dim'>> = {
   aborted: 'dim',
 };
 
-const columns: Column<OperatorRun>[] = [
-  { title: 'RUN', show: (run) => run.runId },
-  { title: 'STATUS', show: (run) => run.status, style: (run) => STYLES[run.status] },
-  { title: 'AGENT', show: (run) => run.agent },
-  { title: 'TURN', show: (run) => run.turn },
-  { title: 'STARTED', show: (run, shown) => shown.time(run.startedAt) },
-  { title: 'ENDED', show: (run, shown) => shown.time(run.endedAt) },
-];
-
 export const RUNS: Kind<OperatorRun> = {
   fields: [
     'runId',
@@ -102,18 +93,14 @@ export const RUNS: Kind<OperatorRun> = {
     'startedAt',
     'endedAt',
   ],
-  columns,
-  none: 'No runs.',
-};
-
-/** Number of runs per value. */
-type RunGroup = OperatorRunCount['groups'][number];
-
-export const RUN_GROUPS: Kind<RunGroup> = {
-  fields: ['value', 'count'],
-  columns: [
-    { title: 'VALUE', show: (group) => group.value },
-    { title: 'RUNS', show: (group) => group.count },
-  ],
+  columns: {
+    RUN: (run) => run.runId,
+    STATUS: (run) => run.status,
+    AGENT: (run) => run.agent,
+    TURN: (run) => run.turn,
+    STARTED: (run, shown) => shown.time(run.startedAt),
+    ENDED: (run, shown) => shown.time(run.endedAt),
+  },
+  styles: { STATUS: (run) => STYLES[run.status] },
   none: 'No runs.',
 };

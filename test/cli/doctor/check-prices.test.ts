@@ -1,14 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { judgePrices } from '../../../cli/doctor/judge-rest.js';
-import { lookAtPrices } from '../../../cli/doctor/examine.js';
+import { checkPrices } from '../../../cli/doctor/examine.js';
 import { parseEnv } from '../../../config/env.js';
 
-const judge = async (env: Record<string, string>): Promise<unknown> => {
-  const look = await lookAtPrices(parseEnv(env), env);
-  return look && judgePrices(look);
-};
+const judge = async (env: Record<string, string>): Promise<unknown> =>
+  (await checkPrices(parseEnv(env), env))[0];
 
 it('agents that a budget is blind to are named, those of a file too', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'helix-prices-'));

@@ -1,61 +1,52 @@
-import { Command } from 'commander';
-import type { ErasureReply } from '../../../protocol/replies.js';
-import type { OperatorSession } from '../../../protocol/operator.js';
-import type { ApiClient } from '../../api/client.js';
-import type { Cli } from '../../cli.js';
-import { shownJson, shownText } from '../../output/shown-text.js';
-import { confirm, type Terminal } from '../../terminal.js';
-import { workOf, yesOption, type ConsentOptions, type GlobalOptions } from '../options.js';
+import type { OperatorSession } from '../../protocol/operator.js';
+import type { ErasureReply } from '../../protocol/replies.js';
+import type { RecordedMessage } from '../../testing/eval/index.js';
+import type { ApiClient } from '../api/client.js';
+import { shownJson, shownText } from '../output/shown-text.js';
+import { confirm } from '../terminal.js';
+import { YES, type ConsentOptions, type Work, type ApiCommand } from './api-command.js';
 
-type Session = OperatorSession<ShownMessage>;
+export type Session = OperatorSession<RecordedMessage>;
+type Part = RecordedMessage['parts'][number] & { filename?: string };
 
 const PAGE = 100;
 const ID = ['<session>', 'id of the conversation'] as const;
 
 /** `session`: conversations. */
-export function createSessionCommands(cli: Cli): Command {
-  return new Command('session')
-    .description('Read, export and erase conversations.')
-    .addCommand(createShowCommand(cli))
-    .addCommand(createExportCommand(cli))
-    .addCommand(createDeleteCommand(cli));
-}
-
-function createShowCommand(cli: Cli): Command {
-  return new Command('show')
+export function addSessionCommands(program: ApiCommand): void {
+  const { terminal } = program.cli;
+  const noun = program.command('session').description('Read, export and erase conversations.');
+  noun
+    .command('show')
     .description('Show a conversation. The server records who has read it.')
     .argument(...ID)
-    .action(async (id: string, _, self: Command) => {
-      const { api, output } = workOf<GlobalOptions>(cli, self);
+    .act(async ({ api, output }, id: string) => {
       const session = await readSession(api, id, { hidden: false });
       const { agent, owner, run, messages } = session;
       await output.text(session, () =>
         [
           shownText(`${id}, agent ${agent}, owner ${owner}, run ${run.runId} ${run.status}`),
-          ...messages.flatMap((message) => toMessageLines(message, cli.terminal)),
+          ...messages.flatMap(({ role, parts }) => [
+            terminal.style('bold', role),
+            ...parts.flatMap(toPartLines),
+          ]),
         ].join('\n'),
       );
     });
-}
-
-function createExportCommand(cli: Cli): Command {
-  return new Command('export')
+  noun
+    .command('export')
     .description('Print a conversation as JSON, with messages that it does not show.')
     .argument(...ID)
-    .action(async (id: string, _, self: Command) => {
-      const { api } = workOf<GlobalOptions>(cli, self);
-      cli.terminal.print(shownJson(await readSession(api, id, { hidden: true }), 2));
+    .act(async ({ api }, id: string) => {
+      terminal.print(shownJson(await readSession(api, id, { hidden: true }), 2));
     });
-}
-
-function createDeleteCommand(cli: Cli): Command {
-  return new Command('delete')
+  noun
+    .command('delete')
     .description('Stop and erase a conversation of your own, for good.')
     .argument(...ID)
-    .addOption(yesOption())
-    .action(async (id: string, given: ConsentOptions, self: Command) => {
-      const { api, output } = workOf<GlobalOptions>(cli, self);
-      await confirm(cli.terminal, `Erase ${id} for good?`, given);
+    .option(...YES)
+    .act(async ({ options, api, output }: Work<ConsentOptions>, id: string) => {
+      await confirm(terminal, `Erase ${id} for good?`, options);
       const path = `/api/chat/${encodeURIComponent(id)}`;
       const receipt = await api.delete<ErasureReply>(path, { query: { receipt: true } });
       const { rows, workflows, complete } = receipt;
@@ -66,7 +57,6 @@ function createDeleteCommand(cli: Cli): Command {
     });
 }
 
-/** Reads a session with all of its messages. */
 export async function readSession(
   api: ApiClient,
   id: string,
@@ -84,32 +74,6 @@ export async function readSession(
     hasMore = page.hasMore && page.messages.length > 0;
   }
   return { ...session, messages, hasMore: false };
-}
-
-/** The printed fields of the AI SDK's UI message. */
-interface ShownMessage {
-  id: string;
-  role: string;
-  parts: Part[];
-}
-
-interface Part {
-  type: string;
-  text?: string;
-  toolName?: string;
-  state?: string;
-  input?: unknown;
-  output?: unknown;
-  errorText?: string;
-  filename?: string;
-}
-
-/** Formats a message as lines: its role, then its texts and calls. */
-function toMessageLines(
-  { role, parts }: ShownMessage,
-  terminal: Pick<Terminal, 'style'>,
-): string[] {
-  return [terminal.style('bold', role), ...parts.flatMap(toPartLines)];
 }
 
 function toPartLines(part: Part): string[] {
