@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../protocol/errors.js';
+import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
@@ -26,7 +26,6 @@ export const POSTED_REFUSALS: readonly ErrorCode[] = [
   'queue_full',
 ];
 
-/** A person's decision about a call. */
 export interface Decided {
   approved: boolean;
   reason?: string;
@@ -34,7 +33,6 @@ export interface Decided {
   approvalId?: string;
 }
 
-/** Answers by call. */
 export interface Answers {
   /** Texts of tool results, or of errors. */
   results: ReadonlyMap<string, { text: string } | { error: string }>;
@@ -119,4 +117,16 @@ export function readDecision(value: unknown): Decided | undefined {
   const { approved, reason } = value as { approved?: unknown; reason?: unknown };
   if (typeof approved !== 'boolean') return undefined;
   return { approved, ...(typeof reason === 'string' && { reason }) };
+}
+
+const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
+
+/**
+ * Returns a file as a data URL. Pure.
+ *
+ * @throws HelixError `validation_error` for a type that is not a media type and could alter the URL
+ */
+export function toDataUrl(mediaType: string, base64: string): string {
+  if (MEDIA_TYPE.test(mediaType)) return `data:${mediaType};base64,${base64}`;
+  throw new HelixError('validation_error', 'The type of a file is not a media type.');
 }

@@ -1,15 +1,7 @@
 import type { UIStreamPart } from '../../../ai-sdk/index.js';
+import { ReplyEnding, type ReplyEnd } from '../replies.js';
 import type { AgUiEvent } from './protocol.js';
 import { toResultId, toResultText, toShownId } from './shown-messages.js';
-
-/** Outcome of a reply. */
-export type RunEnd =
-  | {
-      kind: 'finished';
-      reason: Extract<UIStreamPart, { type: 'finish' }>['finishReason'];
-      result?: unknown;
-    }
-  | { kind: 'failed'; message: string; code: string };
 
 /** Start of the part of a turn that a reply shows. Without fields the reply shows the whole turn. */
 export interface TailPlace {
@@ -35,9 +27,7 @@ export class AgUiEvents {
   #parent: string | undefined;
   /** Open text and reasoning messages, by the ids of their parts. */
   readonly #open = new Map<string, string>();
-  #code = 'internal_error';
-  #result: unknown;
-  #end: RunEnd | undefined;
+  readonly #ending = new ReplyEnding();
 
   constructor({ known, preceding = 0, tailFrom }: { known: ReadonlySet<string> } & TailPlace) {
     this.#known = known;
@@ -45,12 +35,13 @@ export class AgUiEvents {
     this.#tailFrom = tailFrom;
   }
 
-  get end(): RunEnd | undefined {
-    return this.#end;
+  get end(): ReplyEnd | undefined {
+    return this.#ending.end;
   }
 
   accept(part: UIStreamPart): AgUiEvent[] {
-    if (this.#end !== undefined) return [];
+    if (this.end !== undefined) return [];
+    this.#ending.accept(part);
     switch (part.type) {
       case 'start':
         this.#messageId = part.messageId;
@@ -112,11 +103,7 @@ export class AgUiEvents {
         return this.#settle(part.toolCallId, { error: part.errorText });
       case 'tool-output-denied':
         return this.#settle(part.toolCallId, { denied: true });
-      case 'error':
-        this.#end = { kind: 'failed', message: part.errorText, code: this.#code };
-        return [];
       case 'finish':
-        this.#end = { kind: 'finished', reason: part.finishReason, result: this.#result };
         return this.#close();
       case 'source-url':
       case 'source-document':
@@ -125,24 +112,7 @@ export class AgUiEvents {
         return [{ type: 'CUSTOM', name, value }];
       }
       default:
-        return 'data' in part ? this.#acceptData(part) : [];
-    }
-  }
-
-  #acceptData({ type, data }: { type: string; data: unknown }): AgUiEvent[] {
-    switch (type) {
-      case 'data-state-patch':
-        return [{ type: 'STATE_DELTA', delta: (data as { patches: unknown }).patches }];
-      case 'data-output':
-        this.#result = data;
-        return [];
-      case 'data-error': {
-        const { code } = data as { code?: unknown };
-        if (typeof code === 'string') this.#code = code;
-        return [];
-      }
-      default:
-        return [{ type: 'CUSTOM', name: type.slice('data-'.length), value: data }];
+        return 'data' in part ? toDataEvents(part) : [];
     }
   }
 
@@ -187,15 +157,8 @@ export class AgUiEvents {
     return [{ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId }];
   }
 
-  #completeCall({
-    toolCallId,
-    toolName,
-    input,
-  }: {
-    toolCallId: string;
-    toolName: string;
-    input: unknown;
-  }): AgUiEvent[] {
+  #completeCall(call: { toolCallId: string; toolName: string; input: unknown }): AgUiEvent[] {
+    const { toolCallId, toolName, input } = call;
     const state = this.#calls.get(toolCallId);
     if (state === 'complete') return [];
     const start = this.#startCall(toolCallId, toolName);
@@ -224,4 +187,13 @@ export class AgUiEvents {
       ...this.#finishStep(),
     ];
   }
+}
+
+function toDataEvents({ type, data }: { type: string; data: unknown }): AgUiEvent[] {
+  // These belong to the end of the run.
+  if (type === 'data-output' || type === 'data-error') return [];
+  if (type === 'data-state-patch') {
+    return [{ type: 'STATE_DELTA', delta: (data as { patches: unknown }).patches }];
+  }
+  return [{ type: 'CUSTOM', name: type.slice('data-'.length), value: data }];
 }

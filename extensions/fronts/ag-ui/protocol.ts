@@ -8,7 +8,6 @@ const id = z.string().min(1).max(LIMITS.idChars);
 
 const ContentPart = z.looseObject({ type: z.string() });
 
-/** A message of the client's copy of the conversation. */
 export const AgUiMessage = z.object({
   /** Ids of result messages contain the id of their call, so they may be longer. */
   id: z
@@ -19,7 +18,6 @@ export const AgUiMessage = z.object({
   content: z
     .union([z.string(), listOf(ContentPart, LIMITS.newMessages), z.record(z.string(), z.unknown())])
     .nullish(),
-  /** The call that a `tool` message answers. */
   toolCallId: id.optional(),
   /** Calls of an `assistant` message as the client saw them. */
   toolCalls: z.unknown().optional(),
@@ -36,7 +34,6 @@ const ResumeEntry = z.object({
 });
 
 export const AgUiInput = z.object({
-  /** The session. */
   threadId: SessionId,
   /** The client's id for this request; the events carry it. */
   runId: id,
@@ -45,7 +42,6 @@ export const AgUiInput = z.object({
 });
 export type AgUiInput = z.infer<typeof AgUiInput>;
 
-/** Path of the route. */
 export const AgUiPath = z.object({ agent: id });
 
 interface ToolCall {
@@ -54,7 +50,6 @@ interface ToolCall {
   function: { name: string; arguments: string };
 }
 
-/** A message as the server shows it. */
 export type AgUiShown =
   | { id: string; role: 'user' | 'reasoning'; content: string }
   | { id: string; role: 'assistant'; content?: string; toolCalls?: ToolCall[] }
@@ -81,7 +76,6 @@ interface TokenUsage {
   totalTokens: number;
 }
 
-/** The AG-UI events that this server sends. */
 export type AgUiEvent =
   | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: string }
   | {

@@ -4,8 +4,13 @@ import type { PostedMessage } from '../../../protocol/http.js';
 import { parseApprovalId } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { AgUiInput, AgUiMessage } from './protocol.js';
-import { toDataUrl } from '../data-url.js';
-import { readDecision, readShownInputs, type Answers, type Decided } from '../posted-answers.js';
+import {
+  readDecision,
+  readShownInputs,
+  toDataUrl,
+  type Answers,
+  type Decided,
+} from '../posted-answers.js';
 
 /** The part of a client's copy that is new. For the rest the server trusts only its own record. */
 export interface Added extends Answers {

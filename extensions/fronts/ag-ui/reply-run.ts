@@ -7,24 +7,26 @@ import {
   nothingToDo,
   readStateAt,
   StreamBrokenError,
-  toReplyHeaders,
   type ChatReply,
   type HandleChatStreamParams,
-  type IncomingRequest,
 } from '../../../ai-sdk/index.js';
 import type { AgUiEvent, AgUiInput, AgUiInterrupt, AgUiOutcome } from './protocol.js';
 import type { HelixError } from '../../../protocol/errors.js';
 import type { PendingQuestion } from '../../../protocol/http.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
-import { readAnswerable, readOwnCalls, toUsageSince } from '../session-standing.js';
-import { requireTaken } from '../require-taken.js';
-import { readParts } from '../ui-parts.js';
-import { AgUiEvents, type RunEnd, type TailPlace } from './events-of.js';
+import {
+  readAnswerable,
+  readOwnCalls,
+  readParts,
+  requireTaken,
+  toUsageSince,
+  type ReplyEnd,
+} from '../replies.js';
+import { AgUiEvents, type TailPlace } from './events-of.js';
 import { findLastShown, toShownMessages } from './shown-messages.js';
 
 const PROTOCOL_VERSION = '1.0';
 
-/** An AG-UI request with everything that handling it needs. */
 export interface AgUiRun {
   deps: RouteDeps;
   caller: Identity;
@@ -52,17 +54,20 @@ export interface Begun {
  */
 export async function beginRun(run: AgUiRun): Promise<Begun> {
   const { deps, params, caller } = run;
-  const { userId, tenantId, roles, personId, isEveryone } = caller;
-  const asked = { ...params, userId, tenantId, roles, personId, isEveryone };
-  const posted = await decideReply(deps, { ...asked, request: toRequest('POST') });
+  const request = (method: 'GET' | 'POST') => ({ method, headers: new Headers() });
+  const posted = await decideReply(deps, { ...params, request: request('POST') });
   const decided = isOfCopy(run, posted)
     ? { kind: 'refused' as const, error: nothingToDo() }
     : posted;
   if (decided.kind === 'refused') {
     if (!isNothingNew(run, decided.error)) throw decided.error;
-    const snapshot = await readConversation(run);
+    const snapshot = await buildSnapshot(
+      { ...deps, executor: { runs: deps.executor } },
+      { sessionId: params.sessionId, caller, includePartialContent: false },
+    );
     if (snapshot === null) throw decided.error;
-    const followed = await decideReply(deps, { ...asked, messages: [], request: toRequest('GET') });
+    const follow = { ...params, messages: [], request: request('GET') };
+    const followed = await decideReply(deps, follow);
     if (followed.kind === 'refused') throw followed.error;
     const { messageId, after } = followed.kind === 'stream' ? followed : {};
     // The reply shows the current turn from its beginning, so the snapshot leaves it out.
@@ -87,10 +92,6 @@ function idsOfResults({ input }: AgUiRun): ReadonlyMap<string, string> {
   );
 }
 
-function toRequest(method: 'GET' | 'POST'): IncomingRequest {
-  return { method, headers: new Headers() };
-}
-
 /** Returns true if all rejected results belong to earlier turns, which clients keep in their copies. */
 function isOfCopy({ answered }: AgUiRun, decided: ChatReply): boolean {
   const { rejected = [] } = decided.kind === 'stream' ? decided : {};
@@ -105,7 +106,6 @@ function isNothingNew({ params }: AgUiRun, { code }: HelixError): boolean {
   return !hasUser && (code === 'nothing_to_do' || code === 'client_out_of_step');
 }
 
-/** Formats the events of a run as SSE. */
 export async function* createRunFrames(
   run: AgUiRun,
   { opening, decided, known }: Begun,
@@ -142,7 +142,7 @@ function toPlace({ input }: AgUiRun, decided: Begun['decided']): TailPlace {
   return preceding === undefined ? { tailFrom: after } : { preceding };
 }
 
-async function createEnding(run: AgUiRun, end: RunEnd): Promise<AgUiEvent[]> {
+async function createEnding(run: AgUiRun, end: ReplyEnd): Promise<AgUiEvent[]> {
   if (end.kind === 'failed') {
     const { message, code } = end;
     return [{ type: 'RUN_ERROR', message, code }];
@@ -153,18 +153,12 @@ async function createEnding(run: AgUiRun, end: RunEnd): Promise<AgUiEvent[]> {
   const pending = await readAnswerable(deps, caller, session);
   const { inputTokens, outputTokens } = toUsageSince(session, before);
   const usage = [{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }];
-  const { reason, result } = end;
+  const { reason, output } = end;
+  const result = output !== undefined && { result: output };
   const outcome = toOutcome(reason, pending);
   return [
     ...(await readState(run)),
-    {
-      type: 'RUN_FINISHED',
-      threadId,
-      runId,
-      ...(result !== undefined && { result }),
-      outcome,
-      usage,
-    },
+    { type: 'RUN_FINISHED', threadId, runId, ...result, outcome, usage },
   ];
 }
 
@@ -176,21 +170,8 @@ async function readState({ deps, params, caller }: AgUiRun, after?: number): Pro
   return snapshot === undefined ? [] : [{ type: 'STATE_SNAPSHOT', snapshot }];
 }
 
-/** Reads the conversation up to the followed turn. */
-function readConversation({ deps, params, caller }: AgUiRun) {
-  return buildSnapshot(
-    { ...deps, executor: { runs: deps.executor } },
-    { sessionId: params.sessionId, caller, includePartialContent: false },
-  );
-}
-
 function format(events: readonly AgUiEvent[]): string {
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
-}
-
-/** Headers of the reply. */
-export function toRunHeaders({ params }: AgUiRun, { decided }: Begun): Record<string, string> {
-  return toReplyHeaders(params.sessionId, decided);
 }
 
 const DECISION = {
@@ -204,7 +185,7 @@ const DECISION = {
  * tools. Pure.
  */
 function toOutcome(reason: string, pending: readonly PendingQuestion[]): AgUiOutcome {
-  const interrupts = pending.flatMap(toInterrupt);
+  const interrupts = pending.filter(({ kind }) => kind === 'approval').map(toInterrupt);
   if (interrupts.length > 0) return { type: 'interrupt', interrupts };
   if (pending.length > 0) {
     return { type: 'success', pendingToolCallIds: pending.map(({ toolCallId }) => toolCallId) };
@@ -212,17 +193,14 @@ function toOutcome(reason: string, pending: readonly PendingQuestion[]): AgUiOut
   return { type: reason === 'other' ? 'cancelled' : 'success' };
 }
 
-function toInterrupt(question: PendingQuestion): AgUiInterrupt[] {
-  const { approvalId, kind, toolCallId, toolName, deadline } = question;
-  if (kind !== 'approval') return [];
-  return [
-    {
-      id: approvalId,
-      reason: 'tool_approval',
-      message: `May ${toolName} be carried out?`,
-      toolCallId,
-      responseSchema: DECISION,
-      ...(deadline !== undefined && { expiresAt: new Date(deadline).toISOString() }),
-    },
-  ];
+function toInterrupt(question: PendingQuestion): AgUiInterrupt {
+  const { approvalId, toolCallId, toolName, deadline } = question;
+  return {
+    id: approvalId,
+    reason: 'tool_approval',
+    message: `May ${toolName} be carried out?`,
+    toolCallId,
+    responseSchema: DECISION,
+    ...(deadline !== undefined && { expiresAt: new Date(deadline).toISOString() }),
+  };
 }

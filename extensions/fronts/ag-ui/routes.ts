@@ -1,13 +1,13 @@
 import { defineRoute, type Route, SESSION_AND_RUN, streamReply } from '../../../api/extension.js';
+import { toReplyHeaders } from '../../../ai-sdk/index.js';
 import { AgUiInput, AgUiPath } from './protocol.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
-import { beginRun, createRunFrames, toRunHeaders, type AgUiRun } from './reply-run.js';
+import { beginRun, createRunFrames, type AgUiRun } from './reply-run.js';
 import { readInput } from './read-input.js';
 import { POSTED_REFUSALS, toPostedAnswers } from '../posted-answers.js';
-import { readOwnCalls } from '../session-standing.js';
+import { readOwnCalls } from '../replies.js';
 
-/** Routes for front ends that speak AG-UI. */
 export const AG_UI_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'post',
@@ -37,7 +37,7 @@ export const AG_UI_ROUTES: readonly Route[] = [
         deps,
         caller,
         input: body,
-        params: { sessionId, agent: params.agent, messages },
+        params: { ...caller, sessionId, agent: params.agent, messages },
         before,
         answered: new Set(
           [...answers.results.keys()].filter((toolCallId) => !answers.decisions.has(toolCallId)),
@@ -46,7 +46,7 @@ export const AG_UI_ROUTES: readonly Route[] = [
       const begun = await beginRun(run);
       // The valid answers were accepted before this refusal.
       if (fault !== undefined) throw fault;
-      const headers = toRunHeaders(run, begun);
+      const headers = toReplyHeaders(sessionId, begun.decided);
       response.set(headers);
       await streamReply(
         { deps, response, caller },

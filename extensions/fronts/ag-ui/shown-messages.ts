@@ -103,7 +103,6 @@ function readResult(part: UIToolPart): string | undefined {
   return part.state === 'output-denied' ? toResultText({ denied: true }) : undefined;
 }
 
-/** Converts a result to the text that AG-UI expects. Pure. */
 export function toResultText(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output ?? null);
 }

@@ -16,25 +16,20 @@ export const OPENAI_PROBLEMS: ProblemShape = {
   toSchema: (code) => z.object({ error: CompletionProblem.shape.error.extend({ code }) }),
 };
 
+const STAINLESS =
+  'arch custom-poll-interval helper-method lang os package-version poll-helper retry-count runtime runtime-version timeout';
+
 /** Headers that the OpenAI client adds to each request in a browser. The server needs none of them. */
 export const OPENAI_HEADERS: CrossOriginHeaders = {
   allowed: [
     'user-agent',
     'openai-organization',
     'openai-project',
-    ...['arch', 'custom-poll-interval', 'helper-method', 'lang', 'os', 'package-version'].map(
-      named,
-    ),
-    ...['poll-helper', 'retry-count', 'runtime', 'runtime-version', 'timeout'].map(named),
+    ...STAINLESS.split(' ').map((name) => `x-stainless-${name}`),
   ],
   exposed: [SHOULD_RETRY],
 };
 
-function named(name: string): string {
-  return `x-stainless-${name}`;
-}
-
-/** Converts a refusal to OpenAI's shape with this project's `code`. Pure. */
 export function toCompletionProblem({
   message,
   code,
@@ -43,13 +38,8 @@ export function toCompletionProblem({
 }
 
 /** Converts a run's failure to OpenAI's shape with the run's code. Pure. */
-export function toRunProblem({
-  message,
-  code,
-}: {
-  message: string;
-  code: string;
-}): CompletionProblem {
+export function toRunProblem(failure: { message: string; code: string }): CompletionProblem {
+  const { message, code } = failure;
   return { error: { message, type: 'server_error', param: null, code } };
 }
 

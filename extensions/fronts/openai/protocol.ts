@@ -9,11 +9,9 @@ const id = z.string().min(1).max(LIMITS.idChars);
 /** A part of a message's content. Parts other than text and files are refused where they are used. */
 const ContentPart = z.looseObject({ type: z.string() });
 
-/** A message of a program's copy of the conversation. */
 export const CompletionMessage = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.union([z.string(), listOf(ContentPart, LIMITS.newMessages)]).nullish(),
-  /** The call that a `tool` message answers. */
   tool_call_id: z
     .string()
     .min(1)
@@ -26,7 +24,6 @@ export type CompletionMessage = z.infer<typeof CompletionMessage>;
 
 /** Body of `POST /v1/chat/completions`. Other fields, such as `temperature`, are the agent's to decide. */
 export const CompletionRequest = z.object({
-  /** The name of an agent. */
   model: id,
   messages: listOf(CompletionMessage, LIMITS.postedMessages),
   stream: z.boolean().nullish(),
@@ -64,11 +61,9 @@ export const CompletionUsage = z
   .meta({ id: 'CompletionUsage' });
 export type CompletionUsage = z.infer<typeof CompletionUsage>;
 
-/** Reply of `POST /v1/chat/completions` without `stream`. */
 export const Completion = z.object({
   id: z.string(),
   object: z.literal('chat.completion'),
-  /** Seconds since the epoch. */
   created: z.number(),
   model: z.string(),
   choices: z.array(
@@ -89,7 +84,6 @@ export const Completion = z.object({
 });
 export type Completion = z.infer<typeof Completion>;
 
-/** The delta of one event of a streamed completion. */
 export interface CompletionDelta {
   role?: 'assistant';
   content?: string;
@@ -97,7 +91,6 @@ export interface CompletionDelta {
   tool_calls?: (CompletionCall & { index: number })[];
 }
 
-/** One event of a streamed completion. */
 export interface CompletionChunk {
   id: string;
   object: 'chat.completion.chunk';
@@ -121,16 +114,13 @@ export type Model = z.infer<typeof Model>;
 export const ModelList = z.object({ object: z.literal('list'), data: z.array(Model) });
 export type ModelList = z.infer<typeof ModelList>;
 
-/** Path of `GET /v1/models/:model`. */
 export const ModelPath = z.object({ model: id });
 
-/** A refusal in OpenAI's shape. */
 export const CompletionProblem = z.object({
   error: z.object({
     message: z.string(),
     type: z.string(),
     param: z.null(),
-    /** Error code of this project. */
     code: z.string(),
   }),
 });

@@ -14,19 +14,24 @@ import {
   type StreamedReply,
 } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
-import type { CompletionChunk, CompletionDelta, CompletionRequest } from './protocol.js';
+import type { CompletionDelta, CompletionRequest } from './protocol.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
-import { readParts } from '../ui-parts.js';
-import { requireTaken } from '../require-taken.js';
-import { readAnswerable, readOwnCalls, toUsageSince } from '../session-standing.js';
 import {
+  readAnswerable,
+  readOwnCalls,
+  readParts,
+  requireTaken,
+  toUsageSince,
+  type ReplyEnd,
+} from '../replies.js';
+import {
+  CompletionParts,
   toCompletion,
   toCompletionChunk,
   toCompletionEnd,
   type CompletionEnd,
   type CompletionHead,
-} from './completion-of.js';
-import { CompletionParts, type ReplyEnd } from './completion-parts.js';
+} from './completion.js';
 import { hashOf } from './conversation.js';
 import { SHOULD_RETRY, toCompletionProblem, toRunProblem } from './problem.js';
 
@@ -39,10 +44,8 @@ type CompletionCallOf = Pick<
   'deps' | 'response' | 'caller'
 >;
 
-/** The request and the conversation of a completion. */
 export interface Asked {
   params: HandleChatStreamParams;
-  /** The session before the request. */
   before: SessionCalls | undefined;
   request: CompletionRequest;
 }
@@ -114,7 +117,7 @@ async function* streamFrames(
   { head, decided, signal }: Reading & { head: CompletionHead },
 ): AsyncGenerator<string, void, undefined> {
   const hasUsage = asked.request.stream_options?.include_usage === true;
-  const format = (chunk: CompletionChunk | object): string => `data: ${JSON.stringify(chunk)}\n\n`;
+  const format = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`;
   const write = (delta: CompletionDelta): string =>
     format(toCompletionChunk(head, delta, { hasUsage }));
   const parts = new CompletionParts();
@@ -127,7 +130,8 @@ async function* streamFrames(
     }
   } catch (error) {
     // Sent deltas cannot be withdrawn, so the program gets an error and asks again.
-    yield format(toCompletionProblem(brokenOff()));
+    const message = 'The reply broke off; send the request again.';
+    yield format(toCompletionProblem({ message, code: 'unavailable' }));
     throw new StreamBrokenError('the reply broke off', [], { cause: error });
   }
   if (signal.aborted || parts.end === undefined) return;
@@ -181,8 +185,4 @@ async function readEnd(
   const session = await readOwnCalls(deps, params.sessionId, caller);
   const pending = await readAnswerable(deps, caller, session);
   return toCompletionEnd(params.sessionId, end, { pending, usage: toUsageSince(session, before) });
-}
-
-function brokenOff(): HelixError {
-  return new HelixError('unavailable', 'The reply broke off; send the request again.');
 }

@@ -12,9 +12,7 @@ const REMEMBERED_MS = 60 * 60 * 1_000;
 
 interface Tried {
   caller: Caller;
-  /** Value of `x-session-id`. */
   session: string | undefined;
-  /** Value of `x-stainless-retry-count`. */
   count: string | undefined;
   body: CompletionRequest;
 }

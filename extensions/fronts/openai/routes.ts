@@ -1,5 +1,6 @@
 import {
   defineRoute,
+  inJson,
   type Route,
   type RouteDeps,
   SESSION_AND_RUN,
@@ -9,15 +10,18 @@ import { isAddressable, notFound } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { HEADERS } from '../../../protocol/http.js';
 import { Completion, CompletionRequest, Model, ModelList, ModelPath } from './protocol.js';
-import { readOwnCalls } from '../session-standing.js';
 import { POSTED_REFUSALS, toPostedAnswers } from '../posted-answers.js';
-import { readAnswers } from './read-answers.js';
-import { readConversation, readEarlierSession, type Conversation } from './conversation.js';
-import { toPostedMessages } from './posted-messages.js';
+import { readOwnCalls } from '../replies.js';
+import {
+  readAnswers,
+  readConversation,
+  readEarlierSession,
+  toPostedMessages,
+  type Conversation,
+} from './conversation.js';
 import { RETRY_COUNT, takeRetryKey } from './retry-key.js';
 import { replyCompletion } from './reply-completion.js';
 
-/** Routes for programs that speak OpenAI's protocol, with agents as its models. */
 export const OPENAI_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'post',
@@ -49,16 +53,8 @@ export const OPENAI_ROUTES: readonly Route[] = [
       const answered =
         before && toPostedAnswers({ ...readAnswers(answers, before), inputs }, before);
       const messages = [...(answered ?? []), ...toPostedMessages(conversation)];
-      const { userId, tenantId, roles, personId, isEveryone } = caller;
-      const params = { sessionId, messages, agent: body.model };
-      await replyCompletion(
-        { deps, response, caller },
-        {
-          params: { ...params, userId, tenantId, roles, personId, isEveryone },
-          before,
-          request: body,
-        },
-      );
+      const params = { ...caller, sessionId, messages, agent: body.model };
+      await replyCompletion({ deps, response, caller }, { params, before, request: body });
     },
   }),
   defineRoute({
@@ -67,7 +63,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
     id: 'listModels',
     audits: 'none',
     summary: 'List the agents in the form of OpenAI',
-    replies: { 200: { description: 'The agents.', content: { json: ModelList } } },
+    replies: inJson(200, 'The agents.', ModelList),
     handle: ({ deps, response }) => {
       const data = toAgentCards(deps.agents).map(({ name }) => toModel(name));
       response.json({ object: 'list', data } satisfies ModelList);
@@ -80,7 +76,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
     audits: 'none',
     summary: 'Get an agent in the form of OpenAI',
     params: ModelPath,
-    replies: { 200: { description: 'The agent.', content: { json: Model } } },
+    replies: inJson(200, 'The agent.', Model),
     refusals: ['model_not_found'],
     handle: ({ deps, response, params }) => {
       requireModel(deps, params.model);

@@ -1,8 +1,8 @@
 import OpenAI, { NotFoundError } from 'openai';
-import { toCompletionEnd } from '../../../extensions/fronts/openai/completion-of.js';
-import { toPostedMessages } from '../../../extensions/fronts/openai/posted-messages.js';
+import { toCompletionEnd } from '../../../extensions/fronts/openai/completion.js';
+import { toPostedMessages } from '../../../extensions/fronts/openai/conversation.js';
 import { takeRetryKey } from '../../../extensions/fronts/openai/retry-key.js';
-import { toUsageSince } from '../../../extensions/fronts/session-standing.js';
+import { toUsageSince } from '../../../extensions/fronts/replies.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
 import type { Requests } from '../../../store/contract/requests.js';
@@ -18,6 +18,7 @@ const audioOf = (format: string): object => ({
   input_audio: { data: 'AA', format },
 });
 const answer = (id: string): object => ({ role: 'tool', tool_call_id: id, content: '1' });
+const GONE = [404, 'not_found'] as const;
 const FILE_OF_OPENAI = { type: 'file', file: { file_id: 'file-1' } };
 
 describe('messages of a completion', () => {
@@ -123,85 +124,60 @@ describe('refusals of a completion', () => {
     }
   });
 
-  it.each([
-    ['no JSON', '{"model":', 400, 'validation_error'],
-    ['a list', '[]', 400, 'validation_error'],
-    ['no messages', { model: 'lab' }, 400, 'validation_error'],
+  it.each<[what: string, body: unknown, status?: number, code?: string]>([
+    ['no JSON', '{"model":'],
+    ['a list', '[]'],
+    ['no messages', { model: 'lab' }],
     ['an empty list of messages', { messages: [] }, 400, 'nothing_to_do'],
-    [
-      'instructions alone',
-      { messages: [{ role: 'system', content: 'Obey.' }] },
-      400,
-      'nothing_to_do',
-    ],
-    ['a role of old', { messages: [{ role: 'function', content: 'x' }] }, 400, 'validation_error'],
-    ['a text for stream', { messages: [user('hi')], stream: 'yes' }, 400, 'validation_error'],
-    ['several choices', { messages: [user('hi')], n: 2 }, 400, 'validation_error'],
-    [
-      'an answer to nothing',
-      { messages: [{ role: 'tool', content: '1' }] },
-      400,
-      'validation_error',
-    ],
-    [
-      'an answer for a conversation that is not there',
-      { messages: [{ role: 'tool', tool_call_id: 's9:c1', content: '1' }] },
-      404,
-      'not_found',
-    ],
-    [
-      'a session that is no name',
-      { messages: [user('hi')], metadata: { session_id: 5 } },
-      400,
-      'validation_error',
-    ],
-    [
-      'answers of two conversations',
-      { messages: [answer('s1:c1'), answer('s2:c1')] },
-      404,
-      'not_found',
-    ],
-    ...(
-      [
-        ['no choices', { messages: [user('hi')], n: 0 }],
-        ['a text for n', { messages: [user('hi')], n: '1' }],
-        ['a number for a model', { model: 5, messages: [user('hi')] }],
-        ['a text for messages', { messages: 'hi' }],
-        ['null for a message', { messages: [null] }],
-        ['a message without a role', { messages: [{ content: 'hi' }] }],
-        ['a message without content', { messages: [{ role: 'user' }] }],
-        ['null for content', { messages: [{ role: 'user', content: null }] }],
-        ['an empty text', { messages: [user('')] }],
-        ['no parts', { messages: [{ role: 'user', content: [] }] }],
-        ['a text for a part', { messages: [{ role: 'user', content: ['hi'] }] }],
-        ['a text part without text', { messages: [parts({ type: 'text' })] }],
-        ['a text part of a number', { messages: [parts({ type: 'text', text: 5 })] }],
-        ['an image without an address', { messages: [parts({ type: 'image_url' })] }],
-        ['an image of another host', { messages: [imageAt('https://evil.test/a.png')] }],
-        ['an image of a file', { messages: [imageAt('file:///etc/passwd')] }],
-        ['a file by the id of OpenAI', { messages: [parts(FILE_OF_OPENAI)] }],
-        ['audio without a format', { messages: [parts({ type: 'input_audio', data: 'AA' })] }],
-        ['audio of a malformed format', { messages: [parts(audioOf('wav;x="y",'))] }],
-        ['a text for stream_options', { messages: [user('hi')], stream_options: 'usage' }],
-        ['an answer to a call of no one', { messages: [{ role: 'tool', tool_call_id: 'c1' }] }],
-      ] as const
-    ).map(([what, body]) => [what, body, 400, 'validation_error'] as const),
-  ])('have the shape of OpenAI: %s', async (_what, body, status, code) => {
-    api = await startApi();
-    const sent = typeof body === 'string' ? body : JSON.stringify({ model: 'lab', ...body });
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${api.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers,
-      body: sent,
-    });
-    const message: unknown = expect.stringMatching(/./);
-    expect([response.status, await response.json()]).toEqual([
-      status,
-      { error: { message, type: 'invalid_request_error', param: null, code } },
-    ]);
-    expect(response.headers.get('x-should-retry')).toBe('false');
-  });
+    ['instructions alone', { messages: [{ role: 'system', content: 'x' }] }, 400, 'nothing_to_do'],
+    ['a role of old', { messages: [{ role: 'function', content: 'x' }] }],
+    ['a text for stream', { messages: [user('hi')], stream: 'yes' }],
+    ['several choices', { messages: [user('hi')], n: 2 }],
+    ['an answer to nothing', { messages: [{ role: 'tool', content: '1' }] }],
+    ['an answer for a conversation that is not there', { messages: [answer('s9:c1')] }, ...GONE],
+    ['a session that is no name', { messages: [user('hi')], metadata: { session_id: 5 } }],
+    ['answers of two conversations', { messages: [answer('s1:c1'), answer('s2:c1')] }, ...GONE],
+    ['no choices', { messages: [user('hi')], n: 0 }],
+    ['a text for n', { messages: [user('hi')], n: '1' }],
+    ['a number for a model', { model: 5, messages: [user('hi')] }],
+    ['a text for messages', { messages: 'hi' }],
+    ['null for a message', { messages: [null] }],
+    ['a message without a role', { messages: [{ content: 'hi' }] }],
+    ['a message without content', { messages: [{ role: 'user' }] }],
+    ['null for content', { messages: [{ role: 'user', content: null }] }],
+    ['an empty text', { messages: [user('')] }],
+    ['no parts', { messages: [{ role: 'user', content: [] }] }],
+    ['a text for a part', { messages: [{ role: 'user', content: ['hi'] }] }],
+    ['a text part without text', { messages: [parts({ type: 'text' })] }],
+    ['a text part of a number', { messages: [parts({ type: 'text', text: 5 })] }],
+    ['an image without an address', { messages: [parts({ type: 'image_url' })] }],
+    ['an image of another host', { messages: [imageAt('https://evil.test/a.png')] }],
+    ['an image of a file', { messages: [imageAt('file:///etc/passwd')] }],
+    ['a file by the id of OpenAI', { messages: [parts(FILE_OF_OPENAI)] }],
+    ['audio without a format', { messages: [parts({ type: 'input_audio', data: 'AA' })] }],
+    ['audio of a malformed format', { messages: [parts(audioOf('wav;x="y",'))] }],
+    ['a text for stream_options', { messages: [user('hi')], stream_options: 'usage' }],
+    ['an answer to a call of no one', { messages: [{ role: 'tool', tool_call_id: 'c1' }] }],
+  ])(
+    'have the shape of OpenAI: %s',
+    async (_what, body, status = 400, code = 'validation_error') => {
+      api = await startApi();
+      const sent =
+        typeof body === 'string' ? body : JSON.stringify({ model: 'lab', ...(body as object) });
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${api.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers,
+        body: sent,
+      });
+      const message: unknown = expect.stringMatching(/./);
+      expect([response.status, await response.json()]).toEqual([
+        status,
+        { error: { message, type: 'invalid_request_error', param: null, code } },
+      ]);
+      expect(response.headers.get('x-should-retry')).toBe('false');
+    },
+  );
 });
 
 describe('a completion with settings that an agent has no use for', () => {

@@ -1,6 +1,6 @@
 import { readShownInputs, toPostedAnswers } from '../../../extensions/fronts/posted-answers.js';
-import { readAnswers } from '../../../extensions/fronts/openai/read-answers.js';
 import {
+  readAnswers,
   readConversation,
   readEarlierSession,
 } from '../../../extensions/fronts/openai/conversation.js';

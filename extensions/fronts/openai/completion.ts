@@ -1,4 +1,8 @@
+import type { UIStreamPart } from '../../../ai-sdk/index.js';
 import type { PendingQuestion } from '../../../protocol/http.js';
+import type { RunUsage } from '../../../store/contract/runs.js';
+import { ReplyEnding, type ReplyEnd } from '../replies.js';
+import { formatCallId } from './conversation.js';
 import type {
   Completion,
   CompletionCall,
@@ -7,24 +11,58 @@ import type {
   CompletionFinish,
   CompletionUsage,
 } from './protocol.js';
-import type { RunUsage } from '../../../store/contract/runs.js';
-import { formatCallId } from './call-id.js';
-import type { ReplyEnd } from './completion-parts.js';
 
-/** Pure functions that build the bodies of completions. */
-
-/** Fields that all bodies of one completion share. */
 export interface CompletionHead {
   id: string;
   created: number;
   model: string;
 }
 
-/** End of a completion. */
 export interface CompletionEnd {
   calls: CompletionCall[];
   finish: CompletionFinish;
   usage: CompletionUsage;
+}
+
+/**
+ * Turns the parts of one reply into deltas of a completion: the agent's text and reasoning. The agent's
+ * own tools are hidden, because a program would take their calls for calls of its own tools.
+ */
+export class CompletionParts {
+  readonly #ending = new ReplyEnding();
+  /** True after the first text block; further blocks become paragraphs. */
+  #hasText = false;
+  #isApart = false;
+
+  get end(): ReplyEnd | undefined {
+    return this.#ending.end;
+  }
+
+  accept(part: UIStreamPart): CompletionDelta | undefined {
+    this.#ending.accept(part);
+    switch (part.type) {
+      case 'text-start':
+        this.#isApart = this.#hasText;
+        return undefined;
+      case 'text-delta':
+        return this.#say(part.delta);
+      case 'reasoning-delta':
+        return part.delta === '' ? undefined : { reasoning_content: part.delta };
+      case 'data-output':
+        this.#isApart = this.#hasText;
+        return this.#say(JSON.stringify('data' in part ? part.data : null));
+      default:
+        return undefined;
+    }
+  }
+
+  #say(text: string): CompletionDelta | undefined {
+    if (text === '') return undefined;
+    const content = this.#isApart ? `\n\n${text}` : text;
+    this.#isApart = false;
+    this.#hasText = true;
+    return { content };
+  }
 }
 
 export function toCompletionEnd(
@@ -89,10 +127,5 @@ export function toCompletionChunk(
   { finish = null, hasUsage }: { finish?: CompletionFinish | null; hasUsage: boolean },
 ): CompletionChunk {
   const choices = [{ index: 0 as const, delta, finish_reason: finish }];
-  return {
-    ...head,
-    object: 'chat.completion.chunk',
-    choices,
-    ...(hasUsage && { usage: null }),
-  };
+  return { ...head, object: 'chat.completion.chunk', choices, ...(hasUsage && { usage: null }) };
 }
