@@ -1,5 +1,4 @@
-import { type Call, defineRoute, type Route, toActor } from '../../api/extension.js';
-import type { AgentPauses, PauseRequest } from '../../runs/extension.js';
+import { defineRoute, inJson, type Route, toActor } from '../../api/extension.js';
 import { isAddressable, requireAllowed } from '../../ai-sdk/index.js';
 import {
   OperatorAgentPath,
@@ -9,14 +8,6 @@ import {
 } from '../../protocol/operator.js';
 import { HelixError } from '../../protocol/errors.js';
 
-const act = {
-  method: 'post',
-  params: OperatorAgentPath,
-  body: OperatorPauseBody,
-  refusals: ['not_allowed', 'agent_not_found'],
-} as const;
-
-/** Routes of the server's agents and their pauses. */
 export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -24,7 +15,7 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
     id: 'listAgents',
     audits: 'none',
     summary: 'List the agents, who has paused them, and how many runs are held back',
-    replies: { 200: { description: 'The agents.', content: { json: OperatorAgents } } },
+    replies: inJson(200, 'The agents.', OperatorAgents),
     refusals: ['not_allowed'],
     handle: async ({ deps, response, caller }) => {
       await requireAllowed(deps, caller, 'read');
@@ -52,50 +43,53 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
       response.json({ agents } satisfies OperatorAgents);
     },
   }),
-  defineRoute({
-    ...act,
-    path: '/api/operator/agents/:agent/pause',
+  definePause('pause', {
     id: 'pauseAgent',
-    audits: 'act',
     summary: 'Pause an agent: its runs continue, new ones wait until it is resumed',
-    replies: { 200: { description: 'It is paused.', content: { json: OperatorPauseReply } } },
-    handle: async (call) => {
-      const { pauses, request } = await open(call);
-      const isNew = await pauses.pause(request);
-      const result = isNew ? 'paused' : 'already_paused';
-      call.response.json({ result } satisfies OperatorPauseReply);
-    },
+    description: 'It is paused.',
   }),
-  defineRoute({
-    ...act,
-    path: '/api/operator/agents/:agent/unpause',
+  definePause('unpause', {
     id: 'unpauseAgent',
-    audits: 'act',
     summary: 'Resume an agent: what was held back starts in its order, 20 runs a second',
-    replies: { 200: { description: 'It is not paused.', content: { json: OperatorPauseReply } } },
-    handle: async (call) => {
-      const { pauses, request } = await open(call);
-      const wasPaused = await pauses.resume(request);
-      const result = wasPaused ? 'resumed' : 'not_paused';
-      call.response.json({ result } satisfies OperatorPauseReply);
-    },
+    description: 'It is not paused.',
   }),
 ];
 
-type Asked = Call<'caller', typeof OperatorAgentPath, undefined, typeof OperatorPauseBody>;
+const RESULTS = {
+  pause: ['paused', 'already_paused'],
+  unpause: ['resumed', 'not_paused'],
+} as const;
 
-/** @throws HelixError `not_allowed`, `agent_not_found` */
-async function open(call: Asked): Promise<{ pauses: AgentPauses; request: PauseRequest }> {
-  const { deps, caller, params, body } = call;
-  await requireAllowed(deps, caller, 'pause');
-  if (body.everywhere && caller.tenantId !== undefined) {
-    throw new HelixError('not_allowed', 'All tenants are for callers without a tenant.');
-  }
-  if (!deps.agents.getRegisteredTypes().includes(params.agent)) {
-    throw new HelixError('agent_not_found', 'This server has no such agent.');
-  }
-  const { pauses } = deps.executor;
-  const { everywhere, reason } = body;
-  const scope = { agent: params.agent, everywhere, tenant: caller.tenantId };
-  return { pauses, request: { ...scope, ...toActor(call), reason } };
+function definePause(
+  act: 'pause' | 'unpause',
+  { id, summary, description }: { id: string; summary: string; description: string },
+): Route {
+  return defineRoute({
+    method: 'post',
+    path: `/api/operator/agents/:agent/${act}`,
+    id,
+    audits: 'act',
+    summary,
+    params: OperatorAgentPath,
+    body: OperatorPauseBody,
+    replies: inJson(200, description, OperatorPauseReply),
+    refusals: ['not_allowed', 'agent_not_found'],
+    handle: async (call) => {
+      const { deps, response, caller, params, body } = call;
+      await requireAllowed(deps, caller, 'pause');
+      if (body.everywhere && caller.tenantId !== undefined) {
+        throw new HelixError('not_allowed', 'All tenants are for callers without a tenant.');
+      }
+      if (!deps.agents.getRegisteredTypes().includes(params.agent)) {
+        throw new HelixError('agent_not_found', 'This server has no such agent.');
+      }
+      const { pauses } = deps.executor;
+      const { everywhere, reason } = body;
+      const scope = { agent: params.agent, everywhere, tenant: caller.tenantId };
+      const request = { ...scope, ...toActor(call), reason };
+      const [done, undone] = RESULTS[act];
+      const isNew = await (act === 'pause' ? pauses.pause(request) : pauses.resume(request));
+      response.json({ result: isNew ? done : undone } satisfies OperatorPauseReply);
+    },
+  });
 }

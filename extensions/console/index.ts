@@ -1,10 +1,7 @@
 import type { Extension } from '../../extension.js';
 import { OPERATOR_AGENT_ROUTES } from './agents.js';
-import { OPERATOR_FORK_ROUTE } from './fork.js';
-import { OPERATOR_RUN_EVENTS_ROUTE } from './run-events.js';
 import { OPERATOR_RUN_ROUTES } from './runs.js';
 import { OPERATOR_SESSION_ROUTES } from './sessions.js';
-import { OPERATOR_STEP_ROUTE } from './step.js';
 import { OPERATOR_WAITING_ROUTES } from './waiting.js';
 
 /** Lets operators of a tenant see what waits, and handle its runs, agents and workers. */
@@ -14,9 +11,6 @@ export function operatorConsole(): Extension {
     routes: [
       ...OPERATOR_WAITING_ROUTES,
       ...OPERATOR_RUN_ROUTES,
-      OPERATOR_STEP_ROUTE,
-      OPERATOR_RUN_EVENTS_ROUTE,
-      OPERATOR_FORK_ROUTE,
       ...OPERATOR_AGENT_ROUTES,
       ...OPERATOR_SESSION_ROUTES,
     ],

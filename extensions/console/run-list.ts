@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import type { RouteDeps } from '../../api/extension.js';
 import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../../protocol/run.js';
@@ -14,7 +16,6 @@ import {
 export interface RunFilter {
   /** Absent for runs without a tenant. */
   tenant?: string | undefined;
-  /** A list filter of Temporal. */
   query?: string | undefined;
   status?: RunStatus | undefined;
   agent?: string | undefined;
@@ -26,14 +27,12 @@ export interface RunFilter {
   sessions?: readonly string[] | undefined;
 }
 
-/** A run in Temporal's list. */
 export interface ListedRun {
   runId: string;
   agent: string;
   status: RunStatus;
   turn?: number;
   model?: string;
-  /** ms since the epoch. */
   startedAt: number;
   endedAt?: number;
 }
@@ -219,4 +218,54 @@ function decode(data: Uint8Array | null | undefined): unknown {
   const value: unknown = JSON.parse(Buffer.from(data).toString());
   // Servers may return a keyword as a list of one.
   return Array.isArray(value) ? value[0] : value;
+}
+
+/** One page looks for runs of this many conversations. */
+const CONVERSATIONS = 20;
+
+const Place = z.tuple([z.string(), z.string()]);
+
+interface Wanted extends RunFilter {
+  /** Only runs of this user, by the newest change of their conversation. */
+  owner?: string | undefined;
+}
+
+/**
+ * Lists runs, newest first. Temporal does not know owners: a list by owner asks for the runs of a
+ * few conversations at a time, so a page may be short or empty and still have a cursor.
+ *
+ * @throws HelixError `invalid_query`, `validation_error` for a cursor of another list
+ */
+export async function listRuns(
+  { list }: Pick<RunList, 'list'>,
+  owners: RouteDeps['stateStore']['owners'],
+  { owner, ...filter }: Wanted,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<RunPage> {
+  if (owner === undefined) return list(filter, { limit, cursor });
+  const [from, inner] = cursor === undefined ? [] : parsePlace(cursor);
+  const at = from === undefined || from === '' ? {} : { cursor: from };
+  const page = await owners.page({ owner, tenant: filter.tenant }, { limit: CONVERSATIONS, ...at });
+  const sessions = page.conversations.map(({ sessionId }) => sessionId);
+  const found: RunPage =
+    sessions.length === 0
+      ? { runs: [] }
+      : await list({ ...filter, sessions }, { limit, cursor: inner === '' ? undefined : inner });
+  if (found.cursor !== undefined) {
+    return { runs: found.runs, cursor: formatPlace([from ?? '', found.cursor]) };
+  }
+  if (page.cursor !== undefined) return { ...found, cursor: formatPlace([page.cursor, '']) };
+  return found;
+}
+
+function formatPlace(place: z.infer<typeof Place>): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function parsePlace(cursor: string): z.infer<typeof Place> {
+  try {
+    return Place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+  } catch (error) {
+    throw new HelixError('validation_error', 'The cursor is of another list.', { cause: error });
+  }
 }

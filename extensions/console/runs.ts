@@ -1,21 +1,30 @@
-import { z } from 'zod';
+import { randomUUID } from 'node:crypto';
 import {
   type Call,
   defineRoute,
+  inJson,
   mayRead,
   mayReadRun,
+  nameOfRequest,
   openRunForOperator,
   resumeRun,
   retryRun,
   type Route,
   type RouteDeps,
   sendRun,
+  SESSION_AND_RUN,
   stopRun,
+  toActor,
 } from '../../api/extension.js';
-import { notFound } from '../../ai-sdk/index.js';
+import { findSession, notFound, requireAddressable } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { StopBody } from '../../protocol/http.js';
+import { HEADERS, StopBody } from '../../protocol/http.js';
+import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import {
+  OperatorEvents,
+  OperatorEventsQuery,
+  OperatorForkBody,
+  OperatorForkReply,
   OperatorResumeBody,
   OperatorRetryBody,
   OperatorRunCount,
@@ -24,18 +33,19 @@ import {
   OperatorRunPath,
   OperatorRuns,
   OperatorRunsQuery,
+  OperatorStep,
+  OperatorStepPath,
 } from '../../protocol/operator.js';
 import { RetryReply, StopReply } from '../../protocol/replies.js';
 import { RUN_STATUSES } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
-import { readRunDetail, toOperatorRun } from './run.js';
-import { createRunList, type RunFilter, type RunList, type RunPage } from './run-list.js';
+import { readEvents, readRunDetail, readStep, toOperatorRun } from './run-detail.js';
+import { createRunList, listRuns } from './run-list.js';
 
 const ofRun = { method: 'post', params: OperatorRunPath } as const;
 const REFUSED = ['not_found', 'not_allowed', 'stale_run'] as const;
 const BEGUN = { 202: { description: 'The run that continues.', content: { json: RetryReply } } };
 
-/** Operators' routes of the tenant's runs. */
 export const OPERATOR_RUN_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -44,7 +54,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     audits: 'read',
     summary: 'List the runs of the tenant; Temporal lists them up to two seconds late',
     query: OperatorRunsQuery,
-    replies: { 200: { description: 'A page, newest first.', content: { json: OperatorRuns } } },
+    replies: inJson(200, 'A page, newest first.', OperatorRuns),
     refusals: ['not_allowed', 'invalid_query'],
     about: async (call) => ({ ...(await mayRead(call)), person: call.query.owner }),
     handle: async ({ deps, response, query: { limit, cursor, ...filter }, caller }) => {
@@ -64,7 +74,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     audits: 'read',
     summary: 'Count the runs of the tenant by status, agent or tenant',
     query: OperatorRunCountQuery,
-    replies: { 200: { description: 'The counts.', content: { json: OperatorRunCount } } },
+    replies: inJson(200, 'The counts.', OperatorRunCount),
     refusals: ['not_allowed', 'invalid_query'],
     about: mayRead,
     handle: async ({ deps, response, query: { groupBy, ...filter }, caller }) => {
@@ -98,7 +108,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     audits: 'read',
     summary: 'Get a run of the tenant: its record, steps and calls',
     params: OperatorRunPath,
-    replies: { 200: { description: 'The run.', content: { json: OperatorRunDetail } } },
+    replies: inJson(200, 'The run.', OperatorRunDetail),
     refusals: ['not_found'],
     about: mayReadRun,
     handle: async ({ deps, response, caller, params: { runId }, about: record }) => {
@@ -108,13 +118,48 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
+    method: 'get',
+    path: '/api/operator/runs/:runId/steps/:step',
+    id: 'getRunStep',
+    audits: 'read',
+    summary: 'Get what a step of a run wrote, and the inputs and outputs of its calls',
+    params: OperatorStepPath,
+    replies: inJson(200, 'The step.', OperatorStep),
+    refusals: ['not_found'],
+    entry: 'read',
+    about: mayReadRun,
+    handle: async ({ deps, response, params }) => {
+      const step = await readStep(deps, params.runId, params.step);
+      if (step === undefined) throw notFound();
+      response.json(step satisfies OperatorStep);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/runs/:runId/events',
+    id: 'listRunEvents',
+    audits: 'read',
+    summary: "List the log entries of a run's turn",
+    params: OperatorRunPath,
+    query: OperatorEventsQuery,
+    replies: inJson(200, 'A page, oldest first.', OperatorEvents),
+    refusals: ['not_found'],
+    entry: 'read',
+    about: mayReadRun,
+    handle: async ({ deps, response, query, params: { runId }, about: record }) => {
+      const page = await readEvents(deps, record, runId, query);
+      if (page === undefined) throw notFound();
+      response.json(page satisfies OperatorEvents);
+    },
+  }),
+  defineRoute({
     ...ofRun,
     path: '/api/operator/runs/:runId/stop',
     id: 'stopRun',
     audits: 'act',
     summary: 'Stop a run of the tenant; its partial reply is kept',
     body: StopBody,
-    replies: { 202: { description: 'The effect of the stop.', content: { json: StopReply } } },
+    replies: inJson(202, 'The effect of the stop.', StopReply),
     refusals: REFUSED,
     handle: async (call) => {
       const { runId } = call.params;
@@ -161,6 +206,57 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       noteRerun(call.deps, call.params.runId);
     },
   }),
+  defineRoute({
+    method: 'post',
+    path: '/api/operator/runs/:runId/fork',
+    id: 'forkRun',
+    audits: 'act',
+    summary: 'Copy the conversation up to a step of a run, and continue the copy from there',
+    params: OperatorRunPath,
+    body: OperatorForkBody,
+    replies: inJson(
+      201,
+      'The copy, of the same owner, and the run that continues in it.',
+      OperatorForkReply,
+      SESSION_AND_RUN,
+    ),
+    refusals: [
+      'not_found',
+      'not_allowed',
+      'not_resumable',
+      'agent_not_found',
+      'quota_exceeded',
+      'checkpoint_not_found',
+      'nothing_to_do',
+      'session_exists',
+      'budget_exceeded',
+    ],
+    handle: async (call) => {
+      const { deps, response, caller, params, body } = call;
+      const { runId } = params;
+      const record = await openRunForOperator(deps, caller, 'retry', runId);
+      if (sessionOfRun(runId) !== record.sessionId) {
+        throw new HelixError(
+          'not_resumable',
+          "A sub-agent's run continues with its conversation only.",
+        );
+      }
+      requireAddressable(deps.agents, record.agent);
+      const key = await nameOfRequest(deps, call.request);
+      // A repeated request must name the same copy.
+      const { step, reason, sessionId = `s-${key ?? randomUUID()}` } = body;
+      const { storedId: newSessionId } = await findSession(deps.stateStore, sessionId, caller);
+      const { sessionId: from } = record;
+      const input = { sessionId: from, runId, step, newSessionId, key, reason, ...toActor(call) };
+      const copy = await deps.countRead((meter) => deps.executor.fork({ ...input, meter }));
+      const shown = toShownSessionId(copy.sessionId);
+      response
+        .status(201)
+        .set(HEADERS.sessionId, shown)
+        .set(HEADERS.runId, copy.runId)
+        .json({ sessionId: shown, runId: copy.runId } satisfies OperatorForkReply);
+    },
+  }),
 ];
 
 type RunCall = Call<'caller', typeof OperatorRunPath, never, never>;
@@ -179,54 +275,4 @@ async function openNewest(
 /** The actor and the reason stay in the audit entry: no erasure reaches a log. */
 function noteRerun({ logger }: RouteDeps, runId: string): void {
   logger.info({ runId }, 'a run was continued or repeated');
-}
-
-/** One page looks for runs of this many conversations. */
-const CONVERSATIONS = 20;
-
-const Place = z.tuple([z.string(), z.string()]);
-
-interface Wanted extends RunFilter {
-  /** Only runs of this user, by the newest change of their conversation. */
-  owner?: string | undefined;
-}
-
-/**
- * Lists runs, newest first. Temporal does not know owners: a list by owner asks for the runs of a
- * few conversations at a time, so a page may be short or empty and still have a cursor.
- *
- * @throws HelixError `invalid_query`, `validation_error` for a cursor of another list
- */
-export async function listRuns(
-  { list }: Pick<RunList, 'list'>,
-  owners: RouteDeps['stateStore']['owners'],
-  { owner, ...filter }: Wanted,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
-): Promise<RunPage> {
-  if (owner === undefined) return list(filter, { limit, cursor });
-  const [from, inner] = cursor === undefined ? [] : parsePlace(cursor);
-  const at = from === undefined || from === '' ? {} : { cursor: from };
-  const page = await owners.page({ owner, tenant: filter.tenant }, { limit: CONVERSATIONS, ...at });
-  const sessions = page.conversations.map(({ sessionId }) => sessionId);
-  const found: RunPage =
-    sessions.length === 0
-      ? { runs: [] }
-      : await list({ ...filter, sessions }, { limit, cursor: inner === '' ? undefined : inner });
-  if (found.cursor !== undefined) {
-    return { runs: found.runs, cursor: formatPlace([from ?? '', found.cursor]) };
-  }
-  if (page.cursor !== undefined) return { ...found, cursor: formatPlace([page.cursor, '']) };
-  return found;
-}
-
-function formatPlace(place: z.infer<typeof Place>): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
-}
-
-function parsePlace(cursor: string): z.infer<typeof Place> {
-  try {
-    return Place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
-  } catch (error) {
-    throw new HelixError('validation_error', 'The cursor is of another list.', { cause: error });
-  }
 }

@@ -13,7 +13,6 @@ import { HelixError } from '../../protocol/errors.js';
 import { MessagesQuery, SessionPath } from '../../protocol/http.js';
 import { OperatorSession, OperatorWorkers } from '../../protocol/operator.js';
 
-/** Operators' routes of the tenant's conversations and of the fleet's workers. */
 export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -62,7 +61,7 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
     id: 'listWorkers',
     audits: 'none',
     summary: 'List the workers that ask Temporal for work, and the leases that they hold',
-    replies: { 200: { description: 'The workers.', content: { json: OperatorWorkers } } },
+    replies: inJson(200, 'The workers.', OperatorWorkers),
     refusals: ['not_allowed', 'not_found', 'unavailable'],
     handle: async ({ deps, response, caller }) => {
       await requireNoTenant(deps, caller, 'Workers are listed');

@@ -7,6 +7,7 @@ import {
   inJson,
   listHidden,
   mayRead,
+  NOT_TAKEN,
   openForOperator,
   type Route,
   type RouteDeps,
@@ -28,16 +29,6 @@ import { AnswerReply, ExtendReply } from '../../protocol/replies.js';
 import type { WaitingSession } from '../../store/contract/waiting.js';
 
 const call = { method: 'post', params: CallPath } as const;
-const UNANSWERED = [
-  'not_found',
-  'not_allowed',
-  'not_pending',
-  'already_completed',
-  'stale_run',
-  'expired',
-] as const;
-
-/** Operators' routes of the tenant's open questions. */
 export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -46,9 +37,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     audits: 'read',
     summary: 'List what waits for people in the tenant',
     query: OperatorWaitingQuery,
-    replies: {
-      200: { description: 'A page, longest wait first.', content: { json: OperatorWaiting } },
-    },
+    replies: inJson(200, 'A page, longest wait first.', OperatorWaiting),
     refusals: ['not_allowed', 'not_found'],
     about: async (call): Promise<About> => {
       const { session } = call.query;
@@ -78,14 +67,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     summary: "Answer a pending call in a colleague's or customer's conversation",
     body: OperatorAnswerBody,
     replies: inJson(202, 'The answer is stored.', AnswerReply, SESSION),
-    refusals: [
-      ...UNANSWERED,
-      'kind_mismatch',
-      'late_answer_after_timeout',
-      'answer_too_large',
-      'invalid_result',
-      'invalid_input',
-    ],
+    refusals: ['not_found', ...NOT_TAKEN],
     handle: async (answered) => {
       const { deps, response, params, body, caller } = answered;
       const record = await openForOperator(deps, caller, 'answer', params.sessionId);
@@ -101,7 +83,16 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     summary: 'Extend the deadline of a pending call of the tenant',
     body: OperatorExtendBody,
     replies: inJson(202, 'The new deadline.', ExtendReply, SESSION),
-    refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far'],
+    refusals: [
+      'not_found',
+      'not_allowed',
+      'not_pending',
+      'already_completed',
+      'stale_run',
+      'expired',
+      'no_deadline',
+      'deadline_too_far',
+    ],
     handle: async (extended) => {
       const { deps, params, body, caller } = extended;
       const { toolCallId } = params;

@@ -1,11 +1,9 @@
-import { listRuns } from '../../../extensions/console/runs.js';
-import { readStep } from '../../../extensions/console/step.js';
+import { readStep, toOperatorRun } from '../../../extensions/console/run-detail.js';
+import { listRuns, type RunFilter, type RunPage } from '../../../extensions/console/run-list.js';
 import type { RouteDeps } from '../../../api/deps.js';
-import type { RunFilter, RunPage } from '../../../extensions/console/run-list.js';
 import type { NewCall } from '../../../store/contract/call-record.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
-import { toOperatorRun } from '../../../extensions/console/run.js';
 
 /** Plays two turns: the first has an approved call, the second a waiting one. */
 async function twoTurns() {
