@@ -76,7 +76,6 @@ export function toStarted(storedId: string, runId: string): AgentStarted {
   return { sessionId, streamId: sessionId, runId };
 }
 
-/** Converts the messages of a body to the form of a chat client. */
 function toPosted({ message, input = [], messageId }: StartAgentBody): PostedMessage[] {
   const given = message ?? input;
   if (typeof given === 'string') return [toPostedMessage({ content: given, id: messageId })];

@@ -151,10 +151,7 @@ export function decodePayload(bytes: Uint8Array): Payload {
   return payload;
 }
 
-/**
- * Reads length-delimited fields.
- * @throws Error for any other field, and for bytes that end early
- */
+/** Reads length-delimited fields. @throws Error for any other field, and for bytes that end early */
 function* readFields(bytes: Uint8Array): Generator<[tag: number, field: Uint8Array]> {
   for (let at = 0; at < bytes.length;) {
     const tag = bytes[at] ?? 0;

@@ -2,7 +2,13 @@ import { HelixError } from '../../protocol/errors.js';
 import { z } from 'zod';
 import { LIMITS } from '../../protocol/limits.js';
 import type { PayloadCodec } from '@temporalio/common';
-import { defineRoute, requireNoTenant, type About, type Route } from '../../api/extension.js';
+import {
+  defineRoute,
+  inJson,
+  requireNoTenant,
+  type About,
+  type Route,
+} from '../../api/extension.js';
 
 const base64 = z.base64();
 
@@ -35,7 +41,7 @@ const codecRoute = (
     audits: act === 'decode' ? 'read' : 'none',
     summary,
     body: CodecPayloads,
-    replies: { 200: { description: 'The payloads.', content: { json: CodecPayloads } } },
+    replies: inJson(200, 'The payloads.', CodecPayloads),
     refusals: ['not_allowed', 'not_found'],
     about: async ({ deps, caller }): Promise<About & { codec: PayloadCodec }> => {
       await requireNoTenant(deps, caller, 'The codec is');

@@ -15,10 +15,10 @@ export interface Refusal {
   message: string;
 }
 
-/** Facts about a Temporal server. */
 export interface TemporalFacts {
   serverVersion: string;
-  namespace: Finding<{ retentionMs: number }>;
+  /** Its description. */
+  namespace: Finding<object>;
   /** State of each search attribute on the server, by name. */
   searchAttributes: Finding<Record<string, 'present' | 'missing' | 'other type'>>;
   /** Times of the last polls for runs and tool calls, by the server's clock; 0: none for minutes. */
@@ -36,9 +36,7 @@ export interface InspectTemporalOptions {
   withinMs?: number;
 }
 
-/** Number of runs whose inputs are inspected. */
 const RUNS = 10;
-/** gRPC status of an error without one. */
 const UNKNOWN = 2;
 
 /**
@@ -68,6 +66,14 @@ export async function inspectTemporal({
     const queue = { namespace, taskQueue: { name }, taskQueueType };
     return lastPoll((await workflowService.describeTaskQueue(queue)).pollers);
   };
+
+  async function readPollers(): Promise<{ runs: number; tools: number }> {
+    const [runs, tools] = await Promise.all([
+      readLastPoll(taskQueue, 1),
+      readLastPoll(toolQueueOf(taskQueue), 2),
+    ]);
+    return { runs, tools };
+  }
 
   async function readAttributes(): Promise<Record<string, 'present' | 'missing' | 'other type'>> {
     const { customAttributes } = await connection.withMetadata(routeTo(namespace), () =>
@@ -104,23 +110,19 @@ export async function inspectTemporal({
   try {
     const system = await ask(() => workflowService.getSystemInfo({}));
     if ('refusal' in system) return system;
-    const [described, searchAttributes, runs, tools, payloadKeys, clock] = await Promise.all([
+    const [description, searchAttributes, pollers, payloadKeys, clock] = await Promise.all([
       ask(() => workflowService.describeNamespace({ namespace })),
       ask(readAttributes),
-      ask(() => readLastPoll(taskQueue, 1)),
-      ask(() => readLastPoll(toolQueueOf(taskQueue), 2)),
+      ask(readPollers),
       ask(readPayloadKeys),
       toFinding(readTemporalClock(connection, namespace)),
     ]);
     return {
       value: {
         serverVersion: system.value.serverVersion,
-        namespace: map(described, ({ config }) => ({
-          retentionMs: Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000,
-        })),
+        namespace: description,
         searchAttributes,
-        pollers:
-          'refusal' in runs ? runs : map(tools, (value) => ({ runs: runs.value, tools: value })),
+        pollers,
         payloadKeys,
         clock,
       },
@@ -128,10 +130,6 @@ export async function inspectTemporal({
   } finally {
     await connection.close();
   }
-}
-
-function map<A, B>(finding: Finding<A>, change: (value: A) => B): Finding<B> {
-  return 'refusal' in finding ? finding : { value: change(finding.value) };
 }
 
 function toFinding<T>(work: Promise<T>): Promise<Finding<T>> {

@@ -3,10 +3,13 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { notFound } from '../../ai-sdk/index.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { ByteRange, Files, StoredFile } from '../../store/contract/files.js';
+import type { ByteRange, StoredFile } from '../../store/contract/files.js';
 
 /** Types that browsers display without executing anything; other types are downloaded. */
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif)|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
+
+/** Reads a range of the file; undefined if its bytes are gone. */
+type ReadRange = (range: ByteRange) => Promise<Uint8Array | undefined>;
 
 /**
  * Sends a file or the requested range of it. Files never change, so a browser may reuse its copy, but
@@ -15,11 +18,8 @@ const SHOWN = /^(image\/(png|jpeg|gif|webp|avif)|audio\/[\w.+-]+|video\/[\w.+-]+
 export async function serveFile(
   request: Request,
   response: Response,
-  {
-    files,
-    sessionId,
-    file,
-  }: { files: Pick<Files, 'content'>; sessionId: string; file: StoredFile },
+  file: StoredFile,
+  read: ReadRange,
 ): Promise<void> {
   const etag = `"${file.sha256}"`;
   response.set({
@@ -44,8 +44,6 @@ export async function serveFile(
     return;
   }
   const { from, to } = part ?? { from: 0, to: file.bytes };
-  const read = (range: ByteRange): Promise<Uint8Array | undefined> =>
-    files.content(sessionId, file.id, range);
   const first = await read({ from, to: Math.min(to, from + LIMITS.filePieceBytes) });
   if (first === undefined) throw notFound();
   if (part !== undefined) {
@@ -66,7 +64,7 @@ export async function serveFile(
 async function* pieces(
   first: Uint8Array,
   { from, to }: ByteRange,
-  read: (range: ByteRange) => Promise<Uint8Array | undefined>,
+  read: ReadRange,
 ): AsyncGenerator<Uint8Array> {
   yield first;
   for (let at = from + first.byteLength; at < to;) {

@@ -175,7 +175,6 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Fetches a key set of a bounded size. */
 const fetchKeys: jose.FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
   const pieces: Uint8Array[] = [];

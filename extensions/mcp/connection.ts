@@ -18,7 +18,6 @@ const FIRST_WAIT_MS = 250;
 const IDLE_MS = 5 * 60_000;
 /** Time for a cancellation notice to reach the server before the request's streams are closed. */
 const OVER_MS = 1_000;
-/** Limits of a server's list of tools. */
 const PAGES = 20;
 const LISTED = 2_000;
 
@@ -33,7 +32,7 @@ const CallAnswer = z.looseObject({
 });
 export type McpAnswer = z.output<typeof CallAnswer>;
 
-export interface McpCall {
+interface McpCall {
   tool: string;
   input: unknown;
   /** Idempotency key, the same for every attempt of the call. */
@@ -43,18 +42,17 @@ export interface McpCall {
 }
 
 /** One process's connection to a server. It connects on first use and reconnects after a loss. */
-export interface McpConnection {
+interface McpConnection {
   /** Reads all pages of the list of tools. @throws McpError; the signal's reason */
   listTools: (signal: AbortSignal) => Promise<unknown[]>;
   /** @throws McpError; the signal's reason */
   call: (call: McpCall) => Promise<McpAnswer>;
-  /** Removes secrets of the server's settings from a text. */
   redact: (text: string) => string;
   close: () => Promise<void>;
 }
 
 /** @param onIdle called when the connection was closed because it was unused */
-export function createMcpConnection(
+function createMcpConnection(
   name: string,
   server: McpServer,
   { logger, places }: { logger: ToolHost['logger']; places: Places },
@@ -278,24 +276,22 @@ async function listPages(
   return tools.slice(0, LISTED);
 }
 
-/** An open resource that may be closed while it is idle. */
 interface Holder {
   isIdle: () => boolean;
   close: () => void;
 }
 
 /** A bounded number of places. When all are taken, the holder that has been idle longest is closed. */
-export interface Places {
+interface Places {
   /** @throws AbortError if the signal aborts while all places are in use */
   take: (holder: Holder, signal: AbortSignal) => Promise<void>;
-  /** Marks the holder as just used. */
   touch: (holder: Holder) => void;
   giveBack: (holder: Holder) => void;
 }
 
 const CHANGE = 'change';
 
-export function createPlaces(most: number): Places {
+function createPlaces(most: number): Places {
   /** Holders, the least recently used first. */
   const held = new Set<Holder>();
   const changes = new EventEmitter().setMaxListeners(0);
@@ -318,6 +314,50 @@ export function createPlaces(most: number): Places {
     giveBack: (holder) => {
       held.delete(holder);
       changes.emit(CHANGE);
+    },
+  };
+}
+
+/** Open connections and programs per process. Agents made by factories open some for each run. */
+const MOST_OPEN = 100;
+
+/** The connections of one process: one to each server of each agent, shared by its runs. */
+export interface McpConnections {
+  /** Returns the connection for these settings. Settings that a factory makes for one user serve only that user. */
+  to: (name: string, server: McpServer) => McpConnection;
+  close: () => Promise<void>;
+}
+
+const byHost = new WeakMap<ToolHost, McpConnections>();
+
+/** Returns the connections of a process, which are closed with it. */
+export function connectionsOf(host: ToolHost, mostOpen = MOST_OPEN): McpConnections {
+  const known = byHost.get(host);
+  if (known !== undefined) return known;
+  const connections = createConnections(host.logger, mostOpen);
+  byHost.set(host, connections);
+  host.onClose(connections.close);
+  return connections;
+}
+
+function createConnections(logger: ToolHost['logger'], mostOpen: number): McpConnections {
+  const places = createPlaces(mostOpen);
+  const open = new Map<McpServer, McpConnection>();
+  return {
+    to: (name, server) => {
+      let connection = open.get(server);
+      if (connection === undefined) {
+        connection = createMcpConnection(name, server, { logger, places }, () => {
+          if (open.get(server) === connection) open.delete(server);
+        });
+        open.set(server, connection);
+      }
+      return connection;
+    },
+    close: async () => {
+      const all = [...open.values()];
+      open.clear();
+      await Promise.allSettled(all.map((connection) => connection.close()));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { assertSettings, type ToolHost, type ToolSource } from '../../agents/index.js';
-import { connectionsOf } from './connections.js';
+import { connectionsOf } from './connection.js';
 import { McpError } from './errors.js';
-import { parsePinnedTools, toPinnedTools, withinBounds, type PinnedTool } from './pinned-tools.js';
+import { PinnedTools, toPinnedTools, withinBounds, type PinnedTool } from './pinned-tools.js';
 import { ServersByName, type McpServers } from './servers.js';
 import { toMcpModelOutput, toTool } from './tool.js';
 
@@ -39,7 +39,7 @@ export function mcpServers(servers: McpServers): ToolSource {
     list: (taken, host, signal) => listTools(servers, taken, host, signal),
     toTools: (listed, host) => {
       const connections = connectionsOf(host);
-      return parsePinnedTools(listed).flatMap((each) => {
+      return PinnedTools.parse(listed).flatMap((each) => {
         // A newer release of the agent may no longer name the server.
         const server = named.get(each.server);
         return (server && toTool(each, server, connections)) ?? [];

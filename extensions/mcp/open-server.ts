@@ -9,25 +9,20 @@ import { keepSecret, type Redact } from './secrets.js';
 import type { McpServer } from './servers.js';
 
 export const CONNECT_MS = 10_000;
-/** At most this many faults of one connection are logged. */
 const LOGGED = 20;
 const LOGGED_CHARS = 500;
 /** Limit of one program's output to the log, in characters. */
 const STDERR_CHARS = 16 * 1024;
 const LEAVE_MS = 1_000;
-/** Limit of messages that a server has not read yet. */
 const MOST_UNREAD = 1_000;
-/** Longest request id of a server. */
 const ID_CHARS = 1_000;
 
 export interface Surroundings {
   logger: ToolHost['logger'];
   redact: Redact;
-  /** Collects the secret values of headers. */
   secrets: Set<string>;
 }
 
-/** A server after a successful handshake. */
 export interface Opened {
   client: Client;
   /** Returns the reason why the connection is unusable, if it is. */
@@ -145,7 +140,6 @@ interface OwnedTransport {
   release: () => void;
 }
 
-/** Creates a transport, not yet connected. */
 function createTransport(
   sdk: Awaited<ReturnType<typeof loadSdk>>,
   name: string,
@@ -202,10 +196,7 @@ function boundUnread(transport: Transport, name: string): void {
   };
 }
 
-/**
- * Rejects as soon as the signal aborts, even if the work ignores it.
- * @throws the signal's reason
- */
+/** Rejects as soon as the signal aborts, even if the work ignores it. @throws the signal's reason */
 export function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {

@@ -6,10 +6,10 @@ import type { McpServer } from './servers.js';
 
 type McpLogger = ToolHost['logger'];
 
-const PinnedTools = z.array(
+/** The tools that a run keeps in its record. */
+export const PinnedTools = z.array(
   z.object({
     server: z.string(),
-    /** The tool's name at the server. */
     tool: z.string(),
     /** The tool's name for the model. */
     name: z.string(),
@@ -24,10 +24,8 @@ const PinnedTools = z.array(
 /** A server's tool as a run keeps it from its first step to its end. */
 export type PinnedTool = z.output<typeof PinnedTools>[number];
 
-/** Names in the log are cut at this length. */
 const LOGGED_CHARS = 64;
 const DESCRIPTION_CHARS = 4_096;
-/** Deepest nesting of an input schema. */
 const SCHEMA_DEPTH = 50;
 
 const Hint = z.boolean().optional().catch(undefined);
@@ -108,11 +106,6 @@ export function withinBounds(tools: readonly PinnedTool[], logger: McpLogger): P
   return kept;
 }
 
-/** Parses the tools that the record has kept. @throws ZodError */
-export function parsePinnedTools(stored: unknown): PinnedTool[] {
-  return PinnedTools.parse(stored);
-}
-
 function findFault({ inputSchema }: z.output<typeof Listed>): string | undefined {
   const json = JSON.stringify(inputSchema);
   if (Buffer.byteLength(json) > LIMITS.mcpSchemaBytes) return 'its schema is too large';
@@ -121,7 +114,6 @@ function findFault({ inputSchema }: z.output<typeof Listed>): string | undefined
 
 type Lists = Pick<McpServer, 'allow' | 'approve' | 'deny'>;
 
-/** `never` hides the tool from the model. */
 type Permission = 'run' | 'ask' | 'never';
 
 /** Returns the permission for a tool. The server's annotation counts only for a tool that no list names. Pure. */

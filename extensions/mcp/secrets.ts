@@ -12,7 +12,6 @@ const PLAIN: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Removes the secret values of a server's settings from a text. */
 export type Redact = (text: string) => string;
 
 /** @param seen further secrets, as they become known */
@@ -27,7 +26,6 @@ export function createRedact(server: McpServer, seen: ReadonlySet<string>): Reda
       .reduce((rest, value) => rest.replaceAll(value, '***'), text);
 }
 
-/** Returns true for a header whose value is not secret. */
 export function isPlain(header: string): boolean {
   return PLAIN.has(header.toLowerCase());
 }

@@ -132,7 +132,6 @@ const Http = settings(
 /** Server names prefix tool names, so they are short and use only characters that providers accept. */
 const SERVER_NAME = /^[A-Za-z0-9-]{1,24}$/;
 
-/** Schema of the argument of `mcpServers`. */
 export const ServersByName = z
   .custom<Record<string, unknown>>(isObject, { error: 'must be an object of servers by name' })
   .superRefine((servers, context) => {
@@ -149,7 +148,6 @@ export const ServersByName = z
     }
   });
 
-/** Schema of the field `mcpServers` of an agent. */
 export const McpField = z.object({ mcpServers: ServersByName });
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,8 +1,7 @@
 import { jsonSchema } from 'ai';
 import { z } from 'zod';
 import type { SourcedTool, ToModelOutput } from '../../agents/index.js';
-import type { McpAnswer } from './connection.js';
-import type { McpConnections } from './connections.js';
+import type { McpAnswer, McpConnections } from './connection.js';
 import { McpError } from './errors.js';
 import { permissionOf, type PinnedTool } from './pinned-tools.js';
 import type { McpServer } from './servers.js';

@@ -55,7 +55,6 @@ export async function createOpenApi(
   });
 }
 
-/** Returns the codes with which a route may refuse, by status. */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(toCodes(route))) {
@@ -136,7 +135,6 @@ const UPLOAD = {
   },
 };
 
-/** JSON of any shape, or none. */
 const PAYLOAD = { content: { 'application/json': { schema: z.unknown() } } };
 
 function toReplies({ replies }: Route): Record<`2${string}`, object> {

@@ -19,7 +19,6 @@ export class AgentsFileError extends Error {
   override readonly name = 'AgentsFileError';
 }
 
-/** Options of `loadAgentsFile`. */
 export interface AgentsFileOptions {
   /** Folder of relative paths. Default: the folder of the process. */
   readonly folder?: string;
@@ -103,7 +102,6 @@ async function assistantWith(
   ]);
 }
 
-/** Returns the fault and its place in one line. */
 function toReason(error: unknown, folder: string): string {
   if (!(error instanceof Error)) return String(error);
   const parsed = /^ParseError: (.+?)\s*\n\s*(\S+:\d+:\d+)/.exec(error.message);

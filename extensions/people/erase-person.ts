@@ -5,7 +5,6 @@ import { HelixError } from '../../protocol/errors.js';
 import { logEntries, toAct } from '../../runs/extension.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 
-/** One request erases at most this many conversations. */
 const MOST = 100;
 const PAGE = 50;
 

@@ -12,9 +12,7 @@ const PIECE = 3 * 64 * 1024;
 
 type Deps = Pick<RouteDeps, 'stateStore'>;
 
-/**
- * Exports a person's conversations and audit entries as JSON lines, in pieces of text.
- */
+/** Exports a person's conversations and audit entries as JSON lines, in pieces of text. */
 export async function* exportPerson(
   { stateStore: store }: Deps,
   who: SessionOwner,

@@ -45,7 +45,6 @@ async function erase(call: Asked, owner: string): Promise<void> {
   response.status(erased.complete ? 200 : 202).json(erased satisfies PersonErasureReply);
 }
 
-/** Routes for the data of a person in the caller's tenant. */
 const PEOPLE_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'delete',

@@ -13,7 +13,6 @@ export interface HttpRemoteAgentOptions {
   fetch?: typeof fetch;
 }
 
-/** Time-out of requests that start or stop a run. */
 const REQUEST_MS = 10_000;
 /** The other server sends comments while it has no events; a connection without either is dead. */
 const SILENCE_MS = 45_000;

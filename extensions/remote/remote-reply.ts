@@ -19,7 +19,6 @@ const SHOWN: ReadonlySet<string> = new Set([
   'file',
 ] satisfies StreamChunk['type'][]);
 
-/** The position of a remote chunk in the parent's stream. */
 export interface RemotePlace {
   toolCallId: string;
   step: number;
@@ -32,7 +31,7 @@ export interface RemotePlace {
  * A remote chunk as the parent's stream carries it: in the parent's step, with call ids and agent
  * names that cannot collide with those of the parent. Undefined if viewers must not see it. Pure.
  */
-export function toParentChunk(chunk: StreamChunk, place: RemotePlace): StreamChunk | undefined {
+function toParentChunk(chunk: StreamChunk, place: RemotePlace): StreamChunk | undefined {
   if (!SHOWN.has(chunk.type)) return undefined;
   const { toolCallId, step } = place;
   const shown = { ...chunk, ...speakerOf(chunk, place), step };
@@ -59,39 +58,42 @@ export class RemoteExcess extends Error {
   override readonly name = 'RemoteExcess';
 }
 
-/** Counts what one call accepts from a remote run, over all its connections. */
-export class RemoteAllowance {
+/** What one call accepts from a remote run, over all its connections. */
+export class RemoteReply {
+  readonly #place: RemotePlace;
   #events = 0;
   #bytes = 0;
+  #text = '';
+  #isStale = false;
+
+  constructor(place: RemotePlace) {
+    this.#place = place;
+  }
+
+  /** The text of the run's newest step, which is its answer. */
+  get text(): string {
+    return this.#text;
+  }
 
   /** @throws RemoteExcess */
-  takeEvent(): void {
+  countEvent(): void {
     this.#events += 1;
     if (this.#events > LIMITS.remoteAgentEvents) {
       throw new RemoteExcess(`more than ${String(LIMITS.remoteAgentEvents)} events`);
     }
   }
 
-  /** @throws RemoteExcess */
-  takeShown(chunk: StreamChunk): void {
-    this.#bytes += Buffer.byteLength(JSON.stringify(chunk));
+  /** Returns the chunk for the parent's stream; undefined if viewers must not see it. @throws RemoteExcess */
+  accept(chunk: StreamChunk): StreamChunk | undefined {
+    if (chunk.agentId === this.#place.subSessionId) this.#read(chunk);
+    const shown = toParentChunk(chunk, this.#place);
+    if (shown === undefined) return undefined;
+    this.#bytes += Buffer.byteLength(JSON.stringify(shown));
     if (this.#bytes > LIMITS.remoteAgentBytes) throw new RemoteExcess('more than 16 MB');
-  }
-}
-
-/** The text of a run's newest step, which is its answer. */
-export class RemoteText {
-  readonly #sessionId: string;
-  #text = '';
-  #isStale = false;
-
-  constructor(sessionId: string) {
-    this.#sessionId = sessionId;
+    return shown;
   }
 
-  /** @throws RemoteExcess */
-  accept(chunk: StreamChunk): void {
-    if (chunk.agentId !== this.#sessionId) return;
+  #read(chunk: StreamChunk): void {
     if (chunk.type === 'step_start') this.#isStale = true;
     if (chunk.type === 'step_discarded') this.#text = '';
     if (chunk.type !== 'text_delta') return;
@@ -99,9 +101,5 @@ export class RemoteText {
     this.#isStale = false;
     this.#text += chunk.delta;
     if (this.#text.length > LIMITS.answerBytes) throw new RemoteExcess('a text of more than 1 MB');
-  }
-
-  toString(): string {
-    return this.#text;
   }
 }

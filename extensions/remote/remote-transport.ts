@@ -53,7 +53,6 @@ export class RemoteSubAgentClientToolUnsupportedError extends ToolError {
   }
 }
 
-/** Why a remote run was lost. */
 export type LostCause = 'not_found' | 'status_unreachable' | `refused:${string}`;
 
 /** The outcome of a remote run is unknown. */
@@ -67,7 +66,6 @@ export class RemoteSubAgentLostError extends ToolError {
   }
 }
 
-/** The remote run failed. */
 export class RemoteSubAgentFailedError extends ToolError {
   override readonly name = 'RemoteSubAgentFailedError';
 

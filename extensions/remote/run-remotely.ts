@@ -5,7 +5,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import type { StreamEvent } from '../../protocol/wire-events.js';
 import { retryDelay } from '../../protocol/time.js';
-import { RemoteAllowance, RemoteExcess, RemoteText, toParentChunk } from './remote-reply.js';
+import { RemoteExcess, RemoteReply } from './remote-reply.js';
 import {
   RemoteRefusal,
   RemoteSubAgentClientToolUnsupportedError,
@@ -79,21 +79,24 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
   }
 
   async function follow(): Promise<unknown> {
-    const text = new RemoteText(sessionId);
-    const allowance = new RemoteAllowance();
+    const reply = new RemoteReply(place);
     let cursor = 0;
     let isStarted = false;
     let reachedAt = Date.now();
     for (let attempt = 1; ; attempt += 1) {
       abortSignal.throwIfAborted();
       try {
-        if (!isStarted) await start(sessionId);
+        if (!isStarted) {
+          const { message, state } = call;
+          const run = { sessionId, agentType, message, messageId: sessionId, state };
+          await transport.start(run, abortSignal);
+        }
         isStarted = true;
         for await (const { id, event } of transport.follow(sessionId, cursor, abortSignal)) {
           reachedAt = Date.now();
           attempt = 1;
-          allowance.takeEvent();
-          const ending = await take(event, text, allowance);
+          reply.countEvent();
+          const ending = await take(event, reply);
           if (ending !== undefined) return ending.result;
           cursor = id ?? cursor;
         }
@@ -123,26 +126,14 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     return transport.stop(sessionId, 'abort', reason).catch(() => undefined);
   }
 
-  function start(session: string): Promise<void> {
-    const { message, state } = call;
-    return transport.start(
-      { sessionId: session, agentType, message, messageId: session, state },
-      abortSignal,
-    );
-  }
-
   async function take(
     event: StreamEvent,
-    text: RemoteText,
-    allowance: RemoteAllowance,
+    reply: RemoteReply,
   ): Promise<{ result: unknown } | undefined> {
     switch (event.type) {
       case 'chunk': {
-        text.accept(event.chunk);
-        const shown = toParentChunk(event.chunk, place);
-        if (shown === undefined) return undefined;
-        allowance.takeShown(shown);
-        await show(shown);
+        const shown = reply.accept(event.chunk);
+        if (shown !== undefined) await show(shown);
         return undefined;
       }
       case 'status': {
@@ -153,7 +144,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
       case 'fail':
         throw new RemoteSubAgentFailedError(agentType, event.error);
       case 'end':
-        return { result: event.finalOutput ?? text.toString() };
+        return { result: event.finalOutput ?? reply.text };
       case 'truncated':
         return undefined;
     }

@@ -1,14 +1,14 @@
 import { Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import type { RouteDeps } from '../../../api/deps.js';
-import { AUDIT_ROUTES } from '../../../extensions/audit/routes.js';
+import { audit } from '../../../extensions/audit/index.js';
 import type { Audit } from '../../../store/contract/audit.js';
 
 const entry = { id: 'e', at: 1, actor: 'rule', via: 'auto', action: 'expire', target: {} } as const;
 
 /** Exports the trail to a client that reads through `write`. */
 function exportTo(page: Audit['page'], write: (done: () => void) => void) {
-  const route = AUDIT_ROUTES.find(({ id }) => id === 'exportAudit');
+  const route = audit().routes?.find(({ id }) => id === 'exportAudit');
   const client = new Writable({
     highWaterMark: 1,
     write: (_chunk, _encoding, done) => {

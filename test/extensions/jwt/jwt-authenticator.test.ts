@@ -1,20 +1,107 @@
-import { exportPKCS8, exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  exportJWK,
+  exportPKCS8,
+  exportSPKI,
+  generateKeyPair,
+  SignJWT,
+  UnsecuredJWT,
+  type CryptoKey,
+} from 'jose';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import type { Identity } from '../../../api/index.js';
 import { createJwtAuthenticator, type JwtOptions } from '../../../extensions/jwt/index.js';
-import { say, type ApiServer } from '../../api/api-server.js';
-import {
-  ask,
-  bearer,
-  hmac,
-  newKeyPair,
-  REFUSED,
-  SECRET,
-  sign,
-  SIGNED_IN,
-  startWith,
-  type KeyPair,
-} from './signed-tokens.js';
+import { say, startApi, type ApiServer } from '../../api/api-server.js';
+import { SECRET } from '../../support/people.js';
+
+const hmac = new TextEncoder().encode(SECRET);
+
+interface KeyPair {
+  publicKey: CryptoKey;
+  privateKey: CryptoKey;
+}
+
+function newKeyPair(): Promise<KeyPair> {
+  return generateKeyPair('ES256', { extractable: true });
+}
+
+/** A server that requires a token. */
+function startWith(options: JwtOptions): Promise<ApiServer> {
+  return startApi({
+    defaultAgent: 'lab',
+    allowUnauthenticated: false,
+    authenticate: createJwtAuthenticator(options),
+  });
+}
+
+/** A token of ann for five minutes. */
+function sign(
+  claims: Record<string, unknown> = {},
+  key: CryptoKey | Uint8Array = hmac,
+  header: { alg: string; kid?: string } = { alg: 'HS256' },
+): Promise<string> {
+  return new SignJWT({ sub: 'ann', aud: 'chat', iss: 'https://id.test', ...claims })
+    .setProtectedHeader(header)
+    .setIssuedAt()
+    .setExpirationTime((claims['exp'] as number | undefined) ?? '5m')
+    .sign(key);
+}
+
+const bearer = (token: string): Record<string, string> => ({
+  authorization: `Bearer ${token}`,
+});
+
+/** Status and code of a request that needs a sign-in: 404 with one, 401 or 503 without. */
+async function ask(server: ApiServer, headers: Record<string, string>): Promise<[number, string]> {
+  const response = await server.get('/api/chat/nothing/snapshot', headers);
+  return [response.status, ((await response.json()) as { code: string }).code];
+}
+const SIGNED_IN: [number, string] = [404, 'not_found'];
+const REFUSED: [number, string] = [401, 'unauthorized'];
+
+interface Issuer {
+  url: string;
+  /** What it publishes; undefined: an error. */
+  keys: { kid: string; key: CryptoKey }[] | undefined;
+  asked: number;
+  /** Bytes beside them. */
+  padding: number;
+  close: () => Promise<void>;
+}
+
+/** Publishes keys, as an identity provider does. */
+async function startIssuer(): Promise<Issuer> {
+  const server = createServer((_request, response) => {
+    issuing.asked += 1;
+    const { keys } = issuing;
+    if (keys === undefined) {
+      response.writeHead(500).end('broken');
+      return;
+    }
+    void Promise.all(keys.map(async ({ kid, key }) => ({ ...(await exportJWK(key)), kid }))).then(
+      (published) =>
+        response.end(JSON.stringify({ keys: published, padding: ' '.repeat(issuing.padding) })),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const issuing: Issuer = {
+    url: `http://127.0.0.1:${String(port)}/keys`,
+    keys: [],
+    asked: 0,
+    padding: 0,
+    close: async () => {
+      server.closeAllConnections();
+      if (!server.listening) return;
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return issuing;
+}
 
 let first: KeyPair;
 let second: KeyPair;
@@ -22,21 +109,14 @@ beforeAll(async () => {
   [first, second] = await Promise.all([newKeyPair(), newKeyPair()]);
 });
 
-let api: ApiServer;
-
-async function start(options: JwtOptions): Promise<ApiServer> {
-  api = await startWith(options);
-  return api;
-}
-
 describe('tokens with a shared secret', () => {
   it('a valid token signs its user in', async () => {
-    const server = await start({ secret: SECRET });
+    const server = await startWith({ secret: SECRET });
     expect(await ask(server, bearer(await sign()))).toEqual(SIGNED_IN);
   });
 
   it('tokens keep users and tenants apart', async () => {
-    await start({ secret: SECRET, userClaim: 'email', tenantClaim: 'org' });
+    const api = await startWith({ secret: SECRET, userClaim: 'email', tenantClaim: 'org' });
     const owner = await sign({ email: 'ann@a.test', org: 'acme' });
     const stop = new AbortController();
     await fetch(`${api.url}/api/chat/s1`, {
@@ -77,7 +157,7 @@ describe('tokens with a shared secret', () => {
   ];
 
   it.each(bad)('the authenticator refuses %s', async (_name, headers) => {
-    const server = await start({
+    const server = await startWith({
       secret: SECRET,
       audience: 'chat',
       issuer: ['https://id.test'],
@@ -92,7 +172,7 @@ describe('tokens with a shared secret', () => {
 
   it('a token that was revoked is refused, and one of which nothing can be known has to wait', async () => {
     const isAway = (): Promise<boolean> => Promise.reject(new Error('the list is away'));
-    const server = await start({
+    const server = await startWith({
       secret: SECRET,
       revoked: ({ jti }) => (jti === 'lost' ? isAway() : jti === 'old'),
     });
@@ -105,7 +185,7 @@ describe('tokens with a shared secret', () => {
 
   it('a token is accepted within the clock tolerance', async () => {
     const late = Math.floor(Date.now() / 1000) - 20;
-    const server = await start({ secret: SECRET, clockToleranceSeconds: 60 });
+    const server = await startWith({ secret: SECRET, clockToleranceSeconds: 60 });
     expect(await ask(server, bearer(await sign({ exp: late })))).toEqual(SIGNED_IN);
   });
 });
@@ -113,7 +193,7 @@ describe('tokens with a shared secret', () => {
 describe('tokens with a public key', () => {
   it('only a token that was signed with the private key is accepted', async () => {
     const pem = await exportSPKI(first.publicKey);
-    const server = await start({ publicKey: pem });
+    const server = await startWith({ publicKey: pem });
     const es = { alg: 'ES256' };
     expect(await ask(server, bearer(await sign({}, first.privateKey, es)))).toEqual(SIGNED_IN);
     expect(await ask(server, bearer(await sign({}, second.privateKey, es)))).toEqual(REFUSED);
@@ -124,7 +204,7 @@ describe('tokens with a public key', () => {
 });
 describe('tokens in a cookie', () => {
   it('a token in a cookie counts only without a header and for pages of this site', async () => {
-    const server = await start({ secret: SECRET, cookie: 'token' });
+    const server = await startWith({ secret: SECRET, cookie: 'token' });
     const cookie = `a=b; token=${await sign()}; tokens=x`;
     expect(await ask(server, { cookie })).toEqual(SIGNED_IN);
     for (const authorization of ['Bearer bad', 'Bearer ', 'Basic YTpi', '']) {
@@ -211,14 +291,88 @@ describe('the person of a token', () => {
     }
   });
 });
+
+describe('tokens of an issuer with a key set', () => {
+  let issuing: Issuer;
+  beforeEach(async () => {
+    issuing = await startIssuer();
+  });
+  afterEach(() => issuing.close());
+
+  const signFor = (kid: string, key: KeyPair): Promise<string> =>
+    sign({}, key.privateKey, { alg: 'ES256', kid });
+
+  it('a token is verified with the key that it names, which is fetched once', async () => {
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await startWith({ jwksUrl: issuing.url });
+    for (let n = 0; n < 3; n += 1) {
+      expect(await ask(server, bearer(await signFor('one', first)))).toEqual(SIGNED_IN);
+    }
+    expect(await ask(server, bearer(await signFor('one', second)))).toEqual(REFUSED);
+    expect(issuing.asked).toBe(1);
+  });
+
+  it('a token may be signed with a new key as soon as it is published', async () => {
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await startWith({ jwksUrl: issuing.url, jwksCooldownMs: 0 });
+    expect(await ask(server, bearer(await signFor('one', first)))).toEqual(SIGNED_IN);
+    expect(await ask(server, bearer(await signFor('two', second)))).toEqual(REFUSED);
+    issuing.keys = [{ kid: 'two', key: second.publicKey }];
+    expect(await ask(server, bearer(await signFor('two', second)))).toEqual(SIGNED_IN);
+    expect(await ask(server, bearer(await signFor('one', first)))).toEqual(REFUSED);
+  });
+
+  it('tokens with unknown keys do not fetch the set repeatedly', async () => {
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await startWith({ jwksUrl: issuing.url });
+    for (const kid of ['a', 'b', 'c', 'd']) {
+      expect(await ask(server, bearer(await signFor(kid, second)))).toEqual(REFUSED);
+    }
+    expect(issuing.asked).toBe(1);
+  });
+
+  it('a token gets 503 while the key set cannot be fetched', async () => {
+    issuing.keys = undefined;
+    const server = await startWith({ jwksUrl: issuing.url });
+    const token = await signFor('one', first);
+    expect(await ask(server, bearer(token))).toEqual([503, 'unavailable']);
+    const response = await server.get('/api/sessions', bearer(token));
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await response.text()).not.toMatch(/jwk|127\.0\.0\.1/i);
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
+    // The authenticator refuses a malformed token even without the issuer.
+    await issuing.close();
+    const other = await startWith({ jwksUrl: issuing.url });
+    expect(await ask(other, bearer(token))).toEqual([503, 'unavailable']);
+    expect(await ask(other, {})).toEqual(REFUSED);
+    await server.close();
+  });
+
+  it('a key set above the size limit is not accepted', async () => {
+    issuing.keys = [{ kid: 'a', key: first.publicKey }];
+    issuing.padding = 2 * 1024 * 1024;
+    const token = await sign({}, first.privateKey, { alg: 'ES256', kid: 'a' });
+    const server = await startWith({ jwksUrl: issuing.url });
+    expect(await ask(server, bearer(token))).toEqual([503, 'unavailable']);
+  });
+});
+
 describe('unsafe keys', () => {
+  it.each(['http://id.test/keys', 'http://127.0.0.1.id.test/keys', 'ftp://id.test/keys'])(
+    'a key set is not fetched from %s',
+    (jwksUrl) => {
+      expect(() => createJwtAuthenticator({ jwksUrl })).toThrow('https');
+    },
+  );
+
   it('a private key is not accepted as publicKey', async () => {
     const publicKey = await exportPKCS8(first.privateKey);
     expect(() => createJwtAuthenticator({ publicKey })).toThrow('private key');
   });
 
   it('a token without an expiry is refused', async () => {
-    const target = await start({ secret: SECRET });
+    const target = await startWith({ secret: SECRET });
     const claims = { sub: 'ann', aud: 'chat', iss: 'https://id.test' };
     const endless = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(hmac);
     expect(await ask(target, bearer(endless))).toEqual(REFUSED);

@@ -1,8 +1,10 @@
 import { createToolHost } from '../../../activities/index.js';
 import { guardedLookup, type ToolContext } from '../../../agents/index.js';
 import { toModelName } from '../../../agents/tool-names.js';
+import { connectionsOf } from '../../../extensions/mcp/connection.js';
 import { mcpServers, type McpServer } from '../../../extensions/mcp/index.js';
 import type { PinnedTool } from '../../../extensions/mcp/pinned-tools.js';
+import { createRedact, keepSecret } from '../../../extensions/mcp/secrets.js';
 import { byHttp, byStdio } from '../../support/mcp-servers.js';
 import { until } from '../../support/until.js';
 
@@ -316,5 +318,93 @@ describe('servers of tools', () => {
     expect(named).toMatch(/^s_look_[0-9a-f]{8}$/);
     expect(names).toContain(named);
     expect(names).not.toContain('s_look');
+  });
+});
+
+describe('servers of tools by HTTP', () => {
+  it('a token that expires is renewed, and the call is carried out', async () => {
+    let token = 'first-token';
+    let renewed = 0;
+    const authProvider = {
+      ...signingIn,
+      tokens: () => ({ access_token: token, token_type: 'bearer', refresh_token: 'again' }),
+      saveTokens: ({ access_token }: { access_token: string }) => {
+        token = access_token;
+      },
+    };
+    const http = await byHttp('', { authProvider }, ({ headers }, response, { method }, answer) => {
+      const json = { 'content-type': 'application/json' };
+      if (method === 'token') {
+        renewed += 1;
+        const renewal = { access_token: 'second-token', token_type: 'bearer' };
+        response.writeHead(200, json).end(JSON.stringify(renewal));
+      } else if (method === 'tools/call' && headers.authorization !== 'Bearer second-token') {
+        response.writeHead(401).end('expired');
+      } else {
+        response.writeHead(200, json).end(JSON.stringify(answer()));
+      }
+    });
+    open.push(http);
+    const { run } = await toolsOf(http.server);
+    expect(await run('change')).toMatchObject({ content: [{ text: 'did change ' }] });
+    expect(renewed).toBe(1);
+  });
+
+  it('what is open for a call that was stopped is closed', async () => {
+    let isOpen = false;
+    const http = await byHttp('', {}, (_, response, { method }, answer) => {
+      if (method !== 'tools/call') {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(answer()));
+        return;
+      }
+      response.on('close', () => (isOpen = false));
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
+      isOpen = true;
+    });
+    open.push(http);
+    const { run } = await toolsOf(http.server);
+    const stop = new AbortController();
+    const call = run('change', {}, stop.signal);
+    await until('it has begun', () => isOpen);
+    stop.abort(new Error('stopped'));
+    await expect(call).rejects.toThrow('stopped');
+    await until('it is closed', () => !isOpen);
+    expect(await http.notes()).toContain('cancelled');
+  });
+
+  it('no more connections are open than the process may have', async () => {
+    const http = await byHttp('', {}, (_, response, { method, params }, answer) => {
+      const given = answer();
+      const isSlow = method === 'tools/call' && JSON.stringify(params).includes('"slow"');
+      if (isSlow) return;
+      const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' };
+      response.writeHead(200, headers).end(JSON.stringify(given));
+    });
+    open.push(http);
+    const left = () => http.seen.filter(({ method }) => method === 'DELETE').length;
+    const host = openHost();
+    connectionsOf(host, 1);
+    const one = await toolsOf({ ...http.server }, host);
+    expect(left()).toBe(0);
+    const other = await toolsOf({ ...http.server, connectTimeoutMs: 500 }, host);
+    await until('the unused one is closed', () => left() === 1);
+    const stop = new AbortController();
+    const slow = one.run('slow', {}, stop.signal);
+    await until('it has begun', async () => (await http.notes()).includes('slow key'));
+    await expect(other.run('look')).rejects.toMatchObject({ code: 'mcp_unavailable' });
+    const third = toolsOf({ ...http.server }, host);
+    stop.abort(new Error('stopped'));
+    await expect(slow).rejects.toThrow('stopped');
+    expect(await (await third).run('look')).toMatchObject({ content: [{ text: 'did look ' }] });
+  });
+
+  it('secrets: the newest are kept, and plain headers stay', () => {
+    const secrets = new Set<string>();
+    for (let n = 0; n < 1_000; n += 1) keepSecret(secrets, `secret-${String(n)}`);
+    expect(secrets.size).toBe(100);
+    const headers = { Accept: 'application/json', 'x-key': 'my-secret' };
+    const redact = createRedact({ url: 'https://x.example', headers }, secrets);
+    expect(redact('application/json my-secret secret-999')).toBe('application/json *** ***');
   });
 });

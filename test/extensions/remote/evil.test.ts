@@ -5,9 +5,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkForwarded } from '../../../activities/tool/call-context.js';
 import type { ToolContext } from '../../../agents/index.js';
-import { HttpRemoteAgentTransport } from '../../../extensions/remote/index.js';
+import {
+  HttpRemoteAgentTransport,
+  type RemoteAgentTransport,
+} from '../../../extensions/remote/index.js';
 import { remoteSessionId, runRemotely } from '../../../extensions/remote/run-remotely.js';
 import type { StreamChunk } from '../../../protocol/chunk.js';
+import type { WireEvent } from '../../../protocol/wire-events.js';
 import { RESERVED_EVENT_NAMES } from '../../../protocol/wire-names.js';
 import { LIMITS } from '../../../protocol/limits.js';
 
@@ -45,16 +49,22 @@ function pour(response: ServerResponse, texts: Iterable<string>): void {
 }
 
 /** Delegates to a server with this stream; returns the forwarded chunks and the requests. */
-async function call(speak: RequestListener, sessionId = 's.1-child') {
+async function call(speak: RequestListener) {
   const asked: string[] = [];
   const url = await listen((request, response) => {
     asked.push(`${String(request.method)} ${String(request.url).split('?')[0] ?? ''}`);
     if (request.method === 'GET') speak(request, response);
     else response.end('{}');
   });
+  const transport = new HttpRemoteAgentTransport({ url, headers: { 'x-api-key': 'secret' } });
+  return { ...(await delegate(transport)), asked };
+}
+
+/** Delegates a call; returns its outcome and the forwarded chunks. */
+async function delegate(transport: RemoteAgentTransport) {
   const forwarded: StreamChunk[] = [];
   const context = {
-    agentId: sessionId,
+    agentId: 's.1-child',
     agentType: 'a',
     toolCallId: 'c',
     idempotencyKey: 'key',
@@ -64,16 +74,15 @@ async function call(speak: RequestListener, sessionId = 's.1-child') {
     showPreliminary: () => undefined,
     forward: (chunks: readonly StreamChunk[]) =>
       Promise.resolve().then(() => {
-        forwarded.push(...checkForwarded(sessionId, chunks));
+        forwarded.push(...checkForwarded('s.1-child', chunks));
       }),
   } as unknown as ToolContext;
-  const transport = new HttpRemoteAgentTransport({ url, headers: { 'x-api-key': 'secret' } });
   const remote = { transport, agentType: 'other', message: 'do', unreachableMs: 0 };
   const outcome = await runRemotely(remote, context).then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
-  return { outcome, forwarded, asked };
+  return { outcome, forwarded };
 }
 
 /** Sends the events and ends the stream properly. */
@@ -200,6 +209,35 @@ describe('what a remote agent server sends', () => {
       [THEIRS, 'other', 3],
       ...named.slice(0, -1).map((agentId) => [`${THEIRS}.${agentId}`, 'other/support', 3]),
       [`${THEIRS}.1-below`, 'other/support', 3],
+    ]);
+  });
+
+  it('a remote run with chunks that cannot be stored is followed to its end, without them', async () => {
+    const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
+    const base = { agentId: 'elsewhere', agentType: 'other', step: 1, timestamp: 1 };
+    const sent = ['a', tooDeep, 'x'.repeat(300 * 1024), 'b'].map((data): WireEvent => ({
+      id: 1,
+      event: { type: 'chunk', chunk: { type: 'custom', ...base, eventName: 'e', data } },
+    }));
+    let followed = 0;
+    const transport: RemoteAgentTransport = {
+      start: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+      async *follow() {
+        followed += 1;
+        yield* sent;
+        const end = { type: 'end', finalOutput: tooDeep } as const;
+        yield await Promise.resolve<WireEvent>({ id: 2, event: end });
+      },
+    };
+    const { outcome, forwarded } = await delegate(transport);
+    expect(outcome).toEqual({ result: tooDeep });
+    expect(followed).toBe(1);
+    expect(forwarded).toMatchObject([
+      { type: 'subagent_start' },
+      { type: 'custom', data: 'a' },
+      { type: 'custom', data: 'b' },
+      { type: 'subagent_end', result: null },
     ]);
   });
 
