@@ -149,3 +149,31 @@ it('questions that wait are counted by agent and kind, those that are over are n
   expect(await read()).not.toContain('kind="approval"');
   expect(await read()).toContain('kind="client"} 1');
 });
+
+it('what requests do to runs is counted, and what alerts watch from zero on', async () => {
+  const { runs, read } = createApiMetrics();
+  const before = await read();
+  for (const sample of [
+    'answers_total{decision="expired",source="auto"}',
+    'budgets_spent_total{of="tenant",period="month"}',
+    'sweeps_total{found="give_up"}',
+  ]) {
+    expect(before).toContain(`helix_${sample} 0\n`);
+  }
+  runs({ kind: 'run_ended', agent: 'lab', status: 'failed', code: 'spent' });
+  const answer = { decision: 'approved', source: 'http', waitedSeconds: 7 } as const;
+  runs({ kind: 'call_answered', asked: 'approval', ...answer });
+  runs({ kind: 'budget_spent', of: 'user', period: 'day' });
+  runs({ kind: 'session_swept', found: 'wake' });
+  const after = await read();
+  for (const sample of [
+    'runs_ended_total{agent="lab",status="failed",code="spent"}',
+    'answers_total{decision="approved",source="http"}',
+    'wait_duration_seconds_bucket{le="15",kind="approval",decision="approved"}',
+    'budgets_spent_total{of="user",period="day"}',
+    'sweeps_total{found="wake"}',
+  ]) {
+    expect(after).toContain(`helix_${sample} 1\n`);
+  }
+  expect(after).toContain('le="5",kind="approval",decision="approved"} 0\n');
+});

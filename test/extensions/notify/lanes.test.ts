@@ -3,6 +3,7 @@ import { createLane, type LaneLimits, type Waiting } from '../../../extensions/n
 
 const SLACK: LaneLimits = { atOnce: 1, waiting: 20, paceMs: 1_000, joins: true, perHour: 60 };
 const HOOK: LaneLimits = { ...SLACK, atOnce: 4, waiting: 16, paceMs: 20, joins: false };
+const HOOK_OF_ONE: LaneLimits = { ...HOOK, atOnce: 1, paceMs: 1_000 };
 const HOUR_MS = 3_600_000;
 
 interface Asked extends Waiting {
@@ -97,6 +98,14 @@ describe.each([
     const bob = ask('t2', 'bob', 1_500);
     expect(waitOf(await play([...flood, bob], limits), bob)).toBeLessThanOrEqual(3_000);
   });
+});
+
+it('attempts to one receiver keep their pace, also when none is active', async () => {
+  const asked = [0, 0, 0, 1_700].map((at) => ask('t', 'ann', at));
+  const log = await play(asked, { ...HOOK, paceMs: 500 });
+  expect(log.map(({ at }) => at)).toEqual([0, 500, 1_000, 1_700]);
+  const slow = await play([ask('t', 'ann', 0), ask('t', 'bob', 400)], HOOK_OF_ONE);
+  expect(slow.map(({ at }) => at)).toEqual([0, 1_000]);
 });
 
 describe('for one person', () => {

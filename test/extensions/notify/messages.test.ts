@@ -7,7 +7,7 @@ import {
   toPlace,
   type Message,
 } from '../../../extensions/notify/message.js';
-import { toBody, toSlackMessage } from '../../../extensions/notify/sender.js';
+import { toBody, toSignedRequest, toSlackMessage } from '../../../extensions/notify/sender.js';
 import type { Notice } from '../../../protocol/notices.js';
 
 const notice: Notice = {
@@ -178,14 +178,12 @@ it('messages and pages have titles in place of names, and values by field', () =
   expect(page).toContain('No deadline');
 });
 
-it('two secrets sign a message while one is replaced', () => {
+it('each of two secrets signs a message while one is replaced', () => {
   const [old, fresh] = [`whsec_${'b'.repeat(32)}`, `whsec_${'c'.repeat(32)}`];
-  const now = new Date();
-  const signature = [fresh, old].map((key) => new Webhook(key).sign('msg_1', now, '{}')).join(' ');
-  const headers = {
-    'webhook-id': 'msg_1',
-    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-    'webhook-signature': signature,
-  };
-  for (const key of [old, fresh]) expect(new Webhook(key).verify('{}', headers)).toEqual({});
+  const { headers, body } = toSignedRequest([fresh, old], { notice });
+  expect(headers['webhook-id']).toBe('msg_1');
+  for (const key of [old, fresh]) {
+    expect(new Webhook(key).verify(body, headers)).toEqual(JSON.parse(body));
+  }
+  expect(() => new Webhook(`whsec_${'d'.repeat(32)}`).verify(body, headers)).toThrow();
 });

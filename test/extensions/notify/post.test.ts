@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLane } from '../../../extensions/notify/lanes.js';
 import { post, readRetryAfter } from '../../../extensions/notify/post.js';
 import { startReceiver, type NoticeReceiver } from '../../support/notice-receiver.js';
 
@@ -12,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => receiver.close());
 
 const send = (url = receiver.url, privateNetwork = true): Promise<void> =>
-  post(url, { headers: {}, body: '{}', privateNetwork });
+  post(url, { body: '{}', privateNetwork });
 
 it('an address of a private network is refused before anything is sent, unless it is permitted', async () => {
   const { port } = new URL(receiver.url);
@@ -81,26 +80,7 @@ it('of an answer without end no more than its beginning is read, and its status 
 it('a receiver that hangs is left when the attempt is cancelled', async () => {
   receiver.answer = () => undefined;
   const over = new AbortController();
-  const sent = post(receiver.url, {
-    headers: {},
-    body: '{}',
-    privateNetwork: true,
-    signal: over.signal,
-  });
+  const sent = post(receiver.url, { body: '{}', privateNetwork: true, signal: over.signal });
   over.abort();
   await expect(sent).rejects.toMatchObject({ code: 'unreachable' });
-});
-
-it('attempts to one receiver keep their pace', async () => {
-  const began: number[] = [];
-  const limits = { atOnce: 1, waiting: 5, paceMs: 30, joins: false, perHour: 60 };
-  const lane = createLane<undefined>(limits, async () => {
-    began.push(performance.now());
-    return [];
-  });
-  const send = (): Promise<void> => lane(undefined, { tenant: '', kind: 'test' });
-  await Promise.all([send(), send(), send()]);
-  // No request is active by then.
-  await send();
-  expect((began[3] ?? 0) - (began[0] ?? 0)).toBeGreaterThanOrEqual(85);
 });

@@ -1,5 +1,103 @@
 import { parseEnv } from '../../../config/env.js';
-import { readNotify } from '../../../extensions/notify/settings.js';
+import {
+  approverIn,
+  readNotify,
+  toNotifySettings,
+  toRunNotices,
+  wants,
+  type NotifySettings,
+  type ReceiverInput,
+} from '../../../extensions/notify/settings.js';
+
+const SECRET = `whsec_${'a'.repeat(32)}`;
+const hook: ReceiverInput = {
+  name: 'hook',
+  kind: 'webhook',
+  url: 'https://x.test/a',
+  secrets: [SECRET],
+};
+const slack: ReceiverInput = { name: 'ops', kind: 'slack', url: 'https://hooks.slack.test/a' };
+
+const settings = (...receivers: ReceiverInput[]): NotifySettings => toNotifySettings({ receivers });
+
+describe('receivers', () => {
+  it.each([
+    [[{ ...hook, secrets: ['short'] }], 'whsec_'],
+    [[{ ...hook, url: 'ftp://x.test' }], 'http'],
+    [[{ ...hook, url: 'https://a:b@x.test' }], 'no user or password'],
+    [[hook, hook], 'the same name'],
+    [[{ ...hook, name: 'A b' }], 'must be 1 to 40'],
+    [[{ ...hook, evnts: [] }], 'evnts'],
+    [[{ name: 'm', kind: 'mail', to: 'ann@x.test' }], 'SMTP'],
+  ])('a list with a mistake is refused, without its secrets: %#', (receivers, text) => {
+    const make = (): unknown => toNotifySettings({ receivers: receivers as never });
+    expect(make).toThrow(text);
+    expect(make).not.toThrow(SECRET);
+  });
+
+  it('links need a key of some length, and the address of the page', () => {
+    expect(() => toNotifySettings({ receivers: [], linkKeys: ['k'] })).toThrow('32');
+    expect(() => toNotifySettings({ receivers: [], linkKeys: ['k'.repeat(32)] })).toThrow(
+      'address',
+    );
+  });
+
+  it('a webhook gets everything, a channel what people want to hear of', () => {
+    const [program, channel] = settings(hook, slack).receivers as [never, never];
+    expect(wants(program, 'run.completed', undefined)).toBe(true);
+    expect(wants(channel, 'run.completed', undefined)).toBe(false);
+    expect(wants(channel, 'approval.requested', 'acme')).toBe(true);
+  });
+
+  it('the next receivers get what was escalated, and the first ones do not', () => {
+    const [first, next] = settings(slack, { ...hook, escalation: true }).receivers as [
+      never,
+      never,
+    ];
+    expect([wants(first, 'approval.escalated', ''), wants(next, 'approval.escalated', '')]).toEqual(
+      [false, true],
+    );
+    expect(wants(next, 'approval.requested', '')).toBe(false);
+  });
+
+  it('a receiver of one tenant gets nothing of another', () => {
+    const [ofAcme] = settings({ ...slack, tenant: 'acme' }).receivers as [never];
+    expect(wants(ofAcme, 'approval.requested', 'acme')).toBe(true);
+    for (const tenant of ['other', undefined]) {
+      expect(wants(ofAcme, 'approval.requested', tenant)).toBe(false);
+    }
+  });
+
+  it.each([
+    ['acme', 'acme', true],
+    ['acme', 'other', false],
+    ['acme', undefined, false],
+    // A receiver without a tenant names a person without one.
+    [undefined, undefined, true],
+    [undefined, 'acme', false],
+    [null, undefined, true],
+    [null, 'acme', false],
+  ])('an approver of tenant %s decides by link in tenant %s: %s', (own, tenant, decides) => {
+    const approver = { userId: 'lina' };
+    const [receiver] = settings({ ...slack, tenant: own, approver }).receivers;
+    expect(receiver && approverIn(receiver, tenant) !== undefined).toBe(decides);
+  });
+
+  it('a receiver of no tenant gets nothing of one', () => {
+    const [receiver] = settings({ ...slack, tenant: null }).receivers as [never];
+    expect(wants(receiver, 'approval.requested', undefined)).toBe(true);
+    expect(wants(receiver, 'approval.requested', 'acme')).toBe(false);
+  });
+
+  it('runs start notices only for what a receiver wants', () => {
+    expect(toRunNotices(settings())).toBeUndefined();
+    expect(toRunNotices(settings(slack))).toEqual({ calls: ['approval'], ends: ['failed'] });
+    expect(toRunNotices(settings(hook))).toEqual({
+      calls: ['approval', 'client'],
+      ends: ['completed', 'failed', 'interrupted', 'aborted'],
+    });
+  });
+});
 
 it('links are not signed with the key of sign-in', () => {
   const read = (linkKeys: string): unknown =>

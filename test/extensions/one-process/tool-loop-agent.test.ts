@@ -14,6 +14,7 @@ import {
   type ToolLoopAgentMore,
 } from '../../../extensions/one-process/index.js';
 import { formatApprovalId } from '../../../protocol/ids.js';
+import { LIMITS } from '../../../protocol/limits.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
@@ -101,33 +102,6 @@ describe('a ToolLoopAgent of this runtime', () => {
     await expect(again).rejects.toMatchObject({
       code: 'already_completed',
     });
-  });
-
-  it('takes over a history that it does not know, of which nothing is carried out', async () => {
-    const { agent, model } = open(sayInTurn([...text('Three.'), ...finish()]));
-    const called = { type: 'tool-call', toolName: 'pay', input: { euros: 5 } } as const;
-    const result = { type: 'tool-result', toolCallId: 'p1', toolName: 'pay' } as const;
-    const messages: ModelMessage[] = [
-      user('one'),
-      { role: 'assistant', content: [{ ...called, toolCallId: 'p1' }] },
-      { role: 'tool', content: [{ ...result, output: { type: 'json', value: { paid: 5 } } }] },
-      { role: 'assistant', content: [{ ...called, toolCallId: 'p2' }] },
-      { role: 'assistant', content: 'Two.' },
-      user('three'),
-    ];
-    const { sessionId } = await agent.generate({ messages });
-    expect(model.doStreamCalls[0]?.prompt).toMatchObject([
-      { role: 'user', content: [{ text: 'one' }] },
-      { role: 'assistant', content: [{ toolCallId: 'p1', input: { euros: 5 } }] },
-      { role: 'tool', content: [{ toolCallId: 'p1', output: { value: { paid: 5 } } }] },
-      { role: 'assistant', content: [{ text: 'Two.' }] },
-      { role: 'user', content: [{ text: 'three' }] },
-    ]);
-    // Each call begins a new conversation unless the program names one to continue.
-    const again = await agent.generate({ messages });
-    expect(again.sessionId).not.toBe(sessionId);
-    const named = await agent.generate({ messages: [...messages, user('four')], sessionId });
-    expect(named.sessionId).toBe(sessionId);
   });
 
   it('serves a page by the AI SDK itself, turn after turn', async () => {
@@ -288,5 +262,108 @@ describe('a ToolLoopAgent of this runtime', () => {
     await expect(agent.generate({ prompt: 'a', abortSignal: abort.signal })).rejects.toThrow(
       'enough',
     );
+  });
+});
+
+// A program passes messages of its own store before those of the record.
+const stored: ModelMessage[] = [
+  user('one'),
+  {
+    role: 'assistant',
+    content: [{ type: 'tool-call', toolCallId: 'p1', toolName: 'pay', input: { euros: 5 } }],
+  },
+  {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: 'p1',
+        toolName: 'pay',
+        output: { type: 'json', value: { paid: 5 } },
+      },
+    ],
+  },
+];
+
+describe('a history that is not known', () => {
+  it('is taken over, and nothing of it is carried out', async () => {
+    const { agent, model } = open(sayInTurn([...text('Three.'), ...finish()]));
+    const called = { type: 'tool-call', toolName: 'pay', input: { euros: 5 } } as const;
+    const messages: ModelMessage[] = [
+      ...stored,
+      { role: 'assistant', content: [{ ...called, toolCallId: 'p2' }] },
+      { role: 'assistant', content: 'Two.' },
+      user('three'),
+    ];
+    const { sessionId } = await agent.generate({ messages });
+    expect(model.doStreamCalls[0]?.prompt).toMatchObject([
+      { role: 'user', content: [{ text: 'one' }] },
+      { role: 'assistant', content: [{ toolCallId: 'p1', input: { euros: 5 } }] },
+      { role: 'tool', content: [{ toolCallId: 'p1', output: { value: { paid: 5 } } }] },
+      { role: 'assistant', content: [{ text: 'Two.' }] },
+      { role: 'user', content: [{ text: 'three' }] },
+    ]);
+    // Each call begins a new conversation unless the program names one to continue.
+    const again = await agent.generate({ messages });
+    expect(again.sessionId).not.toBe(sessionId);
+    const named = await agent.generate({ messages: [...messages, user('four')], sessionId });
+    expect(named.sessionId).toBe(sessionId);
+  });
+
+  it('may end with a result, as in the AI SDK', async () => {
+    const { agent, model } = open(sayInTurn());
+    const { sessionId } = await agent.generate({ messages: [...stored, user('two')] });
+    const theirs = fakeModel(sayInTurn());
+    const stream = await new Theirs({ model: theirs, tools }).stream({
+      messages: [...stored, user('two')],
+    });
+    await stream.consumeStream();
+    expect(model.doStreamCalls[0]?.prompt).toEqual(theirs.doStreamCalls[0]?.prompt);
+    expect(theirs.doStreamCalls[0]?.prompt).toHaveLength(4);
+    // The record owns the history now.
+    const again = await agent.generate({ messages: [...stored, user('three')], sessionId });
+    expect(again.sessionId).toBe(sessionId);
+    expect(model.doStreamCalls[1]?.prompt).toHaveLength(6);
+  });
+
+  it('has the id that the program names for it', async () => {
+    const { agent, model } = open(sayInTurn());
+    const named = { messages: [...stored, user('two')], sessionId: 'of-the-program' };
+    expect(await agent.generate(named)).toMatchObject({ sessionId: named.sessionId });
+    expect(model.doStreamCalls[0]?.prompt).toHaveLength(4);
+    const unfit = agent.generate({ ...named, sessionId: 'a b' });
+    await expect(unfit).rejects.toMatchObject({ code: 'validation_error' });
+  });
+
+  it('has no result that the conversation waits for', async () => {
+    const { agent } = open(sayInTurn([...call('l1', 'locate', {}), ...finish('tool-calls')]));
+    const asked = await agent.generate({ prompt: 'Where?' });
+    const result = { type: 'tool-result', toolCallId: 'l1', toolName: 'locate' } as const;
+    const output = { type: 'json', value: { city: 'Rome' } } as const;
+    const messages: ModelMessage[] = [
+      user('Where?'),
+      ...asked.responseMessages,
+      { role: 'tool', content: [{ ...result, output }] },
+    ];
+    const both = agent.generate({ messages: [...messages, user('And now?')] });
+    await expect(both).rejects.toThrow(/two calls/);
+    const done = await agent.generate({ messages });
+    messages.push(...done.responseMessages, user('And now?'));
+    expect(await agent.generate({ messages })).toMatchObject({ sessionId: asked.sessionId });
+  });
+
+  it('leaves nothing if the new message is refused', async () => {
+    const stores = createMemoryStores();
+    const { agent } = open(sayInTurn(), { stores });
+    const sessionId = 'of-the-program';
+    const messages = [...stored, user('x'.repeat(LIMITS.userMessageBytes + 1))];
+    const refused = agent.generate({ messages, sessionId });
+    await expect(refused).rejects.toMatchObject({ code: 'message_too_large' });
+    expect(await stores.store.sessions.read(sessionId)).toBeUndefined();
+    // The record keeps its earlier messages.
+    await agent.generate({ messages: [...stored, user('two')], sessionId });
+    const again = agent.generate({ messages, sessionId });
+    await expect(again).rejects.toMatchObject({ code: 'message_too_large' });
+    expect(await stores.store.sessions.read(sessionId)).toBeDefined();
   });
 });

@@ -1,8 +1,9 @@
-import { toNotifySettings } from '../../../../extensions/notify/settings.js';
-import type { Notice, WaitLook } from '../../../../protocol/notices.js';
-import type { OpenCall } from '../../../../store/contract/call-record.js';
-import type { SessionCalls } from '../../../../store/contract/sessions.js';
-import { createAnnounce } from '../../../../extensions/notify/announce.js';
+import { toNotifySettings } from '../../../extensions/notify/settings.js';
+import type { AskedCall, Notice, WaitLook, WaitOver } from '../../../protocol/notices.js';
+import type { ToolRow } from '../../../protocol/rows.js';
+import type { OpenCall } from '../../../store/contract/call-record.js';
+import type { SessionCalls } from '../../../store/contract/sessions.js';
+import { createAnnounce, lookAtSchedule, outcomeOf } from '../../../extensions/notify/announce.js';
 
 const LOOK: WaitLook = { sessionId: 's', runId: 's:1-a', agent: 'desk', step: 1 };
 const settings = (remindAfterMs?: number[]) =>
@@ -156,4 +157,98 @@ it('the calls of one step that are due at once are one notice, of which the firs
     'approval.settled c0 approved acme',
     `approval.settled ${names.slice(1, 20).join('+')} denied acme`,
   ]);
+});
+
+const MINUTE = 60_000;
+const LATER = 20 * MINUTE;
+
+const asked = (kind: AskedCall['kind']): AskedCall => ({
+  toolCallId: 'c1',
+  toolName: 'ask',
+  kind,
+  deadline: 10 * MINUTE,
+});
+
+function found(row: Partial<ToolRow>, onExpiry?: OpenCall['spec']['onExpiry']): OpenCall {
+  const call = { toolCallId: 'c1', toolName: 'ask' };
+  return {
+    spec: { ...call, kind: 'client', input: {}, runId: 's:1-a', step: 1, onExpiry },
+    state: 'settled',
+    row: { role: 'tool', ...call, ...row },
+  };
+}
+
+it('what the record says about an answer counts, however long after the deadline it is read', () => {
+  const client = asked('client');
+  const of = (row: Partial<ToolRow>): string => outcomeOf(client, found(row), undefined, LATER);
+  expect(of({ output: 5 })).toBe('answered');
+  expect(of({ error: 'No camera.', errorCode: 'client_tool_failed' })).toBe('answered');
+  expect(of({ error: 'Late.', errorCode: 'client_tool_timeout' })).toBe('expired');
+  expect(of({ error: 'Gone.', errorCode: 'client_tool_abandoned' })).toBe('closed');
+  const instead = (output: unknown): string =>
+    outcomeOf(client, found({ output }, { result: { n: 1 } }), undefined, LATER);
+  expect([instead({ n: 1 }), instead({ n: 2 })]).toEqual(['expired', 'answered']);
+});
+
+it('without a record what the run knew counts, by the time at which it knew it', () => {
+  const of = (kind: AskedCall['kind'], over?: WaitOver): string =>
+    outcomeOf(asked(kind), undefined, over, LATER);
+  expect(of('approval', { approved: ['c1'], at: MINUTE })).toBe('approved');
+  expect(of('approval', { approved: [], at: MINUTE })).toBe('denied');
+  expect(of('client', { approved: [], at: MINUTE })).toBe('answered');
+  expect(of('client', { approved: [], at: LATER })).toBe('expired');
+  expect(of('approval', { approved: ['c1'] })).toBe('approved');
+  expect(of('approval', { stopped: true, at: LATER })).toBe('closed');
+  expect(of('approval')).toBe('expired');
+});
+
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const USUAL = { remindAfterMs: [HOUR, DAY], escalateAfterMs: 4 * HOUR };
+
+describe('the schedule of a wait', () => {
+  it('the question is notified at once, and looked at again at the first reminder', () => {
+    const { due, done, againMs } = lookAtSchedule(USUAL, -1, 0);
+    expect(due).toEqual([{ stage: 'requested', atMs: 0 }]);
+    expect([done, againMs]).toEqual([0, HOUR]);
+  });
+
+  it('each point is due once', () => {
+    const seen: string[] = [];
+    let done = -1;
+    let now = 0;
+    for (let looks = 0; looks < 10; looks += 1) {
+      const outlook = lookAtSchedule(USUAL, done, now);
+      seen.push(...outlook.due.map(({ stage, atMs }) => `${stage} ${String(atMs / HOUR)}`));
+      done = outlook.done;
+      now += outlook.againMs;
+    }
+    expect(seen).toEqual(['requested 0', 'reminder 1', 'escalated 4', 'reminder 24']);
+  });
+
+  it('a reminder comes 15 minutes before a deadline, and none after it', () => {
+    const schedule = { ...USUAL, deadlineMs: 2 * HOUR };
+    expect(lookAtSchedule(schedule, 0, HOUR)).toMatchObject({ againMs: 45 * MINUTE });
+    const last = lookAtSchedule(schedule, HOUR, 105 * MINUTE);
+    expect(last.due).toEqual([{ stage: 'reminder', atMs: 105 * MINUTE }]);
+    // The run settles the call at its deadline; the schedule looks right after it.
+    expect(last.againMs).toBe(15 * MINUTE + 5_000);
+    expect(lookAtSchedule(schedule, 105 * MINUTE, 3 * HOUR).due).toEqual([]);
+  });
+
+  it('after an outage only the newest reminder is due, beside the escalation', () => {
+    const { due } = lookAtSchedule(USUAL, 0, 2 * DAY);
+    expect(due).toEqual([
+      { stage: 'escalated', atMs: 4 * HOUR },
+      { stage: 'reminder', atMs: DAY },
+    ]);
+  });
+
+  it('a question that is noticed late is no reminder', () => {
+    expect(lookAtSchedule(USUAL, -1, 2 * HOUR).due).toEqual([{ stage: 'requested', atMs: 0 }]);
+  });
+
+  it('without a signal a wait is looked at daily', () => {
+    expect(lookAtSchedule({ remindAfterMs: [] }, 0, HOUR).againMs).toBe(DAY);
+  });
 });

@@ -1,6 +1,29 @@
 import { createCollectorLines } from '../../../config/collector-lines.js';
-import { createSdkLog } from '../../../extensions/metrics/worker-process.js';
+import { parseEnv } from '../../../config/env.js';
+import { createSdkLog, readMetricsCollector } from '../../../extensions/metrics/worker-process.js';
 import { until } from '../../support/until.js';
+
+const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
+
+it.each([
+  [
+    'to the collector of traces',
+    {},
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/v1/metrics', 10_000],
+  ],
+  [
+    'to one of their own',
+    { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://m/in', OTEL_METRIC_EXPORT_INTERVAL: '500' },
+    ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'http://m/in', 500],
+  ],
+  ['nowhere without a collector', { OTEL_EXPORTER_OTLP_ENDPOINT: undefined }, undefined],
+  ['nowhere, where they are read at a port', { WORKER_METRICS_PORT: '9465' }, undefined],
+  ['nowhere, where that is asked for', { OTEL_METRICS_EXPORTER: 'none' }, undefined],
+  ['nowhere, with OpenTelemetry off', { OTEL_SDK_DISABLED: 'true' }, undefined],
+])('metrics are sent %s', (_where, env, expected) => {
+  const { setting, url, everyMs } = readMetricsCollector(parseEnv({ ...COLLECTOR, ...env })) ?? {};
+  expect(setting && [setting, url, everyMs]).toEqual(expected);
+});
 
 function open(quietMs = 60_000) {
   const lines: string[] = [];
