@@ -7,8 +7,7 @@ import { RUNS_AND_MESSAGES } from './model/invariants/runs.js';
 import { STATUS } from './model/invariants/status.js';
 import { SESSION } from './model/plan.js';
 import type { Sent } from './model/record/play.js';
-import { TABLE_EVENTS, type Happen } from './table-events.js';
-import { TABLE_STATES, type Reach } from './table-states.js';
+import { TABLE_EVENTS, TABLE_STATES, type Happen, type Reach } from './table-cells.js';
 import { createWorld, driverOf, storedIn, storeOf, type World } from './world.js';
 
 /** Stands for the request, which only rules about writers read. */

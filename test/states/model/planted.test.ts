@@ -5,7 +5,7 @@ import {
   INVARIANTS,
   REPEAT_RULE,
 } from './invariants/index.js';
-import { PLANTED_BUGS, type PlantedBug } from './planted/bugs.js';
+import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.js';
 import { createRecords, type Check } from './record/records.js';
 import { ONE_MESSAGE } from './search/budgets.js';
 import { explore, type Violation } from './search/explore.js';

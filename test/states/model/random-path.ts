@@ -1,5 +1,5 @@
-import { actionsOf } from './actions/index.js';
-import { NO_REPLY, type Action } from './actions/action.js';
+import { actionsOf } from './actions.js';
+import { NO_REPLY, type Action } from './actors.js';
 import { timeAt, type Environment } from './environment.js';
 import { apply, NOTHING, type Data } from './record/data.js';
 import { factsOf } from './record/facts.js';

@@ -1,8 +1,7 @@
 import type { Decision, Row } from '../../../../protocol/rows.js';
 import { callOf } from '../plan.js';
-import { first, invariant } from './invariant.js';
 import { TIMEOUT, toolRows } from './log.js';
-import { agentsOf, type StoredAgent } from './stored.js';
+import { agentsOf, first, invariant, type StoredAgent } from './stored.js';
 
 /** Each call is settled once, starts only with an approval, and is never left open. */
 export const CALLS = [

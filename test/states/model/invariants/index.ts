@@ -1,6 +1,6 @@
 import { toReply } from '../record/play.js';
 import type { Check, Played } from '../record/records.js';
-import { staleRequests } from '../requests/stale.js';
+import { staleRequests } from '../stale.js';
 import { CALLS } from './calls.js';
 import { LOG } from './log.js';
 import { RUNS_AND_MESSAGES } from './runs.js';

@@ -3,8 +3,14 @@ import { formatModelWriter } from '../../../../protocol/ids.js';
 import { callOf, nameOfRun, RUNS, type RunName } from '../plan.js';
 
 import type { Sent } from '../record/play.js';
-import { first, invariant } from './invariant.js';
-import { agentsOf, type Stored, type StoredAgent, type StoredEntry } from './stored.js';
+import {
+  agentsOf,
+  first,
+  invariant,
+  type Stored,
+  type StoredAgent,
+  type StoredEntry,
+} from './stored.js';
 
 /** Log and transcript agree. */
 export const LOG = [

@@ -1,6 +1,5 @@
 import { runNumberOf } from '../../../../protocol/ids.js';
-import { first, invariant } from './invariant.js';
-import { agentsOf } from './stored.js';
+import { agentsOf, first, invariant } from './stored.js';
 
 /** One run at a time, and every message exactly once. */
 export const RUNS_AND_MESSAGES = [

@@ -1,5 +1,4 @@
-import { first, invariant } from './invariant.js';
-import { agentsOf, type Stored, type StoredAgent } from './stored.js';
+import { agentsOf, first, invariant, type Stored, type StoredAgent } from './stored.js';
 
 /** Status, stream and pending work agree, so that some actor always continues the run. */
 export const STATUS = [

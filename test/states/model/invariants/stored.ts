@@ -5,6 +5,7 @@ import type { Call, SessionRecord } from '../../../../session/record.js';
 import type { Session } from '../../../../session/tree.js';
 import { fieldsOf, treeOf, type Data } from '../record/data.js';
 import { ownersIn, SUB } from '../record/facts.js';
+import type { Sent } from '../record/play.js';
 
 /** All stored data in the form that invariants read. */
 export interface Stored {
@@ -121,4 +122,27 @@ function parse(json: string): unknown {
 
 export function agentsOf({ conversation, sub }: Stored): StoredAgent[] {
   return [conversation, sub].filter((agent) => agent !== undefined);
+}
+
+/** A condition that holds after every request. */
+export interface Invariant {
+  /** Number of the promise and its statement, for violations. */
+  rule: string;
+  /** Returns a description of the violation; undefined if there is none. */
+  find: (after: Stored, before: Stored, sent: Sent) => string | undefined;
+}
+
+export function invariant(promise: `P${number}`, rule: string, find: Invariant['find']): Invariant {
+  return { rule: `${promise}, ${rule}`, find };
+}
+
+export function first<T>(
+  items: readonly T[],
+  find: (item: T) => string | undefined,
+): string | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { timeAt, type Clock } from '../environment.js';
-import type { Request } from '../requests/request.js';
+import type { Request } from '../requests.js';
 import { createTexts } from '../search/environments.js';
 import { apply, NOTHING, type Data } from './data.js';
 import { factsOf, type Facts } from './facts.js';

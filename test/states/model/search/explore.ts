@@ -1,6 +1,6 @@
 import { isTerminal } from '../../../../protocol/run.js';
-import { NO_REPLY, type Action } from '../actions/action.js';
-import { actionsOf } from '../actions/index.js';
+import { actionsOf } from '../actions.js';
+import { NO_REPLY, type Action } from '../actors.js';
 import type { Budget, Environment } from '../environment.js';
 import type { Records } from '../record/records.js';
 import { createEnvironments } from './environments.js';

@@ -1,7 +1,7 @@
 import { tokenOf, type Actor, type Environment, type Workflow } from '../environment.js';
 import { callOf } from '../plan.js';
 import { isLive, recordOf, type Facts } from '../record/facts.js';
-import { modelWriter } from '../requests/attempts.js';
+import { modelWriter } from '../requests.js';
 import { readAll } from '../workflows.js';
 
 /**

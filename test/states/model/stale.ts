@@ -1,17 +1,21 @@
-import { RUNS, allCalls, type FoundCall, type RunName } from '../plan.js';
-import { isLive, recordOf, type Facts } from '../record/facts.js';
+import { RUNS, allCalls, type FoundCall, type RunName } from './plan.js';
+import { isLive, recordOf, type Facts } from './record/facts.js';
 import {
+  answer,
   appendText,
   beginChild,
   claim,
   commit,
+  endRun,
+  expire,
   modelWriter,
+  post,
+  settleChild,
   settleTool,
   startCall,
-} from './attempts.js';
-import { endRun, settleChild, takeOver } from './closing.js';
-import { answer, expire, post } from './people.js';
-import type { Request } from './request.js';
+  takeOver,
+  type Request,
+} from './requests.js';
 
 /** A request that must change nothing, with its allowed replies. */
 export interface StaleRequest {
