@@ -124,26 +124,21 @@ function sayMarker(
   own: readonly Call[],
   waiting: readonly Asked[],
 ): void {
+  const mark = (kind: string, payload: object): void => {
+    say(conversation, speaker, 'suspension_marker', { kind, payload });
+  };
   const toolCallIds = waiting.map(({ call }) => call.id);
-  const hasSettled = own.some(({ state }) => state === 'settled');
   if (status === 'waiting_children') {
     const children = own.flatMap(({ id, state, child }) =>
       state === 'open' && child !== undefined
         ? { subSessionId: child.sessionId, subAgentType: child.agent, callId: id }
         : [],
     );
-    say(conversation, speaker, 'suspension_marker', {
-      kind: 'suspended_awaiting_children',
-      payload: { children },
-    });
-  } else if (hasSettled) {
-    const payload = { toolCallIds, stepId: `s${String(speaker.step)}` };
-    say(conversation, speaker, 'suspension_marker', { kind: 'suspended_step_partial', payload });
+    mark('suspended_awaiting_children', { children });
+  } else if (own.some(({ state }) => state === 'settled')) {
+    mark('suspended_step_partial', { toolCallIds, stepId: `s${String(speaker.step)}` });
   } else {
-    say(conversation, speaker, 'suspension_marker', {
-      kind: 'suspended_client_tool',
-      payload: { toolCallIds },
-    });
+    mark('suspended_client_tool', { toolCallIds });
   }
 }
 

@@ -56,18 +56,18 @@ export function closeWriter(
   return { kind: 'closed' };
 }
 
-/**
- * Pauses, resumes or ends a stream that belongs to no run. The first end counts.
- * @param finalOutput as JSON
- */
+interface Mark {
+  status: StreamStatus;
+  error?: string;
+  /** As JSON. */
+  finalOutput?: string;
+  now: number;
+}
+
+/** Pauses, resumes or ends a stream that belongs to no run. The first end counts. */
 export function mark(
   session: Session,
-  {
-    status,
-    error,
-    finalOutput,
-    now,
-  }: { status: StreamStatus; error?: string; finalOutput?: string; now: number },
+  { status, error, finalOutput, now }: Mark,
 ): { kind: 'marked' | 'unchanged' | 'owned' | 'not_found' } {
   const { record } = session;
   if (record?.stream === undefined) return { kind: 'not_found' };
@@ -100,23 +100,15 @@ export function truncate(
   const atSequence = log.sequence;
   const gone = log.after(after, Infinity).filter((entry) => {
     const place = placeOf(entry, conversationId);
-    return (
-      place !== undefined &&
-      place.step > step &&
-      (agentId === undefined || place.agentId === agentId)
-    );
+    if (place === undefined || place.step <= step) return false;
+    return agentId === undefined || place.agentId === agentId;
   });
   log.remove(gone);
   const lastRemoved = gone.at(-1)?.[0] ?? 0;
   if (gone.length > 0) {
-    const about = {
-      streamId: conversationId,
-      timestamp: now,
-      truncatedAtStep: step,
-      atSequence,
-      lastRemoved,
-    };
-    control(session, JSON.stringify({ type: 'stream_truncated', ...about }));
+    const about = { streamId: conversationId, timestamp: now };
+    const cut = { truncatedAtStep: step, atSequence, lastRemoved };
+    control(session, JSON.stringify({ type: 'stream_truncated', ...about, ...cut }));
   }
   return { removed: gone.length, lastRemoved, atSequence };
 }
@@ -141,23 +133,18 @@ function placeOf(
   return typeof step === 'number' ? { agentId: agentId ?? '', step } : undefined;
 }
 
-/**
- * Keeps a page of the running step in the form of a replay, so viewers who join later need not read each delta.
- * `entries` is JSON, with adjacent deltas joined.
- */
+interface NewPage {
+  writer: Pick<WriterInput, 'runId' | 'name' | 'token'>;
+  from: number;
+  to: number;
+  /** JSON, with adjacent deltas joined. */
+  entries: string;
+}
+
+/** Keeps a page of the running step in the form of a replay, so viewers who join later need not read each delta. */
 export function keepPage(
   session: Session,
-  {
-    writer,
-    from,
-    to,
-    entries,
-  }: {
-    writer: Pick<WriterInput, 'runId' | 'name' | 'token'>;
-    from: number;
-    to: number;
-    entries: string;
-  },
+  { writer, from, to, entries }: NewPage,
 ): { kind: 'kept' | 'superseded' | 'fenced' } {
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
   if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };

@@ -36,25 +36,16 @@ export interface Calls {
   settle: (input: SettleCall, noted?: Noted) => Promise<SettleReply>;
   /** Gives people more time to answer a waiting call. */
   extendDeadline: (input: ExtendDeadline) => Promise<ExtendDeadlineReply>;
-  /**
-   * Reserves a client tool's call for one of several pages for a while; the same page may renew it.
-   * The lease only coordinates pages: an answer is accepted from any of them.
-   */
+  /** Reserves a client tool's call for one of several pages for a while. */
   lease: (input: LeaseCall) => Promise<LeaseCallReply>;
   /**
    * A call of the newest committed step; undefined once a later step has read its result. Calls of sub-agents are found
    * through the conversation.
    */
   read: (sessionId: string, toolCallId: string) => Promise<OpenCall | undefined>;
-  /**
-   * Returns a call id that is unique in the conversation: the wanted one, or the wanted one with
-   * `_<n>` appended. The same `call` gets the same id again.
-   */
+  /** Returns an id that is unique in the conversation: the wanted one, or that with `_<n>`. */
   takeId: (input: TakeCallId) => Promise<TakeCallIdReply>;
-  /**
-   * Calls of the newest step that people or clients answer, by id.
-   * @throws HelixError `not_found`
-   */
+  /** Calls that people or clients answer, by id. @throws HelixError `not_found` */
   pending: (sessionId: string) => Promise<Record<string, PendingCall>>;
   /** The reason for which a run is paused; null if it is not. @throws HelixError `not_found` */
   suspension: (sessionId: string) => Promise<SuspensionContext | null>;

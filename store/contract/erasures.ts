@@ -32,6 +32,5 @@ export interface Erasure {
   rows: number;
   entries: number;
   bytes: number;
-  /** The stored text. */
   text: string;
 }

@@ -31,7 +31,6 @@ export interface Owners {
   repair: (owner: SessionOwner) => Promise<void>;
 }
 
-/** Counts for a user or a tenant. */
 export interface OwnerCounts {
   /** Active runs; a run that waits for people does not count. */
   runs: number;

@@ -29,29 +29,17 @@ export interface Runs {
   begin: (input: Begin, noted?: Noted) => Promise<BeginReply>;
   /** Creates a sub-agent's session and run from the call that it carries out. */
   beginChild: (input: BeginChild) => Promise<BeginChildReply>;
-  /**
-   * Starts a new run for the turn of a run that was interrupted, or failed for a temporary reason.
-   * It continues after the last step in the transcript.
-   */
+  /** Starts a run for the turn of one that was interrupted, or failed for a temporary reason. */
   resume: (input: ResumeRun) => Promise<ResumeReply>;
-  /**
-   * Takes an idle session back to the beginning of a turn, or to a checkpoint, and starts the run
-   * that continues from there. Everything later is deleted.
-   */
+  /** Takes an idle session back to a turn's beginning, or to a checkpoint, and starts a run. */
   rewind: (input: Rewind) => Promise<RewindReply>;
-  /**
-   * Leaves a stop record. A run whose model is not streaming ends at once, together with its
-   * sub-agents. Addressed to a sub-agent, it stops the whole conversation.
-   */
+  /** Stops a run. One whose model does not stream ends at once, with its sub-agents. */
   stop: (
     sessionId: string,
     stop: StopRequest & { runId?: string; act?: Act },
     noted?: Noted,
   ) => Promise<StopReply>;
-  /**
-   * Keeps the tools that servers offer to a run while it is active; the first list counts. Without `tools` it only
-   * reads.
-   */
+  /** Keeps the tools that servers offer to a run; the first list counts. */
   pinTools: (input: PinTools) => Promise<Decoded<PinToolsReply>>;
   /** Ends a run: run, session and stream become terminal together. */
   end: (input: End) => Promise<EndReply>;

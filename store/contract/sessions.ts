@@ -29,10 +29,7 @@ export interface Sessions {
   rows: (sessionId: string, from: number, to?: number, meter?: ReadMeter) => Promise<Row[]>;
   /** Ids of the stored sessions of its sub-agents, at every depth; sorted. */
   children: (sessionId: string) => Promise<string[]>;
-  /**
-   * For each of these calls, the session of the sub-agent that carries it out, or did; undefined for a call without
-   * one.
-   */
+  /** The session of the sub-agent that carries out each of these calls, or did. */
   carriers: (sessionId: string, toolCallIds: string[]) => Promise<(string | undefined)[]>;
   /** Everything that a snapshot needs, including the calls of sub-agents, read at one moment. */
   view: (sessionId: string, meter?: ReadMeter) => Promise<SessionView | undefined>;

@@ -32,17 +32,11 @@ export interface Steps {
   commit: (input: Commit) => Promise<CommitReply>;
   /** Withdraws what this attempt wrote and counts a failure of the provider. */
   discard: (input: Discard) => Promise<DiscardReply>;
-  /**
-   * Keeps the summary that replaces the oldest rows for a step's model; the first summary of a step counts. Without
-   * `compaction` it only reads.
-   */
+  /** Keeps the summary that replaces a step's oldest rows; the first one counts. */
   compact: (input: Compact) => Promise<Decoded<CompactReply>>;
-  /**
-   * Reports that an attempt at a step or call ends without a result, so it does not count as lost.
-   * An attempt that was taken over while alive is forgiven.
-   */
+  /** Reports that an attempt ends without a result, so it does not count as lost. */
   handOver: (input: HandOver) => Promise<HandOverReply>;
-  /** Makes the caller the owner of a writer that does not answer. The writer's entries stay. */
+  /** Makes the caller the owner of a writer that does not answer. */
   takeOver: (input: TakeOver) => Promise<TakeOverReply>;
 }
 

@@ -9,11 +9,7 @@ export interface Waiting {
    * @throws HelixError `validation_error` if the cursor cannot be parsed
    */
   page: (owner: SessionOwner, page: WaitingPageOptions) => Promise<WaitingPage>;
-  /**
-   * The same for all owners of a tenant, or all without one.
-   *
-   * @throws HelixError `validation_error` if the cursor cannot be parsed
-   */
+  /** The same for all owners of a tenant, or all without one. */
   pageOfTenant: (tenant: string | undefined, page: WaitingPageOptions) => Promise<WaitingPage>;
   /**
    * Puts a session on its owner's and its tenant's list, unless it is there. `commit` does this before it stores a

@@ -293,9 +293,9 @@ function toCommand(keys: Keys, read: Exclude<Read, readonly ['field', ...unknown
     case 'rows':
       return ['LRANGE', keys(read[1], 'rows'), String(read[2]), String(read[3])];
     case 'entries': {
-      const upTo = Number.isFinite(read[2]) ? `${String(read[2])}-0` : '+';
+      const upTo = Number.isFinite(read[2]) ? idOf(read[2]) : '+';
       const count = Number.isFinite(read[3]) ? ['COUNT', String(read[3])] : [];
-      return ['XRANGE', keys('', 'log'), `(${String(read[1])}-0`, upTo, ...count];
+      return ['XRANGE', keys('', 'log'), `(${idOf(read[1])}`, upTo, ...count];
     }
     case 'entryCount':
       return ['XLEN', keys('', 'log')];
@@ -332,7 +332,7 @@ function inParts(command: readonly string[], words: readonly string[]): string[]
 }
 
 const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
-const SHARED = ['results', 'files', 'fileBytes'];
+const FILES = ['files', 'fileBytes'];
 
 function toWrites(keys: Keys, write: Write): string[][] {
   switch (write[0]) {
@@ -344,71 +344,62 @@ function toWrites(keys: Keys, write: Write): string[][] {
       return [['UNLINK', keys(write[2], write[1])]];
     case 'push':
       return inParts(['RPUSH', keys(write[1], 'rows')], write.slice(2));
-    case 'trim':
-      return [
-        write[2] === 0
-          ? ['UNLINK', keys(write[1], 'rows')]
-          : ['LTRIM', keys(write[1], 'rows'), '0', String(write[2] - 1)],
-      ];
+    case 'trim': {
+      const [key, last] = [keys(write[1], 'rows'), write[2] - 1];
+      return [last < 0 ? ['UNLINK', key] : ['LTRIM', key, '0', String(last)]];
+    }
     case 'add': {
       const [, sequence, writer, message] = write;
-      return [['XADD', keys('', 'log'), `${String(sequence)}-0`, ...fieldsOf(writer, message)]];
+      return [['XADD', keys('', 'log'), idOf(sequence), ...fieldsOf(writer, message)]];
     }
     case 'remove': {
-      const ids = write.slice(1).map((sequence) => `${String(sequence)}-0`);
-      return inParts(['XDEL', keys('', 'log')], ids);
+      const [, ...sequences] = write;
+      return inParts(['XDEL', keys('', 'log')], sequences.map(idOf));
     }
     case 'trimLog':
-      return [['XTRIM', keys('', 'log'), 'MINID', `${String(write[1])}-0`]];
-    case 'page':
-      return [
-        [
-          'XADD',
-          keys('', 'pages'),
-          `${String(write[2])}-0`,
-          'from',
-          String(write[1]),
-          'entries',
-          write[3],
-        ],
-      ];
+      return [['XTRIM', keys('', 'log'), 'MINID', idOf(write[1])]];
+    case 'page': {
+      const [, from, upTo, entries] = write;
+      return [['XADD', keys('', 'pages'), idOf(upTo), 'from', String(from), 'entries', entries]];
+    }
     case 'stop':
       return [['SPUBLISH', keys('', 'stop'), write[1]]];
     case 'note':
       return [['RPUSH', keys('', write[1]), write[2]]];
     case 'expire':
-      return keptOf(write[1]).map((name) => ['PEXPIRE', keys(write[1], name), String(write[2])]);
+      return keptOf(write[1]).map((name) => toExpiry(keys(write[1], name), write[2]));
     case 'expireLog':
-      return [
-        write[1] === undefined
-          ? ['PERSIST', keys('', 'log')]
-          : ['PEXPIRE', keys('', 'log'), String(write[1])],
-      ];
+      return [toExpiry(keys('', 'log'), write[1])];
     case 'persist':
-      return [...keptOf(write[1]), 'log'].map((name) => [
-        'PERSIST',
-        keys(name === 'log' ? '' : write[1], name),
-      ]);
-    case 'elsewhere':
-      return [
-        write[2] === undefined
-          ? ['HDEL', keys('', 'elsewhere'), write[1]]
-          : ['HSET', keys('', 'elsewhere'), write[1], String(write[2])],
-      ];
+      return [...keptOf(write[1]).map((name) => keys(write[1], name)), keys('', 'log')].map((key) =>
+        toExpiry(key),
+      );
+    case 'elsewhere': {
+      const [, fileId, at] = write;
+      const key = keys('', 'elsewhere');
+      return [at === undefined ? ['HDEL', key, fileId] : ['HSET', key, fileId, String(at)]];
+    }
     case 'fileBytes': {
-      const made = ['HSETNX', keys('', 'fileBytes'), '', ''];
-      if (write[1] === undefined) return [made];
-      return [
-        made,
-        ...['files', 'fileBytes'].map((name) => ['PEXPIRE', keys('', name), String(write[1])]),
-      ];
+      const [, ms] = write;
+      const expiring = ms === undefined ? [] : FILES.map((name) => toExpiry(keys('', name), ms));
+      return [['HSETNX', keys('', 'fileBytes'), '', ''], ...expiring];
     }
     case 'keepFiles':
-      return ['files', 'fileBytes'].map((name) => ['PERSIST', keys('', name)]);
+      return FILES.map((name) => toExpiry(keys('', name)));
   }
+}
+
+/** Returns the id of the log's entry with this sequence. */
+function idOf(sequence: number): string {
+  return `${String(sequence)}-0`;
+}
+
+/** @param ms never if absent */
+function toExpiry(key: string, ms?: number): string[] {
+  return ms === undefined ? ['PERSIST', key] : ['PEXPIRE', key, String(ms)];
 }
 
 /** Returns the keys that expire with a session. */
 function keptOf(part: string): string[] {
-  return part === '' ? [...KEPT, ...SHARED] : KEPT;
+  return part === '' ? [...KEPT, 'results', ...FILES] : KEPT;
 }

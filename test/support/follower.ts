@@ -1,3 +1,4 @@
+import type { Cluster, Redis } from 'ioredis';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 
@@ -30,4 +31,14 @@ export function startFollower(
       return following;
     },
   };
+}
+
+/** Returns the number of connections that have subscribed to a channel of a session's. */
+export async function countSubscribers(
+  redis: Redis | Cluster,
+  sessionId: string,
+  channel = 'channel',
+): Promise<number> {
+  const counts = await redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${sessionId}}:${channel}`);
+  return Number((counts as unknown[])[1]);
 }

@@ -217,6 +217,9 @@ export function largeSessionCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(childAt(tree, SUB_AGENTS - 1).driver.id), {
         status: 'starting',
       });
+      // A sub-agent goes only with its conversation.
+      await store.sessions.erase(childAt(tree, 0).driver.id);
+      includes(await childAt(tree, 0).driver.record(), { status: 'starting' });
       await store.sessions.erase(tree.root.id);
       for (const { ref } of tree.children) {
         equal(await store.sessions.read(ref.sessionId), undefined);

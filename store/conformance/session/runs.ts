@@ -88,18 +88,6 @@ export function runCases({ describe, it }: Suite): void {
       });
     });
 
-    it("a lower token is refused, and so is its writer's next write", async ({ session }) => {
-      const { runId } = await session.newRun();
-      const [old, young] = [session.writer(runId, 1, 5), session.writer(runId, 1, 6)];
-      await session.claim(old);
-      await session.say(old, 1, 'a');
-      await session.claim(young);
-      equal(await session.claim(old), { kind: 'fenced' });
-      equal(await session.say(old, 2, 'zombie'), { kind: 'fenced' });
-      equal(await session.commit(old), { kind: 'fenced' });
-      equal(textIn(await session.log()), '');
-    });
-
     it('a higher token withdraws exactly what the lower one wrote', async ({ session }) => {
       const { runId } = await session.asked(server('s'));
       await session.carryOut(runId, 1, 's', 1);

@@ -104,16 +104,5 @@ export function subAgentCases({ describe, it }: Suite): void {
       await store.sessions.erase(root.id);
       equal(await take(one, '3 c', 'c'), { kind: 'superseded' });
     });
-
-    it('a sub-agent is erased with its conversation', async (setup) => {
-      const { store } = setup;
-      const tree = await grow(setup, 1, () => []);
-      const { driver } = childAt(tree, 0);
-      await store.sessions.erase(driver.id);
-      includes(await driver.record(), { status: 'starting' });
-      await store.sessions.erase(tree.root.id);
-      equal(await driver.record(), undefined);
-      equal(await driver.rows(), []);
-    });
   });
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Cluster } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../store/redis/index.js';
-import { startFollower, type Follower } from '../../support/follower.js';
+import { countSubscribers, startFollower, type Follower } from '../../support/follower.js';
 import { answers, openStores } from '../../support/open-stores.js';
 import { startCluster, type RedisCluster } from '../../support/redis-cluster.js';
 import { slotOf } from '../../support/redis-slots.js';
@@ -56,10 +56,7 @@ function sessionOn(node: number): string {
 const sequences = ({ entries }: Follower): number[] => entries.map(({ sequence }) => sequence);
 
 async function hasNode(node: 0 | 1 | 2, sessionId: string): Promise<boolean> {
-  const counts = await cluster.nodes[node].ask((redis) =>
-    redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${sessionId}}:channel`),
-  );
-  return Number((counts as unknown[])[1]) > 0;
+  return (await cluster.nodes[node].ask((redis) => countSubscribers(redis, sessionId))) > 0;
 }
 
 async function says(state: string): Promise<boolean> {

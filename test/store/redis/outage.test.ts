@@ -6,7 +6,8 @@ import {
   type RedisStores,
 } from '../../../store/redis/index.js';
 import { createTail, type TailedLog } from '../../../store/redis/tail/tail.js';
-import { startFollower } from '../../support/follower.js';
+import { countSubscribers, startFollower } from '../../support/follower.js';
+import { answers } from '../../support/open-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall, textIn, userMessage } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';
@@ -28,12 +29,7 @@ afterAll(async () => {
 async function open(whenAway: 'refuse' | 'wait'): Promise<RedisStores> {
   const stores = createRedisStores({ url: server.url, whenAway });
   opened.push(stores);
-  await until('Redis answers', () =>
-    stores.ping().then(
-      () => true,
-      () => false,
-    ),
-  );
+  await until('Redis answers', () => answers(stores));
   return stores;
 }
 
@@ -127,8 +123,7 @@ describe('subscriptions', () => {
     });
     await stores.streamManager.onStop('closed', () => undefined);
     await until('it is subscribed', async () => {
-      const counts = await redis.call('PUBSUB', 'SHARDNUMSUB', 'hx:{closed}:stop');
-      return Number((counts as unknown[])[1]) > 0;
+      return (await countSubscribers(redis, 'closed', 'stop')) > 0;
     });
     proxy.cut();
     await proxy.holdAt('ssubscribe', 'before');
@@ -154,12 +149,7 @@ describe('a Redis that is away', () => {
       code: 'unavailable',
     });
     await server.restart();
-    await until('the API has Redis again', () =>
-      api.ping().then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until('the API has Redis again', () => answers(api));
     expect(await api.store.sessions.read(session.id)).toMatchObject({ status: 'starting' });
   });
 
@@ -170,8 +160,7 @@ describe('a Redis that is away', () => {
     await session.begin();
     const follower = startFollower(api.streamManager, session.id, 0);
     await until('it is subscribed', async () => {
-      const counts = await redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${session.id}}:channel`);
-      return Number((counts as unknown[])[1]) > 0;
+      return (await countSubscribers(redis, session.id)) > 0;
     });
     redis.disconnect();
     await server.stop();

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../store/redis/index.js';
-import { startFollower, type Follower } from '../../support/follower.js';
+import { countSubscribers, startFollower, type Follower } from '../../support/follower.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { textIn } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';
@@ -128,8 +128,7 @@ describe('followers', () => {
       });
       const follower = startFollower(streamManager, session.id, 0);
       await until('it is subscribed', async () => {
-        const counts = await redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${session.id}}:channel`);
-        return Number((counts as unknown[])[1]) > 0;
+        return (await countSubscribers(redis, session.id)) > 0;
       });
       await say('a');
       await until('the first came', () => follower.entries.length === 1);

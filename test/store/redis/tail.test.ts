@@ -1,7 +1,8 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
+import { textChunk } from '../../../store/conformance/fixtures.js';
 import type { StreamManager } from '../../../store/log/stream-manager.js';
 import { textIn } from '../../support/session-driver.js';
-import { startFollower } from '../../support/follower.js';
+import { countSubscribers, startFollower } from '../../support/follower.js';
 import { openSpeaker } from '../../support/speaker.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
@@ -51,9 +52,11 @@ describe('follow', () => {
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
     await until('it is live', () => follower.entries.length === 1);
-    expect(await isSubscribed(stores.redis, session.id)).toBe(true);
+    expect(await countSubscribers(stores.redis, session.id)).toBe(1);
     await follower.stop();
-    await until('the channel is left', async () => !(await isSubscribed(stores.redis, session.id)));
+    await until('the channel is left', async () => {
+      return (await countSubscribers(stores.redis, session.id)) === 0;
+    });
     await say('b');
     expect(textIn(follower.entries)).toBe('a');
   });
@@ -70,24 +73,13 @@ describe('follow', () => {
     const second = startFollower(stores.streamManager, session.id, 0);
     await say('a');
     await until('both are live', () => first.entries.length + second.entries.length === 2);
-    const counts = await stores.redis.call('PUBSUB', 'SHARDNUMSUB', channelOf(session.id));
-    expect(counts).toEqual([channelOf(session.id), 1]);
+    expect(await countSubscribers(stores.redis, session.id)).toBe(1);
     await first.stop();
     await say('b');
     await until('the other one continues', () => second.entries.length === 2);
     await second.stop();
   });
 });
-
-const channelOf = (sessionId: string): string => `hx:{${sessionId}}:channel`;
-
-async function isSubscribed(
-  redis: { call: (...args: [string, ...string[]]) => Promise<unknown> },
-  sessionId: string,
-): Promise<boolean> {
-  const counts = (await redis.call('PUBSUB', 'SHARDNUMSUB', channelOf(sessionId))) as unknown[];
-  return Number(counts[1]) > 0;
-}
 
 /** Writes what an append leaves if its publish is lost. */
 async function writeWithoutPublish(
@@ -96,24 +88,11 @@ async function writeWithoutPublish(
   sequence: number,
   delta: string,
 ): Promise<void> {
-  const chunk = {
-    type: 'text_delta',
-    agentId: sessionId,
-    agentType: 't',
-    timestamp: 1,
-    step: 1,
-    delta,
-  };
+  const chunk = { ...textChunk(delta, 1, sessionId), timestamp: 1 };
+  const entry = ['w', 'm1', 'c', JSON.stringify(chunk)];
   await redis
     .multi()
-    .xadd(
-      `hx:{${sessionId}}:stream`,
-      `${String(sequence)}-0`,
-      'w',
-      'm1',
-      'c',
-      JSON.stringify(chunk),
-    )
+    .xadd(`hx:{${sessionId}}:stream`, `${String(sequence)}-0`, ...entry)
     .hset(`hx:{${sessionId}}:root`, 'seq', sequence)
     .exec();
 }
