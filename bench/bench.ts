@@ -1,10 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
 import { createChatClient, type ChatClient } from './client/chat-client.js';
 import { createFloor, type Floor } from './floor/floor-client.js';
-import { startChild, type Child } from './processes/child.js';
+import { startChild } from './processes/child.js';
 import { startProduct, type Product, type Servers } from './processes/product.js';
 import { redisPid, siblingPid, type Pids } from './processes/usage.js';
-import type { Report } from './report.js';
+import type { Row } from './report.js';
 
 export const TASK_QUEUE = 'bench-runs';
 
@@ -14,7 +14,6 @@ export interface Bench {
   product: Product;
   chat: ChatClient;
   floor: Floor;
-  floorWorker: Child;
   temporal: Client;
   /** Process ids whose CPU use is measured. */
   pids: Pids;
@@ -28,7 +27,17 @@ export interface Bench {
 /** A measurement that yields a few rows of the table. */
 export interface Measurement {
   name: string;
-  take: (bench: Bench) => Promise<Report>;
+  take: (bench: Bench) => Promise<Row[]>;
+}
+
+/** Takes samples one after the other; the first `warmUp` do not count, because code and connections are cold. */
+export async function takeSamples<T>(
+  { warmUp = 0, count }: { warmUp?: number; count: number },
+  take: () => Promise<T>,
+): Promise<T[]> {
+  const samples: T[] = [];
+  while (samples.length < warmUp + count) samples.push(await take());
+  return samples.slice(warmUp);
 }
 
 /** Starts the product and the floor on the given servers. */
@@ -50,7 +59,6 @@ export async function openBench(
     const product = await startProduct(servers, TASK_QUEUE);
     undo.push(product.stop);
     const chat = createChatClient(product.port);
-    undo.push(chat.close);
     const temporal = new Client({ connection });
     const floor = createFloor(temporal);
     const pids = {
@@ -61,7 +69,7 @@ export async function openBench(
       client: process.pid,
       'bare worker': floorWorker.pid,
     };
-    return { bench: { servers, product, chat, floor, floorWorker, temporal, pids, ...how }, close };
+    return { bench: { servers, product, chat, floor, temporal, pids, ...how }, close };
   } catch (error) {
     await close();
     throw error;

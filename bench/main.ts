@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { createSay, readServers, runProgram } from './command.js';
 import { openBench, type Measurement } from './bench.js';
 import { answerLatency } from './measures/answer-latency.js';
-import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
 import { chunkLatency } from './measures/chunk-latency.js';
 import { concurrentRuns } from './measures/concurrent-runs.js';
@@ -15,7 +14,7 @@ import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
 import { waitingMemory } from './measures/waiting-memory.js';
 import { formatShares, startCpuMeter } from './processes/usage.js';
-import { formatTable, type Report } from './report.js';
+import { formatTable, type Row } from './report.js';
 
 interface Options {
   /** True takes few samples: enough to show that everything works, not how fast. */
@@ -63,7 +62,6 @@ const MEASUREMENTS: readonly Measurement[] = [
   longConversation,
   concurrentRuns,
   waitingMemory,
-  appendRate,
   attachToLongTurn,
   sseClients,
 ];
@@ -85,35 +83,29 @@ async function main(): Promise<void> {
     say(`something failed in the background: ${String(error)}`);
   });
   say('starting worker, api and the bare worker');
-  const report: Report = { rows: [], notes: [] };
+  const rows: Row[] = [];
+  const notes: string[] = [];
   const { bench, close } = await openBench(readServers(), { ...options, say });
   try {
-    for (const { name, take } of chosen(options)) {
+    for (const { name, take } of MEASUREMENTS) {
+      if (!options.only.includes(name)) continue;
       say(`${name} …`);
       const readCpu = startCpuMeter(bench.pids);
-      const { rows, notes } = await Promise.race([take(bench).catch(toFailure(name)), stop]);
-      report.rows.push(...rows);
-      report.notes.push(...notes, `${name}, CPU % of a core: ${formatShares(readCpu())}`);
+      // A failed measurement is reported under the table; the others continue.
+      const taking = take(bench).catch((error: unknown): Row[] => {
+        process.exitCode = 1;
+        notes.push(`${name} FAILED: ${error instanceof Error ? error.message : String(error)}`);
+        return [];
+      });
+      rows.push(...(await Promise.race([taking, stop])));
+      notes.push(`${name}, CPU % of a core: ${formatShares(readCpu())}`);
     }
   } finally {
     // Results before an interruption are still useful.
-    if (report.notes.length > 0) print(report);
+    if (notes.length > 0) console.log(['', formatTable(rows), '', ...notes, ''].join('\n'));
     await close();
   }
   say('done');
-}
-
-/** Reports a failed measurement under the table; the others continue. */
-function toFailure(name: string): (error: unknown) => Report {
-  return (error) => {
-    process.exitCode = 1;
-    const text = error instanceof Error ? error.message : String(error);
-    return { rows: [], notes: [`${name} FAILED: ${text}`] };
-  };
-}
-
-function chosen({ only }: Options): Measurement[] {
-  return MEASUREMENTS.filter(({ name }) => only.includes(name));
 }
 
 /** Rejects on a signal or when the time is up, so that children are always stopped. */
@@ -131,10 +123,6 @@ function listenForStop(): Promise<never> {
   // A race against it sees the rejection; between two races the rejection must not end the process.
   stop.catch(() => undefined);
   return stop;
-}
-
-function print({ rows, notes }: Report): void {
-  console.log(['', formatTable(rows), '', ...notes, ''].join('\n'));
 }
 
 runProgram(main);

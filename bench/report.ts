@@ -1,12 +1,14 @@
 /** A row of the table: a measurement and its floor or peer from the same run. */
 export interface Row {
   what: string;
-  unit: 'ms' | 'MB' | 'KB' | 'events' | 'bytes' | 'times' | 'k/s' | '1/s' | 'ns' | 'µs';
-  value: Pick<Summary, 'p50'> & Partial<Summary>;
+  unit: string;
+  value: Figure;
   /** Reference value; absent if there is none. */
-  beside?: { what: string; value: Pick<Summary, 'p50'> & Partial<Summary> };
-  aim?: Aim;
+  beside?: { what: string; value: Figure };
+  aim?: Aim | undefined;
 }
+
+type Figure = Pick<Summary, 'p50'> & Partial<Summary>;
 
 /** Aims: factors over the floor, or absolute figures. All given ones must hold. */
 export interface Aim {
@@ -18,41 +20,31 @@ export interface Aim {
   ratioAtLeast?: number;
   p50?: number;
   p99?: number;
-  /** An alternative that suffices. */
-  or?: Aim;
 }
 
-export interface Report {
-  rows: Row[];
-  /** Sentences under the table about facts that the figures do not show. */
-  notes: string[];
+/** Returns undefined if one side has no such figure. */
+function ratioOf({ value, beside }: Row, at: 'p50' | 'p99'): number | undefined {
+  const [own, other] = [value[at], beside?.value[at]];
+  return own === undefined || other === undefined ? undefined : own / other;
 }
 
-export function ratioOf({ value, beside }: Row): number | undefined {
-  return beside === undefined ? undefined : value.p50 / beside.value.p50;
-}
+type Rule = [write: (limit: number) => string, holds: (row: Row, limit: number) => boolean];
 
-/** Returns undefined if one side has no p99. */
-export function ratioP99Of({ value, beside }: Row): number | undefined {
-  if (value.p99 === undefined || beside?.value.p99 === undefined) return undefined;
-  return value.p99 / beside.value.p99;
-}
+/** How each aim is written, and when it holds: never for a figure that is missing. */
+const RULES: Record<keyof Aim, Rule> = {
+  ratio: [(n) => `≤ ${String(n)}×`, (row, n) => (ratioOf(row, 'p50') ?? NaN) <= n],
+  ratioP99: [(n) => `p99 ≤ ${String(n)}×`, (row, n) => (ratioOf(row, 'p99') ?? NaN) <= n],
+  ratioAtLeast: [(n) => `≥ ${String(n)}×`, (row, n) => (ratioOf(row, 'p50') ?? NaN) >= n],
+  p50: [(n) => `p50 ≤ ${String(n)}`, ({ value }, n) => value.p50 <= n],
+  p99: [(n) => `p99 ≤ ${String(n)}`, ({ value }, n) => (value.p99 ?? NaN) <= n],
+};
 
-/** Returns undefined without an aim, and false if a figure is missing. */
+const aimsOf = (aim: Aim): [Rule, number][] =>
+  Object.entries(aim).map(([name, limit]) => [RULES[name as keyof Aim], limit as number]);
+
+/** Returns undefined without an aim. */
 export function meetsAim(row: Row): boolean | undefined {
-  return row.aim === undefined ? undefined : meets(row, row.aim);
-}
-
-function meets(row: Row, aim: Aim): boolean {
-  const { value } = row;
-  if (aim.or !== undefined && meets(row, aim.or)) return true;
-  return (
-    (aim.p50 === undefined || value.p50 <= aim.p50) &&
-    (aim.p99 === undefined || (value.p99 ?? NaN) <= aim.p99) &&
-    (aim.ratio === undefined || (ratioOf(row) ?? NaN) <= aim.ratio) &&
-    (aim.ratioP99 === undefined || (ratioP99Of(row) ?? NaN) <= aim.ratioP99) &&
-    (aim.ratioAtLeast === undefined || (ratioOf(row) ?? NaN) >= aim.ratioAtLeast)
-  );
+  return row.aim && aimsOf(row.aim).every(([[, holds], limit]) => holds(row, limit));
 }
 
 /** A set of samples in two numbers. */
@@ -94,23 +86,16 @@ function toCells(row: Row): string[] {
     beside?.what ?? '',
     toFigure(beside?.value.p50),
     toFigure(beside?.value.p99),
-    [ratioOf(row), ratioP99Of(row)].map(toRatio).filter(Boolean).join(' / '),
+    [ratioOf(row, 'p50'), ratioOf(row, 'p99')].map(toRatio).filter(Boolean).join(' / '),
     toAim(row.aim),
     met === undefined ? '' : met ? 'met' : 'MISSED',
   ];
 }
 
 function toAim(aim: Aim = {}): string {
-  return [
-    aim.ratio !== undefined && `≤ ${String(aim.ratio)}×`,
-    aim.ratioP99 !== undefined && `p99 ≤ ${String(aim.ratioP99)}×`,
-    aim.ratioAtLeast !== undefined && `≥ ${String(aim.ratioAtLeast)}×`,
-    aim.p50 !== undefined && `p50 ≤ ${String(aim.p50)}`,
-    aim.p99 !== undefined && `p99 ≤ ${String(aim.p99)}`,
-  ]
-    .filter(Boolean)
-    .join(', ')
-    .concat(aim.or === undefined ? '' : ` or ${toAim(aim.or)}`);
+  return aimsOf(aim)
+    .map(([[write], limit]) => write(limit))
+    .join(', ');
 }
 
 function toRatio(ratio: number | undefined): string {

@@ -1,7 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { wallClock } from '../clock.js';
-import type { OnEvent } from './chat-client.js';
+import { toChatBody } from './chat-client.js';
+
+/** Called with the JSON of each event and the time when its bytes arrived. */
+export type OnEvent = (json: string, at: number) => void;
 
 /** Shared read buffer: its content is processed before the next socket reads. */
 const INPUT = Buffer.allocUnsafe(256 * 1024);
@@ -11,10 +13,9 @@ const LAST_CHUNK = '\r\n0\r\n\r\n';
 
 export interface RawRequest {
   port: number;
-  method: 'GET' | 'POST';
   path: string;
   headers?: Record<string, string>;
-  /** ASCII only. */
+  /** ASCII only. With it the request is a POST, else a GET. */
   body?: string;
   /** Called with the raw bytes, including the framing; returns true to stop reading. */
   onPiece: (piece: string, at: number) => unknown;
@@ -72,9 +73,9 @@ function toStart(begin: string): string {
   return `${head.split('\r\n')[0] ?? ''} ${body.slice(0, SHOWN)}`;
 }
 
-function toText({ port, method, path, headers = {}, body = '' }: RawRequest): string {
+function toText({ port, path, headers = {}, body = '' }: RawRequest): string {
   return [
-    `${method} ${path} HTTP/1.1`,
+    `${body === '' ? 'GET' : 'POST'} ${path} HTTP/1.1`,
     `host: 127.0.0.1:${String(port)}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${String(body.length)}`,
@@ -112,22 +113,19 @@ export function sayRaw(
   sessionId: string,
   text: string,
   onEvent: OnEvent,
-  options: {
-    id?: string;
-    agent?: string;
-    headers?: Record<string, string>;
-    signal?: AbortSignal;
-  } = {},
+  {
+    agent = 'lab',
+    headers,
+    signal,
+  }: { agent?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
 ): Promise<void> {
-  const message = { id: options.id ?? randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
   return readRaw({
     port,
-    method: 'POST',
     path: `/api/chat/${sessionId}`,
-    headers: { 'content-type': 'application/json', ...options.headers },
-    body: JSON.stringify({ id: sessionId, agent: options.agent ?? 'lab', messages: [message] }),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(toChatBody(sessionId, agent, text)),
     onPiece: createDataLines(onEvent),
-    signal: options.signal,
+    signal,
   });
 }
 
@@ -138,11 +136,6 @@ export function followRaw(
   onEvent: OnEvent,
   signal: AbortSignal,
 ): Promise<void> {
-  return readRaw({
-    port,
-    method: 'GET',
-    path: `/api/chat/${sessionId}`,
-    onPiece: createDataLines(onEvent),
-    signal,
-  });
+  const path = `/api/chat/${sessionId}`;
+  return readRaw({ port, path, onPiece: createDataLines(onEvent), signal });
 }

@@ -17,12 +17,11 @@ export interface LongRun {
   agent: AgentDefinition;
   taskQueue: string;
   text: string;
-  /** Called once the turn has begun. */
-  onBegun?: (sessionId: string) => void;
 }
 
 /** The log and the workflow of an ended turn. */
 export interface FinishedRun {
+  sessionId: string;
   workflowId: string;
   log: LogEntry[];
 }
@@ -30,7 +29,7 @@ export interface FinishedRun {
 /** Performs a turn of any number of steps, starting it as the API does. */
 export async function performLongRun(
   { servers, temporal, say }: Bench,
-  { agent, taskQueue, text, onBegun }: LongRun,
+  { agent, taskQueue, text }: LongRun,
 ): Promise<FinishedRun> {
   const redis = openStores(servers.redisUrl);
   const executor = createRuns({
@@ -57,53 +56,38 @@ export async function performLongRun(
       messages: [{ id, hash: id, row, hidden: false }],
     });
     if (result.kind !== 'begun') throw new Error(`the run was refused: ${result.kind}`);
-    onBegun?.(sessionId);
     const log: LogEntry[] = [];
     const done = new AbortController();
     for await (const entries of redis.streamManager.follow(sessionId, 0, done.signal)) {
       log.push(...entries);
       if (entries.some(({ message }) => message.type === 'stream_end')) done.abort();
     }
-    return { workflowId: workflowIdOf(result.run.runId), log };
+    return { sessionId, workflowId: workflowIdOf(result.run.runId), log };
   } finally {
     await redis.close();
   }
 }
 
-/** Size of a workflow's history over all its executions, with those of its children. */
+/** Size of a workflow's history over all its executions. */
 export interface History {
   events: number;
   bytes: number;
-  /** Number of the workflow's own executions. */
-  executions: number;
 }
 
 /** Reads the history size of an ended workflow, from its newest execution backwards. */
-export async function readHistory(client: Client, workflowId: string): Promise<History> {
-  const { workflow } = client;
-  const total: History = { events: 0, bytes: 0, executions: 0 };
-  const children: string[] = [];
+export async function readHistory({ workflow }: Client, workflowId: string): Promise<History> {
+  const total: History = { events: 0, bytes: 0 };
   let runId: string | undefined;
   do {
     const handle = workflow.getHandle(workflowId, runId);
     const { historyLength, historySize = NaN } = await handle.describe();
     total.events += historyLength;
     total.bytes += historySize;
-    total.executions += 1;
     const { events } = await handle.fetchHistory();
-    for (const event of events ?? []) {
-      const child = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution;
-      if (typeof child?.workflowId === 'string') children.push(child.workflowId);
-    }
     const begin = events?.[0]?.workflowExecutionStartedEventAttributes;
     // Empty for the first execution.
     runId = begin?.continuedExecutionRunId ?? undefined;
   } while (runId !== undefined && runId !== '');
-  for (const child of children) {
-    const { events, bytes } = await readHistory(client, child);
-    total.events += events;
-    total.bytes += bytes;
-  }
   return total;
 }
 
@@ -111,7 +95,7 @@ const WITHIN_MS = 10_000;
 
 /** Returns the workflow of a session's newest run; waits for the run if needed. */
 export async function runOf(
-  { servers, temporal }: Bench,
+  { servers, temporal }: Pick<Bench, 'servers' | 'temporal'>,
   sessionId: string,
 ): Promise<WorkflowHandle> {
   const redis = openStores(servers.redisUrl);
@@ -131,29 +115,4 @@ export async function runOf(
   } finally {
     await redis.close();
   }
-}
-
-/** Pauses before each step of a run, by step, in ms. */
-export interface StepGaps {
-  /** From the previous step's commit to the first chunk: the tool's and the model's activity. */
-  whole: number[];
-  /** From the tool's result to the first chunk: the model's activity alone. */
-  model: number[];
-  /** Time of the first chunk. */
-  beganAt: number[];
-}
-
-export function toStepGaps(log: FinishedRun['log']): StepGaps {
-  const gaps: StepGaps = { whole: [], model: [], beganAt: [] };
-  let committedAt = NaN;
-  let settledAt = NaN;
-  for (const { message } of log) {
-    if (message.type === 'step_committed') committedAt = message.timestamp;
-    if (message.type === 'tool_end') settledAt = message.timestamp;
-    if (message.type !== 'step_start') continue;
-    gaps.whole[message.step] = message.timestamp - committedAt;
-    gaps.model[message.step] = message.timestamp - settledAt;
-    gaps.beganAt[message.step] = message.timestamp;
-  }
-  return gaps;
 }

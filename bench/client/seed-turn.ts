@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { ChunkOf } from '../../protocol/chunk.js';
-import { formatCheckpointId } from '../../protocol/ids.js';
 import type { Writer } from '../../store/contract/log.js';
 import { createRedisStores, type RedisStores } from '../../store/redis/index.js';
 
@@ -11,8 +10,9 @@ const AT_ONCE = 500;
 type Stores = Pick<RedisStores, 'store' | 'streamManager'>;
 
 /** Begins a turn directly in the store, where no worker takes it, and claims its first step. */
-export async function seedTurn({ store }: Stores, sessionId: string, id = 'u1'): Promise<Writer> {
+export async function seedTurn({ store }: Stores, sessionId: string): Promise<Writer> {
   const now = Date.now();
+  const id = 'u1';
   const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text: 'go' }] };
   const result = await store.runs.begin({
     sessionId,
@@ -54,31 +54,6 @@ export async function seedDeltas(
     const { kind } = await streamManager.append(writer, batch, all.slice(at, at + AT_ONCE));
     if (kind !== 'appended') throw new Error(`an append was refused: ${kind}`);
   }
-}
-
-/** Commits the step and ends the run. */
-export async function endTurn({ store }: Stores, writer: Writer, text: string): Promise<void> {
-  const { sessionId, runId, step } = writer;
-  const record = await store.sessions.read(sessionId);
-  if (record === undefined) throw new Error('the turn is gone');
-  await store.steps.commit({
-    writer,
-    known: record.sequence,
-    row: {
-      role: 'assistant',
-      messageId: record.messageId,
-      runId,
-      step,
-      parts: [{ type: 'text', text }],
-    },
-    calls: [],
-    chunks: [],
-    outcome: { kind: 'ended', step, status: 'completed' },
-    checkpointId: formatCheckpointId(runId, step),
-    final: { status: 'completed' },
-    answersStop: false,
-    now: Date.now(),
-  });
 }
 
 /** Opens the stores of a benchmark. */

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { wallClock } from '../clock.js';
 import { startChild } from '../processes/child.js';
+import type { Row } from '../report.js';
 import { newSessionId } from './chat-client.js';
-import { followRaw } from './raw-stream.js';
 
 /** The first stamps of each stream do not count, because connections and code are cold. */
 const WARM_UP = 75;
@@ -87,78 +87,48 @@ async function readBare(
   }
 }
 
-/** Receives a latency and the chunk's arrival time. */
-export type OnLatency = (ms: number, at: number) => void;
-
-/** Follows a turn through the API, as a page does. */
-export function followPage(
-  port: number,
-  sessionId: string,
-  onLatency: OnLatency,
-  signal: AbortSignal,
-): Promise<void> {
-  const onStamps = createStampReader(onLatency);
-  return followRaw(
-    port,
-    sessionId,
-    (json, at) => {
-      if (!json.startsWith('{"type":"text-delta"')) return;
-      onStamps((JSON.parse(json) as { delta: string }).delta, at);
-    },
-    signal,
-  );
-}
-
-/** A delta holds several stamps if the writer was behind. */
-function createStampReader(onLatency: OnLatency): (delta: string, at: number) => void {
-  let count = 0;
-  return (delta, at) => {
-    for (const stamp of delta.trimEnd().split(' ')) {
-      count += 1;
-      if (count > WARM_UP) onLatency(at - Number(stamp), at);
-    }
-  };
-}
-
 /** Counts the stamps that arrive from one stream. */
 export class StreamTally {
   readonly sessionId: string;
-  readonly latencies: number[] = [];
-  /** Stamps and frames so far. */
+  /** Latencies since the window was opened, which means since this was emptied, ms. */
+  latencies: number[] = [];
   received = 0;
-  frames = 0;
   /** Stamps out of order or seen before. */
   doubled = 0;
   #newest = 0;
-  #isOpen = false;
+  #isClosed = false;
 
   constructor(sessionId: string) {
     this.sessionId = sessionId;
   }
 
-  /** Starts to record latencies. */
-  openWindow(): void {
-    this.#isOpen = true;
+  /** Records no further latencies. */
+  close(): void {
+    this.#isClosed = true;
   }
 
-  closeWindow(): void {
-    this.#isOpen = false;
-  }
-
-  /** Takes an event's JSON; ignores all but text. */
+  /** Takes an event's JSON; ignores all but text. A delta holds several stamps if the writer was behind. */
   acceptEvent(json: string, at: number): void {
     if (!json.startsWith('{"type":"text-delta"')) return;
-    this.acceptDelta((JSON.parse(json) as { delta: string }).delta, at);
-  }
-
-  /** A delta holds several stamps if the writer was behind. */
-  acceptDelta(delta: string, at: number): void {
-    this.frames += 1;
+    const { delta } = JSON.parse(json) as { delta: string };
     for (const stamp of delta.trimEnd().split(' ').map(Number)) {
       this.received += 1;
       if (stamp <= this.#newest) this.doubled += 1;
       this.#newest = stamp;
-      if (this.#isOpen) this.latencies.push(at - stamp);
+      if (!this.#isClosed) this.latencies.push(at - stamp);
     }
   }
+}
+
+/** Returns the row of the words that were sent and did not arrive once. */
+export function toLossRow(all: readonly { tally: StreamTally; sent: number }[]): Row {
+  const wrong = all.map(
+    ({ tally: { received, doubled }, sent }) => sent - (received - doubled) + doubled,
+  );
+  return {
+    what: '  words lost or doubled',
+    unit: 'times',
+    value: { p50: wrong.reduce((sum, each) => sum + each, 0) },
+    aim: { p50: 0 },
+  };
 }

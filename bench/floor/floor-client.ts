@@ -3,7 +3,6 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { untilFound, wallClock } from '../clock.js';
 import type { Span } from './worker.js';
 import type {
-  floorChildren,
   floorHang,
   floorOutlive,
   floorPairs,
@@ -24,9 +23,9 @@ export interface Floor {
    * Resolves when the workflow waits. `release` signals it, runs `after` more activities, and resolves to the
    * ms until the last of them began.
    */
-  startWaiting: (after?: number) => Promise<{ workflowId: string; release: () => Promise<number> }>;
-  /** Runs steps with the shape of agents' steps; resolves at their end. */
-  runShape: (shape: 'pairs' | 'children', steps: number) => Promise<{ workflowId: string }>;
+  startWaiting: (after: number) => Promise<{ release: () => Promise<number> }>;
+  /** Runs steps with the shape of agents' steps with two tools; resolves at their end. */
+  runPairs: (steps: number) => Promise<{ workflowId: string }>;
   /** Runs steps of `workMs` each; resolves to the ms until the first one began. */
   runWork: (steps: number, workMs: number) => Promise<number>;
   /** Resolves when the activity hangs; `cancel` resolves to the time when the activity noticed it. */
@@ -49,7 +48,7 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
       });
       return { workflowId: handle.workflowId, spans: await handle.result() };
     },
-    startWaiting: async (after = 0) => {
+    startWaiting: async (after) => {
       const handle = await client.workflow.start<typeof floorWait>('floorWait', {
         ...options(),
         args: [after],
@@ -58,7 +57,6 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
         (await handle.describe()).historyLength >= WAITING_EVENTS || undefined;
       await untilFound(waits, { everyMs: 20 });
       return {
-        workflowId: handle.workflowId,
         release: async () => {
           const from = wallClock();
           await handle.signal('release');
@@ -66,11 +64,11 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
         },
       };
     },
-    runShape: async (shape, steps) => {
-      const handle = await client.workflow.start<typeof floorPairs | typeof floorChildren>(
-        shape === 'pairs' ? 'floorPairs' : 'floorChildren',
-        { ...options(), args: [steps] },
-      );
+    runPairs: async (steps) => {
+      const handle = await client.workflow.start<typeof floorPairs>('floorPairs', {
+        ...options(),
+        args: [steps],
+      });
       await handle.result();
       return { workflowId: handle.workflowId };
     },

@@ -3,7 +3,6 @@ import {
   condition,
   continueAsNew,
   defineSignal,
-  executeChild,
   proxyActivities,
   setHandler,
   workflowInfo,
@@ -47,15 +46,6 @@ export async function floorPairs(steps: number): Promise<void> {
   for (let step = 0; step < steps; step += 1) {
     await mark();
     await Promise.all([mark(), mark()]);
-  }
-  await mark();
-}
-
-/** Runs steps of one activity and then a child with one; the last step has one. */
-export async function floorChildren(steps: number): Promise<void> {
-  for (let step = 0; step < steps; step += 1) {
-    await mark();
-    await executeChild(floorSteps, { args: [1] });
   }
   await mark();
 }

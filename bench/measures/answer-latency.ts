@@ -1,13 +1,15 @@
-import type { Bench, Measurement } from '../bench.js';
-import { createChatClient, newSessionId, type ChatClient } from '../client/chat-client.js';
-import { toLabText, type LabEntry } from '../client/lab-script.js';
+import { takeSamples, type Measurement } from '../bench.js';
+import {
+  createChatClient,
+  newSessionId,
+  toLabText,
+  type ChatClient,
+  type LabEntry,
+} from '../client/chat-client.js';
 import { createDataLines, readRaw } from '../client/raw-stream.js';
 import { createLeave, sleep, wallClock } from '../clock.js';
 import { summarize, type Row } from '../report.js';
 
-const SAMPLES = 50;
-/** The first samples do not count, because code is cold. */
-const WARM_UP = 3;
 /** Gives the reader time to catch up and wait. */
 const SETTLE_MS = 30;
 
@@ -15,6 +17,7 @@ interface Question {
   what: string;
   call: NonNullable<LabEntry['calls']>[number];
   answer: unknown;
+  bare: string;
   /** Activities from the answer to the next step's start, including that step's own. */
   activities: number;
   /** Aims as factors of the bare signal's latency, for the default shape and for legs. */
@@ -26,6 +29,7 @@ const QUESTIONS: readonly Question[] = [
     what: "client tool's result → next step's first chunk",
     call: { tool: 'locate', id: 'c1', args: {} },
     answer: { result: { place: 'here' } },
+    bare: 'signal → bare activity',
     activities: 1,
     aims: { default: 1.15, legs: 1.15 },
   },
@@ -33,6 +37,7 @@ const QUESTIONS: readonly Question[] = [
     what: "  approval → tool → next step's first chunk",
     call: { tool: 'charge', id: 'c1', args: { amount: 5 } },
     answer: { approved: true },
+    bare: 'signal → bare activity → activity',
     activities: 2,
     aims: { default: 1.2, legs: 1 },
   },
@@ -41,58 +46,38 @@ const QUESTIONS: readonly Question[] = [
 /** Latency from a person's HTTP answer to the reader's first chunk of the next step, against bare signals. */
 export const answerLatency: Measurement = {
   name: 'answer-latency',
-  take: async (bench) => {
-    const count = WARM_UP + (bench.isQuick ? 5 : SAMPLES);
+  take: async ({ isQuick, say, floor, product, chat }) => {
+    const size = { warmUp: 3, count: isQuick ? 5 : 50 };
+    const legs = createChatClient(product.port, 'lab-leg');
     const rows: Row[] = [];
-    const legs = createChatClient(bench.product.port, 'lab-leg');
-    try {
-      for (const question of QUESTIONS) rows.push(...(await measure(bench, question, legs, count)));
-    } finally {
-      legs.close();
+    for (const question of QUESTIONS) {
+      const { call, bare, activities, aims } = question;
+      say(`answer-latency: ${call.tool}`);
+      const samples = await takeSamples(size, async () => ({
+        default: await timeAnswer(chat, product.port, question),
+        legs: await timeAnswer(legs, product.port, question),
+        bare: await (await floor.startWaiting(activities)).release(),
+      }));
+      const beside = { what: bare, value: summarize(samples.map((each) => each.bare)) };
+      for (const shape of ['default', 'legs'] as const) {
+        rows.push({
+          what: shape === 'legs' ? '    the same in legs' : question.what,
+          unit: 'ms',
+          value: summarize(samples.map((each) => each[shape])),
+          beside,
+          aim: { ratio: aims[shape] },
+        });
+      }
     }
-    return { rows, notes: [] };
+    return rows;
   },
 };
 
-async function measure(
-  bench: Bench,
-  question: Question,
-  legs: ChatClient,
-  count: number,
-): Promise<Row[]> {
-  bench.say(`answer-latency: ${question.call.tool}`);
-  const { port } = bench.product;
-  const answers: number[] = [];
-  const inLegs: number[] = [];
-  const signals: number[] = [];
-  while (answers.length < count) {
-    answers.push(await timeAnswer({ chat: bench.chat, port }, question));
-    inLegs.push(await timeAnswer({ chat: legs, port }, question));
-    const { release } = await bench.floor.startWaiting(question.activities);
-    signals.push(await release());
-  }
-  const bare = question.activities === 1 ? 'activity' : 'activity → activity';
-  const beside = {
-    what: `signal → bare ${bare}`,
-    value: summarize(signals.slice(WARM_UP)),
-  };
-  const toRow = (what: string, samples: number[], ratio: number): Row => ({
-    what,
-    unit: 'ms',
-    value: summarize(samples.slice(WARM_UP)),
-    beside,
-    aim: { ratio },
-  });
-  return [
-    toRow(question.what, answers, question.aims.default),
-    toRow('    the same in legs', inLegs, question.aims.legs),
-  ];
-}
-
 /** Asks, then answers once the reader has caught up. */
 async function timeAnswer(
-  { chat, port }: { chat: ChatClient; port: number },
-  { call, answer }: Pick<Question, 'call' | 'answer'>,
+  chat: ChatClient,
+  port: number,
+  { call, answer }: Question,
 ): Promise<number> {
   const sessionId = newSessionId();
   await chat.say(sessionId, toLabText({ calls: [call] }, { say: 'thanks' }));
@@ -101,7 +86,6 @@ async function timeAnswer(
   let firstAt: number | undefined;
   const reader = readRaw({
     port,
-    method: 'GET',
     path: `/api/agent/sse?sessionId=${sessionId}`,
     onPiece: createDataLines((json, at) => {
       if (at > answeredAt && json.includes('"type":"step_start"')) firstAt ??= at;

@@ -1,4 +1,7 @@
+import { sleep } from '../clock.js';
+import type { Child } from '../processes/child.js';
 import type { Servers } from '../processes/product.js';
+import { cpuSeconds } from '../processes/usage.js';
 
 /** The work that every contender gets: steps of words and a tool call each. */
 export interface Turn {
@@ -74,4 +77,31 @@ export class WordsShown implements Page {
   doubled(): number {
     return this.words.length - new Set(this.words).size;
   }
+}
+
+const RESTART_MS = 1_000;
+
+/** A process that can be killed and restarted. */
+export interface Restartable {
+  /** CPU seconds of it and its predecessors. */
+  cpuSeconds: () => number;
+  crash: () => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+export function createRestartable(start: () => Child): Restartable {
+  let child = start();
+  let spent = 0;
+  const spentNow = (): number => spent + (cpuSeconds(child.pid) ?? 0);
+  return {
+    cpuSeconds: spentNow,
+    crash: async () => {
+      spent = spentNow();
+      child.kill9();
+      await child.exited;
+      await sleep(RESTART_MS);
+      child = start();
+    },
+    stop: () => child.stop(),
+  };
 }

@@ -1,14 +1,19 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newSessionId } from '../client/chat-client.js';
 import { createDataLines, readRaw } from '../client/raw-stream.js';
-import { sleep, wallClock } from '../clock.js';
+import { wallClock } from '../clock.js';
+import { startChild } from '../processes/child.js';
 import { freePort, untilReady } from '../processes/product.js';
-import { cpuSeconds } from '../processes/usage.js';
-import type { BegunTurn, Contender, Page, Running, Turn } from './contender.js';
+import {
+  createRestartable,
+  type BegunTurn,
+  type Contender,
+  type Page,
+  type Running,
+  type Turn,
+} from './contender.js';
 
 /** Characters of a frame without its word. */
 const FRAME = 'data: \n\n'.length;
@@ -44,60 +49,12 @@ function beginOver(
   const body = JSON.stringify(turn);
   return {
     position,
-    response: readRaw({ port, method: 'POST', path, body, onPiece: toLines(page), signal }),
+    response: readRaw({ port, path, body, onPiece: toLines(page), signal }),
     attach: (shown, leave) => {
       const { id, words, chars } = position;
       const rest = `/turns/${id}?words=${String(words)}&chars=${String(chars)}`;
-      return readRaw({ port, path: rest, method: 'GET', onPiece: toLines(shown), signal: leave });
+      return readRaw({ port, path: rest, onPiece: toLines(shown), signal: leave });
     },
-  };
-}
-
-const RESTART_MS = 1_000;
-const GRACE_MS = 5_000;
-
-/** A peer's program that can be killed and restarted. */
-interface PeerProcess {
-  cpuSeconds: () => number;
-  crash: () => Promise<void>;
-  stop: () => Promise<void>;
-}
-
-/** Starts a program in a folder of installed peers. Its output goes to `output.log` there. */
-function startPeer(folder: string, file: string, env: Record<string, string>): PeerProcess {
-  const log = openSync(join(folder, 'output.log'), 'a');
-  let child = start();
-  let spent = 0;
-
-  function start(): ChildProcess {
-    const main = join(folder, file);
-    return spawn(process.execPath, ['--max-semi-space-size=64', main], {
-      cwd: folder,
-      env: { ...process.env, NODE_ENV: 'production', ...env },
-      stdio: ['ignore', log, log],
-    });
-  }
-
-  const spentNow = (): number => (child.pid === undefined ? 0 : (cpuSeconds(child.pid) ?? 0));
-
-  async function end(signal: NodeJS.Signals): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    spent += spentNow();
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
-    await exited;
-    clearTimeout(timer);
-  }
-
-  return {
-    cpuSeconds: () => spent + spentNow(),
-    crash: async () => {
-      await end('SIGKILL');
-      await sleep(RESTART_MS);
-      child = start();
-    },
-    stop: () => end('SIGTERM'),
   };
 }
 
@@ -114,10 +71,16 @@ async function runPrograms(
 ): Promise<Running & { port: number }> {
   const port = await freePort();
   const data = mkdtempSync(join(tmpdir(), 'helix-peer-'));
-  const env = { PORT: String(port), ...toEnv(data) };
+  const options = {
+    build: home,
+    cwd: home,
+    logFile: join(home, 'output.log'),
+    nodeArgs: ['--max-semi-space-size=64'],
+    env: { NODE_ENV: 'production', PORT: String(port), ...toEnv(data) },
+  };
   const programs = Object.entries(files).map(([name, file]) => ({
     name,
-    ...startPeer(home, file, env),
+    ...createRestartable(() => startChild(file, options)),
   }));
   await untilReady(port, '/ready');
   let newest: Position | undefined;
@@ -195,7 +158,6 @@ export const durableStreams: Contender = {
         const read = (shown: Page, leave: AbortSignal): Promise<void> =>
           readRaw({
             port: streamsPort,
-            method: 'GET',
             path: `/turns/${id}?offset=${offset}&live=sse`,
             onPiece: createStreamLines(shown, (next) => (offset = next)),
             signal: leave,

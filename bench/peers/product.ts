@@ -1,17 +1,18 @@
 import { Client, Connection } from '@temporalio/client';
-import { workflowIdOf } from '../../protocol/ids.js';
-import { createRedisStores } from '../../store/redis/index.js';
-import { readHistory } from '../client/runs.js';
-import { toLabText, type LabEntry } from '../client/lab-script.js';
+import { newSessionId, toLabText, type LabEntry } from '../client/chat-client.js';
 import { followRaw, sayRaw } from '../client/raw-stream.js';
-import { newSessionId } from '../client/chat-client.js';
-import { sleep } from '../clock.js';
+import { readHistory, runOf } from '../client/runs.js';
 import { startApi, startWorker, type Servers } from '../processes/product.js';
 import { cpuSeconds } from '../processes/usage.js';
-import type { Contender, Page, Running, Turn } from './contender.js';
+import {
+  createRestartable,
+  type Contender,
+  type Page,
+  type Running,
+  type Turn,
+} from './contender.js';
 
 const TASK_QUEUE = 'peer-bench';
-const RESTART_MS = 1_000;
 
 /** This product with one worker and one API. @param agent selects the run's shape */
 export function product(name: string, agent: string): Contender {
@@ -21,8 +22,7 @@ export function product(name: string, agent: string): Contender {
 async function start(servers: Servers, agent: string): Promise<Running> {
   const queue = `${TASK_QUEUE}-${agent}`;
   const shape = { LAB: '1', ...(agent === 'lab-leg' && { LAB_SHAPE: 'leg' }) };
-  let worker = startWorker(servers, queue, shape);
-  let spent = 0;
+  const worker = createRestartable(() => startWorker(servers, queue, shape));
   const api = await startApi(servers, queue, shape);
   let newest = '';
   return {
@@ -36,16 +36,8 @@ async function start(servers: Servers, agent: string): Promise<Running> {
         attach: (shown, leave) => followRaw(api.port, sessionId, createWords(shown), leave),
       };
     },
-    cpuSeconds: () => ({
-      worker: spent + (cpuSeconds(worker.pid) ?? 0),
-      api: cpuSeconds(api.pid) ?? 0,
-    }),
-    crash: async () => {
-      spent += cpuSeconds(worker.pid) ?? 0;
-      process.kill(worker.pid, 'SIGKILL');
-      await sleep(RESTART_MS);
-      worker = startWorker(servers, queue, shape);
-    },
+    cpuSeconds: () => ({ worker: worker.cpuSeconds(), api: cpuSeconds(api.pid) ?? 0 }),
+    crash: worker.crash,
     history: () => historyOf(servers, newest),
     stop: async () => {
       await Promise.all([worker.stop(), api.stop()]);
@@ -83,18 +75,16 @@ function createWords(page: Page): (json: string, at: number) => void {
 }
 
 async function historyOf(
-  { redisUrl, temporalAddress }: Servers,
+  servers: Servers,
   sessionId: string,
 ): Promise<{ events: number; bytes: number }> {
-  const redis = createRedisStores({ url: redisUrl, whenAway: 'wait' });
-  const connection = await Connection.connect({ address: temporalAddress });
+  const connection = await Connection.connect({ address: servers.temporalAddress });
   try {
-    const record = await redis.store.sessions.read(sessionId);
-    const client = new Client({ connection });
-    const workflowId = workflowIdOf(record?.runId ?? '');
-    await client.workflow.getHandle(workflowId).result();
-    return await readHistory(client, workflowId);
+    const temporal = new Client({ connection });
+    const run = await runOf({ servers, temporal }, sessionId);
+    await run.result();
+    return await readHistory(temporal, run.workflowId);
   } finally {
-    await Promise.all([redis.close(), connection.close()]);
+    await connection.close();
   }
 }

@@ -22,6 +22,7 @@ interface ChildOptions {
   nodeArgs?: string[];
   /** Folder of another build; default: this build's. */
   build?: string | undefined;
+  cwd?: string;
   /** File for the child's output; without it only errors are shown. */
   logFile?: string;
   /** Time limit of an orderly end, ms. */
@@ -30,13 +31,14 @@ interface ChildOptions {
 
 /** Starts a program of this build. Its channel closes however this process dies, and then the child ends too. */
 export function startChild(file: string, options: ChildOptions = {}): Child {
-  const { env = {}, args = [], nodeArgs = [], build = THIS_BUILD, logFile } = options;
+  const { env = {}, args = [], nodeArgs = [], build = THIS_BUILD, cwd, logFile } = options;
   const { graceMs = GRACE_MS } = options;
   const main = join(build, file);
   const log = logFile === undefined ? undefined : openSync(logFile, 'a');
   const child = spawn(process.execPath, [...nodeArgs, main, ...args], {
     // In its own session, Ctrl-C reaches only this process, which then stops its children.
     detached: true,
+    cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', log ?? 'ignore', log ?? 'inherit', 'ipc'],
   });

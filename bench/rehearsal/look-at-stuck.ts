@@ -92,46 +92,18 @@ async function readWorkflows(client: Client, sessionId: string): Promise<string[
     // A workflow that closed lately still shows what it waited for.
     if (closeTime && Date.now() - closeTime.getTime() > LATELY_MS) continue;
     const { events } = await handle.fetchHistory();
-    for (const event of (events ?? []).slice(-LAST_EVENTS)) {
-      const { eventId, eventTime, eventType: _type, taskId: _task, ...about } = event;
-      const [id, at] = [toPlain(eventId), toPlain(eventTime)].map(String);
-      // The attributes' name gives the type.
-      lines.push(cut(`${id ?? ''} ${at ?? ''} ${plainText(about)}`));
-    }
+    for (const event of (events ?? []).slice(-LAST_EVENTS)) lines.push(cut(plainText(event)));
   }
   return lines;
 }
 
-function plainText(value: unknown): string {
-  return JSON.stringify(toPlain(value));
+/** Formats one of Temporal's messages, with readable payloads. */
+function plainText(message: unknown): string {
+  return JSON.stringify(message, (name, value: unknown) =>
+    name === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+  );
 }
 
 function cut(text: string): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
-}
-
-const MOST_BYTES = 200;
-
-/** Converts Temporal's values for a report: times, numbers and texts, without empty fields. Pure. */
-function toPlain(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value.subarray(0, MOST_BYTES)).toString();
-  if (Array.isArray(value)) return value.map(toPlain);
-  if (typeof value !== 'object' || value === null) return value;
-  if (isLong(value)) return value.toNumber();
-  if ('seconds' in value && 'nanos' in value) {
-    const seconds = Number(toPlain(value.seconds)) + Number(value.nanos) / 1e9;
-    // Durations have the same fields as times.
-    return seconds < 1e9 ? seconds : new Date(seconds * 1_000).toISOString();
-  }
-  const fields = Object.entries(value).map(([name, each]) => [name, toPlain(each)] as const);
-  return Object.fromEntries(fields.filter(([, each]) => !isEmpty(each)));
-}
-
-function isLong(value: object): value is { toNumber: () => number } {
-  return 'toNumber' in value && typeof value.toNumber === 'function';
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === null || value === undefined || value === '') return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
 }

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Cluster, type Redis } from 'ioredis';
-import { sleep } from '../clock.js';
+import { untilFound } from '../clock.js';
 import { summarize } from '../report.js';
 import { residentMegabytes } from '../processes/usage.js';
 import { checkTurn, type Conversation, type Talk } from './conversation.js';
@@ -38,12 +38,13 @@ async function findOpenWorkflows(client: Client, taskQueue: string): Promise<str
 }
 
 async function untilEmpty(look: () => Promise<string[]>): Promise<string[]> {
-  const giveUpAt = Date.now() + FREED_WITHIN_MS;
-  for (;;) {
-    const found = await look();
-    if (found.length === 0 || Date.now() > giveUpAt) return found;
-    await sleep(500);
-  }
+  let found: string[] = [];
+  const isEmpty = async (): Promise<true | undefined> => {
+    found = await look();
+    return found.length === 0 || undefined;
+  };
+  await untilFound(isEmpty, { withinMs: FREED_WITHIN_MS, everyMs: 500 });
+  return found;
 }
 
 const SAMPLE_MS = 5_000;

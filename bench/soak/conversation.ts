@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { newSessionId } from '../client/chat-client.js';
 import { sleep } from '../clock.js';
 import {
@@ -267,7 +268,8 @@ export async function talkUntil(
   { betweenTurns = 0, betweenConversations }: Pauses,
 ): Promise<void> {
   const isOver = (): boolean => end.aborted;
-  const think = (): Promise<unknown> => sleepUntil(end, randomInt(betweenTurns + 1));
+  const think = (): Promise<unknown> =>
+    setTimeout(randomInt(betweenTurns + 1), undefined, { signal: end }).catch(() => undefined);
   while (!isOver()) {
     const conversation: Conversation = { sessionId: newSessionId(), turns: [], isStuck: false };
     await think();
@@ -284,17 +286,4 @@ export async function talkUntil(
 
 export function countTurns(conversations: readonly Conversation[]): number {
   return conversations.reduce((sum, { turns }) => sum + turns.length, 0);
-}
-
-async function sleepUntil(end: AbortSignal, ms: number): Promise<void> {
-  if (ms === 0 || end.aborted) return;
-  await new Promise<void>((resolve) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      end.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, ms);
-    end.addEventListener('abort', finish);
-  });
 }
