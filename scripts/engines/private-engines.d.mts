@@ -38,3 +38,13 @@ export function startPrivateTemporal(
     isKept?: boolean | undefined;
   },
 ): Promise<PrivateTemporal>;
+
+export function startPrivate(
+  name: string,
+  where: { folder?: string | undefined; port?: number | undefined },
+  describe: (where: { port: number; folder: string }) => {
+    file: string;
+    args: string[];
+    isReady: () => Promise<boolean>;
+  },
+): Promise<PrivateEngine>;

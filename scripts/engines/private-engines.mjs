@@ -42,7 +42,8 @@ export function startPrivateTemporal({
   }));
 }
 
-async function startPrivate(name, { folder: givenFolder, port: givenPort }, describe) {
+/** @param describe returns `file`, `args` and `isReady` of the engine for a folder and port, and what else is known of it */
+export async function startPrivate(name, { folder: givenFolder, port: givenPort }, describe) {
   const folder = givenFolder ?? mkdtempSync(join(tmpdir(), `helix-${name}-`));
   mkdirSync(folder, { recursive: true });
   for (let tries = 1; ; tries += 1) {

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { withProgress } from '../system/progress.mjs';
 import { UserError } from '../system/project.mjs';
-import { findOnPath, runCommand } from '../system/run-command.mjs';
+import { findOnPath, flagsOf, runCommand } from '../system/run-command.mjs';
 import { canInstallWithApt, installWithApt } from './apt.mjs';
 
 // Live chunks need sharded publish, which Redis 7 introduced.
@@ -82,26 +82,17 @@ export function answersPing(port, host = '127.0.0.1', { timeoutMs = 1000 } = {})
  * file is enough; no eviction, because a lost key is a lost message. `appendfsync` as in redis.conf.
  */
 export function redisArguments({ port, folder, appendfsync = 'everysec' }) {
-  return [
-    '--bind',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    '--dir',
-    folder,
-    '--appendonly',
-    'yes',
-    '--appendfsync',
+  return flagsOf({
+    bind: '127.0.0.1',
+    port,
+    dir: folder,
+    appendonly: 'yes',
     appendfsync,
-    '--save',
-    '',
-    '--maxmemory-policy',
-    'noeviction',
-    '--daemonize',
-    'no',
-    '--loglevel',
-    'notice',
-  ];
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    daemonize: 'no',
+    loglevel: 'notice',
+  });
 }
 
 export function isRedisReady({ port }) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { accepts, waitUntil } from '../start/reachable.mjs';
 import { claimLowPort } from '../system/ports.mjs';
 import { UserError } from '../system/project.mjs';
-import { lastLines, outputOf, runCommand } from '../system/run-command.mjs';
+import { flagsOf, lastLines, outputOf, runCommand } from '../system/run-command.mjs';
 import { createEngine } from './engine-process.mjs';
 import { findGoProgram } from './go-program.mjs';
 import { POSTGRES_USER } from './postgres.mjs';
@@ -131,18 +131,8 @@ export async function startTemporalCluster({
 /** Creates versioned schemas, as Temporal's documentation does, so that an upgrade could continue from them. */
 async function makeTables(sqlTool, port) {
   for (const [part, database] of Object.entries(DATABASES)) {
-    const where = [
-      '--plugin',
-      'postgres12',
-      '--endpoint',
-      '127.0.0.1',
-      '--port',
-      String(port),
-      '--user',
-      POSTGRES_USER,
-      '--database',
-      database,
-    ];
+    const user = POSTGRES_USER;
+    const where = flagsOf({ plugin: 'postgres12', endpoint: '127.0.0.1', port, user, database });
     for (const step of [
       ['create-database', '--defaultdb', 'postgres'],
       ['setup-schema', '--version', '0.0'],

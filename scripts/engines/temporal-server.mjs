@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect, constants } from 'node:http2';
 import { join } from 'node:path';
 import { projectRoot } from '../system/project.mjs';
+import { flagsOf } from '../system/run-command.mjs';
 
 // Sends one gRPC request without a package: this runs before everything else, and a gRPC library would stay
 // in memory.
@@ -80,21 +81,13 @@ export function temporalArguments({
   const pairs = (flag, values) =>
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`]);
   return [
-    'server',
-    'start-dev',
-    '--ip',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    ...(ui ? ['--ui-ip', ui.host, '--ui-port', String(ui.port)] : ['--headless']),
-    ...(databaseFile ? ['--db-filename', databaseFile] : []),
-    ...(namespace === 'default' ? [] : ['--namespace', namespace]),
+    ...['server', 'start-dev', ...flagsOf({ ip: '127.0.0.1', port })],
+    ...(ui ? flagsOf({ 'ui-ip': ui.host, 'ui-port': ui.port }) : ['--headless']),
+    ...(databaseFile ? flagsOf({ 'db-filename': databaseFile }) : []),
+    ...(namespace === 'default' ? [] : flagsOf({ namespace })),
     ...pairs('--search-attribute', SEARCH_ATTRIBUTES),
     ...pairs('--dynamic-config-value', { ...readDynamicConfig(), ...dynamicConfig }),
-    '--log-level',
-    'error',
-    '--log-format',
-    'text',
+    ...flagsOf({ 'log-level': 'error', 'log-format': 'text' }),
   ];
 }
 

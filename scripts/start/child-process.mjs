@@ -88,7 +88,7 @@ kill -KILL "$1" 2>/dev/null
 `;
 
 /** Returns the function that calls the watchdog off. */
-export function watchOver(pid) {
+function watchOver(pid) {
   const shell = spawn('sh', ['-c', SCRIPT, 'watchdog', String(pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -63,6 +63,11 @@ export function lastLines(text, count = 12) {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 
+/** Returns `--name value` for each entry. */
+export function flagsOf(values) {
+  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]);
+}
+
 /** Returns the first executable file of these names on PATH, in the order of the names. */
 export function findOnPath(names, env = process.env) {
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean);
