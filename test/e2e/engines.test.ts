@@ -1,3 +1,7 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jsonOf, toMessage } from '../../store/redis/entries.js';
 import { openAsked } from '../support/asked-chat.js';
 import { loadSnapshot, toScript, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
@@ -113,6 +117,55 @@ describe('Redis', () => {
     const { messages } = await loadSnapshot(url, sessionId);
     expect(messages.at(-1)?.parts.at(-1)).toMatchObject({ type: 'text', text: words });
   });
+
+  it('that comes back older in the middle of a reply cuts readers, the run ends as lost without writing over the gap, and the next message is accepted', async () => {
+    const { url, redisServer, redis } = product;
+    const sessionId = newSessionId();
+    const words = 'one two three four five six seven eight nine ten '.repeat(40);
+    const message = { id: 'u1', text: toScript({ say: words, deltas: 400, everyMs: 25 }).text };
+    const reader = await postMessage(url, sessionId, message);
+    await until('some of the reply has come', () => reader.text().length > 100);
+    const aof = join(redisServer.folder, 'appendonlydir');
+    const backup = mkdtempSync(join(tmpdir(), 'helix-backup-'));
+    cpSync(aof, backup, { recursive: true });
+    const atBackup = reader.text();
+    await until('more of it has come', () => reader.text().length > atBackup.length + 200);
+    // As an operator would after losing a disk: the old file, at the same address.
+    await redisServer.kill9();
+    rmSync(aof, { recursive: true });
+    cpSync(backup, aof, { recursive: true });
+    rmSync(backup, { recursive: true });
+    await redisServer.restart();
+
+    expect(await reader.done).toBe('broken off');
+    const lost = await until(
+      'the run is over',
+      async () => {
+        // The API replies 503 until it has found Redis again.
+        const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
+        return snapshot?.status === 'failed' && snapshot;
+      },
+      30_000,
+    );
+    const entries = await redis.xrange(`hx:{${sessionId}}:stream`, '-', '+');
+    const text = entries
+      .map(([, fields]) => toMessage(JSON.parse(jsonOf(fields)), sessionId))
+      .map((message) => (message?.type === 'text_delta' ? message.delta : ''))
+      .join('');
+    // The remaining text is a prefix of the reply: no text follows the gap.
+    expect(words.startsWith(text)).toBe(true);
+    expect(text.length).toBeLessThan(reader.text().length);
+    expect(entries.at(-2)?.[1][3]).toContain('state_lost');
+    const lastShown = lost.streamSequence;
+    expect(lastShown).toBeGreaterThan(entries.length);
+
+    const next = await postMessage(url, sessionId, {
+      id: 'u2',
+      text: toScript({ say: 'Here again.' }).text,
+    });
+    expect(await next.done).toBe('ended');
+    expect(next.text()).toBe('Here again.');
+  }, 90_000);
 
   it('away: every request is refused in time, nothing is half taken, and processes stop on request', async () => {
     const { url, redisServer } = product;

@@ -11,11 +11,11 @@ import {
   type Snapshot,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { charge } from '../support/lab-calls.js';
+import { charge, chargesOf } from '../support/lab-calls.js';
 import { until } from '../support/until.js';
 import { LAB_AGENTS, type LabAgent } from '../support/lab-agents.js';
 import { postJson } from '../support/post-json.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
 /**
@@ -31,9 +31,12 @@ interface KillPoint {
 
 /** The users' acts: first without faults, then while a worker dies. */
 interface Scenario {
-  agent: LabAgent;
+  name: string;
+  replies: string[];
   prepare?: (page: Page) => Promise<unknown>;
   act: (page: Page) => Promise<unknown>;
+  /** Checks what only this scenario has. */
+  check?: (outcome: Outcome) => Promise<void>;
 }
 
 /** A chat page, and the means to bypass it. */
@@ -48,23 +51,17 @@ interface Outcome {
   client: ChatClient;
   snapshot: Snapshot;
   sessionId: string;
-  product: Product;
 }
 
-/** `npm run kill -- --all` tries every kill point, `npm test` a few. */
+interface Row {
+  scenario: Scenario;
+  point: KillPoint;
+  agent: LabAgent;
+  /** True if a supervisor reports the dead worker; else its lease has to lapse. */
+  isSupervised: boolean;
+}
+
 const KILLS_EVERYWHERE = process.env['KILL_POINTS'] === 'all';
-
-/** Returns the agents to kill at a point: both with `--all`, else one or the other in turn. */
-function shapesOf(index: number): readonly LabAgent[] {
-  return LAB_AGENTS.filter((_, nth) => KILLS_EVERYWHERE || nth === index % LAB_AGENTS.length);
-}
-
-/** Products whose workers reach Redis and Temporal through proxies that can hold messages. */
-interface KillLanes {
-  /** Plays the scenario, kills the worker at that point and starts another one. */
-  killAt: (scenario: Scenario, point: KillPoint) => Promise<Outcome>;
-  stop: () => Promise<void>;
-}
 
 /** What a killed worker had begun is given to its successor soon. */
 const HELIX_TIMES = JSON.stringify({
@@ -73,118 +70,88 @@ const HELIX_TIMES = JSON.stringify({
   workflowTaskMs: 2_000,
 } satisfies Partial<Times>);
 
-/** A point spends most of its time waiting for time-outs, so several run side by side. */
-const LANES = 2;
-
-async function startKillLanes(): Promise<KillLanes> {
-  const lanes = await Promise.all(Array.from({ length: LANES }, (_, n) => startKillLane(n > 0)));
-  const queues = lanes.map((lane) => ({ lane, last: Promise.resolve() }));
-  return {
-    killAt: (scenario, point) => {
-      const queue = queues.shift();
-      if (queue === undefined) throw new Error('there are no lanes');
-      queues.push(queue);
-      const outcome = queue.last.then(() => queue.lane.killAt(scenario, point));
-      queue.last = outcome.then(
-        () => undefined,
-        () => undefined,
-      );
-      return outcome;
-    },
-    stop: async () => {
-      await Promise.all(lanes.map((lane) => lane.stop()));
-    },
-  };
-}
-
-function isOver({ snapshot: { status, queue } }: Outcome): boolean {
-  return (status === 'ended' || status === 'failed') && (queue ?? []).length === 0;
-}
-
-/** @param isSupervised true if a supervisor reports the dead worker; else its lease has to lapse */
-async function startKillLane(isSupervised: boolean): Promise<KillLanes> {
-  const temporalAddress = sharedTemporal();
-  const product = await startProduct({ worker: false, env: { HELIX_TIMES } });
-  const wires: Record<KillPoint['wire'], TcpProxy> = {
+const product = useProduct({ worker: false, env: { HELIX_TIMES } });
+/** The worker reaches its engines through proxies that can hold messages. */
+let wires: Record<KillPoint['wire'], TcpProxy>;
+beforeAll(async () => {
+  wires = {
     redis: await startTcpProxy(product.redisServer.port),
-    temporal: await startTcpProxy(Number(temporalAddress.split(':')[1])),
+    temporal: await startTcpProxy(Number(sharedTemporal().split(':')[1])),
   };
-  const startWorker = (): Promise<void> =>
-    product.startWorker({
-      ...(!isSupervised && { ENDED_LEASE_ID: 'none' }),
-      REDIS_URL: `redis://127.0.0.1:${String(wires.redis.port)}`,
-      TEMPORAL_ADDRESS: `127.0.0.1:${String(wires.temporal.port)}`,
-    });
-  await startWorker();
+  await startWorker(true);
+});
+afterAll(async () => {
+  for (const proxy of Object.values(wires)) await proxy.close();
+});
 
-  async function load(sessionId: string, agent: LabAgent): Promise<Outcome> {
-    const { client, snapshot, resumed } = await loadChat(CLIENT_7, {
-      url: product.url,
-      sessionId,
-      agent,
-    });
-    await resumed;
-    return { client, snapshot, sessionId, product };
-  }
-
-  /** Approves the page's questions until its conversation rests. */
-  async function bringToRest(client: ChatClient): Promise<void> {
-    for (;;) {
-      await untilRests(client, product.url);
-      const asked = callsOf(client.chat.lastMessage).find(
-        ({ state }) => state === 'approval-requested',
-      );
-      if (asked?.state !== 'approval-requested') return;
-      await client.chat.addToolApprovalResponse({ id: asked.approval.id, approved: true });
-    }
-  }
-
-  async function untilEnded(sessionId: string, agent: LabAgent): Promise<Outcome> {
-    await until(
-      'the run ends',
-      async () => {
-        const found = await load(sessionId, agent);
-        await bringToRest(found.client);
-        return isOver(found);
-      },
-      60_000,
-    );
-    return load(sessionId, agent);
-  }
-
-  return {
-    killAt: async ({ agent, prepare, act }, { wire, nth, when }) => {
-      const { url } = product;
-      const sessionId = newSessionId();
-      const client = openChat(CLIENT_7, { url, sessionId, agent });
-      const page = { client, url, sessionId };
-      await prepare?.(page);
-      const sprung = wires[wire].holdAt(wire === 'redis' ? sessionId : '', when, nth);
-      // The kill may disconnect the page or ask it to reconnect, which it does below.
-      const calm = act(page).then(() => bringToRest(client));
-      const over = calm.then(
-        async () => {
-          if (isOver(await load(sessionId, agent)))
-            throw new Error('the worker never reached that point');
-        },
-        () => undefined,
-      );
-      await Promise.race([sprung, over.then(() => sprung)]);
-      await product.kill9Worker();
-      for (const proxy of Object.values(wires)) proxy.cut();
-      await startWorker();
-      const outcome = await untilEnded(sessionId, agent);
-      await calm.catch(() => undefined);
-      return outcome;
-    },
-    stop: async () => {
-      await product.stop();
-      for (const proxy of Object.values(wires)) await proxy.close();
-    },
-  };
+function startWorker(isSupervised: boolean): Promise<void> {
+  return product.startWorker({
+    ...(!isSupervised && { ENDED_LEASE_ID: 'none' }),
+    REDIS_URL: `redis://127.0.0.1:${String(wires.redis.port)}`,
+    TEMPORAL_ADDRESS: `127.0.0.1:${String(wires.temporal.port)}`,
+  });
 }
 
-type ScenarioOfAnyShape = Omit<Scenario, 'agent'>;
+const isOver = ({ snapshot: { status, queue } }: Outcome): boolean =>
+  (status === 'ended' || status === 'failed') && (queue ?? []).length === 0;
+
+async function load(sessionId: string, agent: LabAgent): Promise<Outcome> {
+  const { url } = product;
+  const { client, snapshot, resumed } = await loadChat(CLIENT_7, { url, sessionId, agent });
+  await resumed;
+  return { client, snapshot, sessionId };
+}
+
+/** Approves the page's questions until its conversation rests. */
+async function bringToRest(client: ChatClient): Promise<void> {
+  for (;;) {
+    await untilRests(client, product.url);
+    const asked = callsOf(client.chat.lastMessage).find(
+      ({ state }) => state === 'approval-requested',
+    );
+    if (asked?.state !== 'approval-requested') return;
+    await client.chat.addToolApprovalResponse({ id: asked.approval.id, approved: true });
+  }
+}
+
+/** Plays the scenario, kills the worker at the row's point, starts another one, and checks the end. */
+async function killAt({ scenario, point, agent, isSupervised }: Row): Promise<void> {
+  const { url } = product;
+  const { wire, nth, when } = point;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId, agent });
+  const page = { client, url, sessionId };
+  await scenario.prepare?.(page);
+  const sprung = wires[wire].holdAt(wire === 'redis' ? sessionId : '', when, nth);
+  // The kill may disconnect the page or ask it to reconnect, which it does below.
+  const calm = scenario.act(page).then(() => bringToRest(client));
+  const over = calm.then(
+    async () => {
+      if (isOver(await load(sessionId, agent)))
+        throw new Error('the worker never reached that point');
+    },
+    () => undefined,
+  );
+  await Promise.race([sprung, over.then(() => sprung)]);
+  await product.kill9Worker();
+  for (const proxy of Object.values(wires)) proxy.cut();
+  await startWorker(isSupervised);
+  const outcome = await until(
+    'the run ends',
+    async () => {
+      const found = await load(sessionId, agent);
+      await bringToRest(found.client);
+      return isOver(found) && load(sessionId, agent);
+    },
+    60_000,
+  );
+  await calm.catch(() => undefined);
+  expect(outcome.snapshot.status).toBe('ended');
+  const shown = outcome.client.messages().filter(({ role }) => role === 'assistant');
+  expect(shown.map(textOf)).toEqual(scenario.replies);
+  await expectStoredAsShown(outcome.client, url, sessionId);
+  await scenario.check?.(outcome);
+}
 
 /** One turn with all of a worker's kinds of work: text, tools, approved effects, a sub-agent. */
 const TURN = toScript(
@@ -209,7 +176,31 @@ const TURN = toScript(
     ],
   },
 );
-const WHOLE_TURN: ScenarioOfAnyShape = { act: ({ client }) => client.chat.sendMessage(TURN) };
+const WHOLE_TURN: Scenario = {
+  name: 'a turn',
+  replies: ['One. Two. done'],
+  act: ({ client }) => client.chat.sendMessage(TURN),
+  check: async ({ client, sessionId }) => {
+    const calls = new Map(callsOf(client.chat.lastMessage).map((call) => [call.toolCallId, call]));
+    expect([...calls.keys()]).toEqual(['r1', 'c1', 'd1', 'c2']);
+    for (const id of ['r1', 'c1', 'c2']) {
+      const call = calls.get(id);
+      if (call?.state === 'output-available') continue;
+      expect(call?.state).toBe('output-error');
+      expect(call?.errorText).toContain('is not known');
+    }
+    expect(calls.get('d1')).toMatchObject({ output: 'three' });
+    for (const [id, prefix] of [
+      ['c1', `${sessionId}:`],
+      ['c2', `${sessionId}.`],
+    ] as const) {
+      const { [id]: charged = 0 } = await chargesOf(product.redis, prefix);
+      // A call with output took effect once; a call of unknown outcome, at most once.
+      if (calls.get(id)?.state === 'output-available') expect(charged).toBe(1);
+      else expect(charged).toBeLessThanOrEqual(1);
+    }
+  },
+};
 
 /** Posts without the page, and waits for the end of the response. */
 async function post({ url, sessionId }: Page, path: string, body: object): Promise<void> {
@@ -224,7 +215,9 @@ const echo = (value: number): object => ({
 });
 
 /** A message waits in the queue; the process that ends the turn before it begins the next. */
-const QUEUED: ScenarioOfAnyShape = {
+const QUEUED: Scenario = {
+  name: 'a queued message',
+  replies: ['One. ', '2. done'],
   act: async (page) => {
     const first = page.client.chat.sendMessage(toScript({ say: 'One. ', hangMs: 400 }));
     await until('it is taken', () => page.client.requests[0]?.status === 200);
@@ -235,7 +228,9 @@ const QUEUED: ScenarioOfAnyShape = {
 };
 
 /** A turn resumes from a checkpoint in its middle. */
-const RESUMED: ScenarioOfAnyShape = {
+const RESUMED: Scenario = {
+  name: 'a turn that continues from a checkpoint',
+  replies: ['1. 2. done'],
   prepare: ({ client }) => client.chat.sendMessage(toScript(echo(1), echo(2))),
   act: async (page) => {
     const response = await fetch(`${page.url}/api/chat/${page.sessionId}/checkpoints`);
@@ -251,118 +246,40 @@ const RESUMED: ScenarioOfAnyShape = {
 
 /** A run sends more than 60 messages to Redis and, with polls, 100 to Temporal. */
 const LAST = 50;
-const EVERY: KillPoint[] = (['redis', 'temporal'] as const).flatMap((wire) =>
-  (['before', 'after'] as const).flatMap((when) =>
-    Array.from({ length: LAST }, (_, index) => ({ wire, nth: index + 1, when })),
+const pointsOf = (wire: KillPoint['wire'], when: KillPoint['when']): KillPoint[] =>
+  Array.from({ length: LAST }, (_, index) => ({ wire, nth: index + 1, when }));
+const EVERYWHERE = (['before', 'after'] as const).flatMap((when) => [
+  ...[...pointsOf('redis', when), ...pointsOf('temporal', when)].map((point) => ({
+    scenario: WHOLE_TURN,
+    point,
+  })),
+  ...[QUEUED, RESUMED].flatMap((scenario) =>
+    [2, 4, 6, 8, 10, 12].map((nth) => ({ scenario, point: { wire: 'redis' as const, nth, when } })),
   ),
+]);
+/** First claim and text, an effect, a poll, a completion, and a hand-over of each kind. */
+const CHOSEN: Pick<Row, 'scenario' | 'point'>[] = [
+  { scenario: WHOLE_TURN, point: { wire: 'redis', nth: 4, when: 'before' } },
+  { scenario: WHOLE_TURN, point: { wire: 'redis', nth: 19, when: 'after' } },
+  { scenario: WHOLE_TURN, point: { wire: 'temporal', nth: 18, when: 'before' } },
+  { scenario: WHOLE_TURN, point: { wire: 'temporal', nth: 41, when: 'after' } },
+  { scenario: RESUMED, point: { wire: 'redis', nth: 10, when: 'before' } },
+  { scenario: QUEUED, point: { wire: 'redis', nth: 6, when: 'after' } },
+];
+
+/** `npm run kill -- --all` tries every kill point with both agents, `npm test` a few in turn. */
+const ROWS: Row[] = KILLS_EVERYWHERE
+  ? EVERYWHERE.flatMap((row, index) =>
+      LAB_AGENTS.map((agent) => ({ ...row, agent, isSupervised: index % 2 === 0 })),
+    )
+  : CHOSEN.map((row, index) => ({
+      ...row,
+      agent: LAB_AGENTS[index % 2] ?? 'lab',
+      isSupervised: index % 4 < 2,
+    }));
+
+it.each(ROWS)(
+  'kill -9 of the worker leaves $scenario.name of $agent alone, at its message $point.nth to $point.wire, $point.when it is taken',
+  killAt,
+  120_000,
 );
-/** First claim and text, a result, an effect, a sub-agent's begin and end, polls, completions. */
-const CHOSEN: KillPoint[] = [
-  { wire: 'redis', nth: 4, when: 'before' },
-  { wire: 'redis', nth: 19, when: 'after' },
-  { wire: 'redis', nth: 40, when: 'before' },
-  { wire: 'temporal', nth: 5, when: 'after' },
-  { wire: 'temporal', nth: 18, when: 'before' },
-  { wire: 'temporal', nth: 41, when: 'after' },
-];
-const ofHandOvers = (chosen: number[]): KillPoint[] =>
-  (KILLS_EVERYWHERE ? [2, 4, 6, 8, 10, 12] : chosen).map((nth, index) => ({
-    wire: 'redis',
-    nth,
-    when: index % 2 === 0 ? 'before' : 'after',
-  }));
-
-interface Row {
-  name: string;
-  scenario: Scenario;
-  point: KillPoint;
-  replies: string[];
-}
-
-const toRows = (
-  name: string,
-  points: KillPoint[],
-  scenario: ScenarioOfAnyShape,
-  replies: string[],
-): Row[] =>
-  points.flatMap((point, index) =>
-    shapesOf(index).map((agent) => ({
-      name: `${name} of ${agent}`,
-      scenario: { ...scenario, agent },
-      replies,
-      point,
-    })),
-  );
-
-const TURNS = toRows('a turn', KILLS_EVERYWHERE ? EVERY : CHOSEN, WHOLE_TURN, ['One. Two. done']);
-const HAND_OVERS = [
-  ...toRows('a queued message', ofHandOvers([2, 6]), QUEUED, ['One. ', '2. done']),
-  ...toRows('a turn that continues from a checkpoint', ofHandOvers([10, 6]), RESUMED, [
-    '1. 2. done',
-  ]),
-];
-
-let lanes: KillLanes;
-const outcomes = new Map<Row, Promise<Outcome>>();
-beforeAll(async () => {
-  lanes = await startKillLanes();
-  for (const row of [...TURNS, ...HAND_OVERS]) {
-    const outcome = lanes.killAt(row.scenario, row.point);
-    outcome.catch(() => undefined);
-    outcomes.set(row, outcome);
-  }
-}, 120_000);
-afterAll(() => lanes.stop());
-
-async function outcomeOf(row: Row): Promise<Outcome> {
-  const outcome = await outcomes.get(row);
-  if (outcome === undefined) throw new Error('not tried');
-  const { client, snapshot, sessionId, product } = outcome;
-  expect(snapshot.status).toBe('ended');
-  const replies = client.messages().filter(({ role }) => role === 'assistant');
-  expect(replies.map(textOf)).toEqual(row.replies);
-  await expectStoredAsShown(client, product.url, sessionId);
-  return outcome;
-}
-
-/** Counts how often the calls of a session or its sub-agents took effect. */
-async function countCharges({ product }: Outcome, prefix: string): Promise<number> {
-  const all = await product.redis.hgetall('lab:charges');
-  const own = Object.entries(all).filter(([key]) => key.startsWith(prefix));
-  return own.reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-const TITLE = '$name, at its message $point.nth to $point.wire, $point.when it is taken';
-
-describe('kill -9 of the worker leaves alone', () => {
-  it.each(TURNS)(
-    TITLE,
-    async (row) => {
-      const outcome = await outcomeOf(row);
-      const { client, sessionId } = outcome;
-      const calls = new Map(
-        callsOf(client.chat.lastMessage).map((call) => [call.toolCallId, call]),
-      );
-      expect([...calls.keys()]).toEqual(['r1', 'c1', 'd1', 'c2']);
-      for (const id of ['r1', 'c1', 'c2']) {
-        const call = calls.get(id);
-        if (call?.state === 'output-available') continue;
-        expect(call?.state).toBe('output-error');
-        expect(call?.errorText).toContain('is not known');
-      }
-      expect(calls.get('d1')).toMatchObject({ output: 'three' });
-      for (const [id, prefix] of [
-        ['c1', `${sessionId}:`],
-        ['c2', `${sessionId}.`],
-      ] as const) {
-        const charged = await countCharges(outcome, prefix);
-        // A call with output took effect once; a call of unknown outcome, at most once.
-        if (calls.get(id)?.state === 'output-available') expect(charged).toBe(1);
-        else expect(charged).toBeLessThanOrEqual(1);
-      }
-    },
-    300_000,
-  );
-
-  it.each(HAND_OVERS)(TITLE, (row) => outcomeOf(row), 300_000);
-});

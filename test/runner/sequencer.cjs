@@ -8,6 +8,7 @@ const LONG = [
   'e2e/take-over',
   'e2e/kill-',
   'e2e/',
+  'ops/',
   'page/',
   'runs/',
   'workflows/',

@@ -1,13 +1,55 @@
-import { get } from 'node:http';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findPrometheus } from '../../scripts/engines/prometheus.mjs';
+import { freeLoopbackAddress } from '../../extensions/metrics/exporter.js';
 import { charge } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { scrape, type Scrape } from '../support/scrape.js';
 import { postMessage } from '../support/sse-reader.js';
-import { until } from '../support/until.js';
 import { storedRecord } from '../support/stored-record.js';
+import { until } from '../support/until.js';
+import { metricsIn, readPanels, readRules } from './read-ops.js';
 
-const product = useProduct({ env: { METRICS_PORT: '0', WORKER_METRICS_PORT: '0' } });
+const run = promisify(execFile);
+const OPS = fileURLToPath(new URL('../../ops/prometheus', import.meta.url));
+
+const programs = await findPrometheus();
+// On Debian-like systems Prometheus can be installed, so its absence is a failure there.
+const canHave = programs !== undefined || existsSync('/usr/bin/apt-get');
+const describeIf = canHave ? describe : describe.skip;
+if (!canHave) process.stderr.write('NOT CHECKED: alerts, since there is no Prometheus here.\n');
+
+/** Paths of the notices received. */
+const taken: string[] = [];
+const receiver = createServer((request, response) => {
+  request.resume().once('end', () => {
+    taken.push(request.url ?? '');
+    response.end();
+  });
+}).listen(0, '127.0.0.1');
+await once(receiver, 'listening');
+const { port } = receiver.address() as AddressInfo;
+const hook = `http://127.0.0.1:${String(port)}/hook`;
+const receivers = [{ name: 'desk', kind: 'slack', url: hook, privateNetwork: true }];
+afterAll(() => {
+  receiver.close();
+});
+
+const product = useProduct({
+  env: {
+    METRICS_PORT: '0',
+    WORKER_METRICS_PORT: '0',
+    NOTIFY_RECEIVERS: JSON.stringify(receivers),
+  },
+});
 
 async function portOf(role: 'api' | 'worker'): Promise<unknown> {
   const says = role === 'api' ? product.apiSays : product.workerSays;
@@ -17,12 +59,9 @@ const scrapeOf = async (role: 'api' | 'worker'): Promise<Scrape> => scrape(await
 
 /** Plays a script of the lab agent until the reply rests. */
 async function play(sessionId: string, script: object[], agent = 'lab'): Promise<void> {
-  const text = JSON.stringify({ script });
-  const reply = await postJson(`${product.url}/api/chat/${sessionId}?agent=${agent}`, {
-    id: sessionId,
-    messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
-  });
-  await reply.text();
+  const message = { id: 'u1', text: JSON.stringify({ script }) };
+  const reader = await postMessage(product.url, sessionId, message, {}, agent);
+  await reader.done;
 }
 
 /** Reads the newest run's usage from the session's record. */
@@ -144,19 +183,17 @@ async function legs(): Promise<number> {
 it('a question is counted from when it is asked until it is answered', async () => {
   const before = await legs();
   const sessionId = newSessionId();
-  const text = JSON.stringify({ script: [{ calls: [charge('c1')] }, { say: 'done' }] });
-  await (
-    await postMessage(product.url, sessionId, { id: 'u1', text })
-  ).done;
+  await play(sessionId, [{ calls: [charge('c1')] }, { say: 'done' }]);
   // The leg ends when its run asks people.
   await until('the first leg is counted', async () => (await legs()) === before + 1);
   const waiting = await scrapeOf('api');
   expect(waiting.sum('helix_waiting_conversations')).toBe(1);
   expect(waiting.sum('helix_oldest_wait_seconds')).toBeGreaterThan(0);
   const url = `${product.url}/api/chat/${sessionId}/pending/c1`;
-  const answer = { method: 'POST', headers: { 'content-type': 'application/json' } };
-  const body = JSON.stringify({ approved: true });
-  const statuses = [await fetch(url, { ...answer, body }), await fetch(url, { ...answer, body })];
+  const statuses = [
+    await postJson(url, { approved: true }),
+    await postJson(url, { approved: true }),
+  ];
   expect(statuses.map(({ status }) => status)).toEqual([202, 409]);
   const after = await scrapeOf('api');
   const approved = { decision: 'approved' };
@@ -168,3 +205,115 @@ it('a question is counted from when it is asked until it is answered', async () 
     return scraped.sum('helix_oldest_wait_seconds') === 0;
   });
 }, 60_000);
+
+describeIf('promtool', () => {
+  it.each([
+    ['check', 'rules', 'rules.yml'],
+    ['check', 'config', 'prometheus.yml'],
+    ['test', 'rules', 'rules.test.yml'],
+  ])('%s %s %s', async (...args) => {
+    await run(programs?.promtool ?? '', args, { cwd: OPS });
+  });
+});
+
+describeIf('a Prometheus that scrapes real processes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'helix-prometheus-'));
+  let address = '';
+  let server: ChildProcess | undefined;
+
+  /** Returns the samples of an expression. @throws Error if the expression does not parse */
+  async function query(expr: string): Promise<unknown[]> {
+    const url = `http://${address}/api/v1/query?query=${encodeURIComponent(expr)}`;
+    const reply = (await (await fetch(url)).json()) as {
+      status: string;
+      error?: string;
+      data?: { result: unknown[] };
+    };
+    if (reply.status !== 'success') throw new Error(`${expr}: ${reply.error ?? ''}`);
+    return reply.data?.result ?? [];
+  }
+
+  /** Makes everything that the dashboard shows happen once. */
+  async function happen(): Promise<void> {
+    const { url } = product;
+    const script = [
+      {
+        calls: [
+          { tool: 'echo', id: 'c1', args: { value: 1 } },
+          { tool: 'boom', id: 'c2', args: {} },
+        ],
+        fail: { status: 500, times: 1 },
+      },
+      { calls: [charge('c3')] },
+      { say: 'done' },
+    ];
+    const sessionId = newSessionId();
+    await play(sessionId, script);
+    await until('people are notified', () => Promise.resolve(taken.length > 0));
+    await postJson(`${url}/api/chat/${sessionId}/pending/c3`, { approved: true });
+    await fetch(`${url}/api/chat/${newSessionId()}/snapshot`);
+  }
+
+  beforeAll(async () => {
+    address = await freeLoopbackAddress();
+    const ports = [await portOf('api'), await portOf('worker')];
+    const [api, worker] = ports.map((port) => `127.0.0.1:${String(port)}`);
+    writeFileSync(
+      join(folder, 'prometheus.yml'),
+      JSON.stringify({
+        global: { scrape_interval: '1s', evaluation_interval: '1s' },
+        rule_files: [join(OPS, 'rules.yml')],
+        scrape_configs: [
+          { job_name: 'helix-api', static_configs: [{ targets: [api] }] },
+          { job_name: 'helix-worker', static_configs: [{ targets: [worker] }] },
+        ],
+      }),
+    );
+    server = spawn(
+      programs?.prometheus ?? '',
+      [
+        `--config.file=${join(folder, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(folder, 'data')}`,
+        `--web.listen-address=${address}`,
+      ],
+      { stdio: 'ignore' },
+    );
+    await until('Prometheus is ready', async () => {
+      const reply = await fetch(`http://${address}/-/ready`).catch(() => undefined);
+      return reply?.status === 200;
+    });
+    await happen();
+  });
+  afterAll(async () => {
+    const ended = new Promise((resolve) => server?.once('close', resolve));
+    server?.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('every expression parses, and reads metrics that there are', async () => {
+    const exprs = [...readRules(), ...readPanels()].map(({ expr }) => expr);
+    const read = new Set(exprs.flatMap((expr) => metricsIn(expr)));
+    const recorded = new Set(readRules().map(({ name }) => name));
+    let missing: string[] = [];
+    const look = async (): Promise<boolean> => {
+      const reply = await fetch(`http://${address}/api/v1/label/__name__/values`);
+      const { data } = (await reply.json()) as { data: string[] };
+      const seen = new Set([...data, ...recorded]);
+      missing = [...read].filter((name) => !seen.has(name));
+      return missing.length === 0;
+    };
+    await until('everything is scraped', look).catch(() => undefined);
+    expect(missing).toEqual([]);
+    for (const expr of exprs) await query(expr);
+  });
+
+  it('a worker that is killed makes its alert true', async () => {
+    const { expr = '' } = readRules().find(({ name }) => name === 'HelixNoWorker') ?? {};
+    await until('the worker is scraped', async () => (await query(expr)).length === 0);
+    await product.kill9Worker();
+    await until('the alert is true', async () => (await query(expr)).length === 1);
+    const pending = 'ALERTS{alertname="HelixNoWorker"}';
+    await until('Prometheus has it as an alert', async () => (await query(pending)).length === 1);
+  });
+});
