@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, openTab, type ConsolePage } from '../support/page-driver.js';
@@ -8,14 +9,18 @@ import { newSessionId, startProduct, type Product } from '../support/product.js'
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** Notices' links in Chromium: a channel's, and one to a named person. */
-let channel: NoticeReceiver;
+/** Notices' links in Chromium: of the channels of an example, and one to a named person. */
+const EXAMPLE = new URL('../../examples/approvals-slack/receivers.json', import.meta.url);
+/** This test's servers in place of Slack's, by the names of the example's channels. */
+const channels = new Map<string, NoticeReceiver>();
 let ann: NoticeReceiver;
 let product: Product;
 const open: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  [channel, ann] = await Promise.all([startReceiver(), startReceiver()]);
+  ann = await startReceiver();
+  const example = JSON.parse(readFileSync(EXAMPLE, 'utf8')) as { name: string }[];
+  for (const { name } of example) channels.set(name, await startReceiver());
   const secrets = [`whsec_${'a'.repeat(32)}`];
   const approver = { userId: 'ann' };
   product = await startProduct({
@@ -25,9 +30,14 @@ beforeAll(async () => {
       DEFAULT_AGENT: 'support',
       LAB: '1',
       PUBLIC_URL: 'https://chat.test',
+      NOTIFY_ESCALATE_AFTER: '2s',
       NOTIFY_LINK_KEY: 'k'.repeat(32),
       NOTIFY_RECEIVERS: JSON.stringify([
-        { name: 'desk', kind: 'slack', url: channel.url, privateNetwork: true },
+        ...example.map((each) => ({
+          ...each,
+          url: channels.get(each.name)?.url,
+          privateNetwork: true,
+        })),
         {
           name: 'ann',
           kind: 'webhook',
@@ -44,11 +54,12 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of open) await close();
   await product.stop();
-  await Promise.all([channel, ann].map((each) => each.close()));
+  await Promise.all([...channels.values(), ann].map((each) => each.close()));
 });
 
 interface SlackMessage {
-  blocks: { elements?: { url: string }[] }[];
+  text: string;
+  blocks: { type: string; elements?: { text: { text: string }; url: string }[] }[];
 }
 
 const REFUND = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
@@ -65,17 +76,19 @@ async function begin(customer: string, agent: 'support' | 'lab', content: string
   return sessionId;
 }
 
+/** Waits for a channel's message about a conversation; each is about one. */
+function heard(name: string, sessionId: string): Promise<SlackMessage> {
+  return until(`the channel ${name} hears of it`, async () =>
+    (channels.get(name)?.taken ?? [])
+      .map(({ body }) => JSON.parse(body) as SlackMessage)
+      .find((message) => JSON.stringify(message).includes(sessionId)),
+  );
+}
+
 /** Returns the address of the button in the channel's message, without the host. */
 async function channelLink(sessionId: string): Promise<string> {
-  const links = (): string[] =>
-    channel.taken
-      .map(({ body }) => (JSON.parse(body) as SlackMessage).blocks.at(-1)?.elements?.[0]?.url ?? '')
-      .filter((url) => url.includes(sessionId));
-  const [link = ''] = await until(
-    'the channel hears of it',
-    async () => links().length > 0 && links(),
-  );
-  return new URL(link).pathname;
+  const { blocks } = await heard('desk', sessionId);
+  return new URL(blocks.at(-1)?.elements?.[0]?.url ?? '').pathname;
 }
 
 async function openAs(authorization: string, address: string): Promise<ConsolePage> {
@@ -91,6 +104,25 @@ async function statusOf(sessionId: string): Promise<string> {
   );
   return run.status;
 }
+
+it('a refund that waits is shown in the channel, and to those on call if no answer comes', async () => {
+  const sessionId = await begin('cyra', 'support', REFUND);
+  const message = await heard('desk', sessionId);
+  expect(message.text).toMatch(/Support asks for approval: Refund an order/);
+  expect(message.blocks.at(-1)).toMatchObject({
+    type: 'actions',
+    elements: [
+      {
+        type: 'button',
+        text: { type: 'plain_text', text: 'Open question' },
+        url: `https://chat.test/console/waiting/${sessionId}`,
+      },
+    ],
+  });
+  expect((await heard('on-call', sessionId)).text).toMatch(/Support has no answer yet/);
+  const ofDesk = channels.get('desk')?.taken.filter(({ body }) => body.includes(sessionId));
+  expect(ofDesk).toHaveLength(1);
+});
 
 it("a colleague follows the channel's link, approves with one more click, and sees the effect", async () => {
   const sessionId = await begin('carl', 'support', REFUND);
