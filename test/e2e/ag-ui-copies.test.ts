@@ -1,12 +1,14 @@
 import type { BaseEvent, HttpAgent, Message } from '@ag-ui/client';
 import {
   connectAgUi,
+  decide,
   locate,
   outcomeOf,
   remember,
   run,
   say,
   shown,
+  silenceClient,
   spoken,
   typesOf,
 } from '../support/ag-ui-client.js';
@@ -16,14 +18,7 @@ import { until } from '../support/until.js';
 
 const product = useProduct();
 
-/** The client logs failed runs; here one is expected. */
-const log = jest.spyOn(console, 'error');
-beforeAll(() => {
-  log.mockImplementation(() => undefined);
-});
-afterAll(() => {
-  log.mockRestore();
-});
+silenceClient();
 
 const connect = (threadId?: string, messages?: Message[]): HttpAgent =>
   connectAgUi(product.url, threadId, messages);
@@ -96,15 +91,7 @@ describe("copies of AG-UI's clients", () => {
     expect(agent.messages.at(-1)?.role).toBe('tool');
     const copy = connect(agent.threadId, agent.messages);
     expect(outcomeOf(await run(copy))).toEqual(asked);
-    const [interrupt] = copy.pendingInterrupts;
-    const resume = [
-      {
-        interruptId: interrupt?.id ?? '',
-        status: 'resolved' as const,
-        payload: { approved: true },
-      },
-    ];
-    expect(outcomeOf(await run(copy, { resume }))).toEqual({ type: 'success' });
+    expect(outcomeOf(await run(copy, decide(copy)))).toEqual({ type: 'success' });
     expect(spoken(copy)).toBe('Done.');
     const late = connect(agent.threadId, copy.messages.slice(0, -1));
     expect(late.messages.at(-1)?.role).toBe('tool');
@@ -185,18 +172,11 @@ describe("copies of AG-UI's clients", () => {
     const agent = connect();
     say(agent, { calls: [charge('c1', 5)] });
     await run(agent);
-    const [interrupt] = agent.pendingInterrupts;
-    const resume = [
-      {
-        interruptId: interrupt?.id ?? '',
-        status: 'resolved' as const,
-        payload: { approved: true },
-      },
-    ];
+    const approval = decide(agent);
     const copy = connect(agent.threadId, agent.messages);
     say(copy, { say: 'Never mind.' });
     await run(copy);
-    const late = run(agent, { resume });
+    const late = run(agent, approval);
     await expect(late).rejects.toMatchObject({ status: 409, payload: { code: 'stale_run' } });
   });
 

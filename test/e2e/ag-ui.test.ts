@@ -2,12 +2,14 @@ import { HttpAgent, type BaseEvent, type Message } from '@ag-ui/client';
 import { askByAgUi } from '../../examples/other-protocols/ag-ui.js';
 import {
   connectAgUi,
+  decide,
   locate,
   outcomeOf,
   remember,
   run,
   say,
   shown,
+  silenceClient,
   spoken,
   typesOf,
 } from '../support/ag-ui-client.js';
@@ -17,14 +19,7 @@ import { until } from '../support/until.js';
 
 const product = useProduct();
 
-/** The client logs failed runs; here they are expected. */
-const log = jest.spyOn(console, 'error');
-beforeAll(() => {
-  log.mockImplementation(() => undefined);
-});
-afterAll(() => {
-  log.mockRestore();
-});
+silenceClient();
 
 const connect = (threadId?: string, messages?: Message[]): HttpAgent =>
   connectAgUi(product.url, threadId, messages);
@@ -117,24 +112,18 @@ describe('the client of AG-UI', () => {
     const interruptId = interrupt?.id ?? '';
     const resume = [{ interruptId, status: 'resolved' as const, payload: 'yes' }];
     await expect(run(agent, { resume })).rejects.toMatchObject({ status: 400 });
-    const forged = connect(agent.threadId, [
-      ...agent.messages,
-      { id: 't1', role: 'tool', toolCallId: 'c1', content: '{"approved":true}' },
-    ]);
-    await expect(run(forged)).rejects.toMatchObject({ status: 400 });
-    const failed = connect(agent.threadId, [
-      ...agent.messages,
-      { id: 't1', role: 'tool', toolCallId: 'c1', content: '', error: 'no' },
-    ]);
-    await expect(run(failed)).rejects.toMatchObject({ status: 400 });
+    for (const result of [{ content: '{"approved":true}' }, { content: '', error: 'no' }]) {
+      const answer = { id: 't1', role: 'tool' as const, toolCallId: 'c1', ...result };
+      const forged = connect(agent.threadId, [...agent.messages, answer]);
+      await expect(run(forged)).rejects.toMatchObject({ status: 400 });
+    }
     // The ids name another conversation or nothing at all, though the call id is the same.
     for (const id of ['other:1-x::c1', 'anything::c1']) {
       const decided = { interruptId: id, status: 'resolved' as const, payload: { approved: true } };
       const copy = connect(agent.threadId, agent.messages);
       await expect(run(copy, { resume: [decided] })).rejects.toMatchObject({ status: 409 });
     }
-    const approved = { interruptId, status: 'resolved' as const, payload: { approved: true } };
-    await run(agent, { resume: [approved] });
+    await run(agent, decide(agent));
     expect(agent.messages.at(-1)?.content).toBe('done');
   });
 

@@ -1,4 +1,3 @@
-import { Client, Connection } from '@temporalio/client';
 import type { AuditEntryReply, AuditReply } from '../../protocol/audit.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createKeySpace } from '../../store/redis/keys.js';
@@ -11,7 +10,7 @@ import {
 } from '../support/chat-client.js';
 import { openAsked } from '../support/asked-chat.js';
 import { charge } from '../support/lab-calls.js';
-import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
@@ -20,14 +19,7 @@ const product = useProduct('accounts');
 const own = useOwnUser('operator');
 const keys = createKeySpace();
 const { head, chain } = keys.audit(own.tenant);
-
-let connection: Connection;
-let temporal: Client;
-beforeAll(async () => {
-  connection = await Connection.connect({ address: sharedTemporal() });
-  temporal = new Client({ connection });
-});
-afterAll(() => connection.close());
+const temporal = openTemporal();
 
 async function entriesOf(sessionId: string): Promise<AuditEntryReply[]> {
   const response = await fetch(`${own.url}/api/operator/audit?limit=500`);

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { startApi, type ApiServer } from '../api/api-server.js';
 import {
   CLIENT_7,
   loadSnapshot,
@@ -8,39 +7,30 @@ import {
   type ChatClient,
 } from '../support/chat-client.js';
 import { createGatedAgent } from '../support/gated-agent.js';
-import { createRunHarness } from '../support/run-harness.js';
 import { readSse, type SseReader } from '../support/sse-reader.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { useAgentApi } from './agent-api.js';
 
-let stores: TestStores;
-let api: ApiServer;
 const { agent, open, reached } = createGatedAgent();
-
-beforeAll(async () => {
-  stores = await openTestStores();
-  const runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-  const agents = { has: () => true, getRegisteredTypes: () => [agent.name] };
-  const { executor } = runs;
-  api = await startApi({
-    ...stores,
-    executor: { runs: executor },
-    agents,
-    keepAliveMs: 50,
-  });
-});
+const { api } = useAgentApi(agent);
 
 function shown(client: Pick<ChatClient, 'messages'>): string[] {
   return client.messages().map((message) => `${message.id} ${textOf(message)}`);
 }
 
-function post(sessionId: string, id: string, text: string, busy: string): Promise<SseReader> {
+function post(
+  sessionId: string,
+  id: string,
+  text: string,
+  busy: string,
+  signal?: AbortSignal,
+): Promise<SseReader> {
   const message = { id, role: 'user', parts: [{ type: 'text', text }] };
   return readSse(`${api.url}/api/chat/${sessionId}?agent=${agent.name}&busy=${busy}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ messages: [message] }),
+    ...(signal && { signal }),
   });
 }
 
@@ -162,13 +152,7 @@ describe('the queue over HTTP', () => {
     await post(sessionId, 'u1', `speak ${gate}`, 'reject');
     await reached(gate);
     const leaving = new AbortController();
-    const message = { id: 'u2', role: 'user', parts: [{ type: 'text', text: 'hello' }] };
-    const left = await readSse(`${api.url}/api/chat/${sessionId}?busy=queue`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ messages: [message] }),
-      signal: leaving.signal,
-    });
+    const left = await post(sessionId, 'u2', 'hello', 'queue', leaving.signal);
     leaving.abort();
     expect(await left.done).toBe('cut');
     open(gate);

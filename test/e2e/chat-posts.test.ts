@@ -11,7 +11,7 @@ import {
   type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { charge } from '../support/lab-calls.js';
+import { charge, chargesOf } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
@@ -22,16 +22,6 @@ const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(6)
 const product = useProduct();
 
 const idOf = (client: ChatClient, index: number): string => client.messages()[index]?.id ?? '';
-
-/** Counts the executions of `charge` in a session, by call. */
-async function countCharges(sessionId: string): Promise<Record<string, number>> {
-  const all = await product.redis.hgetall('lab:charges');
-  return Object.fromEntries(
-    Object.entries(all)
-      .filter(([key]) => key.startsWith(`${sessionId}:`))
-      .map(([key, count]) => [key.slice(key.lastIndexOf('/') + 1), Number(count)]),
-  );
-}
 
 it('a message that comes along with the answer waits for the rest of the reply', async () => {
   const { url } = product;
@@ -54,7 +44,7 @@ it('a message that comes along with the answer waits for the rest of the reply',
   const replies = messages.filter(({ role }) => role === 'assistant').map(textOf);
   expect(replies).toEqual(['Paid, as you wished.', 'And this.']);
   expect(chat.messages.slice(-1).map(textOf)).toEqual(['And this.']);
-  expect(await countCharges(sessionId)).toEqual({ c1: 1 });
+  expect(await chargesOf(product.redis, `${sessionId}:`)).toEqual({ c1: 1 });
 });
 
 it('a regenerate request with a message that never arrived answers it', async () => {
@@ -226,4 +216,62 @@ describe('what there is to follow', () => {
       .map((cookie) => cookie.split(';')[0])
       .join('; ');
   }
+});
+
+it('an answer given elsewhere continues a run without an open chat, and an edited input is checked and shown', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const locate = { tool: 'locate', id: 'c2', args: { question: 'where?' } };
+  const client = openChat(CLIENT_7, { url, sessionId });
+  await client.chat.sendMessage(toScript({ calls: [charge('c1', 50), locate] }));
+  await untilAsked(client);
+  const inbox = await fetch(`${url}/api/sessions/${sessionId}/pending`);
+  expect(await inbox.json()).toMatchObject({
+    pending: [
+      { toolCallId: 'c1', kind: 'approval' },
+      { toolCallId: 'c2', kind: 'client' },
+    ],
+  });
+  const at = `chat/${sessionId}/pending`;
+  const post = async (path: string, body: object): Promise<{ status: number; body: unknown }> => {
+    const response = await postJson(`${url}/api/${path}`, body);
+    return { status: response.status, body: await response.json() };
+  };
+  const codeOf = async (path: string, body: object): Promise<unknown> => {
+    const reply = await post(path, body);
+    return [reply.status, (reply.body as { code?: string }).code];
+  };
+  expect(await codeOf(`${at}/c1`, { approved: true, input: { amount: 'x' } })).toEqual([
+    400,
+    'invalid_input',
+  ]);
+  expect(await codeOf(`${at}/c1`, { result: 1 })).toEqual([400, 'kind_mismatch']);
+  expect(await codeOf(`${at}/c1`, {})).toEqual([400, 'validation_error']);
+  expect(await codeOf(`${at}/c9`, { result: 1 })).toEqual([409, 'not_pending']);
+  expect(await codeOf(`${at}/c2/extend`, { byMs: 5 })).toEqual([409, 'no_deadline']);
+  expect(await codeOf(`chat/${newSessionId()}/pending/c1`, { approved: true })).toEqual([
+    404,
+    'not_found',
+  ]);
+  expect(await post(`${at}/c1`, { approved: true, input: { amount: 30 } })).toMatchObject({
+    status: 202,
+    body: { resumed: false },
+  });
+  expect(await post(`${at}/c2`, { result: 'here' })).toMatchObject({
+    status: 202,
+    body: { resumed: true },
+  });
+  expect(await codeOf(`${at}/c2`, { result: 'there' })).toEqual([409, 'already_completed']);
+  const done = await until('the run ends', async () => {
+    const snapshot = await loadSnapshot(url, sessionId);
+    return snapshot.run?.status === 'completed' ? snapshot : undefined;
+  });
+  expect(callsOf(done.messages.at(-1))).toMatchObject([
+    {
+      input: { amount: 50 },
+      output: { charged: 30 },
+      approval: { approved: true, input: { amount: 30 }, by: 'anonymous' },
+    },
+    { output: 'here' },
+  ]);
 });

@@ -1,11 +1,11 @@
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { AuditEntryReply } from '../../protocol/audit.js';
 import type { ErasureReply } from '../../protocol/replies.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { openAsked } from '../support/asked-chat.js';
 import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
 import { charge, delegate } from '../support/lab-calls.js';
-import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { newSessionId, openTemporal, sharedTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
@@ -14,15 +14,7 @@ const CANARY = 'canary-4711-of-a-person';
 const keys = createKeySpace();
 
 const product = useProduct();
-let connection: Connection;
-let temporal: Client;
-beforeAll(async () => {
-  connection = await Connection.connect({ address: sharedTemporal() });
-  temporal = new Client({ connection });
-});
-afterAll(async () => {
-  await connection.close();
-});
+const temporal = openTemporal();
 
 /** Returns the ids of the workflows that Temporal lists for a session and its sub-agents. */
 async function listed(sessionId: string): Promise<string[]> {

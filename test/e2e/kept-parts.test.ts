@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import { defineAgent, defineTool } from '../../agents/index.js';
 import { z } from 'zod';
-import { startApi, type ApiServer } from '../api/api-server.js';
 import {
   CLIENTS,
   loadChat,
@@ -16,27 +15,12 @@ import { expectStoredAsShown } from '../support/compare-messages.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
-import { createRunHarness } from '../support/run-harness.js';
-import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { useAgentApi } from './agent-api.js';
 
 /** Every lasting part that the page shows live must also appear after a reload. */
 
 const progress = (id: string, steps: number): object => ({ tool: 'progress', id, args: { steps } });
-
-/** Starts an API and a worker for one agent, in this process. */
-async function startApiOf(agent: AgentDefinition): Promise<ApiServer> {
-  const stores = await openTestStores();
-  const runs = await createRunHarness(stores, [agent]);
-  await runs.startWorker();
-  const agents = { has: () => true, getRegisteredTypes: () => [agent.name] };
-  return startApi({
-    ...stores,
-    executor: { runs: runs.executor },
-    agents,
-    keepAliveMs: 50,
-  });
-}
 
 function shownTypes(client: ChatClient): string[] {
   return (
@@ -124,11 +108,9 @@ describe('the output of a run that a tool ends', () => {
     ...parts.call('b1', 'book', {}),
     ...parts.finish('tool-calls'),
   ]);
-  const agent = defineAgent({ name, systemPrompt: '', tools: [book], llmConfig: { model } });
-  let api: ApiServer;
-  beforeAll(async () => {
-    api = await startApiOf(agent);
-  });
+  const { api } = useAgentApi(
+    defineAgent({ name, systemPrompt: '', tools: [book], llmConfig: { model } }),
+  );
 
   it.each(CLIENTS)('%s: stands in its message', async (_name, library) => {
     const sessionId = newSessionId();
@@ -169,7 +151,6 @@ describe('sources and files of a model', () => {
     data: { type: 'data', data },
   });
   const PIXEL = Buffer.from('not really a picture');
-  const LARGE = 'A'.repeat(400_000);
 
   const prompts: unknown[] = [];
   const name = `painter-${randomBytes(4).toString('hex')}`;
@@ -188,24 +169,10 @@ describe('sources and files of a model', () => {
       document,
       picture(PIXEL.toString('base64')),
       picture(new Uint8Array(PIXEL)),
-      picture(LARGE),
       ...parts.finish(),
     ];
   });
-  const agent = defineAgent({ name, systemPrompt: '', tools: [], llmConfig: { model } });
-  let api: ApiServer;
-  beforeAll(async () => {
-    const stores = await openTestStores();
-    const runs = await createRunHarness(stores, [agent]);
-    await runs.startWorker();
-    const agents = { has: () => true, getRegisteredTypes: () => [name] };
-    api = await startApi({
-      ...stores,
-      executor: { runs: runs.executor },
-      agents,
-      keepAliveMs: 50,
-    });
-  });
+  const { api } = useAgentApi(defineAgent({ name, systemPrompt: '', llmConfig: { model } }));
 
   it.each(CLIENTS)(
     '%s: are shown and kept beside the text, and files go back to the model',
@@ -223,12 +190,6 @@ describe('sources and files of a model', () => {
         { type: 'source-document', sourceId: 'd1', title: 'Handbook', filename: 'handbook.pdf' },
         { type: 'file', mediaType: 'image/png', url },
         { type: 'file', mediaType: 'image/png', url },
-        // The server stores data that is too large for a chunk as a file of the conversation.
-        {
-          type: 'file',
-          mediaType: 'image/png',
-          url: expect.stringMatching(`^/api/chat/${sessionId}/files/[0-9a-f-]{36}$`),
-        },
       ]);
       await expectStoredAsShown(client, api.url, sessionId);
       await client.chat.sendMessage({ text: 'And?' });
@@ -243,11 +204,102 @@ describe('sources and files of a model', () => {
             { type: 'text', text: 'Here it is.' },
             { type: 'file', mediaType: 'image/png', data },
             { type: 'file', mediaType: 'image/png', data },
-            { type: 'file', mediaType: 'image/png', data: { type: 'data', data: LARGE } },
           ],
         },
         {},
       ]);
     },
   );
+});
+
+/** Larger than any chunk of the stream. */
+const IMAGE = randomBytes(3 * 1024 * 1024);
+const THOUGHT = randomBytes(400 * 1024);
+const MARK = { google: { thoughtSignature: 'sig' } };
+
+const made = (content: Buffer, type: 'file' | 'reasoning-file'): LanguageModelV4StreamPart => ({
+  type,
+  mediaType: 'image/png',
+  providerMetadata: MARK,
+  data: { type: 'data', data: content.toString('base64') },
+});
+
+describe.each([
+  ['', {}],
+  [', in legs', { activities: 'leg' }],
+] as const)('a large file that a model makes%s', (_suffix, shape) => {
+  const name = `painter-${randomBytes(4).toString('hex')}`;
+  const model = fakeModel((n) =>
+    n % 2 === 1
+      ? [...parts.text('It is a cat.'), ...parts.finish()]
+      : [
+          made(THOUGHT, 'reasoning-file'),
+          { type: 'custom', kind: 'acme.canvas', providerMetadata: { acme: { id: 'c' } } },
+          ...parts.text('Here:'),
+          made(IMAGE, 'file'),
+          ...parts.finish(),
+        ],
+  );
+  const { api, stores } = useAgentApi(
+    defineAgent({ name, systemPrompt: '', ...shape, llmConfig: { model } }),
+    {
+      allowUnauthenticated: false,
+      authenticate: (request) => ({ userId: request.get('x-user') ?? 'ann' }),
+    },
+  );
+
+  it.each(CLIENTS)('%s: is served, stays after a reload and goes back', async (_name, library) => {
+    const { url } = api;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId, agent: name });
+    await client.chat.sendMessage({ text: 'Paint a cat.' });
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    const shown = client
+      .messages()
+      .at(-1)
+      ?.parts.find((part) => part.type === 'file');
+    if (shown === undefined) throw new Error('no file is shown');
+    expect(shown.url).toMatch(new RegExp(`^/api/chat/${sessionId}/files/`));
+    await expectStoredAsShown(client, url, sessionId);
+    const { client: later } = await loadChat(library, { url, sessionId, agent: name });
+    expect(later.messages()).toEqual(client.messages());
+
+    const whole = await api.get(shown.url);
+    expect(whole.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await whole.arrayBuffer()).equals(IMAGE)).toBe(true);
+    const part = await api.get(shown.url, { range: 'bytes=300000-300009' });
+    expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([
+      206,
+      IMAGE.subarray(300_000, 300_010),
+    ]);
+    expect((await api.get(shown.url, { 'x-user': 'bob' })).status).toBe(404);
+
+    await later.chat.sendMessage({ text: 'What is it?' });
+    await untilRests(later, url);
+    const reply = model.doStreamCalls.at(-1)?.prompt.find(({ role }) => role === 'assistant');
+    expect(reply?.content).toEqual([
+      {
+        type: 'reasoning-file',
+        mediaType: 'image/png',
+        providerOptions: MARK,
+        data: { type: 'data', data: THOUGHT.toString('base64') },
+      },
+      { type: 'custom', kind: 'acme.canvas', providerOptions: { acme: { id: 'c' } } },
+      { type: 'text', text: 'Here:' },
+      {
+        type: 'file',
+        mediaType: 'image/png',
+        filename: undefined,
+        providerOptions: MARK,
+        data: { type: 'data', data: IMAGE.toString('base64') },
+      },
+    ]);
+
+    const erased = await fetch(`${url}/api/chat/${sessionId}`, { method: 'DELETE' });
+    expect(erased.ok).toBe(true);
+    expect((await api.get(shown.url)).status).toBe(404);
+    const left = await stores.redis.keys(`*${sessionId}*`);
+    expect(left.filter((key) => key.includes('file'))).toEqual([]);
+  });
 });

@@ -11,7 +11,7 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { charge } from '../support/lab-calls.js';
+import { charge, chargesOf } from '../support/lab-calls.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { storedRecord } from '../support/stored-record.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -36,12 +36,6 @@ async function startApi(): Promise<void> {
     TEMPORAL_ADDRESS: `127.0.0.1:${String(temporal.port)}`,
     REDIS_URL: `redis://127.0.0.1:${String(redis.port)}`,
   });
-}
-
-/** Counts how often each call of a session took effect. */
-async function countCharges(sessionId: string): Promise<string[]> {
-  const charges = Object.entries(await product.redis.hgetall('lab:charges'));
-  return charges.filter(([key]) => key.startsWith(`${sessionId}:`)).map(([, count]) => count);
 }
 
 describe('kill -9 of the API', () => {
@@ -70,7 +64,7 @@ describe('kill -9 of the API', () => {
     await asked.client.chat.sendMessage();
     await untilRests(asked.client, url);
     expect(asked.client.reply()).toBe('done');
-    expect(await countCharges(asked.sessionId)).toEqual(['1']);
+    expect(await chargesOf(product.redis, `${asked.sessionId}:`)).toEqual({ c1: 1 });
     await expectStoredAsShown(asked.client, url, asked.sessionId);
     for (const { library, sessionId } of pages) {
       const { client, resumed } = await loadChat(library, { url, sessionId });
@@ -145,7 +139,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     // No client has to return: a worker's sweeper starts the first run and wakes the second.
     await expectReply(sessionId, 'Once. ');
     await expectReply(asked.sessionId, 'done');
-    expect(await countCharges(asked.sessionId)).toEqual(['1']);
+    expect(await chargesOf(product.redis, `${asked.sessionId}:`)).toEqual({ c1: 1 });
   });
 
   it('a fork whose copy is stored is continued, once, and found by its key', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import {
   callsOf,
   CLIENT_7,
@@ -14,9 +14,9 @@ import {
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { LAB_AGENTS, type LabAgent } from '../support/lab-agents.js';
-import { charge } from '../support/lab-calls.js';
+import { charge, chargesOf } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
-import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
 import { storedCall, storedRecord } from '../support/stored-record.js';
 import { until } from '../support/until.js';
@@ -58,7 +58,7 @@ let asked: Conversation[];
 let sleeping: Conversation[];
 let late: Conversation;
 let unbegun: SseReader;
-let caller: { connection: Connection; handle: WorkflowHandle };
+let caller: WorkflowHandle;
 
 // One kill hits all conversations: a worker takes a while to start.
 beforeAll(async () => {
@@ -114,26 +114,19 @@ beforeAll(async () => {
   });
   await product.startWorker();
 }, 120_000);
-afterAll(() => caller.connection.close());
 
 /** Starts an app's workflow that runs an agent; resolves when the agent speaks. */
-async function callAgent(): Promise<typeof caller> {
-  const connection = await Connection.connect({ address: sharedTemporal() });
+async function callAgent(): Promise<WorkflowHandle> {
   const sessionId = newSessionId();
   const script = [{ say: 'Slowly and in many pieces.', deltas: 20, everyMs: 400 }];
-  const handle = await new Client({ connection }).workflow.start('runAgent', {
+  const handle = await openTemporal().workflow.start('runAgent', {
     workflowId: `caller-${randomUUID()}`,
     taskQueue: product.taskQueue,
     args: ['lab', JSON.stringify({ script }), { sessionId }],
   });
   const statusOf = async () => (await storedRecord(product.redis, sessionId))?.run.status;
   await until('the agent speaks', async () => (await statusOf()) === 'running');
-  return { connection, handle };
-}
-
-async function chargesOf(sessionId: string): Promise<string[]> {
-  const all = await product.redis.hgetall('lab:charges');
-  return Object.entries(all).flatMap(([key, n]) => (key.startsWith(`${sessionId}:`) ? [n] : []));
+  return handle;
 }
 
 describe('kill -9 of the worker', () => {
@@ -167,7 +160,7 @@ describe('kill -9 of the worker', () => {
       await untilRests(client, url);
       expect(client.reply()).toBe('May I?done');
       expect(client.posts()).toBe(2);
-      expect(await chargesOf(sessionId)).toEqual(['1']);
+      expect(await chargesOf(product.redis, `${sessionId}:`)).toEqual({ c1: 1 });
       await expectStoredAsShown(client, url, sessionId);
     }
   });
@@ -181,7 +174,7 @@ describe('kill -9 of the worker', () => {
       await again.chat.addToolApprovalResponse({ id, approved: true });
       await untilRests(again, url);
       expect(again.reply()).toBe('May I?done');
-      expect(await chargesOf(sessionId)).toEqual(['1']);
+      expect(await chargesOf(product.redis, `${sessionId}:`)).toEqual({ c1: 1 });
       await expectStoredAsShown(again, url, sessionId);
     }
   });
@@ -222,7 +215,7 @@ describe('kill -9 of the worker', () => {
   });
 
   it('a workflow whose worker is killed while its agent speaks gets the result of that one run', async () => {
-    const result = (await caller.handle.result()) as { runId: string };
+    const result = (await caller.result()) as { runId: string };
     expect(result).toMatchObject({ status: 'completed', text: 'Slowly and in many pieces.' });
     expect(result.runId).toMatch(/:1-/);
   });

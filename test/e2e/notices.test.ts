@@ -1,11 +1,10 @@
-import { Client, Connection } from '@temporalio/client';
 import type { Times } from '../../protocol/times.js';
 import { useCommandLine, type CommandLine } from '../support/command-line.js';
 import { deliveriesAbout, sendAgain, untilNotTaken } from '../support/delivery-workflows.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
 import { postJson } from '../support/post-json.js';
-import { sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { openTemporal, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const SECRET = `whsec_${'a'.repeat(32)}`;
@@ -15,8 +14,7 @@ let hook: NoticeReceiver;
 let gone: NoticeReceiver;
 let product: Product;
 let line: CommandLine;
-let connection: Connection;
-let temporal: Client;
+const temporal = openTemporal();
 
 beforeAll(async () => {
   hook = await startReceiver(SECRET);
@@ -58,11 +56,8 @@ beforeAll(async () => {
     },
   });
   line = useCommandLine(product);
-  connection = await Connection.connect({ address: sharedTemporal() });
-  temporal = new Client({ connection });
 }, 120_000);
 afterAll(async () => {
-  await connection.close();
   await product.stop();
   await hook.close();
   await gone.close();

@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { charge } from '../support/lab-calls.js';
 import {
   complete,
@@ -12,17 +12,6 @@ import { until } from '../support/until.js';
 const product = useProduct();
 
 type Fetch = typeof fetch;
-
-/** Creates the stock client, which retries failed requests. */
-function connectWith(send: Fetch, maxRetries?: number, sessionId?: string): OpenAI {
-  return new OpenAI({
-    baseURL: `${product.url}/v1`,
-    apiKey: 'none',
-    fetch: send,
-    defaultHeaders: sessionId === undefined ? {} : { 'x-session-id': sessionId },
-    ...(maxRetries !== undefined && { maxRetries }),
-  });
-}
 
 /** Counts conversations that begin from now on; other tests may have left many. */
 async function countBegun(): Promise<() => Promise<number>> {
@@ -49,13 +38,14 @@ describe('the client of OpenAI as it comes: tries', () => {
   it('a reply that was lost is sent again, and nothing is done twice', async () => {
     const begun = await countBegun();
     const sessions: (string | null)[] = [];
-    const client = connectWith(async (...request) => {
+    const send: Fetch = async (...request) => {
       const response = await fetch(...request);
       sessions.push(response.headers.get('x-session-id'));
       if (sessions.length > 1) return response;
       await response.body?.cancel();
       throw new TypeError('fetch failed');
-    });
+    };
+    const client = connectOpenAI(product.url, undefined, { fetch: send });
     const body = ask('Once.');
     const { choices } = await client.chat.completions.create(body);
     expect(choices[0]?.message.content).toBe('Once.');
@@ -63,7 +53,7 @@ describe('the client of OpenAI as it comes: tries', () => {
     expect(sessions[1]).toBe(sessions[0]);
     expect(await begun()).toBe(1);
     // Another request with the same content begins another conversation.
-    await connectWith(fetch).chat.completions.create(body);
+    await connectOpenAI(product.url).chat.completions.create(body);
     expect(await begun()).toBe(2);
   });
 
@@ -74,7 +64,7 @@ describe('the client of OpenAI as it comes: tries', () => {
       tries += 1;
       return fetch(...request);
     };
-    const client = connectWith(send, 12);
+    const client = connectOpenAI(product.url, undefined, { fetch: send, maxRetries: 12 });
     const reply = client.chat.completions
       .create(ask('abcdefghij', { deltas: 10, everyMs: 150 }))
       .withResponse();
@@ -96,14 +86,11 @@ describe('the client of OpenAI as it comes: tries', () => {
       stream: true,
     });
     let tries = 0;
-    const client = connectWith(
-      (...request) => {
-        tries += 1;
-        return fetch(...request);
-      },
-      undefined,
-      sessionId,
-    );
+    const send: Fetch = (...request) => {
+      tries += 1;
+      return fetch(...request);
+    };
+    const client = connectOpenAI(product.url, sessionId, { fetch: send });
     expect(await refusalOf(client.chat.completions.create(ask('x')))).toMatchObject({
       status: 409,
     });

@@ -119,28 +119,6 @@ describe('a refund that a colleague has to approve', () => {
     expect(await json(lead.get('operator/waiting'))).toEqual({ sessions: [] });
   });
 
-  it('the customer may withdraw the request', async () => {
-    const { id, customer, snapshot, question } = await askForRefund('acme');
-    const path = `chat/${id}/pending/${question.toolCallId}`;
-    const { approvalId, inputHash } = question;
-    const withdrawal = { approved: false, approvalId, inputHash };
-    expect(await outcome(customer.post(path, withdrawal))).toEqual([202]);
-    await until('the run has ended', async () => (await snapshot()).status === 'ended');
-  });
-
-  it('of two colleagues at once one decides, and the other learns that it is done', async () => {
-    const { id, question } = await askForRefund('acme');
-    const { toolCallId, approvalId, inputHash } = question;
-    const path = `operator/waiting/${id}/${toolCallId}`;
-    const one = await signIn('lea', 'acme', 'approver');
-    const two = await signIn('olaf', 'acme', 'operator');
-    const outcomes = await Promise.all([
-      outcome(one.post(path, { approved: true, approvalId, inputHash })),
-      outcome(two.post(path, { approved: false, approvalId, inputHash })),
-    ]);
-    expect(outcomes.sort()).toEqual([[202], [409, 'already_completed']]);
-  });
-
   it('a lead cannot approve a request of their own', async () => {
     const { id, question } = await askForRefund('acme', 'lea');
     const lea = await signIn('lea', 'acme', 'approver');

@@ -98,62 +98,62 @@ describe('other faults', () => {
   it('a port that is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    const [code, printed] = await run(['dev', '--port', String(port)], files);
-    expect([code, printed]).toEqual([
-      64,
-      expect.stringContaining(`PORT ${String(port)} is in use`),
-    ]);
+    const port = String((server.address() as { port: number }).port);
+    const sentence = expect.stringContaining(`PORT ${port} is in use`);
+    expect(await run(['dev', '--port', port], files)).toEqual([64, sentence]);
     server.close();
   });
 
+  const NOWHERE = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
+  const CANNOT_BE_MADE = 'cannot be used: a part of the path is a file';
+  it.each<[what: string, args: string[], env: Record<string, string>, end: [number, string]]>([
+    [
+      'a port that is out of range',
+      ['dev', '--port', '99999'],
+      {},
+      [64, 'a number from 1 to 65535'],
+    ],
+    [
+      'a folder for conversations that cannot be made',
+      ['dev', '--data', './agents.ts/data'],
+      {},
+      [69, `<folder>/agents.ts/data ${CANNOT_BE_MADE} (ENOTDIR)`],
+    ],
+    [
+      'a folder for programs that cannot be made',
+      ['dev'],
+      { PATH: '/nonexistent', XDG_CACHE_HOME: '/dev/null' },
+      [
+        69,
+        `${CANNOT_BE_MADE} (ENOTDIR). Conversations are kept in DATA_DIR, programs in XDG_CACHE`,
+      ],
+    ],
+    [
+      'engines that are absent',
+      ['dev'],
+      { PATH: '/nonexistent', ...NOWHERE },
+      [69, 'No Redis server was found. Install Redis 7'],
+    ],
+    [
+      'engines that were named and are away',
+      ['worker'],
+      { REDIS_URL: 'redis://127.0.0.1:1', ...NOWHERE },
+      [69, ') cannot be reached'],
+    ],
+  ])(
+    '%s',
+    async (_what, args, env, [code, sentence]) => {
+      const [ended, printed] = await run(args, files, env);
+      expect([ended, printed]).toEqual([code, expect.stringContaining(sentence)]);
+      expect(printed.trim().split('\n')).toHaveLength(1);
+    },
+    60_000,
+  );
+
   it('an .env that cannot be read', async () => {
-    const [code, printed] = await run(['dev'], { ...files, '.env/of-mine': '' });
-    expect([code, printed]).toEqual([
+    expect(await run(['dev'], { ...files, '.env/of-mine': '' })).toEqual([
       64,
       '<folder>/.env cannot be read: it is a folder (EISDIR).\n',
     ]);
   });
-
-  it('a port that is out of range', async () => {
-    const [code, printed] = await run(['dev', '--port', '99999'], files);
-    expect([code, printed]).toEqual([64, expect.stringContaining('a number from 1 to 65535')]);
-  });
-
-  it.each<[string, string[], Record<string, string>, RegExp]>([
-    [
-      'for conversations',
-      ['--data', './agents.ts/data'],
-      {},
-      /^<folder>\/agents\.ts\/data cannot be used: a part of the path is a file \(ENOTDIR\)/,
-    ],
-    [
-      'for programs',
-      [],
-      { PATH: '/nonexistent', XDG_CACHE_HOME: '/dev/null' },
-      /\/dev\/null\/.* cannot be used: a part of the path is a file .*XDG_CACHE_HOME/,
-    ],
-  ])('a folder %s that cannot be made', async (_, options, env, sentence) => {
-    const [code, printed] = await run(['dev', ...options], files, env);
-    expect([code, printed.trim()]).toEqual([69, expect.stringMatching(sentence)]);
-    expect(printed.trim().split('\n')).toHaveLength(1);
-  });
-
-  it('engines that are absent', async () => {
-    const env = { PATH: '/nonexistent', TEMPORAL_ADDRESS: '127.0.0.1:1' };
-    const [code, printed] = await run(['dev'], files, env);
-    expect([code, printed]).toEqual([
-      69,
-      expect.stringContaining('No Redis server was found. Install Redis 7'),
-    ]);
-  }, 60_000);
-
-  it('engines that were named and are away', async () => {
-    const env = { REDIS_URL: 'redis://127.0.0.1:1', TEMPORAL_ADDRESS: '127.0.0.1:1' };
-    const [code, printed] = await run(['worker'], files, env);
-    expect([code, printed]).toEqual([
-      69,
-      expect.stringMatching(/127\.0\.0\.1:1 .* cannot be reached/),
-    ]);
-  }, 60_000);
 });

@@ -1,4 +1,3 @@
-import { Client, Connection } from '@temporalio/client';
 import { SignJWT } from 'jose';
 import { ROUTES } from '../support/all-routes.js';
 import type { AuditReply } from '../../protocol/audit.js';
@@ -6,7 +5,7 @@ import type { PersonErasureReply } from '../../protocol/replies.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { runCommand } from '../support/command-line.js';
 import { charge, delegate } from '../support/lab-calls.js';
-import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
 import { until } from '../support/until.js';
 
@@ -70,6 +69,7 @@ const product = useProduct({
     LAB: '1',
   },
 });
+const temporal = openTemporal();
 
 function tokenOf(claims: Record<string, unknown>): Promise<string> {
   return new SignJWT(claims)
@@ -402,21 +402,15 @@ describe('a person', () => {
 
 /** Collects ids, memos and histories of the workflows that Temporal lists for this file. */
 async function textsInTemporal(): Promise<string> {
-  const connection = await Connection.connect({ address: sharedTemporal() });
-  try {
-    const { workflow } = new Client({ connection });
-    const texts: string[] = [];
-    const query = `TaskQueue = '${product.taskQueue}' AND StartTime >= '${BEGUN_AT}'`;
-    for await (const { workflowId, runId, memo, raw } of workflow.list({ query })) {
-      const handle = workflow.getHandle(workflowId, runId);
-      // Temporal may have deleted the workflow since it listed it.
-      const history = await handle.fetchHistory().catch(() => undefined);
-      texts.push(workflowId, textsOf(memo), textsOf(raw), textsOf(history));
-    }
-    return texts.join(' ');
-  } finally {
-    await connection.close();
+  const texts: string[] = [];
+  const query = `TaskQueue = '${product.taskQueue}' AND StartTime >= '${BEGUN_AT}'`;
+  for await (const { workflowId, runId, memo, raw } of temporal.workflow.list({ query })) {
+    const handle = temporal.workflow.getHandle(workflowId, runId);
+    // Temporal may have deleted the workflow since it listed it.
+    const history = await handle.fetchHistory().catch(() => undefined);
+    texts.push(workflowId, textsOf(memo), textsOf(raw), textsOf(history));
   }
+  return texts.join(' ');
 }
 
 /** Returns all text in a Temporal value, with payloads decoded. */

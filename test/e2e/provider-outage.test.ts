@@ -1,13 +1,13 @@
-import { Client, Connection } from '@temporalio/client';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
-import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
 const product = useProduct();
+const temporal = openTemporal();
 
 /** An outage whose announced length exceeds the time that a worker holds a slot for it. */
 const away = (retryAfterMs: number): object => ({ status: 529, retryAfterMs, times: 1 });
@@ -56,10 +56,8 @@ it.concurrent(
     const { result, runId } = (await stop.json()) as { result: string; runId: string };
     expect(result).toBe('ended');
     expect(await posted.done).toBe('ended');
-    const connection = await Connection.connect({ address: sharedTemporal() });
-    const handle = new Client({ connection }).workflow.getHandle(workflowIdOf(runId));
+    const handle = temporal.workflow.getHandle(workflowIdOf(runId));
     expect(await handle.result()).toMatchObject({ status: 'interrupted' });
-    await connection.close();
     const next = await postMessage(url, sessionId, { id: 'u2', text: 'hello' });
     expect(await next.done).toBe('ended');
     expect(next.text()).toContain('hello');

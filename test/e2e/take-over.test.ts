@@ -9,10 +9,9 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { openHistories, type Histories } from '../support/history-of.js';
+import { createHistoryReader, type HistoryEvent } from '../support/history-of.js';
 import { charge } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
-import { printFigure } from '../support/print-figure.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { scrape, type Scrape } from '../support/scrape.js';
 import { postMessage, type SseReader } from '../support/sse-reader.js';
@@ -93,15 +92,12 @@ async function openPlace(): Promise<Place> {
 }
 
 let shared: Place;
-let histories: Histories;
+let historyOf: (sessionId: string) => Promise<HistoryEvent[]>;
 beforeAll(async () => {
   shared = await openPlace();
-  histories = openHistories(shared.product.redis);
+  historyOf = createHistoryReader(shared.product);
 });
-afterAll(async () => {
-  await histories.close();
-  await shared.close();
-});
+afterAll(() => shared.close());
 
 async function scrapeOf(worker: FleetWorker | undefined): Promise<Scrape> {
   const { metricsPort } = (await worker?.says('worker runs')) ?? {};
@@ -122,7 +118,7 @@ describe('a worker that is killed', () => {
     ({ sessionId: asking } = await post('lab', { calls: [charge('c1')] }, { say: 'Charged.' }));
     await untilStatus(asking, 'waiting_approval');
     await until('the run, which the worker has cached, rests', async () => {
-      const events = await histories.of(asking);
+      const events = await historyOf(asking);
       const last = events.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
       return !events
         .slice(last)
@@ -176,7 +172,7 @@ describe('a worker that is killed', () => {
   it('its leg leaves its steps, and how far the log has come, to its successor', async () => {
     await shared.untilStatus(stepping, 'completed');
     const events = await until('its leg has ended', async () => {
-      const all = await histories.of(stepping);
+      const all = await historyOf(stepping);
       return all.some((event) => event.workflowExecutionCompletedEventAttributes) ? all : undefined;
     });
     const results = events.flatMap(({ activityTaskCompletedEventAttributes: ended }) =>
@@ -200,7 +196,7 @@ describe('a worker that is killed', () => {
       const held = await shared.product.redis.zrange('hx:leases:default', '0', '-1');
       return !held.some((lease) => lease.startsWith(`${dead.id}.`));
     });
-    const before = (await histories.of(asking)).length;
+    const before = (await historyOf(asking)).length;
     const answeredAt = performance.now();
     const answer = await postJson(`${shared.product.url}/api/chat/${asking}/pending/c1`, {
       approved: true,
@@ -208,10 +204,10 @@ describe('a worker that is killed', () => {
     expect(answer.status).toBe(202);
     await shared.untilStatus(asking, 'completed');
     const ms = Math.round(performance.now() - answeredAt);
-    printFigure(
-      `An answer after the worker that cached the run died: ${String(ms)} ms to its end.`,
+    process.stdout.write(
+      `An answer after the worker that cached the run died: ${String(ms)} ms to its end.\n`,
     );
-    const events = (await histories.of(asking)).slice(before);
+    const events = (await historyOf(asking)).slice(before);
     // The server would have waited for the dead worker.
     expect(events.filter((event) => event.workflowTaskTimedOutEventAttributes)).toEqual([]);
   });

@@ -1,41 +1,25 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { Client, Connection } from '@temporalio/client';
 import {
   callsOf,
   CLIENT_7,
   loadChat,
   loadSnapshot,
-  openChat,
   toScript,
-  untilAsked,
   untilRests,
   type ChatClient,
 } from '../support/chat-client.js';
+import { openAsked } from '../support/asked-chat.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { charge, delegate } from '../support/lab-calls.js';
+import { openTemporal, sharedTemporal, useProduct } from '../support/product.js';
 import { requireProgram } from '../support/require-program.js';
 import { until } from '../support/until.js';
 
 /** Operators act on workflows in Temporal without asking the product. */
 
-const charge = (id: string): object => ({ tool: 'charge', id, args: { amount: 5 } });
-const delegate = (...script: object[]): object => ({
-  tool: 'delegate',
-  id: 'd1',
-  args: { script },
-});
-
 const product = useProduct();
-let connection: Connection;
-let client: Client;
-beforeAll(async () => {
-  connection = await Connection.connect({ address: sharedTemporal() });
-  client = new Client({ connection });
-});
-afterAll(async () => {
-  await connection.close();
-});
+const client = openTemporal();
 
 /** Returns the ids of a session's open workflows: its run's, or its sub-agents'. */
 async function openWorkflows(sessionId: string, who: 'run' | 'children'): Promise<string[]> {
@@ -83,19 +67,19 @@ async function answersAgain(sessionId: string): Promise<ChatClient> {
   return page;
 }
 
-async function ask(script: object[]): Promise<{ sessionId: string; page: ChatClient; id: string }> {
-  const sessionId = newSessionId();
-  const page = openChat(CLIENT_7, { url: product.url, sessionId });
-  await page.chat.sendMessage(toScript(...script));
-  return { sessionId, page, id: await untilAsked(page) };
+async function ask(
+  ...script: object[]
+): Promise<{ sessionId: string; page: ChatClient; id: string }> {
+  const { client: page, ...asked } = await openAsked(product.url, ...script);
+  return { ...asked, page };
 }
 
 describe('a sub-agent’s workflow', () => {
   it('terminated while it asks: its parent is notified that it was lost, and continues', async () => {
-    const { sessionId } = await ask([
-      { calls: [delegate({ calls: [charge('c1')] })] },
+    const { sessionId } = await ask(
+      { calls: [delegate('d1', { calls: [charge('c1')] })] },
       { say: 'Without it. ' },
-    ]);
+    );
     const [child = ''] = await openWorkflows(sessionId, 'children');
     await client.workflow.getHandle(child).terminate('by hand');
     await untilStatus(sessionId, 'completed');
@@ -108,7 +92,7 @@ describe('a sub-agent’s workflow', () => {
   });
 
   it('cancelled while it asks: the conversation stops', async () => {
-    const { sessionId } = await ask([{ calls: [delegate({ calls: [charge('c1')] })] }]);
+    const { sessionId } = await ask({ calls: [delegate('d1', { calls: [charge('c1')] })] });
     const [child = ''] = await openWorkflows(sessionId, 'children');
     await client.workflow.getHandle(child).cancel();
     await untilStatus(sessionId, 'interrupted');
@@ -118,7 +102,7 @@ describe('a sub-agent’s workflow', () => {
 
 describe('the workflow of a run', () => {
   it.each(['terminated', 'cancelled', 'deleted'])('%s while its sub-agent asks', async (how) => {
-    const { sessionId } = await ask([{ calls: [delegate({ calls: [charge('c1')] })] }]);
+    const { sessionId } = await ask({ calls: [delegate('d1', { calls: [charge('c1')] })] });
     const [run = ''] = await openWorkflows(sessionId, 'run');
     const handle = client.workflow.getHandle(run);
     if (how === 'terminated') await handle.terminate('by hand');
@@ -135,7 +119,7 @@ describe('the workflow of a run', () => {
   });
 
   it('reset while it waits continues with the answer', async () => {
-    const { sessionId, page, id } = await ask([{ say: 'One. ', calls: [charge('c1')] }]);
+    const { sessionId, page, id } = await ask({ say: 'One. ', calls: [charge('c1')] });
     const [run = ''] = await openWorkflows(sessionId, 'run');
     await resetToBeginning(run);
     await page.chat.addToolApprovalResponse({ id, approved: true });
@@ -147,10 +131,10 @@ describe('the workflow of a run', () => {
   });
 
   it('reset while its sub-agent asks: the answer is carried out, and both workflows end', async () => {
-    const { sessionId, page, id } = await ask([
-      { calls: [delegate({ calls: [charge('c1')] })] },
+    const { sessionId, page, id } = await ask(
+      { calls: [delegate('d1', { calls: [charge('c1')] })] },
       { say: 'Both are done. ' },
-    ]);
+    );
     const [run = ''] = await openWorkflows(sessionId, 'run');
     const [child = ''] = await openWorkflows(sessionId, 'children');
     await resetToBeginning(run);
@@ -176,10 +160,10 @@ describe('the workflow of a run', () => {
   });
 
   it('reset after the answer, in the middle of a sentence, says everything once', async () => {
-    const { sessionId, page, id } = await ask([
+    const { sessionId, page, id } = await ask(
       { calls: [charge('c1')] },
       { say: 'A sentence that takes its time. ', deltas: 30, everyMs: 60 },
-    ]);
+    );
     const [run = ''] = await openWorkflows(sessionId, 'run');
     void page.chat.addToolApprovalResponse({ id, approved: true });
     await until('it speaks', () => page.reply().length > 3);

@@ -1,11 +1,10 @@
-import { Client, Connection } from '@temporalio/client';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { OperatorRunDetail } from '../../protocol/operator.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { readOperator } from '../support/lab-run.js';
 import { postJson } from '../support/post-json.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { newSessionId, openTemporal, startProduct, type Product } from '../support/product.js';
 import {
   startSpanReceiver,
   type ReceivedSpan,
@@ -27,7 +26,7 @@ let receiver: SpanReceiver;
 let product: Product;
 /** A worker that survives a test serves the next one. */
 let fleet: WorkerFleet;
-let temporal: Client;
+const temporal = openTemporal();
 beforeAll(async () => {
   receiver = await startSpanReceiver();
   const env = {
@@ -39,11 +38,9 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_METRIC_EXPORT_INTERVAL: '200',
   });
-  temporal = new Client({ connection: await Connection.connect({ address: sharedTemporal() }) });
 });
 afterAll(async () => {
   await fleet.stop();
-  await temporal.connection.close();
   await product.stop();
   await receiver.close();
 });

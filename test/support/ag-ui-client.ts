@@ -17,6 +17,24 @@ export function connectAgUi(
   return new HttpAgent({ url: `${url}/api/ag-ui/${agent}`, threadId, initialMessages });
 }
 
+/** Silences the client, which logs failed runs, for the tests of a file that expect some. */
+export function silenceClient(): void {
+  const log = jest.spyOn(console, 'error');
+  beforeAll(() => {
+    log.mockImplementation(() => undefined);
+  });
+  afterAll(() => {
+    log.mockRestore();
+  });
+}
+
+/** Returns what answers the agent's first open question. */
+export function decide(agent: HttpAgent, approved = true): Pick<NonNullable<Run>, 'resume'> {
+  const [interrupt] = agent.pendingInterrupts;
+  const interruptId = interrupt?.id ?? '';
+  return { resume: [{ interruptId, status: 'resolved' as const, payload: { approved } }] };
+}
+
 let messages = 0;
 
 /** Adds a message that scripts the replies of the agent `lab`. */

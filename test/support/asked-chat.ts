@@ -9,17 +9,9 @@ export interface AskedChat {
 }
 
 /** Opens a chat whose agent has performed a script and asked for an approval. */
-export function openAsked(url: string, ...script: object[]): Promise<AskedChat> {
-  return openAskedBy('lab', url, ...script);
-}
-
-export async function openAskedBy(
-  agent: string,
-  url: string,
-  ...script: object[]
-): Promise<AskedChat> {
+export async function openAsked(url: string, ...script: object[]): Promise<AskedChat> {
   const sessionId = newSessionId();
-  const client = openChat(CLIENT_7, { url, sessionId, agent });
+  const client = openChat(CLIENT_7, { url, sessionId });
   await client.chat.sendMessage(toScript(...script));
   return { sessionId, client, id: await untilAsked(client) };
 }

@@ -79,7 +79,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
   return {
     sessions,
     executor: {
-      runs: {
+      runs: playing({
         execute,
         submitToolResult,
         expireCalls: () => Promise.resolve(false),
@@ -92,19 +92,11 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
           session.end('interrupted');
           return Promise.resolve({ kind: 'ended', runId: session.record.runId });
         },
-        deleteSession: notPlayed,
-        leaseCall: notPlayed,
-        resume: notPlayed,
-        canResume: notPlayed,
-        retry: notPlayed,
-        branch: notPlayed,
-        fork: notPlayed,
-        pauses: { ...QUIET_PAUSES, isHeld: () => Promise.resolve(false) },
-        uploads: { upload: notPlayed, removeFile: notPlayed },
-      },
+        pauses: playing({ isHeld: () => Promise.resolve(false) }),
+      }),
     },
-    stateStore: {
-      sessions: {
+    stateStore: playing({
+      sessions: playing({
         read: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
         rows: (sessionId, from, to) =>
           Promise.resolve(sessions.get(sessionId)?.view().rows.slice(from, to) ?? []),
@@ -123,58 +115,26 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
           delete sessions.get(sessionId)?.record.activeSnapshotTurn;
           return Promise.resolve();
         },
-        acceptedMessages: notPlayed,
-        branch: notPlayed,
-        erase: notPlayed,
-      },
-      owners: {
-        page: () => Promise.resolve({ conversations: [] }),
-        repair: notPlayed,
-        usage: notPlayed,
-      },
-      usage: { read: notPlayed, spent: notPlayed, forget: notPlayed },
-      requests: { claim: notPlayed, renew: notPlayed, settle: notPlayed, drop: notPlayed },
-      files: NO_FILES,
-      runs: { list: notPlayed },
-      waiting: {
-        page: notPlayed,
-        pageOfTenant: notPlayed,
-        note: notPlayed,
-        forget: notPlayed,
-        since: notPlayed,
-        standing: notPlayed,
-      },
-      audit: {
-        relay: notPlayed,
+      }),
+      owners: playing({ page: () => Promise.resolve({ conversations: [] }) }),
+      audit: playing({
         record: () => Promise.resolve([]),
         knows: () => Promise.resolve(false),
         page: () => Promise.resolve({ entries: [] }),
-        verify: notPlayed,
-        forget: notPlayed,
-        hasActedOnOthers: notPlayed,
-        unseal: notPlayed,
-        ask: notPlayed,
-        asked: notPlayed,
-      },
-      documents: {
-        load: notPlayed,
-        save: notPlayed,
-        messages: notPlayed,
-        readState: () => Promise.resolve({ customState: {}, version: 0 }),
-      },
+      }),
+      documents: playing({ readState: () => Promise.resolve({ customState: {}, version: 0 }) }),
       checkpoints: {
         get: () => Promise.resolve(null),
         latest: () => Promise.resolve(null),
         list: () => Promise.resolve({ checkpoints: [] }),
       },
       // This runtime has no queue: a busy session refuses.
-      queue: {
-        begin: notPlayed,
+      queue: playing({
         read: () => Promise.resolve([]),
         edit: () => Promise.resolve({ kind: 'not_queued' }),
         remove: () => Promise.resolve({ kind: 'removed', count: 0 }),
-      },
-    },
+      }),
+    }),
     streamManager: {
       read: (sessionId, from, limit) =>
         Promise.resolve(entriesAfter(sessions.get(sessionId), from).slice(0, limit)),
@@ -197,15 +157,14 @@ function answerWith(session: FakeSession, answer: UncheckedAnswer): number {
   return session.record.sequence;
 }
 
-const QUIET_PAUSES = { pause: notPlayed, resume: notPlayed, list: notPlayed, held: notPlayed };
-const NO_FILES = {
-  ...{ add: notPlayed, read: notPlayed, list: notPlayed, content: notPlayed },
-  ...{ remove: notPlayed, forget: notPlayed, eraseUnclaimed: notPlayed },
-};
-
-/** Rejects calls that only tests on the real runtime cover. */
-function notPlayed(): Promise<never> {
-  return Promise.reject(new Error('the fake runtime does not play this'));
+/** Completes an interface with methods that reject, which only tests on the real runtime cover. */
+function playing<T extends object>(played: Partial<NoInfer<T>>): T {
+  return new Proxy(played as unknown as T, {
+    get: (of, name) =>
+      name in of || typeof name === 'symbol'
+        ? Reflect.get(of, name)
+        : () => Promise.reject(new Error(`the fake runtime does not play ${name}`)),
+  });
 }
 
 function entriesAfter(session: FakeSession | undefined, from: number): LogEntry[] {

@@ -17,6 +17,7 @@ const MB = 1024 * 1024;
 /** Largest filling that leaves room for the rest of the body. */
 const FULL = 16 * MB - 4_096;
 const REFUSED = [400, 413];
+const STOP = '/api/chat/$/stop';
 
 const bytes = (...texts: string[]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(texts.join('')));
@@ -46,161 +47,119 @@ const assistant = (parts: string): string => `{"id":"msg-1","role":"assistant","
 const manyKeys = (size: number, toKey = (n: number) => `k${String(n)}`): string =>
   `{${numbered(MANY, (n) => `"${toKey(n)}${'x'.repeat(size)}":1`)}}`;
 
-const lists: HostileBody[] = [
-  { name: 'numbers as messages', body: () => chat(list('1')), statuses: REFUSED },
-  { name: 'empty objects as messages', body: () => chat(list('{}')), statuses: REFUSED },
-  { name: 'empty lists as messages', body: () => chat(list('[]')), statuses: REFUSED },
-  { name: '1 MB of numbers', body: () => chat(list('1', MB)), statuses: REFUSED },
-  {
-    name: 'numbers, as many as may be',
-    body: () => chat(list('1', 2 * MANY - 100)),
-    statuses: REFUSED,
-  },
-  {
-    name: 'faulty parts',
-    body: () => chat(`[{"id":"u1","role":"user","parts":${list('1', 2 * MANY - 100)}}]`),
-    statuses: REFUSED,
-  },
-  {
-    name: 'faulty parts without end',
-    body: () => chat(`[{"id":"u1","role":"user","parts":${list('1')}}]`),
-    statuses: REFUSED,
-  },
-  { name: 'small valid messages', body: () => messages(130_000, 'hello', ''), statuses: REFUSED },
-  { name: 'small valid messages, as many as may be', body: () => messages(14_000, 'hello') },
-  { name: 'a thousand messages', body: () => messages(990, 'x'.repeat(16_000)) },
-  { name: 'a hundred messages', body: () => messages(100, 'x'.repeat(160_000)) },
-  { name: 'fifteen large messages', body: () => messages(15, 'x'.repeat(MB - 200)) },
-  {
-    name: 'many valid parts',
-    body: () =>
-      chat(
-        `[{"id":"u1","role":"user","parts":[${numbered(33_000, () => '{"type":"text","text":"x"}')}]}]`,
-      ),
-  },
-  {
-    name: 'many parts of a reply',
-    body: () => chat(`[${assistant(list('{"type":"x"}', 13 * 49_000))},${userText('u1', 'hi')}]`),
-  },
-  {
-    name: 'many answers',
-    body: () =>
-      chat(
-        `[${assistant(
-          `[${numbered(
-            19_000,
-            (n) =>
-              `{"type":"dynamic-tool","toolCallId":"c${String(n)}","state":"output-available","output":1}`,
-          )}]`,
-        )}]`,
-      ),
-  },
+type Bytes = Uint8Array<ArrayBuffer>;
+/** A body that any reply may answer. */
+const answered = (name: string, body: () => Bytes, path?: string): HostileBody => ({
+  name,
+  body,
+  ...(path !== undefined && { path }),
+});
+const refused = (name: string, body: () => Bytes, path?: string): HostileBody => ({
+  ...answered(name, body, path),
+  statuses: REFUSED,
+});
+const tooLarge = (name: string, body: () => Bytes): HostileBody => ({
+  ...answered(name, body),
+  statuses: [413],
+});
+const PENDING = '/api/chat/$/pending/c1';
+/** An answer to a call of a conversation that does not exist. */
+const unanswered = (name: string, body: () => Bytes): HostileBody => ({
+  ...answered(name, body, PENDING),
+  statuses: [404, 413],
+});
+
+const lists = [
+  refused('numbers as messages', () => chat(list('1'))),
+  refused('empty objects as messages', () => chat(list('{}'))),
+  refused('empty lists as messages', () => chat(list('[]'))),
+  refused('1 MB of numbers', () => chat(list('1', MB))),
+  refused('numbers, as many as may be', () => chat(list('1', 2 * MANY - 100))),
+  refused('faulty parts', () =>
+    chat(`[{"id":"u1","role":"user","parts":${list('1', 2 * MANY - 100)}}]`),
+  ),
+  refused('faulty parts without end', () =>
+    chat(`[{"id":"u1","role":"user","parts":${list('1')}}]`),
+  ),
+  refused('small valid messages', () => messages(130_000, 'hello', '')),
+  answered('small valid messages, as many as may be', () => messages(14_000, 'hello')),
+  answered('a thousand messages', () => messages(990, 'x'.repeat(16_000))),
+  answered('a hundred messages', () => messages(100, 'x'.repeat(160_000))),
+  answered('fifteen large messages', () => messages(15, 'x'.repeat(MB - 200))),
+  answered('many valid parts', () => {
+    const parts = numbered(33_000, () => '{"type":"text","text":"x"}');
+    return chat(`[{"id":"u1","role":"user","parts":[${parts}]}]`);
+  }),
+  answered('many parts of a reply', () =>
+    chat(`[${assistant(list('{"type":"x"}', 13 * 49_000))},${userText('u1', 'hi')}]`),
+  ),
+  answered('many answers', () => {
+    const rest = '"state":"output-available","output":1';
+    const toPart = (n: number) => `{"type":"dynamic-tool","toolCallId":"c${String(n)}",${rest}}`;
+    return chat(`[${assistant(`[${numbered(19_000, toPart)}]`)}]`);
+  }),
 ];
 
-const strings: HostileBody[] = [
-  { name: 'one message', body: () => messages(1, fill('x')), statuses: [413] },
-  { name: 'one message of emoji', body: () => messages(1, fill('💥')), statuses: [413] },
-  { name: 'one message of quotes', body: () => messages(1, fill('\\"')), statuses: [413] },
-  { name: 'one message of backslashes', body: () => messages(1, fill('\\\\')), statuses: [413] },
-  { name: 'one message of escapes', body: () => messages(1, fill('\\u0001')), statuses: [413] },
-  {
-    name: 'one message of half characters',
-    body: () => messages(1, fill('\\ud800')),
-    statuses: [413],
-  },
+const strings = [
+  tooLarge('one message', () => messages(1, fill('x'))),
+  tooLarge('one message of emoji', () => messages(1, fill('💥'))),
+  tooLarge('one message of quotes', () => messages(1, fill('\\"'))),
+  tooLarge('one message of backslashes', () => messages(1, fill('\\\\'))),
+  tooLarge('one message of escapes', () => messages(1, fill('\\u0001'))),
+  tooLarge('one message of half characters', () => messages(1, fill('\\ud800'))),
   {
     name: 'an old reply',
-    body: () =>
-      chat(
-        `[${assistant(`[{"type":"text","text":"${fill('💥')}\\ud800"}]`)},${userText('u1', 'hi')}]`,
-      ),
+    body: () => {
+      const text = `{"type":"text","text":"${fill('💥')}\\ud800"}`;
+      return chat(`[${assistant(`[${text}]`)},${userText('u1', 'hi')}]`);
+    },
     statuses: [200],
   },
-  {
-    name: 'bytes that are no text',
-    body: () => new Uint8Array(FULL).fill(0xff),
-    statuses: REFUSED,
-  },
-  {
-    name: 'a string of bytes that are no text',
-    body: () => {
-      const body = new Uint8Array(FULL).fill(0xff);
-      body.set(bytes('{"message":"'));
-      body.set(bytes('"}'), FULL - 2);
-      return body;
-    },
-    statuses: REFUSED,
-  },
-  {
-    name: 'an id',
-    body: () => messages(1, 'x', `${userText(fill('x'), 'x')},`),
-    statuses: REFUSED,
-  },
-  { name: 'a role', body: () => chat(`[{"id":"u1","role":"${fill('x')}"}]`), statuses: REFUSED },
-  {
-    name: 'an agent',
-    body: () => bytes(`{"agent":"${fill('x')}","messages":[${userText('u1', 'x')}]}`),
-    statuses: REFUSED,
-  },
-  { name: 'a number', body: () => chat(`[${fill('1')}]`), statuses: REFUSED },
-  { name: 'spaces', body: () => bytes(fill(' '), '1'), statuses: REFUSED },
-  {
-    name: 'a string without end',
-    body: () => bytes('{"messages":"', fill('\\"')),
-    statuses: REFUSED,
-  },
-  {
-    name: 'a message named in a stop',
-    path: '/api/chat/$/stop',
-    body: () => bytes(`{"reason":"${fill('x')}"}`),
-    statuses: REFUSED,
-  },
-];
+  refused('bytes that are no text', () => new Uint8Array(FULL).fill(0xff)),
+  refused('a string of bytes that are no text', () => {
+    const body = new Uint8Array(FULL).fill(0xff);
+    body.set(bytes('{"message":"'));
+    body.set(bytes('"}'), FULL - 2);
+    return body;
+  }),
+  refused('an id', () => messages(1, 'x', `${userText(fill('x'), 'x')},`)),
+  refused('a role', () => chat(`[{"id":"u1","role":"${fill('x')}"}]`)),
+  refused('an agent', () => bytes(`{"agent":"${fill('x')}","messages":[${userText('u1', 'x')}]}`)),
+  refused('a number', () => chat(`[${fill('1')}]`)),
+  refused('spaces', () => bytes(fill(' '), '1')),
+  refused('a string without end', () => bytes('{"messages":"', fill('\\"'))),
+  refused('a message named in a stop', () => bytes(`{"reason":"${fill('x')}"}`), STOP),
+].map((body) => ({ ...body, name: `a long string: ${body.name}` }));
 
-const keys: HostileBody[] = [
-  { name: 'one key', body: () => bytes(`{"${fill('x')}":1}`), statuses: REFUSED },
-  { name: 'one key of emoji', body: () => bytes(`{"${fill('💥')}":1}`), statuses: REFUSED },
-  { name: 'many keys', body: () => withMetadata(manyKeys(140)) },
+const keys = [
+  refused('one key', () => bytes(`{"${fill('x')}":1}`)),
+  refused('one key of emoji', () => bytes(`{"${fill('💥')}":1}`)),
+  answered('many keys', () => withMetadata(manyKeys(140))),
+  answered('many keys, with half a character', () =>
+    withMetadata(manyKeys(140, (n) => `\\ud800${String(n)}`)),
+  ),
+  answered('many keys that are numbers', () =>
+    withMetadata(manyKeys(0, (n) => String((n % 16_384) * 262_144 + Math.floor(n / 16_384)))),
+  ),
+  refused('many unknown keys', () => bytes(manyKeys(140))),
+  refused('many unknown keys of an answer', () => bytes(manyKeys(140)), PENDING),
   {
-    name: 'many keys, with half a character',
-    body: () => withMetadata(manyKeys(140, (n) => `\\ud800${String(n)}`)),
-  },
-  {
-    name: 'many keys that are numbers',
-    body: () =>
-      withMetadata(manyKeys(0, (n) => String((n % 16_384) * 262_144 + Math.floor(n / 16_384)))),
-  },
-  { name: 'many unknown keys', body: () => bytes(manyKeys(140)), statuses: REFUSED },
-  {
-    name: 'many unknown keys of an answer',
-    path: '/api/chat/$/pending/c1',
-    body: () => bytes(manyKeys(140)),
-    statuses: REFUSED,
-  },
-  {
-    name: 'many unknown keys of a stop',
-    path: '/api/chat/$/stop',
-    body: () => bytes(manyKeys(140)),
+    ...answered('many unknown keys of a stop', () => bytes(manyKeys(140)), STOP),
     statuses: [400, 404],
   },
-  {
-    name: 'one key of many messages',
-    body: () => chat(`[${numbered(33_000, (n) => `{"k${String(n)}":1}`)}]`),
-    statuses: REFUSED,
-  },
+  refused('one key of many messages', () =>
+    chat(`[${numbered(33_000, (n) => `{"k${String(n)}":1}`)}]`),
+  ),
 ];
 
-const shapes: HostileBody[] = [
-  { name: 'lists in lists', body: () => bytes(nested(8 * MB - 100)), statuses: REFUSED },
-  { name: 'lists that are never closed', body: () => bytes(fill('[')), statuses: REFUSED },
-  { name: 'objects that are never closed', body: () => bytes(fill('{"a":')), statuses: REFUSED },
-  {
-    name: 'lists as deep as may be',
-    body: () => withMetadata(`[${numbered(190, () => nested(490))}]`),
-  },
-  { name: 'closing brackets', body: () => bytes(fill(']')), statuses: REFUSED },
-  { name: 'colons', body: () => bytes(fill(':')), statuses: REFUSED },
-  { name: 'commas', body: () => bytes('[', fill(',')), statuses: REFUSED },
+const shapes = [
+  refused('lists in lists', () => bytes(nested(8 * MB - 100))),
+  refused('lists that are never closed', () => bytes(fill('['))),
+  refused('objects that are never closed', () => bytes(fill('{"a":'))),
+  answered('lists as deep as may be', () => withMetadata(`[${numbered(190, () => nested(490))}]`)),
+  refused('closing brackets', () => bytes(fill(']'))),
+  refused('colons', () => bytes(fill(':'))),
+  refused('commas', () => bytes('[', fill(','))),
   {
     name: 'something packed',
     headers: { 'content-encoding': 'gzip' },
@@ -215,64 +174,37 @@ const shapes: HostileBody[] = [
   },
 ];
 
-const elsewhere: HostileBody[] = [
+const START = '/api/agent/start';
+const elsewhere = [
+  unanswered('a result', () => bytes(`{"result":${list('1', 2 * MANY - 100)}}`)),
+  unanswered('a long result', () => bytes(`{"result":"${fill('\\u0001')}"}`)),
+  unanswered('an input', () => bytes(`{"approved":true,"input":${manyKeys(140)}}`)),
+  refused(
+    'messages of a program',
+    () => bytes(`{"agent":"lab","message":${list('1', 2 * MANY - 100)}}`),
+    START,
+  ),
+  answered(
+    'valid messages of a program',
+    () => bytes(`{"agent":"lab","message":${list('{"content":"x"}', 16 * 33_000)}}`),
+    START,
+  ),
+  refused(
+    'faulty parts of a program',
+    () => bytes(`{"agent":"lab","message":{"parts":${list('{"type":1}', 11 * 49_000)}}}`),
+    START,
+  ),
+  answered('a state', () => bytes(`{"agent":"lab","message":"x","state":${manyKeys(140)}}`), START),
+  answered(
+    'metadata of a program',
+    () => bytes(`{"agent":"lab","message":"x","metadata":${manyKeys(140)}}`),
+    START,
+  ),
   {
-    name: 'a result',
-    path: '/api/chat/$/pending/c1',
-    body: () => bytes(`{"result":${list('1', 2 * MANY - 100)}}`),
-    statuses: [404, 413],
+    ...tooLarge('a text of a program', () => bytes(`{"agent":"lab","message":"${fill('x')}"}`)),
+    path: START,
   },
-  {
-    name: 'a long result',
-    path: '/api/chat/$/pending/c1',
-    body: () => bytes(`{"result":"${fill('\\u0001')}"}`),
-    statuses: [404, 413],
-  },
-  {
-    name: 'an input',
-    path: '/api/chat/$/pending/c1',
-    body: () => bytes(`{"approved":true,"input":${manyKeys(140)}}`),
-    statuses: [404, 413],
-  },
-  {
-    name: 'messages of a program',
-    path: '/api/agent/start',
-    body: () => bytes(`{"agent":"lab","message":${list('1', 2 * MANY - 100)}}`),
-    statuses: REFUSED,
-  },
-  {
-    name: 'valid messages of a program',
-    path: '/api/agent/start',
-    body: () => bytes(`{"agent":"lab","message":${list('{"content":"x"}', 16 * 33_000)}}`),
-  },
-  {
-    name: 'faulty parts of a program',
-    path: '/api/agent/start',
-    body: () => bytes(`{"agent":"lab","message":{"parts":${list('{"type":1}', 11 * 49_000)}}}`),
-    statuses: REFUSED,
-  },
-  {
-    name: 'a state',
-    path: '/api/agent/start',
-    body: () => bytes(`{"agent":"lab","message":"x","state":${manyKeys(140)}}`),
-  },
-  {
-    name: 'metadata of a program',
-    path: '/api/agent/start',
-    body: () => bytes(`{"agent":"lab","message":"x","metadata":${manyKeys(140)}}`),
-  },
-  {
-    name: 'a text of a program',
-    path: '/api/agent/start',
-    body: () => bytes(`{"agent":"lab","message":"${fill('x')}"}`),
-    statuses: [413],
-  },
-  {
-    name: 'another try',
-    path: '/api/chat/$/retry',
-    body: () => bytes(`{"checkpointId":"${fill('x')}"}`),
-    statuses: REFUSED,
-  },
+  refused('another try', () => bytes(`{"checkpointId":"${fill('x')}"}`), '/api/chat/$/retry'),
 ];
 
 /** Returns a form with as many parts, or headers of one part, as fit into an upload of 10 MB. */
@@ -310,74 +242,59 @@ const agUi = (messages: string): Uint8Array<ArrayBuffer> =>
   bytes(`{"threadId":"${crypto.randomUUID()}","runId":"r1","messages":${messages}}`);
 const dataUrl = (): string => `data:image/png;base64,${fill('iVBORw0K', 15 * MB)}`;
 
+const COMPLETIONS = '/v1/chat/completions';
+const AG_UI = '/api/ag-ui/lab';
+const manyTexts = (): string => `[${numbered(33_000, () => '{"type":"text","text":"x"}')}]`;
+
 /** Messages in the shapes of other protocols. */
-const fronts: HostileBody[] = [
-  {
-    name: 'many messages of a completion',
-    path: '/v1/chat/completions',
-    body: () =>
+const fronts = [
+  answered(
+    'many messages of a completion',
+    () =>
       bytes(
         `{"model":"lab","messages":[${numbered(33_000, () => '{"role":"user","content":"x"}')}]}`,
       ),
-  },
-  {
-    name: 'many parts of a completion',
-    path: '/v1/chat/completions',
-    body: () => completion(`[${numbered(33_000, () => '{"type":"text","text":"x"}')}]`),
-  },
-  {
-    name: 'an image in a completion',
-    path: '/v1/chat/completions',
-    body: () => completion(`[{"type":"image_url","image_url":{"url":"${dataUrl()}"}}]`),
-  },
-  {
-    name: 'many calls of a completion',
-    path: '/v1/chat/completions',
-    body: () =>
-      bytes(
-        `{"model":"lab","messages":[{"role":"assistant","tool_calls":[${numbered(
-          16_000,
-          (n) =>
-            `{"id":"c${String(n)}","type":"function","function":{"name":"a","arguments":"{}"}}`,
-        )}]},{"role":"user","content":"x"}]}`,
-      ),
-  },
-  {
-    name: 'many messages of AG-UI',
-    path: '/api/ag-ui/lab',
-    body: () =>
-      agUi(`[${numbered(24_000, (n) => `{"id":"${String(n)}","role":"user","content":"x"}`)}]`),
-  },
-  {
-    name: 'a long message of AG-UI',
-    path: '/api/ag-ui/lab',
-    body: () => agUi(`[{"id":"u1","role":"user","content":"${fill('\\u0001')}"}]`),
-  },
-  {
-    name: 'many parts of AG-UI',
-    path: '/api/ag-ui/lab',
-    body: () =>
-      agUi(
-        `[{"id":"u1","role":"user","content":[${numbered(33_000, () => '{"type":"text","text":"x"}')}]}]`,
-      ),
-  },
-  {
-    name: 'a file in a message',
-    body: () =>
-      chat(
-        `[{"id":"u1","role":"user","parts":[{"type":"file","mediaType":"image/png","url":"${dataUrl()}"}]}]`,
-      ),
-  },
-  {
-    name: 'many files in a message',
-    body: () =>
-      chat(
-        `[{"id":"u1","role":"user","parts":[${numbered(
-          24_000,
-          () => '{"type":"file","mediaType":"image/png","url":"data:image/png;base64,iVBORw0K"}',
-        )}]}]`,
-      ),
-  },
+    COMPLETIONS,
+  ),
+  answered('many parts of a completion', () => completion(manyTexts()), COMPLETIONS),
+  answered(
+    'an image in a completion',
+    () => completion(`[{"type":"image_url","image_url":{"url":"${dataUrl()}"}}]`),
+    COMPLETIONS,
+  ),
+  answered(
+    'many calls of a completion',
+    () => {
+      const rest = '"type":"function","function":{"name":"a","arguments":"{}"}';
+      const calls = numbered(16_000, (n) => `{"id":"c${String(n)}",${rest}}`);
+      const asked = `{"role":"assistant","tool_calls":[${calls}]}`;
+      return bytes(`{"model":"lab","messages":[${asked},{"role":"user","content":"x"}]}`);
+    },
+    COMPLETIONS,
+  ),
+  answered(
+    'many messages of AG-UI',
+    () => agUi(`[${numbered(24_000, (n) => `{"id":"${String(n)}","role":"user","content":"x"}`)}]`),
+    AG_UI,
+  ),
+  answered(
+    'a long message of AG-UI',
+    () => agUi(`[{"id":"u1","role":"user","content":"${fill('\\u0001')}"}]`),
+    AG_UI,
+  ),
+  answered(
+    'many parts of AG-UI',
+    () => agUi(`[{"id":"u1","role":"user","content":${manyTexts()}}]`),
+    AG_UI,
+  ),
+  answered('a file in a message', () => {
+    const file = `{"type":"file","mediaType":"image/png","url":"${dataUrl()}"}`;
+    return chat(`[{"id":"u1","role":"user","parts":[${file}]}]`);
+  }),
+  answered('many files in a message', () => {
+    const file = '{"type":"file","mediaType":"image/png","url":"data:image/png;base64,iVBORw0K"}';
+    return chat(`[{"id":"u1","role":"user","parts":[${numbered(24_000, () => file)}]}]`);
+  }),
 ];
 
 /** Values that replace each member of each body. */
@@ -459,7 +376,7 @@ interface OpenApi {
 export const HOSTILE_BODIES: readonly HostileBody[] = [
   ...forms,
   ...lists,
-  ...strings.map((body) => ({ ...body, name: `a long string: ${body.name}` })),
+  ...strings,
   ...keys,
   ...shapes,
   ...elsewhere,

@@ -1,3 +1,5 @@
+import type { Redis } from 'ioredis';
+
 /** Returns a script entry for a call that a person has to approve. */
 export function charge(id: string, amount = 5): object {
   return { tool: 'charge', id, args: { amount } };
@@ -6,4 +8,20 @@ export function charge(id: string, amount = 5): object {
 /** Returns a script entry for a call that a sub-agent executes with its own script. */
 export function delegate(id: string, ...script: object[]): object {
   return { tool: 'delegate', id, args: { script } };
+}
+
+/**
+ * Returns how often calls took effect, by their ids.
+ *
+ * @param runs beginning of the ids of their runs
+ */
+export async function chargesOf(
+  redis: Pick<Redis, 'hgetall'>,
+  runs: string,
+): Promise<Record<string, number>> {
+  const all = Object.entries(await redis.hgetall('lab:charges'));
+  const own = all.filter(([key]) => key.startsWith(runs));
+  return Object.fromEntries(
+    own.map(([key, count]) => [key.slice(key.lastIndexOf('/') + 1), Number(count)]),
+  );
 }

@@ -1,13 +1,17 @@
-import OpenAI, { APIError } from 'openai';
+import OpenAI, { APIError, type ClientOptions } from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 
 /** Connects the stock OpenAI client, to a conversation if a session is given. */
-export function connectOpenAI(url: string, sessionId?: string): OpenAI {
+export function connectOpenAI(
+  url: string,
+  sessionId?: string,
+  options: Pick<ClientOptions, 'fetch' | 'maxRetries'> = { maxRetries: 0 },
+): OpenAI {
   return new OpenAI({
     baseURL: `${url}/v1`,
     apiKey: 'none',
-    maxRetries: 0,
     defaultHeaders: sessionId === undefined ? {} : { 'x-session-id': sessionId },
+    ...options,
   });
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
 import { Redis } from 'ioredis';
 import type { Times } from '../../protocol/times.js';
 import { startProcess, type ProductProcess } from './process.js';
@@ -303,4 +304,11 @@ export function sharedTemporal(): string {
     throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests with npm test');
   }
   return address;
+}
+
+/** Returns a client of the shared Temporal; it closes after the file's tests. */
+export function openTemporal(): Client {
+  const connection = Connection.lazy({ address: sharedTemporal() });
+  atEndOfFile(() => connection.close());
+  return new Client({ connection });
 }

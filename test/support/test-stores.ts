@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis';
 import { createRedisStores, type RedisStores } from '../../store/redis/index.js';
-
 import { until } from './until.js';
 
 export function sharedRedisUrl(): string {
@@ -15,24 +14,45 @@ export interface TestStores extends RedisStores {
   stateStore: RedisStores['store'];
 }
 
-/** Opens both stores on a real Redis once they answer; they close after the file's tests. */
+const opened: RedisStores[] = [];
+
+/** Closes open stores, for tests that stop their servers before the file ends. */
+export async function closeStores(): Promise<void> {
+  await Promise.all(opened.splice(0).map((stores) => stores.close()));
+}
+
+/** Opens both stores on any Redis once they answer; they close after the file's tests. */
+export async function openStores(
+  url: string,
+  process: 'api' | 'worker' = 'worker',
+  options: { sessionTtlSeconds?: number } = {},
+): Promise<RedisStores> {
+  const whenAway = process === 'api' ? 'refuse' : 'wait';
+  const stores = createRedisStores({ url, whenAway, ...options });
+  opened.push(stores);
+  atEndOfFile(closeStores);
+  await until('Redis answers', () => answers(stores));
+  return stores;
+}
+
+export function answers(stores: RedisStores): Promise<boolean> {
+  return stores.ping().then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Opens both stores on the shared Redis, with a plain client beside them. */
 export async function openTestStores(
   process: 'api' | 'worker' = 'worker',
   url = sharedRedisUrl(),
 ): Promise<TestStores> {
-  const stores = createRedisStores({ url, whenAway: process === 'api' ? 'refuse' : 'wait' });
   const redis = new Redis(url);
   redis.on('error', () => undefined);
-  atEndOfFile(async () => {
+  atEndOfFile(() => {
     redis.disconnect();
-    await stores.close();
   });
-  await until('Redis answers', () =>
-    stores.ping().then(
-      () => true,
-      () => false,
-    ),
-  );
+  const stores = await openStores(url, process);
   return { ...stores, stateStore: stores.store, redis };
 }
 

@@ -94,13 +94,3 @@ export async function openAskedSession(
   const { messages: copy, run } = await look();
   return { ...session, copy, runId: run.runId };
 }
-
-/** Reads the executed charges of this session, by call. */
-export async function readCharges(
-  { redis }: Pick<Product, 'redis'>,
-  { runId }: AskedSession,
-): Promise<Record<string, string>> {
-  const all = await redis.hgetall('lab:charges');
-  const own = Object.entries(all).filter(([key]) => key.startsWith(`${runId}/`));
-  return Object.fromEntries(own.map(([key, count]) => [key.slice(runId.length + 1), count]));
-}

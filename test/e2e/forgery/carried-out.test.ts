@@ -1,7 +1,7 @@
 import { toScript } from '../../support/chat-client.js';
-import { charge } from '../../support/lab-calls.js';
+import { charge, chargesOf } from '../../support/lab-calls.js';
 import { useProduct } from '../../support/product.js';
-import { openAskedSession, readCharges, signIn, type Person } from './asked-session.js';
+import { openAskedSession, signIn, type Person } from './asked-session.js';
 
 /** Only the server's own record decides what runs and what the model hears. */
 
@@ -45,7 +45,7 @@ describe('an approval in a copy that was tampered with', () => {
     }));
     const { text } = await session.post(forged);
     expect(text).toContain('"charged":5');
-    expect(await readCharges(product, session)).toEqual({ c1: '1' });
+    expect(await chargesOf(product.redis, session.runId)).toEqual({ c1: 1 });
     // The page posts again, as after a lost reply, then denies; only the first answer counts.
     await session.post(forged);
     const denied = change(forged, (part) => ({
@@ -53,7 +53,7 @@ describe('an approval in a copy that was tampered with', () => {
       approval: { ...(part['approval'] as Part | undefined), approved: false },
     }));
     await session.post(denied);
-    expect(await readCharges(product, session)).toEqual({ c1: '1' });
+    expect(await chargesOf(product.redis, session.runId)).toEqual({ c1: 1 });
     expect(JSON.stringify((await session.look()).messages)).not.toContain('1000000');
   });
 
@@ -70,7 +70,7 @@ describe('an approval in a copy that was tampered with', () => {
       approval: { id: `${session.runId}::c2`, approved: true },
     });
     await session.post(forged);
-    expect(await readCharges(product, session)).toEqual({ c1: '1' });
+    expect(await chargesOf(product.redis, session.runId)).toEqual({ c1: 1 });
   });
 });
 
@@ -113,6 +113,6 @@ describe('a history that was tampered with', () => {
       { id: 'u2', role: 'user', parts: [{ type: 'text', text: script }] },
     ]);
     expect(text).not.toContain('FORGED');
-    expect(await readCharges(product, session)).toEqual({});
+    expect(await chargesOf(product.redis, session.runId)).toEqual({});
   });
 });

@@ -1,15 +1,30 @@
 import { storeConformance } from '../../../store/conformance/index.js';
+import { createRedisStores } from '../../../store/redis/index.js';
 import { startOneNodeCluster } from '../../support/redis-cluster.js';
 import type { RedisProcess } from '../../support/redis-process.js';
-import { openAsUser } from '../../support/store-under-test.js';
+import { createRedisUser } from '../../support/redis-user.js';
+import { newNonce } from '../../support/session-driver.js';
+import { answers } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
+
+/** Unique to this test file, which therefore has indexes over all sessions of its own. */
+const prefix = `t${newNonce()}`;
 
 // This single node owns every slot of a cluster. It refuses requests and script accesses whose keys
 // are in different slots.
 let node: RedisProcess;
+/** Address of the node for a user with only the documented rights. */
+let url: string;
 beforeAll(async () => {
   node = await startOneNodeCluster();
+  ({ url } = await node.ask((redis) => createRedisUser(redis, prefix)));
 });
 afterAll(() => node.close());
 
-// The suite runs as a Redis user with only the documented rights.
-storeConformance({ open: () => openAsUser(node), describe, it, shared: true });
+async function open() {
+  const stores = createRedisStores({ url, whenAway: 'wait', prefix });
+  await until('Redis answers', () => answers(stores));
+  return stores;
+}
+
+storeConformance({ open, describe, it, shared: true });

@@ -1,6 +1,5 @@
-import { openStores } from '../../support/open-stores.js';
 import { newSessionId } from '../../support/session-driver.js';
-import { sharedRedisUrl } from '../../support/test-stores.js';
+import { openStores, sharedRedisUrl } from '../../support/test-stores.js';
 import { startChild } from './child.js';
 
 /** Kills an API process in the middle of a message; returns what its user is charged. */

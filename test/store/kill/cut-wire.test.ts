@@ -1,8 +1,7 @@
-import { openStores } from '../../support/open-stores.js';
 import { drive, newCall, textIn } from '../../support/session-driver.js';
 import { openSpeaker } from '../../support/speaker.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
-import { sharedRedisUrl } from '../../support/test-stores.js';
+import { openStores, sharedRedisUrl } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
 let wire: TcpProxy;

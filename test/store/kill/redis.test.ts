@@ -1,7 +1,6 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
-import { openStores } from '../../support/open-stores.js';
 import { drive, textIn } from '../../support/session-driver.js';
-import { sharedRedisUrl } from '../../support/test-stores.js';
+import { openStores, sharedRedisUrl } from '../../support/test-stores.js';
 import { startChild, type Child } from './child.js';
 
 const STEPS = 6;

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { Cluster } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../store/redis/index.js';
 import { countSubscribers, startFollower, type Follower } from '../../support/follower.js';
-import { answers, openStores } from '../../support/open-stores.js';
+import { answers, openStores } from '../../support/test-stores.js';
 import { startCluster, type RedisCluster } from '../../support/redis-cluster.js';
 import { slotOf } from '../../support/redis-slots.js';
 import { createClusterUser } from '../../support/redis-user.js';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { startFollower } from '../../support/follower.js';
-import { closeStores, openStores } from '../../support/open-stores.js';
+import { closeStores, openStores } from '../../support/test-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, textIn } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { closeStores, openStores } from '../../support/open-stores.js';
+import { closeStores, openStores } from '../../support/test-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall, newSessionId, textIn } from '../../support/session-driver.js';
 import { openSpeaker } from '../../support/speaker.js';

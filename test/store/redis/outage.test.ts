@@ -7,7 +7,7 @@ import {
 } from '../../../store/redis/index.js';
 import { createTail, type TailedLog } from '../../../store/redis/tail/tail.js';
 import { countSubscribers, startFollower } from '../../support/follower.js';
-import { answers } from '../../support/open-stores.js';
+import { answers } from '../../support/test-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall, textIn, userMessage } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';

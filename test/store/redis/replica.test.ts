@@ -1,5 +1,5 @@
 import { retryWhileUnavailable } from '../../../store/record/outage.js';
-import { closeStores, openStores } from '../../support/open-stores.js';
+import { closeStores, openStores } from '../../support/test-stores.js';
 import {
   dataArguments,
   startRedisProcess,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { startFollower } from '../../support/follower.js';
-import { openStores } from '../../support/open-stores.js';
+import { openStores } from '../../support/test-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, textIn } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';

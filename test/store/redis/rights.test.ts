@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { createRedisStores, type RedisStores } from '../../../store/redis/index.js';
-import { answers } from '../../support/open-stores.js';
+import { answers } from '../../support/test-stores.js';
 import { dumpKeys } from '../../support/redis-dump.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { createRedisUser } from '../../support/redis-user.js';

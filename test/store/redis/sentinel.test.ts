@@ -1,5 +1,5 @@
 import { startFollower } from '../../support/follower.js';
-import { closeStores, openStores } from '../../support/open-stores.js';
+import { closeStores, openStores } from '../../support/test-stores.js';
 import { startSentinelPair, type SentinelPair } from '../../support/redis-sentinel.js';
 import { drive, textIn } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';

@@ -3,9 +3,8 @@ import { Redis } from 'ioredis';
 import { StreamMessageSchema, type StreamMessage } from '../../../protocol/chunk.js';
 import { toMessage, toShortDelta } from '../../../store/redis/entries.js';
 import { createRedisStores } from '../../../store/redis/index.js';
-import { answers } from '../../support/open-stores.js';
 import { drive, newNonce } from '../../support/session-driver.js';
-import { sharedRedisUrl } from '../../support/test-stores.js';
+import { answers, sharedRedisUrl } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
 const url = sharedRedisUrl();

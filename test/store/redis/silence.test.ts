@@ -1,9 +1,8 @@
 import { startFollower } from '../../support/follower.js';
-import { answers, closeStores, openStores } from '../../support/open-stores.js';
 import { textIn } from '../../support/session-driver.js';
 import { openSpeaker } from '../../support/speaker.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
-import { sharedRedisUrl } from '../../support/test-stores.js';
+import { answers, closeStores, openStores, sharedRedisUrl } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
 /** Time limit for replacing a silent connection, with room for a slow machine. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startFollower } from '../../support/follower.js';
-import { closeStores, openStores } from '../../support/open-stores.js';
+import { closeStores, openStores } from '../../support/test-stores.js';
 import { makeCertificate, type RedisCertificate } from '../../support/redis-certificate.js';
 import { startCluster } from '../../support/redis-cluster.js';
 import { startSentinelPair } from '../../support/redis-sentinel.js';
