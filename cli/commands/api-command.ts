@@ -24,6 +24,7 @@ export const YES = ['-y, --yes', 'do not ask'] as const;
 
 /** A command's options with the client and output made from them. */
 export interface Work<O = object> {
+  cli: Cli;
   options: O & GlobalOptions;
   api: ApiClient;
   output: Output;
@@ -50,6 +51,7 @@ export class ApiCommand extends Command {
       const { cli } = this;
       const options = this.optsWithGlobals<O & GlobalOptions>();
       const work: Work<O> = {
+        cli,
         options,
         // A command that asks no server must not fail because of its address.
         get api() {
@@ -63,8 +65,8 @@ export class ApiCommand extends Command {
 }
 
 /** Notes that a list has more items than were printed. */
-export function noteMore(cli: Cli, limit: number): () => void {
+export function noteMore({ cli, options }: Work<ListOptions>): () => void {
   return () => {
-    cli.terminal.note(`These are the first ${String(limit)}; --limit shows more.`);
+    cli.terminal.note(`These are the first ${String(options.limit)}; --limit shows more.`);
   };
 }

@@ -65,7 +65,8 @@ export function addAuditCommands(program: ApiCommand): void {
     .option('--action <action>', 'only this action, such as approve', parseText)
     .option('--actor <user>', 'only this person', parseText)
     .option(...LIMIT)
-    .act(async ({ options, api, output }: Work<AuditOptions>) => {
+    .act(async (work: Work<AuditOptions>) => {
+      const { options, api, output } = work;
       const { limit, since, action: act, actor } = options;
       const filter = { since: since?.(cli.now()), action: act, actor };
       const entries = readPages(
@@ -76,7 +77,7 @@ export function addAuditCommands(program: ApiCommand): void {
           return { items: entries, cursor };
         },
         limit,
-        noteMore(cli, limit),
+        noteMore(work),
       );
       await output.list(ENTRIES, entries);
     });

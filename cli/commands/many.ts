@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { actOnEach, isNothingToDo } from '../../protocol/act-on-each.js';
 import type { ApiClient } from '../api/client.js';
-import type { Cli } from '../cli.js';
 import { CliFailure, EXIT } from '../failure.js';
 import type { Kind } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
@@ -51,18 +50,17 @@ interface Found<T> {
 
 /** Lists the items that a filter found, asks for confirmation, and sends a request for each. */
 export async function actOnFound<T extends object>(
-  cli: Cli,
   work: Work<ManyOptions>,
   { act, kind, found, toTarget }: Found<T>,
 ): Promise<void> {
-  const { output, options } = work;
+  const { cli, output, options } = work;
   if (options.dryRun === true || found.length === 0) {
     await output.list(kind, found);
     return;
   }
   if (options.yes !== true) cli.terminal.note(output.draw(kind, found));
   await confirm(cli.terminal, `${act} ${String(found.length)}?`, options);
-  await actOnAll(cli, work, found.map(toTarget), { isFound: true });
+  await actOnAll(work, found.map(toTarget), { isFound: true });
 }
 
 /**
@@ -73,8 +71,7 @@ export async function actOnFound<T extends object>(
  * @throws CliFailure if the only target failed for another reason than a refusal
  */
 export async function actOnAll(
-  cli: Cli,
-  { api, output }: Work,
+  { cli, api, output }: Work,
   targets: readonly Target[],
   { isFound = false }: { isFound?: boolean } = {},
 ): Promise<void> {

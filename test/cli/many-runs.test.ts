@@ -27,14 +27,14 @@ it('an act on many runs that breaks off says what was done', async () => {
   const asked: string[] = [];
   const post = async (path: string): Promise<unknown> => {
     asked.push(path);
-    if (path.includes('/r2/')) throw new CliFailure('No.', EXIT.failed, 'run_ended');
+    if (path.includes('/r2/')) throw new CliFailure('No.', EXIT.failed, 'stale_run');
     if (path.includes('/r3/')) throw away();
     return Promise.resolve({ result: 'stopped' });
   };
   const { outcomes, noted, exitCode } = await run([...STOP, ...RUNS], post);
   expect(outcomes.slice(0, 3)).toEqual([
     { runId: 'r1', outcome: 'stopped' },
-    { runId: 'r2', outcome: 'No.', code: 'run_ended' },
+    { runId: 'r2', outcome: 'No.', code: 'stale_run' },
     { runId: 'r3', outcome: 'It is away.', code: 'unavailable' },
   ]);
   expect(exitCode).toBe(69);
@@ -86,6 +86,30 @@ it('a filter is asked for the runs that an act is for, and one that did nothing 
   expect(asked).toEqual(['failed', 'interrupted', 'aborted'].sort((a, b) => order(a) - order(b)));
   expect(repeated).toEqual(asked.map((status) => `/api/operator/runs/of-${status ?? ''}/retry`));
   expect(noted).toEqual(['2 done, 1 skipped, 0 refused, 0 left.']);
+});
+
+it('an act on what a filter finds leaves sub-agents to their roots', async () => {
+  const asked: string[] = [];
+  const post = (path: string): Promise<unknown> => {
+    asked.push(path);
+    return Promise.resolve({ result: 'stopped' });
+  };
+  const runs = [
+    { runId: 'root', status: 'running' },
+    { runId: 'child', status: 'running', subAgent: true },
+  ];
+  await run([...STOP, '--agent', 'lab', '-y'], post, () => Promise.resolve({ runs }));
+  expect(asked).toEqual(['/api/operator/runs/root/stop']);
+});
+
+it('a fork may begin before the first step', async () => {
+  const bodies: object[] = [];
+  const post = (_: string, body: object): Promise<unknown> => {
+    bodies.push(body);
+    return Promise.resolve({ sessionId: 's2', runId: 's2:1-a' });
+  };
+  await run(['run', 'fork', 'r1', '--step', '0'], post);
+  expect(bodies).toMatchObject([{ step: 0 }]);
 });
 
 const order = (status: string): number => RUN_STATUSES.findIndex((each) => each === status);
@@ -202,6 +226,27 @@ it('a person with more conversations than one request erases is erased by as man
   const { printed, exitCode } = await runCli(args, { delete: erase });
   expect(JSON.parse(printed)).toMatchObject({ complete: true, conversations: 3_000 });
   expect(exitCode).toBe(EXIT.done);
+});
+
+it('an erasure that gets nowhere is given up, and says so', async () => {
+  jest.useFakeTimers();
+  try {
+    let asked = 0;
+    const erase = (): Promise<unknown> => {
+      asked += 1;
+      const none = { conversations: 0, sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
+      return Promise.resolve({ complete: false, ...none });
+    };
+    const ended = runCli(['user', 'delete', 'ann', '--yes'], { delete: erase });
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(await ended).toMatchObject({
+      exitCode: EXIT.failed,
+      printed: expect.stringContaining('Something is left'),
+    });
+    expect(asked).toBe(20);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 describe('a call with approvers', () => {

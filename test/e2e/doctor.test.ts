@@ -64,6 +64,7 @@ describe('helix-temporal doctor', () => {
     const { code, stdout } = await runCommand(args, { env: { ...settings(), ...env } });
     expect(code).toBe(0);
     expect(stdout).not.toContain('workers');
+    expect(stdout).not.toMatch(/^\S api /m);
   });
 
   it('doctor names a command that the user of Redis may not use', async () => {

@@ -3,7 +3,6 @@ import { SUITED } from '../../../protocol/act-on-each.js';
 import { parseApprovalId } from '../../../protocol/ids.js';
 import type { AnswerReply, ExtendReply } from '../../../protocol/replies.js';
 import type { ShownCall } from '../../../protocol/shown-call.js';
-import type { Cli } from '../../cli.js';
 import { CliFailure, wrongUsage } from '../../failure.js';
 import { parseDuration, parseText, readJson } from '../../parse-values.js';
 import { confirm } from '../../terminal.js';
@@ -57,8 +56,8 @@ export function addApprovalCommands(program: ApiCommand): void {
     .description('List what waits for people, longest first.')
     .option('--older-than <duration>', 'only what has waited so long', parseDuration)
     .option(...LIMIT)
-    .act(async ({ options, api, output }: Work<ListOptions & { olderThan?: number }>) => {
-      await output.list(WAITING, readWaiting(api, options, noteMore(cli, options.limit)));
+    .act(async (work: Work<ListOptions & { olderThan?: number }>) => {
+      await work.output.list(WAITING, readWaiting(work.api, work.options, noteMore(work)));
     });
   noun
     .command('describe')
@@ -82,10 +81,10 @@ export function addApprovalCommands(program: ApiCommand): void {
     .option(...HASH)
     .option(...REASON);
   addFilter(approve).act(async (work: Work<DecideOptions>, call: string | undefined) => {
-    if (isOfFilter(work.options, call)) return decideMany(cli, work, 'approve');
+    if (isOfFilter(work.options, call)) return decideMany(work, 'approve');
     const { reason, input: json } = work.options;
     const input = json === undefined ? undefined : await readJson('--input', json, cli.terminal);
-    await answer(cli, work, call, 'Approve this?', { approved: true, reason, input });
+    await answer(work, call, 'Approve this?', { approved: true, reason, input });
   });
   const deny = noun
     .command('deny')
@@ -95,9 +94,9 @@ export function addApprovalCommands(program: ApiCommand): void {
     .option(...HASH)
     .requiredOption(...REASON);
   addFilter(deny).act(async (work: Work<DecideOptions>, call: string | undefined) => {
-    if (isOfFilter(work.options, call)) return decideMany(cli, work, 'deny');
+    if (isOfFilter(work.options, call)) return decideMany(work, 'deny');
     const { reason } = work.options;
-    await answer(cli, work, call, 'Deny this?', { approved: false, reason });
+    await answer(work, call, 'Deny this?', { approved: false, reason });
   });
   noun
     .command('answer')
@@ -117,7 +116,7 @@ export function addApprovalCommands(program: ApiCommand): void {
         result === undefined
           ? { error }
           : { result: await readJson('--result', result, cli.terminal) };
-      await answer(cli, work, call, 'Answer this?', { ...given, reason });
+      await answer(work, call, 'Answer this?', { ...given, reason });
     });
   noun
     .command('extend')
@@ -129,7 +128,7 @@ export function addApprovalCommands(program: ApiCommand): void {
     .option(...REASON)
     .act(async (work: Work<CallOptions & { by: number }>, call: string) => {
       const { by, reason } = work.options;
-      const shown = await nameShown(cli, work, call, 'Extend its deadline?');
+      const shown = await nameShown(work, call, 'Extend its deadline?');
       const body = { byMs: by, reason, ...shown };
       const reply = await work.api.post<ExtendReply>(callPath(call, '/extend'), body);
       const deadline = new Date(reply.deadline).toISOString();
@@ -152,12 +151,8 @@ function isOfFilter(options: DecideOptions, call: string | undefined): call is u
   return hasFilter;
 }
 
-async function decideMany(
-  cli: Cli,
-  work: Work<DecideOptions>,
-  act: 'approve' | 'deny',
-): Promise<void> {
-  const { options, api } = work;
+async function decideMany(work: Work<DecideOptions>, act: 'approve' | 'deny'): Promise<void> {
+  const { cli, options, api } = work;
   const { tool, input, reason, inputHash, yes = false } = options;
   if (input !== undefined) throw wrongUsage('--input is for one call.');
   if (inputHash !== undefined) throw wrongUsage('--input-hash is for one call.');
@@ -183,7 +178,7 @@ async function decideMany(
       `${String(notYours)} more match that you may not decide${yes ? ', or not unseen' : ''}.`,
     );
   }
-  await actOnFound(cli, work, {
+  await actOnFound(work, {
     act,
     kind: WAITING,
     found,
@@ -207,8 +202,7 @@ function hasApprovers({ approvers, separateApprover }: AskedCall): boolean {
  * @throws CliFailure
  */
 async function nameShown(
-  cli: Cli,
-  { api, output, options }: Work<CallOptions>,
+  { cli, api, output, options }: Work<CallOptions>,
   call: string,
   question: string,
 ): Promise<ShownCall> {
@@ -233,13 +227,12 @@ async function nameShown(
 }
 
 async function answer(
-  cli: Cli,
   work: Work<CallOptions>,
   call: string,
   question: string,
   body: object,
 ): Promise<void> {
-  const shown = await nameShown(cli, work, call, question);
+  const shown = await nameShown(work, call, question);
   const reply = await work.api.post<AnswerReply>(callPath(call), { ...body, ...shown });
   await work.output.text(reply, () =>
     reply.result === 'edited'

@@ -2,7 +2,6 @@ import type { OperatorCall, OperatorRunDetail } from '../../../protocol/operator
 import { isTerminal, type RunStatus } from '../../../protocol/run.js';
 import { sleep } from '../../../protocol/time.js';
 import type { ApiClient } from '../../api/client.js';
-import type { Cli } from '../../cli.js';
 import { CliFailure, EXIT, type ExitCode } from '../../failure.js';
 import { shownText } from '../../output/shown-text.js';
 import type { Terminal } from '../../terminal.js';
@@ -39,7 +38,7 @@ export async function* watchStates(
 }
 
 /** Prints the news of a run until it ends, and sets its exit code. */
-export async function followRun(cli: Cli, { api, output }: Work, runId: string): Promise<void> {
+export async function followRun({ cli, api, output }: Work, runId: string): Promise<void> {
   let printed = new Set<string>();
   for await (const run of watchStates(api, runId)) {
     const lines = toStepLines(run, cli.terminal);

@@ -104,10 +104,10 @@ export function addRunCommands(program: ApiCommand): void {
   const noun = program.command('run').description('See, stop, resume, repeat and fork runs.');
   addRunFilter(noun.command('list').description('List runs, newest first.'))
     .option(...LIMIT)
-    .act(async ({ options, api, output }: Work<ListOptions & RunFilter>) => {
-      const { limit } = options;
+    .act(async (work: Work<ListOptions & RunFilter>) => {
+      const { options, api, output } = work;
       const query = toRunQuery(options, cli.now());
-      await output.list(RUNS, readRuns(api, query, limit, noteMore(cli, limit)));
+      await output.list(RUNS, readRuns(api, query, options.limit, noteMore(work)));
     });
   addRunFilter(noun.command('count').description('Count runs.'))
     .addOption(
@@ -165,7 +165,7 @@ function addShowCommand(noun: ApiCommand): void {
       const { follow = false, events = false } = options;
       if (events && follow) throw wrongUsage('Give --events or --follow, not both.');
       if (events) await output.list(EVENTS, readEvents(api, runId));
-      else if (follow) await followRun(cli, work, runId);
+      else if (follow) await followRun(work, runId);
       else {
         const run = await api.get<OperatorRunDetail>(runPath(runId));
         await output.text(run, () => toStepLines(run, cli.terminal).join('\n'));
@@ -242,14 +242,14 @@ function addActCommand(
       });
       if (ids.length === 0) {
         const found = await findRuns(api, toRunQuery(options, cli.now()), SUITED[act]);
-        await actOnFound(cli, work, {
+        await actOnFound(work, {
           act,
           kind: RUNS,
           found: found.filter(({ subAgent }) => subAgent !== true),
           toTarget: ({ runId }) => toTarget(runId),
         });
       } else if (dryRun) await output.list(RUNS, describe(api, ids));
-      else await actOnAll(cli, work, ids.map(toTarget));
+      else await actOnAll(work, ids.map(toTarget));
     },
   );
 }
