@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RouteDeps } from '../../api/extension.js';
 import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
+import type { OperatorRun, RunFilter as AskedFilter } from '../../protocol/operator.js';
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../../protocol/run.js';
 import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import {
@@ -13,29 +14,15 @@ import {
 } from '../../runs/extension.js';
 
 /** Filter of a tenant's runs; a run has to match every field. */
-export interface RunFilter {
+export interface RunFilter extends Omit<z.infer<typeof AskedFilter>, 'owner'> {
   /** Absent for runs without a tenant. */
   tenant?: string | undefined;
-  query?: string | undefined;
-  status?: RunStatus | undefined;
-  agent?: string | undefined;
-  /** Started at this time or later, ISO 8601. */
-  since?: string | undefined;
-  /** Started before this time, ISO 8601. */
-  before?: string | undefined;
   /** Only runs of these conversations, by their stored ids. */
   sessions?: readonly string[] | undefined;
 }
 
-export interface ListedRun {
-  runId: string;
-  agent: string;
-  status: RunStatus;
-  turn?: number;
-  model?: string;
-  startedAt: number;
-  endedAt?: number;
-}
+/** A run as Temporal knows it. */
+export type ListedRun = Omit<OperatorRun, 'sessionId' | 'owner' | 'subAgent'>;
 
 export interface RunPage {
   runs: ListedRun[];

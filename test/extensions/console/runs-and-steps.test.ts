@@ -1,7 +1,13 @@
-import { readStep, toOperatorRun } from '../../../extensions/console/run-detail.js';
+import {
+  readEvents,
+  readRunDetail,
+  readStep,
+  toOperatorRun,
+} from '../../../extensions/console/run-detail.js';
 import { listRuns, type RunFilter, type RunPage } from '../../../extensions/console/run-list.js';
 import type { RouteDeps } from '../../../api/deps.js';
 import type { NewCall } from '../../../store/contract/call-record.js';
+import { newSubAgent } from '../../../store/conformance/tree.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
 
@@ -32,7 +38,8 @@ async function twoTurns() {
   await session.end(first.runId, 'completed');
   const second = await session.newRun('u2');
   await ask(second.runId, newCall('c2', 'approval'));
-  return { deps: { stateStore: stores.store }, session, first, second };
+  const { streamManager } = stores;
+  return { deps: { stateStore: stores.store, streamManager }, session, first, second };
 }
 
 describe('readStep', () => {
@@ -58,6 +65,47 @@ describe('readStep', () => {
     expect((await readStep(deps, first.runId, 1))?.prompt).toBe('hello from u1');
     expect((await readStep(deps, second.runId, 1))?.prompt).toBe('hello from u2');
   });
+});
+
+it("a run's events are those of its turn, page by page", async () => {
+  const { deps, session, first, second } = await twoTurns();
+  const record = await deps.stateStore.sessions.read(session.id);
+  if (record === undefined) throw new Error('no record');
+  const read = async (runId: string, after = 0, limit = 100) => {
+    const page = await readEvents(deps, record, runId, { after, limit });
+    return { sequences: page?.events.map(({ sequence }) => sequence) ?? [], next: page?.next };
+  };
+  const [one, two] = [await read(first.runId), await read(second.runId)];
+  expect([one.next, two.next]).toEqual([undefined, undefined]);
+  expect(one.sequences.length).toBeGreaterThan(1);
+  expect(one.sequences.at(-1)).toBeLessThan(two.sequences[0] ?? 0);
+  const [start = 0, ...others] = one.sequences;
+  expect(await read(first.runId, 0, 1)).toEqual({ sequences: [start], next: start });
+  expect((await read(first.runId, start)).sequences).toEqual(others);
+  expect(await readEvents(deps, record, `${session.id}:9-x`, { after: 0, limit: 1 })).toBe(
+    undefined,
+  );
+});
+
+it("a sub-agent's run is shown as its, and asks nobody itself", async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores, newSessionId());
+  const { sessions, runs } = stores.store;
+  const { runId } = await session.newRun('u1');
+  const { call, child } = newSubAgent(session.id, 'd1');
+  await session.ask(runId, 1, [call]);
+  const parent = { sessionId: session.id, runId, toolCallId: 'd1' };
+  await runs.beginChild({ child, parent, now: Date.now() });
+  const record = await sessions.read(session.id);
+  const own = await sessions.read(child.sessionId);
+  if (record === undefined || own === undefined) throw new Error('no record');
+  const detail = await readRunDetail(
+    { stateStore: stores.store } as never,
+    { userId: 'ann' },
+    record,
+    own.runId,
+  );
+  expect(detail).toMatchObject({ runId: own.runId, subAgent: true, isNewest: false, pending: [] });
 });
 
 describe('listRuns', () => {
