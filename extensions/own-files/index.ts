@@ -105,7 +105,7 @@ async function assistantWith(
 function toReason(error: unknown, folder: string): string {
   if (!(error instanceof Error)) return String(error);
   const parsed = /^ParseError: (.+?)\s*\n\s*(\S+:\d+:\d+)/.exec(error.message);
-  if (parsed) return `${parsed[1] ?? ''} (${toShown(parsed[2] ?? '', folder)}).`;
+  if (parsed) return `${parsed[1] ?? ''} (${relative(folder, parsed[2] ?? '')}).`;
   const [message = ''] = error.message.split('\n');
   const frame = error.stack
     ?.split('\n')
@@ -114,18 +114,10 @@ function toReason(error: unknown, folder: string): string {
   const missing = /^Cannot find (?:module|package) '((?:@[\w.-]+\/)?[\w][\w.-]*)/.exec(
     message,
   )?.[1];
-  const hint =
-    missing === undefined ? '' : `; it is not installed here: npm i ${toInstall(missing)}`;
-  return `${message}${hint}${at === undefined ? '' : ` (${toShown(at, folder)})`}`;
-}
-
-/** An empty folder lacks both, and the user would only miss zod at the next try. */
-function toInstall(missing: string): string {
-  return missing === 'helix-temporal' ? 'helix-temporal zod' : missing;
-}
-
-function toShown(place: string, folder: string): string {
-  return relative(folder, place);
+  // An empty folder lacks both, and the user would only miss zod at the next try.
+  const packages = missing === 'helix-temporal' ? 'helix-temporal zod' : missing;
+  const hint = packages === undefined ? '' : `; it is not installed here: npm i ${packages}`;
+  return `${message}${hint}${at === undefined ? '' : ` (${relative(folder, at)})`}`;
 }
 
 /** Tools by name: this runtime's, or those of the AI SDK. */
@@ -169,15 +161,13 @@ export async function loadExtensions<E extends { readonly name: string }>(
     throw new ConfigError(`Bad configuration: EXTENSIONS cannot be loaded: ${reason ?? ''}`);
   });
   const values = new Set(Object.values(loaded).flat());
-  const found = [...values].filter((value): value is E => isNamed(value));
+  const found = [...values].filter(
+    (value): value is E => typeof value === 'object' && value !== null && 'name' in value,
+  );
   if (found.length === 0) {
     throw new ConfigError(`Bad configuration: EXTENSIONS: ${path} exports no extension.`);
   }
   return found;
-}
-
-function isNamed(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'name' in value;
 }
 
 async function load<Module>(file: string): Promise<Module> {

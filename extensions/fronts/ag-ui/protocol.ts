@@ -76,40 +76,32 @@ interface TokenUsage {
   totalTokens: number;
 }
 
+interface OfRun {
+  threadId: string;
+  runId: string;
+}
+interface OfMessage {
+  messageId: string;
+}
+interface OfCall {
+  toolCallId: string;
+}
+
+/** The AG-UI events that this server sends. */
 export type AgUiEvent =
-  | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: string }
-  | {
-      type: 'RUN_FINISHED';
-      threadId: string;
-      runId: string;
-      result?: unknown;
-      outcome: AgUiOutcome;
-      usage: TokenUsage[];
-    }
+  | (OfRun & { type: 'RUN_STARTED'; protocolVersion: string })
+  | (OfRun & { type: 'RUN_FINISHED'; result?: unknown; outcome: AgUiOutcome; usage: TokenUsage[] })
   | { type: 'RUN_ERROR'; message: string; code: string }
   | { type: 'STEP_STARTED' | 'STEP_FINISHED'; stepName: string }
-  | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }
-  | { type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' }
-  | { type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT'; messageId: string; delta: string }
-  | {
-      type: 'TEXT_MESSAGE_END' | 'REASONING_START' | 'REASONING_MESSAGE_END' | 'REASONING_END';
-      messageId: string;
-    }
-  | {
-      type: 'TOOL_CALL_START';
-      toolCallId: string;
-      toolCallName: string;
-      parentMessageId: string;
-    }
-  | { type: 'TOOL_CALL_ARGS'; toolCallId: string; delta: string }
-  | { type: 'TOOL_CALL_END'; toolCallId: string }
-  | {
-      type: 'TOOL_CALL_RESULT';
-      messageId: string;
-      toolCallId: string;
-      content: string;
-      role: 'tool';
-    }
+  | (OfMessage & { type: 'TEXT_MESSAGE_START'; role: 'assistant' })
+  | (OfMessage & { type: 'REASONING_MESSAGE_START'; role: 'reasoning' })
+  | (OfMessage & { type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT'; delta: string })
+  | (OfMessage & { type: 'TEXT_MESSAGE_END' | 'REASONING_MESSAGE_END' })
+  | (OfMessage & { type: 'REASONING_START' | 'REASONING_END' })
+  | (OfCall & { type: 'TOOL_CALL_START'; toolCallName: string; parentMessageId: string })
+  | (OfCall & { type: 'TOOL_CALL_ARGS'; delta: string })
+  | (OfCall & { type: 'TOOL_CALL_END' })
+  | (OfCall & OfMessage & { type: 'TOOL_CALL_RESULT'; content: string; role: 'tool' })
   | { type: 'STATE_SNAPSHOT'; snapshot: unknown }
   | { type: 'STATE_DELTA'; delta: unknown }
   | { type: 'MESSAGES_SNAPSHOT'; messages: AgUiShown[] }

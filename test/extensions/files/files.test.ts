@@ -215,6 +215,15 @@ describe('a part of a file', () => {
   });
 });
 
+it('a file counts among what its reader may read in a minute', async () => {
+  await api.close();
+  await open({ limits: { readBytesPerMinute: 100 * 1024, requestsPerMinute: 0 } });
+  const { url } = await uploaded(Buffer.alloc(250 * 1024, 'a'), { 'content-type': 'text/plain' });
+  const read = await api.get(url);
+  expect([read.status, (await read.arrayBuffer()).byteLength]).toEqual([200, 250 * 1024]);
+  expect((await api.get(url)).status).toBe(429);
+});
+
 describe('what is refused', () => {
   const refusalOf = async (response: Response): Promise<unknown> => [
     response.status,

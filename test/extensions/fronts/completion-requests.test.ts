@@ -2,7 +2,8 @@ import OpenAI, { NotFoundError } from 'openai';
 import { toCompletionEnd } from '../../../extensions/fronts/openai/completion.js';
 import { toPostedMessages } from '../../../extensions/fronts/openai/conversation.js';
 import { takeRetryKey } from '../../../extensions/fronts/openai/retry-key.js';
-import { toUsageSince } from '../../../extensions/fronts/replies.js';
+import type { UIStreamPart } from '../../../ai-sdk/index.js';
+import { ReplyEnding, toUsageSince } from '../../../extensions/fronts/replies.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
 import type { Requests } from '../../../store/contract/requests.js';
@@ -55,6 +56,18 @@ it.each([
   const used = { pending: [], usage: { inputTokens: 1, outputTokens: 2 } };
   const end = toCompletionEnd('s1', { kind: 'finished', reason }, used);
   expect(end).toMatchObject({ finish, usage: { total_tokens: 3 } });
+});
+
+it('a reply ends with its first end, and a failure has the code that came before its message', () => {
+  const ending = new ReplyEnding();
+  const parts = [
+    { type: 'data-error', data: { code: 'budget_exceeded' } },
+    { type: 'error', errorText: 'No.' },
+    { type: 'error', errorText: 'Later.' },
+    { type: 'finish', finishReason: 'stop' },
+  ] as UIStreamPart[];
+  for (const part of parts) ending.accept(part);
+  expect(ending.end).toEqual({ kind: 'failed', message: 'No.', code: 'budget_exceeded' });
 });
 
 it('what a run has used is told since the request before, and never against another run', () => {

@@ -241,6 +241,23 @@ describe('what a remote agent server sends', () => {
     ]);
   });
 
+  it.each([
+    ['a later step', { type: 'step_start' }],
+    ['what was discarded', { type: 'step_discarded', runId: 'r', stepId: 's', reason: 'x' }],
+  ])(
+    'without an output the answer is the newest text, without what came before %s',
+    async (_, cut) => {
+      const said = (delta: string, more: object = {}): string =>
+        chunk({ type: 'text_delta', delta, ...more });
+      const below = said('no', { agentId: `${THEIRS}.1-below` });
+      const { outcome } = await call((_request, response) => {
+        const texts = [said('a'), chunk(cut), said('b'), below, said('c')];
+        response.end(texts.join('') + event({ type: 'end' }));
+      });
+      expect(outcome).toEqual({ result: 'bc' });
+    },
+  );
+
   it('a remote refusal that is long, or has no code, is reported by its status', async () => {
     const endless = await call((_, response) => {
       response.writeHead(400);
