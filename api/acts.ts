@@ -16,7 +16,6 @@ import type { Call } from './routes/route.js';
  */
 type Act = Pick<Call<'caller', never, never, never>, 'deps' | 'request' | 'response' | 'caller'>;
 
-/** Stops the newest run, or only `runId`, and replies. */
 export async function stopRun(
   act: Act,
   record: SessionRecord,
@@ -29,10 +28,8 @@ export async function stopRun(
 type Asked<Name extends 'retry' | 'resume'> = Omit<Parameters<Runs[Name]>[0], 'sessionId'>;
 
 /**
- * Repeats a turn.
- *
- * @returns id of the new run
- * @throws HelixError `agent_not_found`, and refusals of `Runs.retry`
+ * Repeats a turn and returns the new run's id. @throws HelixError `agent_not_found`, and refusals
+ * of `retry`
  */
 export async function retryRun(
   act: Act,
@@ -63,7 +60,6 @@ export function sendRun({ response }: Pick<Act, 'response'>, runId: string): voi
     .json({ runId } satisfies RetryReply);
 }
 
-/** Codes that refuse an answer. */
 export const NOT_TAKEN = [
   'not_pending',
   'already_completed',
@@ -100,14 +96,12 @@ export function toAnswer(toolCallId: string, body: OperatorAnswerBody): Answer {
   return { toolCallId, kind: 'client-tool-result', ...outcome };
 }
 
-/** @throws HelixError for an answer that was not taken */
 export function toAnswerReply(result: AnswerResult): AnswerReply {
   if (result.kind !== 'stored' && result.kind !== 'edited') throw toAnswerError(result.kind);
   const resumed = result.kind === 'stored' && result.resume !== undefined;
   return { result: result.kind, sequence: result.sequence, resumed };
 }
 
-/** Extends a call's deadline, and replies. @throws HelixError if it cannot be extended */
 export async function extendDeadline(
   act: Act,
   { sessionId }: SessionRecord,

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { FrontendSnapshot } from '../protocol/http.js';
+import type { FrontendSnapshot } from '../protocol/replies.js';
 
 /**
  * This cookie records if the viewer's newest snapshot showed an active turn. The GET that follows
@@ -26,8 +26,8 @@ export function writeSnapshotCookie(
 }
 
 /**
- * Returns the start sequence of the active turn that the viewer saw, null if it saw none; undefined
- * without the cookie.
+ * Returns the start of the active turn that the viewer saw; null if it saw none, undefined without
+ * the cookie.
  */
 export function readSnapshotCookie(request: Request): number | null | undefined {
   const seen = readCookie(request, COOKIE);
@@ -35,7 +35,6 @@ export function readSnapshotCookie(request: Request): number | null | undefined 
   return seen !== undefined && /^\d{1,15}$/.test(seen) ? Number(seen) : undefined;
 }
 
-/** The raw value of a cookie; undefined if the request has none of that name. */
 export function readCookie(request: Request, name: string): string | undefined {
   for (const pair of (request.get('cookie') ?? '').split(';')) {
     const at = pair.indexOf('=');

@@ -1,9 +1,15 @@
 import express from 'express';
 import type { Express, RequestHandler } from 'express';
+import { pino } from 'pino';
+import { isAddressable } from '../ai-sdk/index.js';
+import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { isSessionId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
-import { toApiDeps, type ApiOptions } from './api-options.js';
-import type { ApiRuns, RouteDeps } from './deps.js';
+import type { AgentExecutor } from '../runs/executor-of.js';
 import { lastOfEach, tracerOf } from '../runs/extension.js';
+import type { Runs } from '../runs/runs.js';
+import { joinParts, requireParts } from '../store/contract/shared-data.js';
+import type { Store } from '../store/contract/store.js';
+import type { ApiDeps, ApiSettings, ReadinessChecks, RouteDeps } from './deps.js';
 import type { ApiExtension } from './extension.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createRequestObserver, NO_METRICS, type ApiMetrics } from './metrics.js';
@@ -20,13 +26,38 @@ import {
   createErrorResponder,
   refuseUnknown,
   sendRefusal,
+  type ApiLogger,
   type ProblemShape,
   type SendRefusal,
 } from './middleware/refusals.js';
 import { createReadiness } from './readiness.js';
 import { routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route, nameSession, sessionPaths } from './routes/route.js';
-import type { Store } from '../store/contract/store.js';
+
+interface ApiStores {
+  store: ApiDeps['stateStore'];
+  streamManager: ApiDeps['streamManager'];
+  ping?: () => Promise<void>;
+}
+
+export type ApiOptions = ApiSettings & {
+  /** `createAgentExecutor(…)` or `createInProcessExecutor(…)`. */
+  executor: { readonly runs: Runs } & Partial<
+    Pick<AgentExecutor, 'namespace' | 'checks' | 'readWorkers'>
+  >;
+  agents: ApiDeps['agents'] | readonly AgentDefinition[];
+  /** Optional capabilities. Default: none. */
+  extensions?: readonly ApiExtension[] | undefined;
+  /** For links into the Temporal UI. Default: the executor's. */
+  namespace?: string;
+  /** Checks of `/readyz`. Default: the stores, Temporal, and a worker. */
+  checks?: ReadinessChecks;
+  /** Default: warnings and errors as JSON lines on stdout. */
+  logger?: ApiLogger;
+} & (
+    | { stores: ApiStores }
+    | { stateStore: ApiStores['store']; streamManager: ApiStores['streamManager'] }
+  );
 
 /** Creates the Express app of the API, without the extensions that every exported one has. */
 export function createApi({ extensions: given, ...rest }: ApiOptions): Express {
@@ -104,7 +135,6 @@ interface Mounted {
   reads?: Limits['reads'];
 }
 
-/** Wraps the store so that it counts the caller's reads of conversations. */
 function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
   const { sessions, queue } = deps.stateStore;
   const counted: Pick<Store['sessions'], 'view' | 'rows'> = {
@@ -121,33 +151,61 @@ function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
   return { ...deps, stateStore, countRead };
 }
 
-function toRouteDeps(options: ApiOptions): RouteDeps {
-  const deps = toApiDeps(options);
-  const counting = options.extensions?.find((each) => each.metrics !== undefined);
-  const metrics = deps.metrics ?? counting?.metrics?.() ?? NO_METRICS;
+const PARTS: readonly (keyof ApiStores['store'])[] = [
+  ...(['sessions', 'waiting', 'documents', 'checkpoints', 'queue', 'audit'] as const),
+  ...(['usage', 'requests', 'files', 'owners', 'runs'] as const),
+];
+
+function toRouteDeps(options: ApiOptions & { extensions: readonly ApiExtension[] }): RouteDeps {
+  const { executor, extensions } = options;
+  const stores: ApiStores =
+    'stores' in options
+      ? options.stores
+      : { store: options.stateStore, streamManager: options.streamManager };
+  requireParts('store', stores.store, PARTS);
+  requireParts('stream manager', stores.streamManager, ['read', 'follow']);
+  joinParts(executor, stores.store, stores.streamManager);
+  const agents = 'has' in options.agents ? options.agents : new AgentRegistry(options.agents);
+  const checks = options.checks ?? {
+    // An absent check must not be a key: `/readyz` runs every key.
+    ...(stores.ping && { redis: stores.ping }),
+    ...executor.checks,
+  };
+  const counting = extensions.find((each) => each.metrics !== undefined);
+  const metrics = options.metrics ?? counting?.metrics?.() ?? NO_METRICS;
+  const describing = extensions.find((each) => each.openApi !== undefined);
+  const allRoutes = routesOf({ extensions });
   let openApi: string | undefined;
   return {
-    ...deps,
-    tracer: tracerOf(options.extensions),
+    ...options,
+    executor: countRuns(executor.runs, metrics),
+    stateStore: stores.store,
+    streamManager: stores.streamManager,
+    agents,
+    defaultAgent: options.defaultAgent ?? onlyAgent(agents),
+    namespace: options.namespace ?? executor.namespace ?? 'default',
+    checks,
+    readWorkers: executor.readWorkers,
+    logger: options.logger ?? pino({ name: 'api', level: 'warn' }),
+    tracer: tracerOf(extensions),
     metrics,
-    executor: countRuns(deps.executor, metrics),
-    readIdentity: createIdentityReader(deps),
-    readReadiness: createReadiness(deps.checks),
+    readIdentity: createIdentityReader(options),
+    readReadiness: createReadiness(checks),
     countRead: (read) => read(),
-    takesFiles: routesOf(options).some(({ upload }) => upload !== undefined),
+    takesFiles: allRoutes.some(({ upload }) => upload !== undefined),
     readOpenApi: async () => {
-      const { extensions = [] } = options;
-      const describing = extensions.find((each) => each.openApi !== undefined);
-      openApi ??= JSON.stringify(
-        await describing?.openApi?.(routesOf({ extensions }), problemsOf(extensions)),
-      );
+      openApi ??= JSON.stringify(await describing?.openApi?.(allRoutes, problemsOf(extensions)));
       return openApi;
     },
   };
 }
 
-/** Wraps the executor so that it counts begun runs. */
-function countRuns(executor: ApiRuns, metrics: ApiMetrics): ApiRuns {
+function onlyAgent(agents: ApiDeps['agents']): string | undefined {
+  const names = agents.getRegisteredTypes().filter((name) => isAddressable(agents, name));
+  return names.length === 1 ? names[0] : undefined;
+}
+
+function countRuns(executor: Runs, metrics: ApiMetrics): Runs {
   return {
     ...executor,
     execute: async (input) => {
@@ -189,7 +247,6 @@ function toGuards(route: Route, limits: Limits): RequestHandler[] {
   ].filter((guard) => guard !== undefined);
 }
 
-/** Serves the chat page, and the console at each of its paths. */
 function servePages(app: Express, webRoot: string): void {
   app.use(express.static(webRoot));
   app.get(['/console', '/console/*place'], (request, response, next) => {
@@ -203,7 +260,6 @@ function servePages(app: Express, webRoot: string): void {
   });
 }
 
-/** Returns the conversation that a console path names, if any. */
 function sessionOfPlace(path: string): string | undefined {
   const [, named = ''] = /^\/console\/(?:waiting|runs)\/([^/]+)$/.exec(path) ?? [];
   const sessionId = toShownSessionId(rootOf(sessionOfRun(named.replaceAll(/%3A/gi, ':'))));

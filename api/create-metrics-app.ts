@@ -16,7 +16,6 @@ import {
 import { sendReadiness } from './routes/service.js';
 
 interface MetricsAppOptions extends Pick<ApiDeps, 'hostNames'> {
-  /** Answers `/readyz`. Default: the app has no `/readyz`. */
   readReadiness?: () => Promise<ReadinessReply>;
 }
 

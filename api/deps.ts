@@ -64,17 +64,8 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   keepAliveMs?: number | undefined;
 }
 
-/** The members of `Runs` that routes use. */
-export type ApiRuns = Omit<
-  Runs,
-  | ('idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession')
-  | ('adopt' | 'finishErasures' | 'finishErasuresOf' | 'mayApprove' | 'callWebhook' | 'listeners')
-> &
-  Partial<Pick<Runs, 'mayApprove' | 'callWebhook' | 'finishErasuresOf'>>;
-
-/** Options of an app with the defaults filled in. */
 export interface ApiDeps extends ApiSettings {
-  executor: ApiRuns;
+  executor: Runs;
   stateStore: Pick<
     Store,
     | ('sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit' | 'usage')
@@ -100,7 +91,6 @@ export interface ApiDeps extends ApiSettings {
   logger: ApiLogger;
 }
 
-/** Dependencies of route handlers. */
 export interface RouteDeps extends ApiDeps {
   /** Undefined if no extension has a tracer. */
   tracer: RequestTracer | undefined;
@@ -112,6 +102,5 @@ export interface RouteDeps extends ApiDeps {
   readReadiness: () => Promise<ReadinessReply>;
   /** True if a route accepts uploads. */
   takesFiles: boolean;
-  /** The OpenAPI document as JSON. */
   readOpenApi: () => Promise<string>;
 }

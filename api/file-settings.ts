@@ -1,6 +1,5 @@
 import { LIMITS } from '../protocol/limits.js';
 
-/** Limits of the files that people may add to conversations. */
 export interface FileSettings {
   /** Size of one file, bytes. Default 10 MB, at most 64 MB; 0 refuses files. */
   maxBytes?: number | undefined;
@@ -27,7 +26,6 @@ export function maxFileBytes({ maxBytes = LIMITS.fileBytes }: FileSettings = {})
   return Math.min(maxBytes, LIMITS.largestFileBytes);
 }
 
-/** Returns true if the settings allow the media type, by name or by kind. */
 export function isTakenType(mediaType: string, { types = FILE_TYPES }: FileSettings = {}): boolean {
   const kind = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`;
   return types.some((type) => type === mediaType || type === kind || type === '*/*');

@@ -113,9 +113,8 @@ export async function readCaller(
 }
 
 /**
- * Returns the caller as an operator of a tenant, under a name that no user of the tenant has. Pure.
- *
- * @throws HelixError `not_allowed`
+ * The caller as an operator of a tenant, under a name that no user there has. @throws HelixError
+ * `not_allowed`
  */
 export function inTenant(identity: Identity, tenantId: string | undefined): Identity {
   if (tenantId === identity.tenantId && tenantId !== undefined) return identity;
@@ -143,9 +142,7 @@ const PERSON_CHARS = 22;
 
 /**
  * Hashes a person's claim, which may be an e-mail address and is stored with other people's
- * conversations.
- *
- * @param issuer absent for a claim that names people for all issuers
+ * conversations. Without an issuer the claim names people for all issuers.
  */
 export function personIdOf(person: string, issuer?: string): string {
   const name = JSON.stringify([person, issuer]);

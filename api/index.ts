@@ -1,5 +1,5 @@
 export { createApi } from './create-api.js';
-export type { ApiOptions } from './api-options.js';
+export type { ApiOptions } from './create-api.js';
 export { defineRoute } from './routes/route.js';
 export type { Route } from './routes/route.js';
 export type { ApiExtension } from './extension.js';
@@ -18,7 +18,6 @@ export type { PipeOptions } from './pipe-to-express.js';
 export type { ApiLogger } from './middleware/refusals.js';
 export type { ReadinessChecks } from './deps.js';
 
-/** Shapes of requests and replies. */
 export {
   ResumeAgentBody,
   StartAgentBody,
@@ -33,13 +32,13 @@ export {
   ChatRequest,
   CheckpointQuery,
   ExtendBody,
-  HEADERS,
   PostedMessage,
   QueueEdit,
   RetryBody,
   StopBody,
   WaitingQuery,
 } from '../protocol/http.js';
+export { HEADERS } from '../protocol/wire-names.js';
 export type { FrontendSnapshot } from '../ai-sdk/index.js';
 export type {
   PendingQuestion,
@@ -49,4 +48,4 @@ export type {
   SessionPending,
   WaitingSession,
   WaitingSessions,
-} from '../protocol/http.js';
+} from '../protocol/replies.js';

@@ -2,9 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { StartupError } from '../config/startup.js';
 import type { Duplex } from 'node:stream';
-import type { ProblemBody } from '../protocol/http.js';
+import type { ProblemBody } from '../protocol/replies.js';
 
-/** An HTTP server that accepts requests. */
 export interface Listening {
   port: number;
   /** Stops accepting and closes open connections: readers of a running turn reconnect elsewhere. */
@@ -19,7 +18,6 @@ const IDLE_MS = 65_000;
 /** Connections at once; each takes memory before its caller is known. */
 const CONNECTIONS = 10_000;
 
-/** Interval between attempts to get a port that is in use, ms. */
 const RETRY_MS = 10;
 
 /**

@@ -10,10 +10,8 @@ export interface StreamMeter {
   characters: number;
 }
 
-/** Metrics of one process, for Prometheus. */
 export interface ApiMetrics {
   readonly contentType: string;
-  /** In Prometheus' text format. */
   read: () => Promise<string>;
   /** A request was answered; `route` is a pattern, never a path. */
   answered: (request: AnsweredRequest) => void;
@@ -32,7 +30,6 @@ interface AnsweredRequest {
   isStream: boolean;
 }
 
-/** Metrics of an app that counts nothing. */
 export const NO_METRICS: ApiMetrics = {
   contentType: 'text/plain',
   read: () => Promise.resolve(''),

@@ -11,7 +11,7 @@ import {
 } from '../ai-sdk/index.js';
 import { holdsRole, needsRole, type Role } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
-import type { WaitingSession } from '../protocol/http.js';
+import type { WaitingSession } from '../protocol/replies.js';
 import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { OperatorQuestion } from '../protocol/operator.js';
 import { isSamePerson, toPerson } from '../protocol/responder.js';
@@ -25,11 +25,9 @@ import { toActor, type Identity } from './identity.js';
 import type { Call } from './routes/route.js';
 
 /**
- * Loads a session of the caller's tenant for an action on it. Every operator route that names a
- * session or a run passes these checks.
- *
- * @throws HelixError `not_found` if it does not exist, is of another tenant, or is not the caller's to
- * read; `not_allowed` for another action that the caller may not take
+ * Loads a session of the caller's tenant for an action on it; every operator route that names a
+ * session or a run passes this. @throws HelixError `not_found` also for one that is another
+ * tenant's or not the caller's to read; `not_allowed` for another action
  */
 export async function openForOperator(
   deps: RouteDeps,
@@ -41,17 +39,12 @@ export async function openForOperator(
   return admit(deps, caller, action, record);
 }
 
-/**
- * Checks for a route that the caller may read across the tenant.
- *
- * @throws HelixError `not_allowed`
- */
+/** Checks that the caller may read across the tenant. @throws HelixError `not_allowed` */
 export async function mayRead(call: { deps: RouteDeps; caller: Caller }): Promise<object> {
   await requireAllowed(call.deps, call.caller, 'read');
   return {};
 }
 
-/** Checks for a route that the caller may read the run. @throws HelixError `not_found` */
 export function mayReadRun(call: {
   deps: RouteDeps;
   caller: Caller;
@@ -71,7 +64,6 @@ export async function openRunForOperator(
   return admit(deps, caller, action, record);
 }
 
-/** @throws HelixError `not_found` for text that is no id of a run */
 function checkedRoot(runId: string): string {
   const sessionId = sessionOfRun(runId);
   if (!isStreamId(sessionId)) throw notFound();
@@ -95,11 +87,7 @@ async function admit(
   return record;
 }
 
-/**
- * Guards data of all tenants together.
- *
- * @throws HelixError `not_allowed` for a caller who has no role, or belongs to a tenant
- */
+/** Guards data of all tenants together. @throws HelixError `not_allowed` */
 export async function requireNoTenant(
   deps: Pick<RouteDeps, 'authorize'>,
   caller: Caller,
@@ -151,7 +139,6 @@ export async function listHidden(
   return { hiddenMessages: [NOT_LISTED] };
 }
 
-/** Lists the open questions of a session, each with the caller's right to decide it. */
 export async function toOperatorQuestions(
   deps: RouteDeps,
   caller: Caller,

@@ -170,7 +170,6 @@ function writeTo(response: Response): Write {
 /** The newest framed piece; the viewers of a turn get the same piece one after the other. */
 let framed: { piece: string; chunk: Buffer } | undefined;
 
-/** Frames a piece as an HTTP chunk. */
 function toChunk(piece: string | Uint8Array): Buffer {
   if (framed?.piece === piece) return framed.chunk;
   const bytes = Buffer.from(piece);

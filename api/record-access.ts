@@ -8,12 +8,10 @@ import type { RouteDeps } from './deps.js';
 
 /** Subject of a request, for its audit entry. A session record can serve as one. */
 export interface About {
-  /** The stored id of the conversation. */
   sessionId?: string | undefined;
   owner?: string | undefined;
   /** The person whose data is read or exported. */
   person?: string | undefined;
-  /** Pseudonym of that person. */
   pseudonym?: string | undefined;
   reason?: string | undefined;
   detail?: AuditDetail | undefined;

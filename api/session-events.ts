@@ -1,7 +1,7 @@
 import { StreamBrokenError, toPendingQuestions, toQueue, type UIMessage } from '../ai-sdk/index.js';
 import type { StreamMessage } from '../protocol/chunk.js';
 import { toShownSessionId } from '../protocol/ids.js';
-import type { SessionEvent } from '../protocol/http.js';
+import type { SessionEvent } from '../protocol/replies.js';
 import { sleep } from '../protocol/time.js';
 import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
 import { toCallDecisions } from '../ai-sdk/reply/build-snapshot.js';
@@ -23,7 +23,6 @@ const RECHECK_MS = 15_000;
 /** Interval while a run starts, ms: a model may think for long before it writes the first entry. */
 const STARTING_RECHECK_MS = 2_000;
 
-/** Types of entries that may change what the event shows. */
 const CHANGING: ReadonlySet<StreamMessage['type']> = new Set<StreamMessage['type']>([
   'step_start',
   'step_discarded',
@@ -128,7 +127,6 @@ function recheckAfter({ run }: SessionEvent): number {
   return starts ? STARTING_RECHECK_MS : RECHECK_MS;
 }
 
-/** Resolves after a time, or early when the signal fires. */
 async function delay(ms: number, signal: AbortSignal): Promise<undefined> {
   await sleep(ms, signal);
   return undefined;

@@ -92,12 +92,10 @@ export function cutWhenRevoked(response: Cuttable, { revoked }: Pick<Identity, '
 }
 
 interface StreamReplyOptions {
-  /** For the log. */
   sessionId: string;
   headers: Record<string, string>;
   /** True if only the reader ends the stream; it is always cut when the caller's token expires. */
   isEndless?: boolean;
-  /** Default: the interval of replies, ms. */
   keepAliveMs?: number;
 }
 
@@ -127,7 +125,6 @@ export async function streamReply(
   }
 }
 
-/** Sends JSON lines while they are read. */
 export async function sendLines(response: Response, lines: AsyncIterable<string>): Promise<void> {
   response.type('application/x-ndjson');
   // A fault ends the connection, so that no client takes a part for the whole.

@@ -7,7 +7,6 @@ export const SUITED: Record<'stop' | 'retry' | 'resume', readonly RunStatus[]> =
   resume: ['interrupted', 'failed'],
 };
 
-/** Requests of one act that are in progress at once. */
 const AT_ONCE = 4;
 
 /** Refusal codes that mean that others were faster, or that the conversation was erased. */
@@ -28,11 +27,9 @@ export function isNothingToDo(code: string | undefined): boolean {
 }
 
 /**
- * Acts on items in order, a few at a time. Once `isOver` returns true, it begins no further act and
- * waits for those in progress.
- *
- * @param act resolves for a refusal as well
- * @returns the outcomes, in the order of the items; fewer than all after an early end
+ * Acts on items in order, a few at a time; returns the outcomes in that order. Once `isOver`
+ * returns true, it begins no further act and waits for those in progress. A refusal must not
+ * reject.
  */
 export async function* actOnEach<Item, Outcome>(
   items: readonly Item[],

@@ -20,7 +20,7 @@ export interface LeaseRef {
 }
 
 /**
- * The outcome of an attempt whose worker died, or cannot finish it: the workflow schedules it again.
+ * Outcome of an attempt whose worker cannot finish it, or died; the workflow schedules it again.
  */
 export interface LostAttempt {
   kind: 'lost';
@@ -84,7 +84,6 @@ export interface EndRef extends TracedRef {
   step: number;
   status: TerminalStatus;
   error?: RunError;
-  /** Highest sequence that the run has seen. */
   known: number;
 }
 
@@ -128,7 +127,6 @@ export interface StepLine {
   input?: number;
   output?: number;
   calls?: CallLine[];
-  /** Number of further calls. */
   more?: number;
 }
 
@@ -143,7 +141,6 @@ export interface CallLine {
 /** Reply of a leg; the workflow itself carries out `at.next`. */
 export interface LegOutcome extends Said {
   spent?: Spent;
-  /** The newest steps of the leg. */
   steps: StepLine[];
 }
 
@@ -164,7 +161,6 @@ export interface LookRef {
   known: Pick<At, 'version' | 'sequence'>;
 }
 
-/** An operator's answer, entered in the Temporal UI or CLI. */
 export type OperatorAnswer = OperatorTarget &
   (
     | { approved: boolean; reason?: string; input?: unknown }
@@ -197,7 +193,6 @@ export type AnswerOutcome =
       runId: string;
       at: At;
     }
-  /** The changed input waits for another person. */
   | { kind: 'edited' }
   | Refused;
 
@@ -211,7 +206,6 @@ export interface Refused {
 export interface ExtendRef extends OperatorTarget {
   sessionId: string;
   runId: string;
-  /** ms to add to the deadline. */
   byMs: number;
 }
 
@@ -222,13 +216,11 @@ export interface RunActivities {
   modelStep: (ref: StepRef) => Promise<StepSaid | LostAttempt>;
   /** Model steps and tools, until the run ends or people or the workflow have to act. */
   leg: (ref: LegRef) => Promise<LegOutcome | LostAttempt>;
-  /** One tool execution: ask permission, execute, settle. */
   toolCall: (ref: CallActivityRef) => Promise<Said | LostAttempt>;
   /** Ends the run in Redis; does nothing if it has ended. */
   endRun: (ref: EndRef) => Promise<Said>;
   /**
-   * Leaves a stop record, as the API does; used for a cancel from the Temporal UI. `waited`: this ended a run that
-   * was waiting for its provider.
+   * Leaves a stop record, as the API does. `waited`: this ended a run that waited for its provider.
    */
   stopRun: (ref: { sessionId: string; runId: string; stop: StopRequest }) => Promise<StopSaid>;
 }
@@ -242,12 +234,10 @@ export interface ChildActivities {
   settleChild: (ref: ChildEndRef) => Promise<Said & { isAtWork?: boolean }>;
 }
 
-/** Activities for people's answers and expired calls. */
 export interface AnswerActivities {
   /** Settles calls that are overdue by the store's clock, then reads the run's next action. */
   look: (ref: LookRef) => Promise<Said>;
   /** Stores an operator's answer, with the same transitions as the API. */
   answerCall: (ref: AnswerRef) => Promise<AnswerOutcome>;
-  /** Moves a deadline to a later time. */
   extendDeadline: (ref: ExtendRef) => Promise<ExtendOutcome>;
 }

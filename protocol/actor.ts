@@ -32,18 +32,15 @@ export interface Actor {
   roles?: readonly Role[] | undefined;
   /** Shared by all accounts of the person; never part of an audit entry. */
   personId?: string | undefined;
-  /** Default: `api`. */
   via?: Channel | undefined;
   /** Id of the audit entry; a repeated act with the same id adds none. Default: a new id. */
   actId?: string | undefined;
 }
 
-/** Returns true if one of the roles is the wanted one or a higher one. */
 export function holdsRole(roles: readonly Role[] | undefined, wanted: Role): boolean {
   return roles?.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted)) === true;
 }
 
-/** Creates the refusal of a caller who has none of these roles. */
 export function needsRole(roles: readonly Role[]): HelixError {
   return new HelixError('not_allowed', `This needs the role ${roles.join(' or ')}.`, {
     detail: { roles },
@@ -55,7 +52,6 @@ export function needsRole(roles: readonly Role[]): HelixError {
  * conversation's owner and the tenant's approvers may approve.
  */
 export const Approvers = z.object({
-  /** The approver needs one of these roles. */
   roles: z.array(z.enum(ROLES)).optional(),
   /** True if a function in the agent's code decides about the approver. */
   rule: z.boolean().optional(),
@@ -67,7 +63,6 @@ export type Approvers = z.infer<typeof Approvers>;
 /** Channels that a request may name. Anyone may send the header, so it proves nothing. */
 const NAMED: readonly string[] = ['page', 'console', 'cli', 'mcp'] satisfies Channel[];
 
-/** Reads the channel from the header `x-helix-via`; `api` without it, and for other values. */
 export function readVia(value: string | null | undefined): Channel {
   return value != null && NAMED.includes(value) ? (value as Channel) : 'api';
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ApprovalResponse, ClientToolResult } from './answers.js';
 import { listOf, SessionId, StartAt } from './http.js';
 import { LIMITS } from './limits.js';
+import { PendingQuestion, RunError } from './replies.js';
 import { PostedPart, ProviderMetadata, UserDataPart, UserPart } from './rows.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 import { Usage } from './chunk.js';
@@ -75,7 +76,6 @@ export const StartAgentBody = z
     /** Id for a plain text; a request repeated with it refers to the same run. */
     messageId: id.optional(),
     state: AnyRecord.optional(),
-    /** Metadata for messages that carry none. */
     metadata: AnyRecord.optional(),
     /** Start time; the run and its conversation wait for it. Default: now. */
     startAt: StartAt.optional(),
@@ -121,7 +121,6 @@ export const ToolResultTaken = z.object({
 });
 export type ToolResultTaken = z.infer<typeof ToolResultTaken>;
 
-/** The session to report on. */
 export const AgentTarget = z.object({ sessionId: SessionId });
 
 /** The session to follow and the position to start from; `Last-Event-ID` takes precedence. */
@@ -138,9 +137,7 @@ export const AgentStatus = z
       runId: z.string(),
       turn: count,
       status: z.enum(RUN_STATUSES),
-      /** Number of committed steps. */
       stepCount: count,
-      /** ms since the epoch. */
       startedAt: count,
       /** `provider` is retried, `agent` is paused, or `start`: the run waits for `startAt`. */
       waitingFor: z.enum(['provider', 'agent', 'start']).optional(),
@@ -151,31 +148,18 @@ export const AgentStatus = z
     status: z.enum(RUN_STATUSES),
     stream: z.enum(STREAM_STATUSES),
     latestSequence: count,
-    /** Id of the newest turn's assistant message. */
     messageId: z.string(),
-    /** Sequence before the newest turn. */
     turnStartSequence: count,
     /** Sequence of the newest pause, or the one before the turn if it has not paused. */
     pauseSequence: count,
-    /** Calls that wait for an answer. */
     pending: z.array(
-      z.object({
-        toolCallId: z.string(),
-        toolName: z.string(),
-        kind: z.enum(['approval', 'client']),
-        input: z.unknown(),
-        runId: z.string(),
-        approvalId: z.string(),
-        inputHash: z.string(),
-        /** ms since the epoch by the store's clock. */
-        deadline: count.optional(),
-        /** False if the caller may not answer. */
-        mayDecide: z.boolean().optional(),
-      }),
+      PendingQuestion.pick({
+        ...{ toolCallId: true, toolName: true, kind: true, input: true },
+        ...{ approvalId: true, inputHash: true, deadline: true, mayDecide: true },
+      }).extend({ runId: z.string() }),
     ),
-    /** Text of the newest step. */
     text: z.string(),
-    error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).optional(),
+    error: RunError.optional(),
     /** The structured result, once it exists. */
     output: z.unknown().optional(),
   })

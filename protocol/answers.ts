@@ -13,7 +13,6 @@ export const SHOWN_CALL = {
     .min(1)
     .max(3 * LIMITS.idChars)
     .optional(),
-  /** Hash of the input that was shown. */
   inputHash: z.string().min(1).max(LIMITS.idChars).optional(),
 };
 
@@ -21,7 +20,6 @@ export const SHOWN_CALL = {
 const target = {
   sessionId: z.string().refine(isStreamId, 'is no session id'),
   toolCallId: z.string().min(1).max(LIMITS.idChars),
-  /** The person who answers, for the record. */
   by: z.string().min(1).max(LIMITS.idChars).optional(),
   ...SHOWN_CALL,
 };
@@ -48,7 +46,6 @@ export const ApprovalResponse = z.object({
   kind: z.literal('approval-response'),
   approved: z.boolean(),
   reason: z.string().optional(),
-  /** Replaces the input that the model requested. */
   input: z.unknown().optional(),
 });
 export type ApprovalResponse = z.infer<typeof ApprovalResponse>;
@@ -69,11 +66,7 @@ export type ToolAnswerInput =
   | (ApprovalResponse & Never<'result' | 'error'>);
 export type ToolAnswer = ClientToolResult | ApprovalResponse;
 
-/**
- * Checks an answer from outside.
- *
- * @throws HelixError `validation_error`, or `answer_too_large` above the limits
- */
+/** @throws HelixError `validation_error`, or `answer_too_large` above the limits */
 export function parseToolAnswer(value: unknown): ToolAnswer {
   const kind = (value as { kind?: unknown } | null | undefined)?.kind;
   const schema = kind === 'approval-response' ? ApprovalResponse : ClientToolResult;
@@ -110,7 +103,6 @@ function toJson(value: unknown): string | undefined {
   throw new HelixError('validation_error', `The answer cannot be taken: ${fault}.`);
 }
 
-/** Reason for refusing an answer or an extension of a deadline. */
 export type AnswerRefusal =
   | 'already_completed'
   | 'not_pending'
@@ -145,7 +137,6 @@ export function toAnswerError(refusal: AnswerRefusal): HelixError {
   return new HelixError(code, text);
 }
 
-/** Creates the refusal of an answer that does not match the pending call `waiting`. */
 export function notAsShown(waiting: PendingQuestion | undefined): HelixError {
   const text =
     'The answer does not name the call as it waits now: send its approvalId and inputHash with the answer.';
@@ -154,9 +145,7 @@ export function notAsShown(waiting: PendingQuestion | undefined): HelixError {
 
 /** Note for the model about a call whose input a person changed before approving it. */
 export interface ChangedInput {
-  /** The person who changed it. */
   by: string;
-  /** The input with which the call was executed. */
   input: unknown;
   /** The outcome: the result as text (JSON unless it was a string), or the error. */
   outcome: string;
@@ -200,9 +189,8 @@ export type DeadlinesById = Readonly<
 >;
 
 /**
- * Returns the ids of unanswered calls whose deadline has passed. Pure.
- *
- * @param now ms since the epoch; the store decides by its own clock when the calls are settled
+ * Returns the ids of unanswered calls whose deadline has passed at `now`, ms since the epoch; the
+ * store decides by its own clock. Pure.
  */
 export function findExpiredPending(pending: DeadlinesById, now = Date.now()): string[] {
   return Object.entries(pending).flatMap(([toolCallId, { deadline, response }]) =>
@@ -212,7 +200,6 @@ export function findExpiredPending(pending: DeadlinesById, now = Date.now()): st
 
 /** Contents of a webhook's address: the pending call, and a secret that only the address holds. */
 export interface WebhookToken {
-  /** Stored id. */
   sessionId: string;
   toolCallId: string;
   secret: string;
@@ -230,7 +217,6 @@ export function formatWebhookToken({ sessionId, toolCallId, secret }: WebhookTok
   return Buffer.from(JSON.stringify([sessionId, toolCallId, secret])).toString('base64url');
 }
 
-/** Returns undefined for a malformed token. */
 export function parseWebhookToken(token: string): WebhookToken | undefined {
   if (token.length > MOST_CHARS || !/^[A-Za-z0-9_-]+$/.test(token)) return undefined;
   try {

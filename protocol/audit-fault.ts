@@ -1,13 +1,11 @@
 import type { AuditReply, AuditVerdictReply } from './audit.js';
 
-/** Describes a fault of an audit trail to people. Pure. */
 export function describeFault({ n, reason }: NonNullable<AuditVerdictReply['fault']>): string {
   if (reason !== 'unexpected') return `Entry ${String(n)} is not as it was written: ${reason}.`;
   const newest = `the newest entry that was noted (number ${String(n - 1)})`;
   return `Something stands behind ${newest}, or that note is gone. docs/audit.md says how to repair it.`;
 }
 
-/** Describes an operator's request to another operator. Pure. */
 export function describeRequest({
   action,
   subject,

@@ -33,7 +33,6 @@ export const AUDIT_ACTIONS = [
 const AuditFilter = z.object({
   /** Entries of this time or later; ISO 8601. */
   since: z.iso.datetime({ offset: true }).optional(),
-  /** Entries of this time or earlier. */
   until: z.iso.datetime({ offset: true }).optional(),
   action: z.enum(AUDIT_ACTIONS).optional(),
   /** The person, by name. */
@@ -52,10 +51,8 @@ export const AuditQuery = AuditFilter.extend({
 export const AuditExportQuery = AuditFilter;
 export type AuditExportQuery = z.infer<typeof AuditExportQuery>;
 
-/** An entry of the audit trail. */
 export const AuditEntryReply = z
   .object({
-    /** Its number in the tenant's chain. */
     n: z.number(),
     id: z.string(),
     at: ms,
@@ -85,10 +82,8 @@ export const AuditEntryReply = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntryReply = z.infer<typeof AuditEntryReply>;
 
-/** Body of `GET /api/operator/audit`. */
 export const AuditReply = z.object({
   entries: z.array(AuditEntryReply),
-  /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
   /** Next value of `after`, if the request had one. */
   after: z.number().optional(),
@@ -98,7 +93,6 @@ export const AuditReply = z.object({
       z.object({
         /** `forget` erases a person, `open` opens a sealed name. */
         action: z.enum(['forget', 'open']),
-        /** The person's name, or the pseudonym. */
         subject: z.string(),
         by: z.string(),
         until: ms,
@@ -111,7 +105,6 @@ export type AuditReply = z.infer<typeof AuditReply>;
 /** `POST /api/operator/audit/names/:pseudonym`. */
 export const SealedNamePath = z.object({ pseudonym: z.string().min(1).max(LIMITS.idChars) });
 
-/** Its reply. */
 export const SealedName = z.object({ pseudonym: z.string(), name: z.string() });
 export type SealedName = z.infer<typeof SealedName>;
 
@@ -119,14 +112,11 @@ export type SealedName = z.infer<typeof SealedName>;
 export const AuditVerdictReply = z
   .object({
     ok: z.boolean(),
-    /** Entries that were checked, and those that carry a signature. */
     entries: z.number(),
     signed: z.number(),
     /** Number of the oldest entry; more than 1 once old entries were dropped. */
     first: z.number(),
-    /** Hash of the newest entry. */
     head: z.string(),
-    /** The first faulty entry. */
     fault: z
       .object({
         n: z.number(),

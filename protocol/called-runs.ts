@@ -5,9 +5,7 @@ import type { Asker, RunError, RunInput, RunUsage, Trigger } from './run.js';
  * Types and plain constants only, since workflow code imports this file.
  */
 
-/** Owner and conversation of a called run, and its options. */
 export interface CalledRunOptions {
-  /** The conversation. Default: a new one. */
   sessionId?: string;
   /** Owner of the conversation. Default: `anonymous`. */
   userId?: string;
@@ -18,7 +16,6 @@ export interface CalledRunOptions {
   askers?: readonly Asker[];
   /** The conversation's state from now on, in the shape of the agent's state schema. */
   state?: Record<string, unknown>;
-  /** Metadata of the message. */
   metadata?: Record<string, unknown>;
   /** Id of the message; a request repeated with it refers to the same run. Default: a new one. */
   messageId?: string;
@@ -29,9 +26,7 @@ export interface CalledRunOptions {
    * that waits for people and withdraws its questions, as a person's message does.
    */
   whenBusy?: 'fail' | 'wait' | 'abandon';
-  /**
-   * Omits text and output from the result, so that no history holds them; the conversation does.
-   */
+  /** Omits text and output from the result, so that no history holds them. */
   withoutReply?: boolean;
 }
 
@@ -44,7 +39,6 @@ export interface CalledRunRequest extends Omit<CalledRunOptions, 'sessionId' | '
 }
 
 export interface CalledRun {
-  /** Stored id. */
   sessionId: string;
   runId: string;
   /** Arguments of its workflow; absent if it was started before, or the run waits for its agent. */
@@ -53,7 +47,6 @@ export interface CalledRun {
 
 export interface CalledRunStart {
   input: RunInput;
-  /** Text for operators. */
   details: string;
   tenant?: string | undefined;
 }
@@ -63,14 +56,11 @@ export type CalledRunRef =
   | { sessionId: string; runId: string }
   | Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'userId' | 'messageId'>;
 
-/** Tokens and their cost. */
 export type CalledRunUsage = RunUsage;
 
-/** Outcome of a called run. */
 export type CalledRunResult<Output = unknown> = {
   sessionId: string;
   runId: string;
-  /** The text of the run's newest step. */
   text: string;
   /** True if the text was cut to a length that suits a history; the conversation has the rest. */
   isCut?: true;
@@ -78,7 +68,6 @@ export type CalledRunResult<Output = unknown> = {
 } & (
   | {
       status: 'completed';
-      /** The structured result, of an agent with an output schema. */
       output?: Output;
     }
   /** An aborted run fails, too, with code `framework_cancelled`. */
@@ -91,7 +80,6 @@ export type CalledRunLook = { kind: 'at_work' } | { kind: 'ended'; result: Calle
 export interface CalledRunActivities {
   /** Begins a run; a retry returns the same run. */
   beginAgentRun: (request: CalledRunRequest) => Promise<CalledRun>;
-  /** Reads the outcome of the run, if it has ended. */
   lookAtAgentRun: (ref: {
     sessionId: string;
     runId: string;
@@ -128,7 +116,6 @@ export interface ScheduledRun {
   whenBusy: WhenBusy;
   /** Creator of the schedule, who counts as an asker of its runs. Default: the owner. */
   by?: string | undefined;
-  /** Shared by all accounts of the creator. */
   personId?: string | undefined;
   /** People other than the owner who fired the schedule by hand. */
   triggers?: readonly Trigger[] | undefined;
@@ -140,7 +127,6 @@ export interface ScheduleInput extends Omit<ScheduledRun, 'triggers'> {
   name: string;
   /** Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
   cron?: string | undefined;
-  /** Interval, ms, counted from the epoch. */
   everyMs?: number | undefined;
   /** For `cron`, as in `Europe/Berlin`. */
   timeZone: string;
@@ -155,6 +141,5 @@ export interface FiringNote {
   runId?: string;
   /** Outcome of the run; `skipped` and `refused` mean that no run began. */
   outcome?: 'completed' | 'failed' | 'interrupted' | 'skipped' | 'refused';
-  /** Error code of a failed or refused firing. */
   code?: string;
 }

@@ -44,15 +44,12 @@ const json = z
 const base = {
   /** Session id of the agent that writes; a sub-agent has its own. */
   agentId: id,
-  /** Name of the agent's definition. */
   agentType: id,
-  /** Milliseconds since the epoch. */
   timestamp: z.number(),
   /** 1-based in each turn; 0 before the first model call. */
   step: count,
 };
 
-/** Fields of every chunk. */
 export const BaseChunkSchema = z.object(base);
 
 type Json = null | string | number | boolean | Json[] | JsonObject;
@@ -95,7 +92,6 @@ export const FinishReason = z.enum([
 ]);
 export type FinishReason = z.infer<typeof FinishReason>;
 
-/** Tokens, as the provider counts them. */
 export const Usage = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
@@ -107,11 +103,9 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
-/** A sub-agent that its parent waits for. */
 export const SuspendedChildWaitPayload = z.object({
   subSessionId: id,
   subAgentType: id,
-  /** The parent's call that started it. */
   callId: id,
 });
 export type SuspendedChildWaitPayload = z.infer<typeof SuspendedChildWaitPayload>;
@@ -168,10 +162,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     providerExecuted: z.boolean().optional(),
     /** Extension: the result of a call that the provider of the model has executed. */
     byProvider: z.boolean().optional(),
-    /**
-     * Extension, in the store only: the result is stored apart; readers of the log get it in
-     * `result`.
-     */
+    /** Extension, in the store only: the result is stored apart; readers get it in `result`. */
     resultRef: id.optional(),
   }),
   chunk('tool_input_error', {
@@ -181,8 +172,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     partialInput: z.unknown().optional(),
   }),
   /**
-   * Extension: interim result of a call in progress, shown live only. The next one, or the result,
-   * replaces it.
+   * Extension: interim result of a call in progress, shown live only until the next one or the
+   * result.
    */
   chunk('tool_output_preliminary', {
     toolCallId: id,
@@ -295,12 +286,9 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     /** Extension: the earliest deadline of the pending calls, ms since the epoch. */
     deadline: z.number().optional(),
   }),
-  /**
-   * Extension: first entry of a turn whose messages were queued, or to which a steered run moves.
-   */
+  /** Extension: first entry of a turn whose messages were queued, or to which a run was steered. */
   chunk('turn_started', {
     runId: z.string(),
-    /** Id of the reply that begins here. */
     messageId: z.string(),
     /** The user messages that this reply answers. */
     messageIds: z.array(id),
@@ -308,7 +296,6 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   }),
   /** Extension: queued messages were added, changed or removed. */
   chunk('queue_changed', {
-    /** Number of queued entries. */
     queued: count,
     /** Ids of user messages that will not be answered. */
     removed: z.array(id).optional(),
@@ -398,10 +385,7 @@ export function isStreamEnd(message: { type: string }): message is StreamEnd {
 export interface LogEntry {
   /** 1-based, monotonic over the whole session; gaps may appear. */
   sequence: number;
-  /**
-   * The writer: `m<step>` for a model step, `t:<toolCallId>` for a tool, empty for the store
-   * itself.
-   */
+  /** `m<step>` for a model step, `t:<toolCallId>` for a tool, empty for the store itself. */
   writer: string;
   message: StreamMessage;
 }

@@ -83,7 +83,6 @@ export function closableIterator<T>({ read, close }: OpenSource<T>): AsyncIterab
   };
 }
 
-/** The result of a read. */
 type Arrival<T> = { source: OpenSource<T> } & (
   { result: IteratorResult<T, undefined> } | { error: unknown }
 );
@@ -261,7 +260,6 @@ export function filterByAgentId<C extends StreamChunk>(
   return filterWith(stream, (chunk) => chunk.agentId === agentId);
 }
 
-/** Keeps the chunks of agents of this name. */
 export function filterByAgentType<C extends StreamChunk>(
   stream: AsyncIterable<C>,
   agentType: string,
@@ -278,7 +276,6 @@ export function filterByType<C extends StreamChunk, const T extends C['type']>(
   return filterWith(stream, (chunk): chunk is Extract<C, { type: T }> => wanted.has(chunk.type));
 }
 
-/** Drops the chunks of these types. */
 export function excludeTypes<C extends StreamChunk, const T extends C['type']>(
   stream: AsyncIterable<C>,
   types: readonly T[],
@@ -313,9 +310,7 @@ export function filterWith<C>(
 }
 
 /**
- * Returns the first `count` chunks, then closes the source. With 0 it reads nothing.
- *
- * @throws HelixError `validation_error` unless `count` is a whole number from 0
+ * Returns the first `count` chunks, then closes the source. @throws HelixError `validation_error`
  */
 export function take<C>(stream: AsyncIterable<C>, count: number): AsyncIterableIterator<C> {
   checkCount(count);
@@ -334,11 +329,7 @@ export function take<C>(stream: AsyncIterable<C>, count: number): AsyncIterableI
   });
 }
 
-/**
- * Skips the first `count` chunks.
- *
- * @throws HelixError `validation_error` unless `count` is a whole number from 0
- */
+/** Skips the first `count` chunks. @throws HelixError `validation_error` */
 export function skip<C>(stream: AsyncIterable<C>, count: number): AsyncIterableIterator<C> {
   checkCount(count);
   let left = count;
@@ -373,7 +364,6 @@ export async function collectText(
   return text;
 }
 
-/** Collects all chunks of a stream. */
 export async function collectAll<C>(stream: AsyncIterable<C>): Promise<C[]> {
   const chunks: C[] = [];
   for await (const chunk of stream) chunks.push(chunk);

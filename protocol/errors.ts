@@ -58,10 +58,7 @@ export const HTTP_STATUS = {
 } as const;
 export type ErrorCode = keyof typeof HTTP_STATUS;
 
-/**
- * `isInstance` looks for this mark, since classes differ after module reloads and between
- * duplicated packages.
- */
+/** `isInstance` looks for this mark, since classes differ between duplicated packages. */
 const MARK = Symbol.for('helix.error');
 
 /**
@@ -117,9 +114,7 @@ export class AgentAlreadyRunningError extends HelixError {
 /** Chunks after this reader's start were removed; load the state again and read from there. */
 export class StreamTruncatedError extends HelixError {
   override readonly name = 'StreamTruncatedError';
-  /** Chunks of steps above this were removed. */
   readonly truncatedAtStep: number;
-  /** Highest sequence of the stream at that moment. */
   readonly atSequence: number;
 
   constructor(streamId: string, truncatedAtStep: number, atSequence: number) {

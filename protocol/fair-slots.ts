@@ -1,18 +1,14 @@
 /** Slots of one process that users share; no user gets more than a share. */
 export interface FairSlots {
   /**
-   * Waits for a slot; waiting users take turns.
-   *
-   * @returns a function that frees the slot; undefined if too many wait, time is up, or the signal
-   * fired
+   * Waits for a slot; waiting users take turns. Returns a function that frees the slot; undefined
+   * if too many wait, time is up, or the signal fired.
    */
   take: (user: string, signal: AbortSignal, withinMs: number) => Promise<(() => void) | undefined>;
 }
 
 export interface SlotLimits {
-  /** Slots in use at once. */
   total: number;
-  /** Slots in use by one user. */
   perUser: number;
   /** Waiting requests of one user; further ones are refused. Default: `perUser`. */
   waiting?: number;

@@ -12,10 +12,7 @@ export function listOf<S extends z.ZodType>(item: S, max: number): ListSchema<S>
   return endOfList(item, { max, atOnce: max, toStart: () => 0 });
 }
 
-/**
- * Creates such a schema for the end of a list: at most `atOnce` items, from an index that `toStart`
- * chooses.
- */
+/** Creates such a schema for at most `atOnce` items at a list's end, from where `toStart` says. */
 export function endOfList<S extends z.ZodType>(
   item: S,
   { max, atOnce, toStart }: EndOfList,
@@ -44,7 +41,6 @@ export function endOfList<S extends z.ZodType>(
 }
 
 interface EndOfList {
-  /** Items of the whole list. */
   max: number;
   atOnce: number;
   toStart: (items: readonly unknown[]) => number;
@@ -85,22 +81,6 @@ function isNotUsers(message: unknown): boolean {
   return (message as { role?: unknown } | null)?.role !== 'user';
 }
 
-export { HEADERS } from './wire-names.js';
-
-export type {
-  Conversations,
-  FrontendSnapshot,
-  MessagesReply,
-  PendingQuestion,
-  ProblemBody,
-  QueuedMessages,
-  QueueReply,
-  SessionEvent,
-  SessionPending,
-  WaitingSession,
-  WaitingSessions,
-} from './replies.js';
-
 /** HTTP requests, as stock AI SDK clients and programs send them; replies are in `replies.ts`. */
 
 const id = z.string().min(1).max(LIMITS.idChars);
@@ -111,17 +91,13 @@ export const SessionId = z
   .regex(SESSION_ID, 'The session id must match [A-Za-z0-9_-]{1,128}.')
   .meta({ id: 'SessionId' });
 
-/** Path parameters of routes for one conversation. */
 export const SessionPath = z.object({ sessionId: SessionId });
 export type SessionPath = z.infer<typeof SessionPath>;
 
-/** Path parameters of routes for a pending call. */
 export const CallPath = z.object({ sessionId: SessionId, toolCallId: id });
 
-/** Path parameters of routes for a file of a conversation. */
 export const FilePath = z.object({ sessionId: SessionId, fileId: id });
 
-/** Name of a file that is sent as a body. */
 export const FileQuery = z.object({
   filename: z
     .string()
@@ -150,14 +126,12 @@ export const ChatRequest = z
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
 export const ChatQuery = z.object({
-  /** The agent of a new conversation. */
   agent: z.string().optional(),
   busy: BusyPolicy.optional(),
 });
 export type ChatQuery = z.infer<typeof ChatQuery>;
 
 export const SnapshotQuery = z.object({
-  /** Snapshot at this checkpoint instead of now. */
   checkpointId: z.string().optional(),
   /** Includes the reply that is being written, for readers that do not follow the stream. */
   includePartialContent: z.enum(['true', 'false']).optional(),
@@ -204,7 +178,6 @@ export type CheckpointQuery = z.infer<typeof CheckpointQuery>;
 
 /** A range of a conversation, counted in visible messages, oldest first. */
 export const MessagesQuery = z.object({
-  /** Index of the first message. */
   offset: z.coerce.number().int().nonnegative().default(0),
   limit: z.coerce.number().int().min(1).max(LIMITS.messagePage).default(50),
   /** Includes user messages that only models see. */
@@ -229,7 +202,6 @@ export type AnswerBody = z.infer<typeof AnswerBody>;
 
 /** A page's lease of a client tool's call; 0 ms releases it. */
 export const LeaseBody = z.object({
-  /** Name of the page. */
   holder: z.string().min(1).max(LIMITS.idChars),
   forMs: z.int().nonnegative().max(LIMITS.leaseMs).default(30_000),
 });
@@ -259,7 +231,6 @@ export const ConversationsQuery = WaitingQuery.extend({
 /** The queued message to remove. Default: all. */
 export const QueueQuery = z.object({ id: z.string().optional() });
 
-/** New text for a queued message. */
 export const QueueEdit = z.object({
   id: id,
   text: z.string().min(1),

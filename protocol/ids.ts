@@ -1,12 +1,8 @@
-/**
- * Ids of the contract: pure string functions without imports, so that every side of the wire can
- * use them.
- */
+/** Ids of the contract: pure string functions without imports, for every side of the wire. */
 
 /** The owner of a session that was created without a user. */
 export const ANONYMOUS = 'anonymous';
 
-/** Format of a session id. */
 export const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** True for a client-chosen session id: URL-safe, 1 to 128 characters. */
@@ -38,9 +34,7 @@ export function isStreamId(value: unknown): value is string {
   );
 }
 
-/**
- * Id of a sub-agent's session. Clients cannot choose such ids, and the nonce makes it unguessable.
- */
+/** Clients cannot choose ids of sub-agents' sessions, and the nonce makes them unguessable. */
 export function formatChildSessionId(rootSessionId: string, n: number, nonce: string): string {
   return `${rootSessionId}.${String(n)}-${nonce}`;
 }
@@ -51,9 +45,7 @@ export function rootOf(sessionId: string): string {
   return dot < 0 ? sessionId : sessionId.slice(0, dot);
 }
 
-/**
- * The part of a sub-agent's session id after the conversation's; '' for the conversation itself.
- */
+/** The part of a sub-agent's session id after the conversation's; '' for a conversation. */
 export function childPartOf(sessionId: string): string {
   return sessionId.slice(rootOf(sessionId).length + 1);
 }
@@ -64,7 +56,6 @@ export function formatModelWriter(sessionId: string, step: number): string {
   return `${part === '' ? '' : `${part}:`}m${String(step)}`;
 }
 
-/** Temporal's workflow id for a run. */
 export function workflowIdOf(runId: string): string {
   return `run:${runId}`;
 }
@@ -86,10 +77,8 @@ export function toolWorkflowIdOf(runId: string, toolCallId: string): string {
 }
 
 /**
- * Temporal's id for a schedule, which also begins the ids of its workflows. No name has a full
- * stop, so schedules without a tenant and those of tenants have different prefixes.
- *
- * @param tenantPart `<tenant hash>~`, or ''
+ * Temporal's id for a schedule, which also begins the ids of its workflows. `tenantPart` is
+ * `<tenant hash>~` or ''; no name has a full stop, so the two have different prefixes.
  */
 export function scheduleIdOf(taskQueue: string, tenantPart: string, name: string): string {
   return `schedule:${taskQueue}/${tenantPart}.${name}`;
@@ -101,12 +90,10 @@ export function waitWorkflowIdOf(runId: string, step: number, nth = 1): string {
   return nth === 1 ? id : `${id}:${String(nth)}`;
 }
 
-/** Temporal's workflow id for the notice of a run's end. */
 export function endWorkflowIdOf(runId: string): string {
   return `end:${runId}`;
 }
 
-/** Temporal's workflow id for a delivery, by its stored id. */
 export function deliveryWorkflowIdOf(deliveryId: string): string {
   return `deliver:${deliveryId}`;
 }
@@ -139,7 +126,6 @@ export function isAssistantMessageId(id: string): boolean {
   return /^msg-\d+$/.test(id);
 }
 
-/** Id of the checkpoint of a committed step. */
 export function formatCheckpointId(runId: string, step: number): string {
   const colon = runId.lastIndexOf(':');
   return `cpv1-${runId.slice(0, colon)}-s${String(step)}-${runId.slice(colon + 1)}`;
@@ -150,3 +136,25 @@ export const ASK_STEP_ID = 'ask';
 
 /** The tool name that ends a run with structured output; never shown to a client. */
 export const FINISH_TOOL_NAME = '__finish__';
+
+const FILE_ID = /^[A-Za-z0-9_-]{16,64}$/;
+
+export interface FileReference {
+  /** Shown id. */
+  sessionId: string;
+  fileId: string;
+}
+
+/** Formats the address that serves a file, and by which messages name it. */
+export function formatFileUrl({ sessionId, fileId }: FileReference): string {
+  return `/api/chat/${sessionId}/files/${fileId}`;
+}
+
+export function parseFileUrl(url: string): FileReference | undefined {
+  const [, sessionId = '', fileId = ''] = /^\/api\/chat\/([^/]+)\/files\/([^/]+)$/.exec(url) ?? [];
+  return isSessionId(sessionId) && FILE_ID.test(fileId) ? { sessionId, fileId } : undefined;
+}
+
+export function isFileId(value: string): boolean {
+  return FILE_ID.test(value);
+}

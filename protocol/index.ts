@@ -79,7 +79,7 @@ export type {
   QueueReply,
   SessionPending,
   WaitingSessions,
-} from './http.js';
+} from './replies.js';
 export type { ConfigReply } from './replies.js';
 export { FINISH_TOOL_NAME, isSessionId } from './ids.js';
 export { LIMITS } from './limits.js';

@@ -32,13 +32,11 @@ export function isDeeperThan(limit: number, json: string): boolean {
   return false;
 }
 
-/** The same check for a value. */
 export function isValueDeeperThan(limit: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return limit === 0 || Object.values(value).some((inner) => isValueDeeperThan(limit - 1, inner));
 }
 
-/** Position of a string's closing quote; -1 if it is missing. */
 function findEndOfString(json: string, start: number): number {
   let at = start;
   for (;;) {

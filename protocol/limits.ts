@@ -17,7 +17,6 @@ export const LIMITS = {
   preliminaryBytes: 64 * 1024,
   /** All preliminary results of one call; those beyond are not shown. */
   callPreliminaryBytes: 1024 * 1024,
-  /** Shortest time between two shown preliminary results of one call, ms. */
   preliminaryEveryMs: 100,
   /** Body of a call of a webhook. */
   webhookBytes: 256 * 1024,
@@ -29,7 +28,6 @@ export const LIMITS = {
   errorTextBytes: 8 * 1024,
   /** Metadata of one message; larger metadata is dropped, the message is kept. */
   metadataBytes: 64 * 1024,
-  /** One user message. */
   userMessageBytes: 1024 * 1024,
   /** Text of a run in the result that a workflow gets; the rest stays in the conversation. */
   calledTextChars: 100_000,
@@ -63,9 +61,7 @@ export const LIMITS = {
   jsonDepth: 500,
   /** JSON values in one request; checked before the request is parsed. */
   jsonValues: 100_000,
-  /** Messages in a posted conversation. */
   postedMessages: 20_000,
-  /** New messages in one request. */
   newMessages: 1_000,
   /** One append call; the rest goes into the next call. */
   appendBytes: 64 * 1024,
@@ -77,13 +73,9 @@ export const LIMITS = {
   queueEntries: 50,
   /** Queued messages of one session together. Every reader of a queue reads all of it. */
   queueBytes: 4 * 1024 * 1024,
-  /** Messages on one page of a conversation. */
   messagePage: 1_000,
-  /** Entries of the audit trail on one page. */
   auditPage: 500,
-  /** Sessions on one page of those that wait for people. */
   waitingSessions: 100,
-  /** Runs on one page of a tenant's list. */
   operatorPage: 100,
   /** Retention of the reply to a request with an `Idempotency-Key`, ms. */
   idempotencyMs: 24 * 60 * 60 * 1000,
@@ -93,23 +85,15 @@ export const LIMITS = {
   runCursorChars: 8_192,
   /** A run that writes nothing for this long is shown as stalled, ms. */
   stalledMs: 60_000,
-  /**
-   * An active run that has written nothing for this long is checked in Temporal at the next access,
-   * ms.
-   */
+  /** An active run that was silent for this long is checked in Temporal at the next access, ms. */
   silentMs: 5_000,
   /** A run that was not started within this time is ended, ms. */
   startWithinMs: 15 * 60 * 1000,
   /** Retry time of a failing provider for one step, unless the agent has its own limit, ms. */
   retryForMs: 10 * 60 * 1000,
-  /**
-   * Longest wait for a provider that keeps the worker's slot; for longer waits the activity ends.
-   */
+  /** Longest wait for a provider that keeps the worker's slot. */
   waitInPlaceMs: 5_000,
-  /**
-   * Attempts at a step, or executions of an idempotent tool, that may be lost within this time
-   * before it fails.
-   */
+  /** Attempts that may be lost within this time before a step or an idempotent tool fails. */
   attempts: { most: 5, withinMs: 60 * 60 * 1000 },
   /** Maximum wait of a step or a call for a worker that knows its agent and tool, ms. */
   unknownAgentMs: 10 * 60 * 1000,
@@ -125,21 +109,14 @@ export const LIMITS = {
   leaseMs: 10 * 60 * 1000,
   /** Model calls in one turn, unless the agent has its own limit. */
   maxSteps: 50,
-  /**
-   * Calls of one step that are executed, unless the agent has its own limit; the others get an
-   * error.
-   */
+  /** Calls of one step that are executed, unless the agent has its own limit. */
   callsPerStep: 100,
   /** A model that is silent for this long has failed; agents may have their own limit. */
   stallTimeoutMs: 120_000,
   /** Number of results that do not fit an agent's output schema before its run fails. */
   invalidFinishes: 3,
-  /** Nesting depth of sub-agents. */
   subAgentDepth: 5,
-  /**
-   * Characters in one event from an agent on another server; a result may have 1 MB before
-   * escaping.
-   */
+  /** Characters in one event from an agent on another server. */
   remoteEventChars: 4 * 1024 * 1024,
   /** All events that one call shows of an agent on another server. */
   remoteAgentBytes: 16 * 1024 * 1024,
@@ -149,9 +126,7 @@ export const LIMITS = {
   mcpTools: 128,
   /** These tools together, serialised with their schemas. */
   mcpToolsBytes: 256 * 1024,
-  /** Schema of one of them, serialised. */
   mcpSchemaBytes: 32 * 1024,
-  /** One answer of an MCP server. */
   mcpMessageBytes: 4 * 1024 * 1024,
   /** Sub-agents in one run of a conversation, at all depths. */
   subAgents: 100,

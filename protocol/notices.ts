@@ -36,11 +36,9 @@ export const NOTICE_TYPES = [
 )[];
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
-/** One of the calls that a notice is about. */
 export interface NoticeCall {
   toolCallId: string;
   toolName: string;
-  /** ms since the epoch by the store's clock. */
   deadline?: number;
 }
 
@@ -49,7 +47,6 @@ export interface Notice {
   /** Shared by all receivers and attempts; the `webhook-id` of webhooks. */
   id: string;
   type: NoticeType;
-  /** Due time, ms since the epoch. */
   at: number;
   /** Stored id; absent in tests and in notices about budgets. */
   sessionId?: string;
@@ -58,11 +55,9 @@ export interface Notice {
   tenant?: string;
   toolCallId?: string;
   toolName?: string;
-  /** ms since the epoch by the store's clock. */
   deadline?: number;
   /** The calls of a notice about several; only the first ones if there are many. */
   calls?: readonly NoticeCall[];
-  /** Number of further calls. */
   others?: number;
   /** Outcome of the question: `approved`, `denied`, `answered`, `expired` or `closed`. */
   outcome?: string;
@@ -80,7 +75,6 @@ export interface Notice {
 
 /** A wait of a run for people: the calls of one step. */
 export interface WaitRef {
-  /** Stored id. */
   sessionId: string;
   runId: string;
   agent: string;
@@ -114,7 +108,6 @@ export interface WaitProgress {
   heldMs?: number;
 }
 
-/** Argument of the activity that looks at a wait. */
 export interface WaitLook extends WaitRef {
   progress?: WaitProgress;
   over?: WaitOver;
@@ -123,7 +116,6 @@ export interface WaitLook extends WaitRef {
 /** Undefined once nothing is left to notify of. */
 export type WaitOutlook = { progress: WaitProgress; againMs: number } | undefined;
 
-/** The end of a run. */
 export interface EndRef {
   sessionId: string;
   runId: string;
@@ -142,7 +134,6 @@ export interface Delivery {
   retryForMs: number;
 }
 
-/** A delivery that failed for good, and why. */
 export interface FailedDelivery {
   notice: Notice;
   receiver: string;
@@ -154,6 +145,5 @@ export interface NoticeActivities {
   announceEnd: (end: EndRef) => Promise<void>;
   /** Notifies the other receivers. */
   announceFailure: (failed: FailedDelivery) => Promise<void>;
-  /** Makes one attempt. */
   sendNotice: (delivery: Delivery) => Promise<void>;
 }

@@ -14,7 +14,6 @@ const ms = z.number();
 const text = z.string().min(1).max(LIMITS.idChars);
 const RunStatus = z.enum(RUN_STATUSES);
 
-/** A person's reason for an act, for the record. */
 const reason = z.string().max(LIMITS.errorTextBytes).optional();
 
 /** Filters of runs; a run has to match all of them. */
@@ -27,7 +26,6 @@ export const RunFilter = z.object({
   since: z.iso.datetime({ offset: true }).optional(),
   /** Runs that started before this time; ISO 8601. */
   before: z.iso.datetime({ offset: true }).optional(),
-  /** Runs of this user's conversations. */
   owner: text.optional(),
 });
 
@@ -42,7 +40,6 @@ export const OperatorRunCountQuery = RunFilter.omit({ owner: true }).extend({
   groupBy: z.enum(['status', 'agent', 'tenant']).default('status'),
 });
 
-/** Path parameter of routes for one run: its id as replies show it. */
 export const OperatorRunPath = z.object({
   runId: z
     .string()
@@ -66,10 +63,8 @@ export const OperatorAnswerBody = z.union([
 ]);
 export type OperatorAnswerBody = z.infer<typeof OperatorAnswerBody>;
 
-/** `POST /api/operator/waiting/:sessionId/:toolCallId/extend`. */
 export const OperatorExtendBody = ExtendBody.extend({ reason });
 
-/** `POST /api/operator/runs/:runId/resume`. */
 export const OperatorResumeBody = z.object({ reason }).prefault({});
 
 /** `POST /api/operator/runs/:runId/retry`: the point to repeat the turn from, and a reason. */
@@ -89,7 +84,6 @@ export const OperatorForkBody = z.object({
   reason,
 });
 
-/** Body of its reply: the copy, and the run that continues in it. */
 export const OperatorForkReply = z.object({ sessionId: z.string(), runId: z.string() });
 export type OperatorForkReply = z.infer<typeof OperatorForkReply>;
 
@@ -99,7 +93,6 @@ export const OperatorEventsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(LIMITS.replayPage).default(LIMITS.replayPage),
 });
 
-/** Reply: the log's entries of the run's turn, in order. */
 export const OperatorEvents = z.object({
   events: z.array(
     z.object({
@@ -110,7 +103,6 @@ export const OperatorEvents = z.object({
       message: z.looseObject({ type: z.string() }),
     }),
   ),
-  /** The next page is after this sequence; absent on the last page. */
   next: z.number().optional(),
 });
 export type OperatorEvents = z.infer<typeof OperatorEvents>;
@@ -127,7 +119,6 @@ export const OperatorRun = z
     status: RunStatus,
     turn: z.number().optional(),
     model: z.string().optional(),
-    /** True for a sub-agent's run. */
     subAgent: z.boolean().optional(),
     startedAt: ms,
     endedAt: ms.optional(),
@@ -138,7 +129,6 @@ export type OperatorRun = z.infer<typeof OperatorRun>;
 /** Body of `GET /api/operator/runs`. */
 export const OperatorRuns = z.object({
   runs: z.array(OperatorRun),
-  /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
 });
 export type OperatorRuns = z.infer<typeof OperatorRuns>;
@@ -160,7 +150,6 @@ export const OperatorCall = z
     /** `open`: neither settled nor waiting for a person. */
     state: z.enum(['open', 'waiting', 'done', 'failed', 'denied']),
     errorCode: z.string().optional(),
-    /** The decision about an approval. */
     decision: z
       .object({
         approved: z.boolean(),
@@ -190,13 +179,11 @@ export type OperatorQuestion = z.infer<typeof OperatorQuestion>;
 /** Body of `GET /api/operator/runs/:runId`. */
 export const OperatorRunDetail = OperatorRun.extend({
   owner: z.string(),
-  /** Requester of the run, if recorded. */
   by: z.string().optional(),
   /** True for the conversation's newest run; only that one can be stopped, resumed or repeated. */
   isNewest: z.boolean(),
   mode: z.string(),
   stepCount: z.number(),
-  /** Reason for the stop, if given. */
   reason: z.string().optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   usage: z
@@ -207,7 +194,6 @@ export const OperatorRunDetail = OperatorRun.extend({
     })
     .optional(),
   steps: z.array(z.object({ step: z.number(), calls: z.array(OperatorCall) })),
-  /** Pending calls, if it is the newest run. */
   pending: z.array(OperatorQuestion),
   /** Page that shows the trace, if there is one; absent for a sub-agent's run. */
   traceUrl: z.string().optional(),
@@ -217,7 +203,6 @@ export type OperatorRunDetail = z.infer<typeof OperatorRunDetail>;
 /** A conversation of the tenant that waits for people. */
 export const OperatorWaitingSession = WaitingSession.omit({ title: true })
   .extend({
-    /** The owner of the conversation, who asked. */
     owner: z.string(),
     pending: z.array(OperatorQuestion),
   })
@@ -227,7 +212,6 @@ export type OperatorWaitingSession = z.infer<typeof OperatorWaitingSession>;
 /** Body of `GET /api/operator/waiting`. */
 export const OperatorWaiting = z.object({
   sessions: z.array(OperatorWaitingSession),
-  /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
 });
 export type OperatorWaiting = z.infer<typeof OperatorWaiting>;
@@ -253,7 +237,6 @@ export const OperatorStepPath = OperatorRunPath.extend({
   step: z.coerce.number().int().min(1).max(1_000_000),
 });
 
-/** Input and outcome of one call. */
 const StepCall = z.object({
   toolCallId: z.string(),
   toolName: z.string(),
@@ -299,7 +282,6 @@ export const OperatorLease = z
     id: z.string(),
     /** `lapsed` and `ended`: another worker takes over what it held. */
     state: z.enum(['held', 'lapsed', 'ended']),
-    /** Attempts in progress under it. */
     attempts: z.number(),
   })
   .meta({ id: 'OperatorLease' });
@@ -318,7 +300,6 @@ export type OperatorWorkers = z.infer<typeof OperatorWorkers>;
 
 export const OperatorAgentPath = z.object({ agent: z.string().min(1).max(LIMITS.idChars) });
 
-/** `POST /api/operator/agents/:agent/pause` and `…/unpause`. */
 export const OperatorPauseBody = z
   .object({
     /** True to pause the agent for all tenants; only for callers without a tenant. */
@@ -335,13 +316,10 @@ export type OperatorPauseReply = z.infer<typeof OperatorPauseReply>;
 const OperatorAgent = z
   .object({
     name: z.string(),
-    /** False for an agent that people may not talk to. */
     isPublic: z.boolean(),
     isDefault: z.boolean(),
-    /** Empty unless the agent is paused. */
     pauses: z.array(
       z.object({
-        /** True if the pause covers all tenants. */
         everywhere: z.boolean(),
         at: z.number(),
         /** Absent if the caller may not know who pauses agents for all tenants. */
@@ -373,10 +351,8 @@ export type OperatorReceivers = z.infer<typeof OperatorReceivers>;
 
 export const OperatorReceiverPath = z.object({ receiver: z.string().min(1).max(40) });
 
-/** Body of `POST /api/operator/receivers/:receiver/test`. */
 export const ReceiverTestReply = z.object({
   status: z.enum(['delivered', 'failed']),
-  /** Reason for the failure. */
   problem: z.string().optional(),
 });
 export type ReceiverTestReply = z.infer<typeof ReceiverTestReply>;

@@ -11,12 +11,8 @@ export class MissingPackageError extends HelixError {
 }
 
 /**
- * Returns a handler for a failed import, which throws what it got unless a package itself is missing.
- *
- * @param feature what needs the packages, in the singular
- * @param releases packages as npm names them, separated by spaces: `jose@6`
- * @throws MissingPackageError
- * @example await import('jose').catch(orMissing('A signed token', 'jose@6'))
+ * Returns a handler for a failed import of `releases`, as in `jose@6`, which throws what it got
+ * unless a package itself is missing. @throws MissingPackageError
  */
 export function orMissing(feature: string, releases: string): (error: unknown) => never {
   return (error) => {

@@ -3,7 +3,6 @@ export function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
 
-/** Properties of a request that reveal the page that sent it. */
 export interface SentRequest {
   method: string;
   /** True if the request changes something although its method only reads. */

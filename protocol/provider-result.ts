@@ -32,7 +32,6 @@ export function toShownMetadata(metadata: object | undefined): {
   return isShort ? { providerMetadata: metadata as ShownMetadata } : {};
 }
 
-/** Returns true for JSON that no chunk can hold. */
 export function isTooLargeToShow(value: unknown): boolean {
   return new TextEncoder().encode(JSON.stringify(value ?? null)).length > MAX_SHOWN_BYTES;
 }

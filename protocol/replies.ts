@@ -4,7 +4,10 @@ import { HTTP_STATUS, type ErrorCode } from './errors.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 import { LIMITS } from './limits.js';
 
-/** Presentation of a tool on pages. */
+const RunStatus = z.enum(RUN_STATUSES);
+/** ms since the epoch. */
+const ms = z.number();
+
 export const ToolCard = z.object({
   name: z.string(),
   title: z.string().optional(),
@@ -13,7 +16,6 @@ export const ToolCard = z.object({
 });
 export type ToolCard = z.infer<typeof ToolCard>;
 
-/** Presentation of an agent on pages. */
 export const AgentCard = z.object({
   name: z.string(),
   title: z.string(),
@@ -33,8 +35,7 @@ export const CallDecision = z
     toolCallId: z.string(),
     approved: z.boolean(),
     by: z.string().optional(),
-    /** ms since the epoch by the store's clock. */
-    at: z.number(),
+    at: ms,
     /** True if no person decided, or none in time. */
     automatic: z.boolean().optional(),
   })
@@ -48,18 +49,11 @@ export type CallDecision = z.infer<typeof CallDecision>;
 export const BusyPolicy = z.enum(['reject', 'queue', 'steer', 'interrupt']);
 export type BusyPolicy = z.infer<typeof BusyPolicy>;
 
-/** Policy of an accepted message. */
 export type QueueMode = Exclude<BusyPolicy, 'reject'>;
-
-/** HTTP replies of the API. */
-
-const RunStatus = z.enum(RUN_STATUSES);
-const ms = z.number();
 
 /** Body of every refusal. */
 export const ProblemBody = z
   .object({
-    /** Safe to show. */
     error: z.string(),
     code: z.enum(Object.keys(HTTP_STATUS) as [ErrorCode, ...ErrorCode[]]),
     detail: z.unknown().optional(),
@@ -70,7 +64,6 @@ export type ProblemBody = z.infer<typeof ProblemBody>;
 /** A person's change of a call's input; `from` is the input that the model requested. */
 export const EditedInput = z.object({
   by: z.string().optional(),
-  /** ms since the epoch. */
   at: ms,
   from: z.unknown(),
 });
@@ -83,9 +76,7 @@ export const PendingQuestion = z
     toolName: z.string(),
     kind: z.enum(['approval', 'client']),
     input: z.unknown(),
-    /** Name of the agent that asks. */
     agent: z.string().optional(),
-    /** The tool's name for people. */
     title: z.string().optional(),
     /** The author's description of the tool. */
     description: z.string().optional(),
@@ -93,7 +84,6 @@ export const PendingQuestion = z
     schema: z.unknown().optional(),
     /** Names the run and the call. An answer to a call with approvers sends it back, with the hash. */
     approvalId: z.string(),
-    /** Hash of `input`. */
     inputHash: z.string(),
     /** Present once a person has changed the input; the change waits for another person. */
     edited: EditedInput.optional(),
@@ -141,7 +131,6 @@ export type SessionPending<M = unknown> = z.infer<typeof SessionQuestions> & {
 
 /** A session that waits for people. */
 export const WaitingSession = SessionQuestions.extend({
-  /** The beginning of the first message. */
   title: z.string(),
   agent: z.string(),
   /** Time of the newest question, ms since the epoch. */
@@ -155,7 +144,6 @@ export type WaitingSession = z.infer<typeof WaitingSession>;
 /** Body of `GET /api/sessions`; longest waiting first. */
 export const WaitingSessions = z.object({
   sessions: z.array(WaitingSession),
-  /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
 });
 export type WaitingSessions = z.infer<typeof WaitingSessions>;
@@ -165,13 +153,11 @@ export const Conversations = z.object({
   conversations: z.array(
     z.object({
       sessionId: z.string(),
-      /** The beginning of the first message. */
       title: z.string(),
       agent: z.string(),
       updatedAt: ms,
       /** Status of the newest run. */
       status: RunStatus,
-      /** Number of open questions to people. */
       waiting: z.number(),
     }),
   ),
@@ -199,10 +185,7 @@ export type AnswerReply = z.infer<typeof AnswerReply>;
 export const ExtendReply = z.object({ result: z.literal('extended'), deadline: ms });
 export type ExtendReply = z.infer<typeof ExtendReply>;
 
-/**
- * The caller holds the lease for this long. If another page does (409 `call_leased`),
- * `detail.forMs` is the remaining time.
- */
+/** Another page's lease (409 `call_leased`) has its remaining time in `detail.forMs`. */
 export const LeaseReply = z.object({ result: z.literal('leased'), forMs: z.number() });
 export type LeaseReply = z.infer<typeof LeaseReply>;
 
@@ -228,7 +211,6 @@ export const CheckpointsReply = z.object({
       toolNames: z.array(z.string()).optional(),
     }),
   ),
-  /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
 });
 export type CheckpointsReply = z.infer<typeof CheckpointsReply>;
@@ -250,7 +232,6 @@ export const ConfigReply = z.object({
 });
 export type ConfigReply = z.infer<typeof ConfigReply>;
 
-/** Result of the readiness checks. */
 export const ReadinessReply = z.object({
   status: z.enum(['ok', 'unavailable']),
   /**
@@ -264,7 +245,6 @@ export type ReadinessReply = z.infer<typeof ReadinessReply>;
 /** Body of `GET /api/chat/:sessionId/messages`. */
 export const MessagesReply = z.object({
   messages: z.array(UIMessage),
-  /** True if more messages follow. */
   hasMore: z.boolean(),
 });
 export interface MessagesReply<M = unknown> {
@@ -274,11 +254,9 @@ export interface MessagesReply<M = unknown> {
 
 export const QueuedMessages = z
   .object({
-    /** Id of its first message. */
     id: z.string(),
     mode: BusyPolicy.exclude(['reject']),
     messages: z.array(UIMessage),
-    /** ms since the epoch. */
     queuedAt: ms,
     by: z.string().optional(),
   })
@@ -293,14 +271,14 @@ export interface QueueReply<M = unknown> {
   queue: QueuedMessages<M>[];
 }
 
-const RunError = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
+export const RunError = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
 
 /**
  * The newest run. `error` is the reason for a failure. `stalled`: it has written nothing for a long
  * time. `waitingFor`: the `provider` fails and is retried, operators paused the `agent` before the
  * run began, or the run begins at `startAt`.
  */
-const NewestRun = z.object({
+export const NewestRun = z.object({
   runId: z.string(),
   status: RunStatus,
   error: RunError.optional(),
@@ -309,9 +287,7 @@ const NewestRun = z.object({
   startAt: z.number().optional(),
 });
 
-/**
- * State of a session: the event that `GET /api/chat/:sessionId/events` sends whenever it changes.
- */
+/** State of a session: `GET /api/chat/:sessionId/events` sends it whenever it changes. */
 export const SessionEvent = z
   .object({
     sessionId: z.string(),
@@ -344,12 +320,9 @@ export const FrontendSnapshot = z
     timestamp: ms,
     startSequence: z.number().optional(),
     existingMessageId: z.string().optional(),
-    /** Extension: pending questions, with their deadlines. */
     pending: z.array(PendingQuestion).optional(),
-    /** Extension: decisions about calls; absent without any. */
     decisions: z.array(CallDecision).optional(),
     run: NewestRun.optional(),
-    /** Extension: queued messages. */
     queue: z.array(QueuedMessages).optional(),
   })
   .meta({ id: 'FrontendSnapshot' });
@@ -362,28 +335,29 @@ export type FrontendSnapshot<State = Record<string, unknown>, Message = unknown>
 /** `DELETE /api/chat/:sessionId`: with the receipt, or without a body. */
 export const EraseQuery = z.object({ receipt: z.enum(['true', 'false']).optional() });
 
+const ERASED = {
+  /** Conversations and their sub-agents. */
+  sessions: z.number(),
+  workflows: z.number(),
+  /** Rows of the transcript, entries of the stream, and bytes of text. */
+  rows: z.number(),
+  entries: z.number(),
+  bytes: z.number(),
+};
+
 /** Receipt of an erasure. */
 export const ErasureReply = z
   .object({
     sessionId: z.string(),
-    /** ms since the epoch. */
-    at: z.number(),
+    at: ms,
     by: z.string().optional(),
     /** False while Temporal has not deleted all workflows; the workers complete it. */
     complete: z.boolean(),
-    /** The conversation and its sub-agents. */
-    sessions: z.number(),
-    /** Workflows that were deleted in Temporal. */
-    workflows: z.number(),
-    /** Rows of the transcript, entries of the stream, and bytes of text. */
-    rows: z.number(),
-    entries: z.number(),
-    bytes: z.number(),
+    ...ERASED,
   })
   .meta({ id: 'Erasure' });
 export type ErasureReply = z.infer<typeof ErasureReply>;
 
-/** Path parameters of routes for one person: the user id, as in tokens. */
 export const PersonPath = z.object({ userId: z.string().min(1).max(LIMITS.idChars) });
 export type PersonPath = z.infer<typeof PersonPath>;
 
@@ -394,11 +368,21 @@ export const PersonErasureReply = z
     complete: z.boolean(),
     /** Conversations that this request has erased, and what was in them. */
     conversations: z.number(),
-    sessions: z.number(),
-    workflows: z.number(),
-    rows: z.number(),
-    entries: z.number(),
-    bytes: z.number(),
+    ...ERASED,
   })
   .meta({ id: 'PersonErasure' });
 export type PersonErasureReply = z.infer<typeof PersonErasureReply>;
+
+/** A stored file: the message part that names it, with its id and size. */
+export const UploadedFile = z
+  .object({
+    type: z.literal('file'),
+    /** Serves the file to its owner. */
+    url: z.string(),
+    mediaType: z.string(),
+    filename: z.string().optional(),
+    id: z.string(),
+    bytes: z.number(),
+  })
+  .meta({ id: 'UploadedFile' });
+export type UploadedFile = z.infer<typeof UploadedFile>;

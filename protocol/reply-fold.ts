@@ -9,7 +9,6 @@ type SourcePart = Extract<AssistantPart, { type: 'source-url' | 'source-document
 
 /** The reply of a step, built from its chunks: the parts of the row that will be stored. */
 export interface ReplyFold {
-  /** Parts in order of first appearance. */
   parts: AssistantPart[];
   /** Argument text of each call received so far. */
   argumentText: Map<string, string>;
@@ -19,8 +18,7 @@ export interface ReplyFold {
 }
 
 /**
- * Folds the chunks of one step into the parts of its row. Text is in the blocks that a page shows
- * live.
+ * Folds the chunks of one step into the parts of its row, with text in the blocks that pages show.
  */
 export function createReplyFold(): ReplyFold {
   const parts: AssistantPart[] = [];
@@ -181,7 +179,6 @@ interface Block {
 export class ContentBlocks {
   #step = 0;
   #counts = { text: 0, reasoning: 0 };
-  /** In order of beginning. */
   #open: Block[] = [];
   /** The block that unnumbered content of its kind continues. */
   #current: Block | undefined;

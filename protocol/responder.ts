@@ -11,13 +11,11 @@ export interface Principal {
   readonly roles?: readonly Role[];
 }
 
-/** A person in the record of a conversation. */
 export interface KnownPerson extends Principal {
   /** Shared by all accounts of one person, across tenants. */
   readonly personId?: string;
 }
 
-/** The person who answers a call. */
 export interface Responder extends KnownPerson {
   /** True on a server without sign-in, where everyone is this user and no second person exists. */
   readonly isEveryone?: boolean;
@@ -35,7 +33,6 @@ export function toVisitorName({ tenantId = '', userId }: Principal): string {
   return `${VISITOR}${encodeURIComponent(tenantId)}|${userId}`;
 }
 
-/** Returns true for a name that only operators of other tenants have. */
 export function isVisitorName(userId: string): boolean {
   return userId.startsWith(VISITOR);
 }
@@ -43,8 +40,7 @@ export function isVisitorName(userId: string): boolean {
 type Loose<T> = { [Name in keyof T]: T[Name] | undefined };
 
 /**
- * Returns the account behind a name in a tenant; for the name of an operator of another tenant, the
- * account in that tenant.
+ * Returns the account behind a name in a tenant, which may be that of a visitor from another one.
  */
 export function toPerson(
   name: string,
@@ -94,8 +90,7 @@ export function isSamePerson(one: KnownPerson, other: KnownPerson): boolean {
 }
 
 /**
- * Returns true if a responder meets the demands in a call's record; the tool's function may still
- * refuse.
+ * True if a responder meets the demands in a call's record; the tool's function may still refuse.
  */
 export function fulfils(
   { roles, separate }: Approvers = {},
@@ -164,11 +159,7 @@ export function hasAsked(
 /** Time limit of a host's rule, for which people and shared streams wait. */
 const VERDICT_MS = 1_500;
 
-/**
- * Waits for the verdict of a host's rule about a person.
- *
- * @throws HelixError `unavailable` if it takes longer than 1.5 s; what the rule throws
- */
+/** Waits 1.5 s for the verdict of a host's rule about a person. @throws HelixError `unavailable` */
 export function verdictInTime<T>(verdict: T | Promise<T>): Promise<T> {
   const late = (): Error =>
     new HelixError('unavailable', 'Whether you may do this could not be found out in time.');

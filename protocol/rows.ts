@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FinishReason, Interruption, Usage } from './chunk.js';
+import { parseFileUrl } from './ids.js';
 
 /**
  * Transcript rows: a session's memory, in the order in which the model gets it. Stored rows are
@@ -16,7 +17,6 @@ const FilePart = z.object({
 });
 export const PostedPart = z.discriminatedUnion('type', [TextPart, FilePart]);
 
-/** Options that a program gives the model's provider. */
 const ofProgram = { providerOptions: ProviderMetadata.optional() };
 
 export const UserPart = z.discriminatedUnion('type', [
@@ -43,7 +43,6 @@ export const UserRow = z.object({
   data: z.array(UserDataPart).optional(),
   ...ofProgram,
   metadata: z.record(z.string(), z.unknown()).optional(),
-  /** Sent to the model but not shown. */
   hidden: z.boolean().optional(),
   /** True if its content replaced an earlier message of this id. */
   edited: z.boolean().optional(),
@@ -93,7 +92,6 @@ export const AssistantPart = z.discriminatedUnion('type', [
     toolCallId: z.string(),
     toolName: z.string(),
     output: z.unknown(),
-    /** True if the output is an error. */
     isError: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
@@ -121,13 +119,11 @@ export const AssistantPart = z.discriminatedUnion('type', [
 ]);
 export type AssistantPart = z.infer<typeof AssistantPart>;
 
-/** A model, as its provider's package names it. */
 const Model = z.object({ provider: z.string(), modelId: z.string() });
 
 /** Limits under which a model accepted a prompt after a refusal; its later prompts keep to them. */
 export const Eased = z.object({
   modelId: z.string(),
-  /** Maximum length of a prompt. */
   chars: z.number().optional(),
   /** True if prompts leave out content that only the provider can read. */
   bare: z.boolean().optional(),
@@ -136,7 +132,6 @@ export type Eased = z.infer<typeof Eased>;
 
 /** Summary that models get in place of the oldest rows. */
 export const Compaction = z.object({
-  /** Number of rows that the summary stands for. */
   rows: z.number(),
   summary: z.string(),
 });
@@ -144,13 +139,11 @@ export type Compaction = z.infer<typeof Compaction>;
 
 /** The model that wrote a reply, and the provider's report of it. */
 export const Answered = z.object({
-  /** The model that was asked. */
   provider: z.string(),
   modelId: z.string(),
   responseId: z.string().optional(),
   /** The provider's own name of the model. */
   responseModelId: z.string().optional(),
-  /** ms since the epoch. */
   at: z.number(),
   /** Duration of the reply, and time to its first output, ms. */
   ms: z.number().optional(),
@@ -161,7 +154,6 @@ export const Answered = z.object({
 });
 export type Answered = z.infer<typeof Answered>;
 
-/** The reply of one step. */
 export const AssistantRow = z.object({
   role: z.literal('assistant'),
   /** Id of the UI message, shared by all steps of a turn. */
@@ -169,7 +161,6 @@ export const AssistantRow = z.object({
   runId: z.string(),
   step: z.number(),
   parts: z.array(AssistantPart),
-  /** The reply was cut off by a stop or a failure. */
   interrupted: Interruption.optional(),
   /** The model whose parts other models cannot read. */
   model: Model.optional(),
@@ -201,7 +192,6 @@ export type AssistantRow = z.infer<typeof AssistantRow>;
 export const AnswerWay = z.enum(['temporal']);
 export type AnswerWay = z.infer<typeof AnswerWay>;
 
-/** The decision about an approval. */
 export const Decision = z.object({
   approved: z.boolean(),
   reason: z.string().optional(),
@@ -224,7 +214,6 @@ export const CallEvent = z.object({
 });
 export type CallEvent = z.infer<typeof CallEvent>;
 
-/** The result of a call: exactly one of output, error and denied. */
 export const ToolRow = z.object({
   role: z.literal('tool'),
   toolCallId: z.string(),
@@ -238,7 +227,6 @@ export const ToolRow = z.object({
   /** True if the call ended the run, so that it has no result. */
   isEnd: z.boolean().optional(),
   decision: Decision.optional(),
-  /** Channel of a client tool's result. */
   via: AnswerWay.optional(),
   /** Only for history. */
   events: z.array(CallEvent).optional(),
@@ -248,7 +236,6 @@ export type ToolRow = z.infer<typeof ToolRow>;
 export const Row = z.discriminatedUnion('role', [UserRow, AssistantRow, ToolRow]);
 export type Row = z.infer<typeof Row>;
 
-/** A message in the form of the Helix packages. */
 export type HelixMessage =
   | { role: 'system'; content: string }
   | {
@@ -268,3 +255,10 @@ export type HelixMessage =
 
 /** A message of a conversation, in either form. */
 export type Message = Row | HelixMessage;
+
+/** Returns the stored file that a model made, in a list; an empty list for other parts. */
+export function madeFileOf(part: AssistantPart): { url: string; mediaType: string }[] {
+  const file = part.type === 'reasoning' ? part.stands : part;
+  if (file?.type !== 'file' && file?.type !== 'reasoning-file') return [];
+  return parseFileUrl(file.url) === undefined ? [] : [{ url: file.url, mediaType: file.mediaType }];
+}

@@ -53,7 +53,6 @@ export type StopMode = 'interrupt' | 'abort';
 export interface StopRequest {
   mode: StopMode;
   reason?: string;
-  /** The requester, for the audit trail. */
   by?: string;
 }
 
@@ -93,10 +92,7 @@ export interface RunInput {
   sealsFailures?: boolean;
   /** Start time, ms since the epoch; absent if the run starts at once. */
   startAt?: number;
-  /**
-   * Progress at which this execution continues: an earlier run of the turn, or the same run
-   * continued as new.
-   */
+  /** Progress at which this continues: of an earlier run of the turn, or before continue-as-new. */
   from?: RunProgress;
 }
 
@@ -113,7 +109,6 @@ export interface RunNotices {
   ends: readonly TerminalStatus[];
 }
 
-/** The call that a sub-agent's run answers. */
 export interface ParentRef {
   sessionId: string;
   runId: string;
@@ -126,7 +121,6 @@ export interface ParentRef {
 export interface RunProgress {
   /** Number of steps committed so far in this turn. */
   step: number;
-  /** Highest sequence that the run has seen. */
   known: number;
   /** Newest change of the record that the run has seen; the run begins by reading it again. */
   version?: number;
@@ -155,9 +149,7 @@ export interface OpenCalls {
   step: number;
   /** Calls that are executed, or will be. */
   machine?: string[];
-  /** Calls that sub-agents execute. */
   children?: string[];
-  /** Calls that people answer. */
   people?: string[];
   /** Calls whose tools wait for webhooks. */
   asleep?: string[];
@@ -171,7 +163,6 @@ export interface OpenCalls {
   calls?: CallRef[];
 }
 
-/** The record of a run at one moment. */
 export interface At {
   /** Number of changes of the conversation's record. */
   version: number;
@@ -181,7 +172,6 @@ export interface At {
   isBehind?: true;
 }
 
-/** Result of the workflow: what an operator reads in the Temporal UI. */
 export interface RunSummary {
   status: Exclude<TerminalStatus, 'failed'> | 'superseded';
   steps: number;
@@ -189,7 +179,6 @@ export interface RunSummary {
   trace?: string;
 }
 
-/** Executors of calls. */
 export type CallKind = 'server' | 'approval' | 'client' | 'subagent';
 
 /**
@@ -206,7 +195,6 @@ export interface CallRef {
   /** Names by which an answer refers to the call; a person may have changed the input since. */
   approvalId?: string;
   inputHash?: string;
-  /** Time limit of one execution, ms. */
   timeoutMs?: number;
   /** Time that people have to answer, ms after the pause. */
   deadlineMs?: number;
@@ -218,7 +206,6 @@ export interface CallRef {
   isSuspended?: true;
 }
 
-/** Settings of the activity that executes a call, by Temporal's names; durations in ms. */
 export interface CallActivity {
   /** Default: the queue for tools beside the run's own. */
   taskQueue?: string;
@@ -234,7 +221,6 @@ export interface CallActivity {
   };
 }
 
-/** A sub-agent's run, as created by its parent's step. */
 export interface ChildRef {
   sessionId: string;
   runId: string;
@@ -251,17 +237,13 @@ export interface ChildRef {
  */
 export type FinishVerdict = 'valid' | 'invalid' | 'missing';
 
-/** Usage of a run so far, for operators. */
 export interface Spent {
   tokens: number;
   /** Millionths of a dollar; absent without prices. */
   microUsd?: number;
 }
 
-/**
- * Work that is left after a committed step. Stored with the step, so that a repeated claim returns
- * the same.
- */
+/** Work that is left after a step; stored with it, so that a repeated claim returns the same. */
 export type StepOutcome =
   | {
       kind: 'calls';
@@ -279,7 +261,6 @@ export type StepOutcome =
       step: number;
       status: TerminalStatus;
       error?: RunError;
-      /** Sequence of the commit, if this attempt made it. */
       sequence?: number;
       spent?: Spent;
     }
@@ -304,7 +285,6 @@ export interface Hint {
   traceparent?: string | undefined;
 }
 
-/** Reply of the `agentState` query. */
 export interface AgentState {
   runId: string;
   step: number;
@@ -316,10 +296,7 @@ export interface AgentState {
   spent?: Spent;
 }
 
-/**
- * Usage of a run's model calls, including those of discarded attempts. Fields that are 0 are
- * absent.
- */
+/** Usage of a run's model calls, discarded attempts included. Fields that are 0 are absent. */
 export interface RunUsage extends Usage {
   /** Millionths of a dollar, according to the agent's `pricing`. */
   costMicroUsd?: number;

@@ -57,7 +57,6 @@ export const OperatorScheduleBody = z
 
 export const OperatorSchedulePath = z.object({ name });
 
-/** `POST …/:name/pause` and `…/resume`. */
 export const OperatorScheduleActBody = z
   .object({ reason: z.string().min(1).max(LIMITS.errorTextBytes).optional() })
   .prefault({});
@@ -73,7 +72,6 @@ const schedule = {
   overlap: z.enum(OVERLAPS),
   whenBusy: z.enum(WHEN_BUSY),
   isPaused: z.boolean(),
-  /** Reason for the last pause or resumption. */
   note: z.string().optional(),
   by: z.string(),
   createdAt: ms,
@@ -111,7 +109,6 @@ export const OperatorScheduleDetail = z
         ]),
         sessionId: z.string().optional(),
         runId: z.string().optional(),
-        /** Error code of a failed, skipped or refused firing. */
         code: z.string().optional(),
       }),
     ),
@@ -123,7 +120,6 @@ export type OperatorScheduleDetail = z.infer<typeof OperatorScheduleDetail>;
 /** A firing as Temporal knows it. */
 export type Firing = OperatorScheduleDetail['firings'][number];
 
-/** Body of the replies to `pause`, `resume`, `trigger` and `DELETE`. */
 export const OperatorScheduleReply = z.object({
   result: z.enum(['paused', 'resumed', 'triggered', 'deleted']),
 });

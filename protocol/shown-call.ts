@@ -2,19 +2,15 @@ import { formatApprovalId } from './ids.js';
 
 /** Identity of the call that the author of an answer saw, as lists of pending calls give it. */
 export interface ShownCall {
-  /** Names the run and the call that asked. */
   approvalId?: string | undefined;
   inputHash?: string | undefined;
 }
 
-/** A pending call, from its record. */
 interface WaitingCall {
   runId: string;
   toolCallId: string;
   input: unknown;
-  /** Absent if the tool demands nothing of its approver. */
   approvers?: object | undefined;
-  /** Present once a person has changed the input. */
   edited?: object | undefined;
 }
 

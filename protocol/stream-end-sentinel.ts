@@ -1,9 +1,6 @@
 import type { ControlMessage } from './chunk.js';
 
-/**
- * Represents the end of a stream where no detail is needed; identical in every copy of this
- * package.
- */
+/** The end of a stream without detail; identical in every copy of this package. */
 export const STREAM_END_SENTINEL = Symbol.for('helix.stream.end');
 
 /** Marks the end of a stream in a queue within one process; never stored or sent. */

@@ -21,7 +21,6 @@ export type AttemptEnd =
   /** Too many attempts before it were lost. */
   | 'exhausted';
 
-/** A model as an attempt used it. */
 export interface UsedModel {
   agent: string;
   provider: string;
@@ -49,10 +48,8 @@ export type RunEvent =
   | { kind: 'tool_retried'; tool: string }
   | {
       kind: 'call_answered';
-      /** `approval` asks a person, `client` a page or program. */
       asked: 'approval' | 'client';
       decision: 'approved' | 'denied' | 'result' | 'error' | 'expired';
-      /** Channel of the answer. */
       source: string;
       /** Time since the question was asked; absent if that is unknown. */
       waitedSeconds?: number;
@@ -80,7 +77,6 @@ export type RunEvent =
 /** Counts what happens to runs; it neither throws nor waits. */
 export type RunMeter = (event: RunEvent) => void;
 
-/** Meter of processes that count nothing. */
 export const NO_METER: RunMeter = () => undefined;
 
 /**
@@ -104,7 +100,6 @@ export type SpanAttributes = Record<
 >;
 
 export interface FinishedSpan {
-  /** The operation, then its object. */
   title: string;
   id: SpanName;
   /** The span above it in the same trace; absent for the first one. */
@@ -113,17 +108,14 @@ export interface FinishedSpan {
   kind: 'internal' | 'client';
   /** Spans of other traces that led to it, by name or as a W3C `traceparent`. */
   links?: readonly (SpanName | string)[];
-  /** ms since the epoch, with fractions. */
   startMs: number;
   endMs: number;
   attributes: SpanAttributes;
-  /** Error code of failed work. */
   error?: string | undefined;
   /** Text of people, models and tools; called only if it is to be exported. */
   content?: (() => Record<string, unknown>) | undefined;
 }
 
-/** Gives requests their traces; it neither throws nor waits. */
 export interface RequestTracer {
   /** Executes the work of a request, which may bring a W3C `traceparent`. */
   serve: <T>(traceparent: string | undefined, work: () => T) => T;

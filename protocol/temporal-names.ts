@@ -1,6 +1,5 @@
 import type { RunActivities } from './activities.js';
 
-/** Names that Temporal sees. Plain constants, shared by workflow code, workers and clients. */
 export const WORKFLOW_TYPE = 'agentRun';
 /** One firing of a schedule: a run of its agent. */
 export const FIRING_WORKFLOW_TYPE = 'agentFiring';
@@ -9,7 +8,6 @@ export const WAIT_WORKFLOW_TYPE = 'notifyWaiting';
 export const END_WORKFLOW_TYPE = 'notifyEnd';
 export const DELIVERY_WORKFLOW_TYPE = 'deliver';
 
-/** Runs an activity or a Nexus operation that executes a tool's call. */
 export const TOOL_WORK_WORKFLOW_TYPE = 'agentToolWork';
 
 /** Message of a failure whose text is in its details, which only the payload codec can read. */
@@ -50,7 +48,6 @@ export const LEASED_ACTIVITIES: ReadonlySet<string> = new Set<keyof RunActivitie
 ]);
 
 export const SIGNALS = {
-  /** Records a stop, which people send. */
   stop: 'stop',
   /** Asks a run to read its record again, perhaps with a hint. Harmless at any time. */
   look: 'look',
@@ -59,13 +56,11 @@ export const SIGNALS = {
    * reset: once it has ended, it asks the parent to look.
    */
   reportEnd: 'reportEnd',
-  /** Sent to the notices of a wait when it is over. */
   waitOver: 'waitOver',
   /** Sent to the notices of a wait when a further call waits. */
   waitGrown: 'waitGrown',
 } as const;
 export const QUERIES = { agentState: 'agentState' } as const;
-/** Updates that operators send to a run in the Temporal UI or CLI. */
 export const UPDATES = {
   approve: 'approve',
   deny: 'deny',

@@ -15,11 +15,9 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 export interface RetryDelayOptions {
-  /** Number of the try that failed, from 1. */
   attempt: number;
   /** The delay after the first try, ms. */
   firstMs: number;
-  /** The longest delay, ms. */
   mostMs: number;
   /** Growth from one delay to the next. Default: 2. */
   factor?: number;
@@ -53,9 +51,8 @@ export interface TimeoutOptions {
 }
 
 /**
- * Waits for work up to a time limit. It does not end the work itself.
- *
- * @throws what `late` makes when the time is over; the signal's reason; what the work throws
+ * Waits for work up to a time limit; the work goes on. @throws what `late` makes when the time is
+ * over; the signal's reason; what the work throws
  */
 export function withTimeout<T>(
   ms: number,
@@ -98,9 +95,7 @@ export function endsWithin(ms: number, ...signals: AbortSignal[]): AbortSignal {
 
 /** The clock of another machine, read once. All times are ms since the epoch. */
 export interface ClockReading {
-  /** The time of the other clock. */
   at: number;
-  /** This machine's clock when it was asked, and when the reply came. */
   askedAt: number;
   repliedAt: number;
 }

@@ -17,8 +17,7 @@ export const TIMES = {
   /** A workflow task of a dead worker is given to another one after this long; Temporal's default is 10 s. */
   workflowTaskMs: 5_000,
   /**
-   * Workers look again after this long: at a run that is active or was just acted on, at the workflows that Temporal has
-   * closed, and for another current version.
+   * Between looks at an active run, at workflows that Temporal closed, and for a current version.
    */
   lookAgainMs: 5_000,
   /** A request that forks a run has this long to resume its copy; then the sweeper does. */

@@ -9,7 +9,6 @@ import type { Principal } from './responder.js';
 export type ToolWork =
   | {
       kind: 'activity';
-      /** Activity type. */
       name: string;
       taskQueue: string;
       options: ToolWorkTimes & {
@@ -29,7 +28,6 @@ export type ToolWork =
       kind: 'nexus';
       endpoint: string;
       service: string;
-      /** Operation name. */
       name: string;
       options: ToolWorkTimes;
     };
@@ -40,12 +38,10 @@ interface ToolWorkTimes {
 
 /** The call that the work is for: the second argument of an activity. */
 export interface ToolWorkCall {
-  /** Same as in a tool's context. */
   idempotencyKey: string;
   sessionId: string;
   runId: string;
   toolCallId: string;
-  /** Same as in a tool's context. */
   requester?: Principal;
   approver?: Principal;
 }

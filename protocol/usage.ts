@@ -11,9 +11,7 @@ const DEFAULT_GROUPS = ['day', 'owner', 'agent', 'model'] as const;
 export const USAGE_GROUPS = ['tenant', ...DEFAULT_GROUPS] as const;
 
 export const UsageQuery = z.object({
-  /** First day, included. Default: the first of this month. */
   since: day.optional(),
-  /** Last day, included. Default: today. */
   until: day.optional(),
   /** Comma-separated names of groups. Default: all but `tenant`. */
   by: z
@@ -33,7 +31,6 @@ export const UsageRow = z.object({
   agent: z.string().optional(),
   /** Empty for runs whose model never answered. */
   model: z.string().optional(),
-  /** Runs that ended. */
   runs: count,
   ...Usage.shape,
   /** Millionths of a US dollar; absent without prices. */
@@ -44,10 +41,7 @@ export type UsageRow = z.infer<typeof UsageRow>;
 export const UsageReply = z.object({ since: day, until: day, usage: z.array(UsageRow) });
 export type UsageReply = z.infer<typeof UsageReply>;
 
-/**
- * Cleans a token count: providers have reported NaN and null, and no call uses more than a billion.
- * Pure.
- */
+/** Cleans a token count: providers have reported NaN and null. Pure. */
 export function toTokenCount(tokens: number | null | undefined): number | undefined {
   if (typeof tokens !== 'number' || !Number.isFinite(tokens)) return undefined;
   return Math.min(Math.max(0, Math.round(tokens)), 1_000_000_000);

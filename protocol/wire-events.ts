@@ -20,7 +20,6 @@ export type StreamEndEvent = z.infer<typeof StreamEndEvent>;
 
 export const StreamFailEvent = z.object({
   type: z.literal('fail'),
-  /** Safe to show. */
   error: z.string(),
 });
 export type StreamFailEvent = z.infer<typeof StreamFailEvent>;
@@ -33,9 +32,7 @@ export type StreamStatusEvent = z.infer<typeof StreamStatusEvent>;
 
 export const StreamTruncatedEvent = z.object({
   type: z.literal('truncated'),
-  /** Chunks of steps above this were removed. */
   truncatedAtStep: count,
-  /** The stream's highest sequence at that moment. */
   atSequence: count.optional(),
 });
 export type StreamTruncatedEvent = z.infer<typeof StreamTruncatedEvent>;
@@ -114,10 +111,8 @@ const EVENT_TYPES: ReadonlySet<string> = new Set(
 );
 
 /**
- * Parses the data of an SSE event; undefined if the event or its chunk has a type that this version
- * does not know, which readers skip.
- *
- * @throws HelixError `validation_error` if the data is not JSON or not a valid event of its type
+ * Parses the data of an SSE event; undefined for a type of event or chunk that this version does
+ * not know. @throws HelixError `validation_error`
  */
 export function parseStreamEvent(data: string): StreamEvent | undefined {
   const value = parseJson(data);
@@ -154,13 +149,11 @@ function malformed(reason: string, cause?: unknown): HelixError {
   });
 }
 
-/** Fields of every sub-agent event. */
 const about = {
   /** The conversation's call that the sub-agent works for, perhaps through other agents. */
   callId: z.string(),
   /** Session of the sub-agent, which distinguishes two that write in turn. */
   agentId: z.string(),
-  /** Name of the sub-agent. */
   agent: z.string(),
 };
 

@@ -1,6 +1,5 @@
 /** Names of the contract. No imports, so that browsers can use them. */
 
-/** HTTP headers, in lower case. */
 export const HEADERS = {
   sessionId: 'x-session-id',
   runId: 'x-run-id',

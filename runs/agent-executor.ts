@@ -18,6 +18,7 @@ import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { lastPoll, POLL_MS, createWorkerList } from './workers.js';
 import { createRunWorkflows } from './run-workflows.js';
 import { registerSearchAttributes } from './search-attributes.js';
+import { withinDeadline } from './temporal-calls.js';
 
 /** Runs agents on Temporal. Runs also begin while Temporal is away; workers start them later. */
 export type TemporalAgentExecutor = AgentExecutor;
@@ -129,9 +130,6 @@ function newClient({ extensions, ...options }: ExecutorSettings & OwnClient): Cl
   return new Client({ connection, namespace, dataConverter, interceptors });
 }
 
-const CHECK_MS = 1_500;
-
-/** Checks that Temporal answers, and that a worker polls the task queue. */
 function createTemporalChecks(
   client: Client,
   namespace: string,
@@ -140,17 +138,14 @@ function createTemporalChecks(
   const { connection, workflowService } = client;
   return {
     temporal: async () => {
-      await connection.withDeadline(Date.now() + CHECK_MS, () => workflowService.getSystemInfo({}));
+      await withinDeadline(connection, () => workflowService.getSystemInfo({}));
     },
     worker: async () => {
-      const { pollers } = await connection.withDeadline(Date.now() + CHECK_MS, () =>
-        workflowService.describeTaskQueue({
-          namespace,
-          taskQueue: { name: taskQueue },
-        }),
+      const { pollers } = await withinDeadline(connection, () =>
+        workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue } }),
       );
-      if (lastPoll(pollers) < Date.now() - POLL_MS)
-        throw new Error('no worker polls the task queue');
+      const isPolled = lastPoll(pollers) >= Date.now() - POLL_MS;
+      if (!isPolled) throw new Error('no worker polls the task queue');
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Store } from '../store/contract/store.js';
 import { toAct } from './record/acts.js';
 import { logEntries, type AuditLogger } from './record/listeners.js';
 
-export interface PauseRequest extends PauseScope, Omit<Actor, 'by'> {
+export interface PauseRequest extends PauseScope, Actor {
   by: string;
   reason?: string | undefined;
 }
@@ -59,7 +59,6 @@ export function createAgentPauses({ pauses, store, logger }: AgentPausesDeps): A
   };
 }
 
-/** Returns the newest run of a session. */
 export function toHeld({ runId, agent, tenant, runStartedAt }: SessionRecord): HeldRun {
   return { runId, agent, tenant, startedAt: runStartedAt };
 }
@@ -67,7 +66,6 @@ export function toHeld({ runId, agent, tenant, runStartedAt }: SessionRecord): H
 export interface ReleaseDeps {
   pauses: Pauses;
   store: Pick<Store, 'sessions' | 'due'>;
-  /** Starts the workflow of a session's newest run. */
   startRun: (record: SessionRecord) => Promise<void>;
   /** Name of this process; one process at a time releases runs. */
   holder: string;
@@ -80,7 +78,6 @@ export interface ReleaseDeps {
 const PACE = { most: 20, everyMs: 1_000 };
 /** A look drops up to this many entries of runs that ended meanwhile. */
 const MOST_SEEN = 1_000;
-/** Delay before a failed start is retried. */
 const AGAIN_MS = 15_000;
 /** Number of the lease, which no shard of the sweeper has. */
 const LEASE = -1;

@@ -6,16 +6,13 @@ import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import { titleOf } from '../store/record/conversation-title.js';
 import { toStoredRow } from '../store/record/stored-json.js';
+import type { RunsDeps } from './core.js';
 import type { AdmitInput, RunsExtension, RunsHost } from './extension.js';
+import type { Starts } from './starts.js';
 
-/**
- * Resolves to a function to call once the change is stored or has failed.
- *
- * @throws the refusal of an extension
- */
+/** Asks the extensions; resolves to a function to call once the change is stored or has failed. */
 export type Admit = (input: AdmitInput) => Promise<() => void>;
 
-/** Asks one extension after the other. */
 export function createAdmit(extensions: readonly RunsExtension[], host: RunsHost): Admit {
   return async (input) => {
     const done: (() => void)[] = [];
@@ -35,23 +32,16 @@ export function createAdmit(extensions: readonly RunsExtension[], host: RunsHost
   };
 }
 
-/** Returns the extensions' listeners of changes. */
 export function listenersOf(extensions: readonly RunsExtension[], host: RunsHost): Listener[] {
-  return extensions.flatMap(({ listener }): Listener[] => {
-    if (listener === undefined) return [];
-    return [
-      (sessionId, events) => {
-        listener(sessionId, events, host);
-      },
-    ];
-  });
-}
-
-export interface AdmissionDeps {
-  admit: Admit;
-  /** Keeps work that outlives the request that began it. */
-  inBackground: (work: Promise<void>) => void;
-  logger: { warn: (fields: object, message: string) => void };
+  return extensions.flatMap(({ listener }): Listener[] =>
+    listener === undefined
+      ? []
+      : [
+          (sessionId, events) => {
+            listener(sessionId, events, host);
+          },
+        ],
+  );
 }
 
 /**
@@ -61,7 +51,8 @@ export interface AdmissionDeps {
  */
 export function admitBeforeBegin(
   store: Store,
-  { admit, inBackground, logger }: AdmissionDeps,
+  admit: Admit,
+  { inBackground, logger }: Pick<Starts, 'inBackground'> & Pick<RunsDeps, 'logger'>,
 ): Store {
   const { runs, sessions, owners } = store;
 
@@ -105,8 +96,7 @@ export function admitBeforeBegin(
   ): Promise<Result> {
     const record = await sessions.read(sessionId);
     if (record === undefined || !isTerminal(record.status)) return change();
-    const input = { sessionId, purpose: 'alone', bytes: sizeOf(rows), ...ownerOf(record) } as const;
-    return admitted(input, '', change);
+    return admitted(toAdmitInput(record, 'alone', rows), '', change);
   }
 
   return {
@@ -117,12 +107,7 @@ export function admitBeforeBegin(
         const rows = input.messages.map(({ row }) => row);
         const mayWait = input.policy !== undefined && input.policy !== 'reject';
         return admitted(
-          {
-            ...ownerOf(input),
-            sessionId: input.sessionId,
-            purpose: mayWait ? 'run' : 'alone',
-            bytes: sizeOf(rows),
-          },
+          toAdmitInput(input, mayWait ? 'run' : 'alone', rows),
           titleOf(rows),
           () => runs.begin(input, noted),
           () => wasAccepted(input),
@@ -138,24 +123,18 @@ export function admitBeforeBegin(
     sessions: {
       ...sessions,
       branch: (input) =>
-        admitted(
-          {
-            ...ownerOf(input),
-            sessionId: input.sessionId,
-            purpose: 'copy',
-            bytes: sizeOf(input.rows),
-          },
-          titleOf(input.rows),
-          () => sessions.branch(input),
+        admitted(toAdmitInput(input, 'copy', input.rows), titleOf(input.rows), () =>
+          sessions.branch(input),
         ),
     },
   };
 }
 
-function ownerOf({ owner, tenant }: SessionOwner): SessionOwner {
-  return { owner, tenant };
-}
-
-function sizeOf(rows: readonly Row[]): number {
-  return rows.reduce((sum, row) => sum + Buffer.byteLength(toStoredRow(row)), 0);
+function toAdmitInput(
+  { sessionId, owner, tenant }: SessionOwner & { sessionId: string },
+  purpose: AdmitInput['purpose'],
+  rows: readonly Row[],
+): AdmitInput {
+  const bytes = rows.reduce((sum, row) => sum + Buffer.byteLength(toStoredRow(row)), 0);
+  return { sessionId, owner, tenant, purpose, bytes };
 }

@@ -1,26 +1,13 @@
-import type { AgentRegistry } from '../agents/registry.js';
 import { ConfigurationError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
-import { noteBeside, type Due } from '../store/contract/due.js';
+import { noteBeside } from '../store/contract/due.js';
 import type { BeginInput, BeginResult, RunRecord } from '../store/contract/runs.js';
-import type { Store } from '../store/contract/store.js';
-import type { StreamManager } from '../store/log/stream-manager.js';
-import { FIRST_SWEEP_MS, newNonce, type Starts } from './starts.js';
-import type { ExecuteInput, Runs } from './runs.js';
+import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import { noSuchAgent } from './refusals.js';
-
-export interface BeginsDeps extends Pick<Starts, 'launch' | 'wakeSuperseded'> {
-  store: Pick<Store, 'sessions' | 'runs'> & { due: Due };
-  streamManager: Partial<Pick<StreamManager, 'inspect'>>;
-  /** Carries out the stop of the run that a message interrupts. */
-  carryOutStop: (sessionId: string, runId: string) => void;
-  sweepSession: (sessionId: string) => Promise<unknown>;
-  lostSignal: (runId: string) => (error: unknown) => void;
-  agents: Pick<AgentRegistry, 'has'>;
-  /** True if this process executes runs, so that it must know their agents. */
-  carriesOut?: boolean | undefined;
-}
+import type { ExecuteInput, Runs } from './runs.js';
+import type { Starts } from './starts.js';
+import type { Stops } from './stops.js';
 
 /** Runs whose workflows are started by a workflow that calls them. */
 export interface PreparedRuns extends Pick<Starts, 'startOf'> {
@@ -28,7 +15,6 @@ export interface PreparedRuns extends Pick<Starts, 'startOf'> {
   prepare: Runs['execute'];
 }
 
-/** Treatment of a run that begins. */
 interface HowToBegin {
   begun: (run: RunRecord, of: Pick<ExecuteInput, 'tenant' | 'startAt'>) => void;
   /** Delay before the sweeper checks the run's workflow. */
@@ -43,9 +29,8 @@ const MAY_HOLD_UP: ReadonlySet<BeginResult['kind']> = new Set(['busy', 'queued',
 /** A caller's workflow starts the run's own as its child within this time, else the sweeper does. */
 const CALLER_STARTS_MS = 15_000;
 
-/** Accepts messages, and begins the runs that reply to them. */
 export function createBegins(
-  deps: BeginsDeps,
+  deps: RunsCore & Stops & Starts & { sweepSession: (sessionId: string) => Promise<unknown> },
 ): Pick<Runs, 'execute'> &
   Pick<PreparedRuns, 'prepare'> & { requireAgent: (name: string) => void } {
   const { store, streamManager, launch, wakeSuperseded, sweepSession, lostSignal, agents } = deps;

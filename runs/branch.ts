@@ -1,22 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { HelixError } from '../protocol/errors.js';
-import { formatFileUrl, madeFileOf, parseFileUrl } from '../protocol/file-reference.js';
+import { createHash, randomUUID } from 'node:crypto';
+import type { Actor } from '../protocol/actor.js';
+import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import { toActingPerson, type KnownPerson } from '../protocol/responder.js';
-import type { AssistantPart, Row, UserPart } from '../protocol/rows.js';
-import type { CustomState } from '../store/contract/documents.js';
-import type { StoredFile } from '../store/contract/files.js';
-import type { RunInfo } from '../store/contract/runs.js';
-import type { BranchInput as CopyInput } from '../store/contract/sessions.js';
-import type { Store } from '../store/contract/store.js';
-import type { SessionOwner } from '../store/contract/waiting.js';
-import { toAct } from './record/acts.js';
-import { toStoredSessionId } from '../store/record/stored-session-id.js';
+import type { Row } from '../protocol/rows.js';
 import { beginsTurn } from '../session/copy.js';
+import type { CustomState } from '../store/contract/documents.js';
+import type { RunInfo } from '../store/contract/runs.js';
+import type { BranchInput as CopyInput, SessionRecord } from '../store/contract/sessions.js';
+import type { Store } from '../store/contract/store.js';
+import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { toUserMessage } from '../store/record/user-message.js';
-import { FIRST_SWEEP_MS, newNonce } from './starts.js';
-import type { AdoptInput, BranchInput } from './runs.js';
-import type { UploadInput, Uploads } from './uploads.js';
+import { toAct } from './record/acts.js';
+import { isUncontinued } from './record/run-standing.js';
+import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import {
   notFound,
   noSuchCheckpoint,
@@ -24,6 +21,8 @@ import {
   sessionExists,
   requireStoredId,
 } from './refusals.js';
+import type { AdoptInput, BranchInput, ForkInput, Runs } from './runs.js';
+import { copyFiles, type Uploads } from './uploads.js';
 
 const PAGE = 100;
 
@@ -39,8 +38,7 @@ export function createBranch(
 ): Branching {
   const { sessions, runs, checkpoints, documents, due } = store;
   return async (input) => {
-    const { sessionId, by, roles, via } = input;
-    const { nonce = newNonce() } = input;
+    const { sessionId, by, nonce = newNonce() } = input;
     const record = await sessions.read(sessionId);
     if (record === undefined) throw notFound();
     const newSessionId =
@@ -54,9 +52,10 @@ export function createBranch(
     const asker = toActingPerson(input, tenant);
     const askers = await askersOf(sessionId, chosen, asker);
     if ((await sessions.read(newSessionId)) !== undefined) throw sessionExists();
-    const whose = { owner, ...(tenant !== undefined && { tenant }) };
-    const copy = { from: sessionId, to: newSessionId, owner: whose, rows: chosen };
-    const { rows, ids } = await copyFiles(store, uploads?.upload, copy);
+    const copy = { from: sessionId, to: newSessionId, owner: { owner, tenant }, rows: chosen };
+    const { rows, ids } = uploads
+      ? await copyFiles(store, uploads.upload, copy)
+      : { rows: chosen, ids: [] };
     const detail = { from: toShownSessionId(sessionId) };
     await due.note(newSessionId, FIRST_SWEEP_MS);
     const { kind } = await sessions.branch({
@@ -72,7 +71,7 @@ export function createBranch(
       isOpen: input.fork !== undefined,
       state,
       now: Date.now(),
-      act: toAct('branch', { by, roles, via }, { tenant, detail }),
+      act: toAct('branch', input, { tenant, detail }),
     });
     if (kind === 'exists') {
       for (const id of ids) await uploads?.removeFile(newSessionId, id);
@@ -281,81 +280,94 @@ function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
   return isOpen ? withoutOpenCalls(rows.slice(0, at)) : rows;
 }
 
-export interface FileCopy {
-  from: string;
-  to: string;
-  owner: SessionOwner;
-  rows: readonly Row[];
+export interface Forking extends Pick<Runs, 'fork'> {
+  /** Continues a fork's copy whose process died before it did so; false while it may not run. */
+  continueCopy: (record: SessionRecord) => Promise<boolean>;
 }
 
-export interface CopiedFiles {
-  /** The rows, with the names of the copies. */
-  rows: readonly Row[];
-  ids: readonly string[];
-}
-
-type Upload = (input: UploadInput) => Promise<StoredFile>;
+/** Refusals that pass with time. */
+const PASSES = new Set<ErrorCode>(['quota_exceeded', 'budget_exceeded']);
 
 /**
- * Copies the files that rows name, since each conversation is erased with its own files. Names of
- * files that no longer exist stay.
- *
- * @throws HelixError what `upload` throws
+ * Forks a run: copies the conversation, then resumes the copy. If the process dies in between, the
+ * sweeper continues the copy, and so does a repeat of the request with its key.
  */
-async function copyFiles(
-  { files }: Pick<Store, 'files'>,
-  upload: Upload | undefined,
-  { from, to, owner, rows }: FileCopy,
-): Promise<CopiedFiles> {
-  if (upload === undefined) return { rows, ids: [] };
-  const copies = new Map<string, string>();
-  const ids: string[] = [];
-  for (const url of new Set(rows.flatMap(urlsOf))) {
-    const reference = parseFileUrl(url);
-    if (reference?.sessionId !== toShownSessionId(from)) continue;
-    const file = await files.read(from, reference.fileId);
-    const content = file && (await files.content(from, file.id, { from: 0, to: file.bytes }));
-    if (file === undefined || content === undefined) continue;
-    const { mediaType, filename } = file;
-    const copy = await upload({ ...owner, sessionId: to, mediaType, filename, content }).catch(
-      (error: unknown) => {
-        // Another owner has files under that id.
-        throw isForeign(error) ? sessionExists() : error;
-      },
-    );
-    ids.push(copy.id);
-    copies.set(url, formatFileUrl({ sessionId: toShownSessionId(to), fileId: copy.id }));
+export function createForks({
+  store: { sessions, runs },
+  logger,
+  branch,
+  resume,
+  deleteSession,
+}: RunsCore & Pick<Runs, 'resume' | 'deleteSession'> & { branch: Branching }): Forking {
+  async function resumeCopy(
+    { sessionId, runId }: Pick<SessionRecord, 'sessionId' | 'runId'>,
+    actor: Actor & Pick<ForkInput, 'reason'>,
+  ): Promise<string> {
+    const result = await resume({ sessionId, runId, mode: 'with_confirmation', ...actor });
+    return result.kind === 'resumed' ? result.run.runId : result.runId;
   }
-  return { rows: copies.size === 0 ? rows : rows.map((row) => rename(row, copies)), ids };
+
+  /**
+   * Erases a copy whose run was refused, since its id would be taken for a repeat; rethrows the
+   * refusal. Returns the run of a copy that was continued after all.
+   */
+  async function dropRefused(
+    sessionId: string,
+    actor: Actor & Pick<ForkInput, 'reason'>,
+    error: unknown,
+  ): Promise<string> {
+    // After an outage the run may have begun; the sweeper checks.
+    if (!HelixError.isInstance(error) || error.code === 'unavailable') throw error;
+    const record = await sessions.read(sessionId);
+    if (record !== undefined && !isUncontinued(record)) return record.runId;
+    await deleteSession(sessionId, actor).catch((err: unknown) => {
+      logger.warn({ err, sessionId }, 'a copy without a run is left');
+    });
+    throw error;
+  }
+
+  return {
+    fork: async ({ key, runId, step, reason, ...copy }) => {
+      const { newSessionId, by, roles, via } = copy;
+      const nonce = key === undefined ? newNonce() : toNonce(key, step);
+      let made = await sessions.read(newSessionId);
+      if (made === undefined || !(await isCopyOf(made, nonce))) {
+        await branch({ ...copy, fork: { runId, step }, nonce });
+        made = await sessions.read(newSessionId);
+      }
+      if (made === undefined) throw new HelixError('not_found', 'The copy was erased.');
+      const actor = { by, roles, via, reason };
+      if (!isUncontinued(made)) return { sessionId: newSessionId, runId: made.runId };
+      const begun = await resumeCopy(made, actor).catch((error: unknown) =>
+        // The client gets the refusal and may retry.
+        dropRefused(newSessionId, actor, error),
+      );
+      return { sessionId: newSessionId, runId: begun };
+    },
+    continueCopy: async (record) => {
+      const actor = { by: record.runBy, via: 'auto' } as const;
+      try {
+        await resumeCopy(record, actor);
+        return true;
+      } catch (error) {
+        // No client gets this refusal, and it passes when other runs of the owner end.
+        if (HelixError.isInstance(error) && PASSES.has(error.code)) return false;
+        await dropRefused(record.sessionId, actor, error);
+        return true;
+      }
+    },
+  };
+
+  async function isCopyOf({ sessionId }: SessionRecord, nonce: string): Promise<boolean> {
+    const [first] = await runs.list(sessionId);
+    return first?.runId.endsWith(`:0-${nonce}`) === true;
+  }
 }
 
-function urlsOf(row: Row): string[] {
-  if (row.role === 'user')
-    return row.parts.flatMap((part) => (part.type === 'file' ? part.url : []));
-  return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf).map(({ url }) => url);
-}
-
-function rename(row: Row, copies: ReadonlyMap<string, string>): Row {
-  if (row.role === 'tool') return row;
-  if (row.role === 'user') return { ...row, parts: row.parts.map((part) => renamed(part, copies)) };
-  const parts = row.parts.map((part): AssistantPart => {
-    if (part.type !== 'reasoning' || part.stands?.type !== 'reasoning-file') {
-      return renamed(part, copies);
-    }
-    const url = copies.get(part.stands.url);
-    return url === undefined ? part : { ...part, stands: { ...part.stands, url } };
-  });
-  return { ...row, parts };
-}
-
-function renamed<Part extends UserPart | AssistantPart>(
-  part: Part,
-  copies: ReadonlyMap<string, string>,
-): Part {
-  const url = part.type === 'file' ? copies.get(part.url) : undefined;
-  return url === undefined ? part : { ...part, url };
-}
-
-function isForeign(error: unknown): boolean {
-  return HelixError.isInstance(error) && error.code === 'not_found';
+/** Derives the nonce, so that a repeated request makes the same copy. */
+function toNonce(key: string, step: number): string {
+  return createHash('sha256')
+    .update(JSON.stringify([key, step]))
+    .digest('hex')
+    .slice(0, newNonce().length);
 }

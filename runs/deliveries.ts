@@ -16,9 +16,7 @@ export interface Deliveries {
     tenant?: string | null | undefined;
   })[];
   /**
-   * Starts one delivery to each receiver that wants the notice, once per notice.
-   *
-   * @param owner the owner of the conversation that the notice is about
+   * Starts one delivery to each receiver that wants the notice about this owner, once per notice.
    */
   announce: (notice: Notice, owner?: string) => Promise<void>;
   /** Starts the notice of the end of a run whose workflow is gone, once per end. */
@@ -32,7 +30,6 @@ export function toNoticeId(about: string): string {
   return `msg_${hash(about, 32)}`;
 }
 
-/** Formats the stored id of a delivery. Pure. */
 export function toDeliveryId({ id, sessionId, tenant }: Notice, receiver: string): string {
   return `${toDeliveryPrefix(sessionId, tenant)}${id.slice(4)}-${receiver}`;
 }
@@ -42,7 +39,6 @@ export function toDeliveryPrefix(sessionId = '', tenant?: string): string {
   return toStoredSessionId(`d-${hash(sessionId, 24)}-`, tenant);
 }
 
-/** Formats an opaque key of an owner. Pure. */
 export function toWhose({ owner, tenant = '' }: { owner: string; tenant?: string }): string {
   return hash(JSON.stringify([tenant, owner]), 16);
 }

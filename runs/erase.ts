@@ -1,42 +1,12 @@
-import type { Client } from '@temporalio/client';
 import type { Actor } from '../protocol/actor.js';
-import {
-  deliveryWorkflowIdOf,
-  rootOf,
-  toolWorkflowIdOf,
-  toShownSessionId,
-  workflowIdOf,
-} from '../protocol/ids.js';
+import { rootOf, toShownSessionId } from '../protocol/ids.js';
+import type { ErasureReply } from '../protocol/replies.js';
 import { isTerminal } from '../protocol/run.js';
-import { toAct } from './record/acts.js';
-import { logEntries, type AuditLogger } from './record/listeners.js';
 import type { Erasure } from '../store/contract/erasures.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
-import type { Store } from '../store/contract/store.js';
-import type { ErasureReply } from '../protocol/replies.js';
-import { toDeliveryPrefix } from './deliveries.js';
-import { codeOf, isRefusedForGood, withinDeadline } from './temporal-calls.js';
-
-/** The result of deleting a conversation's workflows in Temporal. */
-export interface ErasedWorkflows {
-  /** Number of workflows with deleted executions. */
-  deleted: number;
-  /** Ids of the runs that Temporal did not know. */
-  unknown: string[];
-}
-
-/** The runs of a conversation, from its record. */
-export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns' | 'calls' | 'owner'>;
-
-export interface EraseDeps {
-  store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures' | 'files' | 'owners'>;
-  workflows: {
-    wake: (runId: string) => Promise<void>;
-    erase: (sessionId: string, runs: RunsOfSession) => Promise<ErasedWorkflows>;
-  };
-  lostSignal: (runId: string) => (error: unknown) => void;
-  logger: AuditLogger;
-}
+import { toAct } from './record/acts.js';
+import { logEntries } from './record/listeners.js';
+import type { RunsCore } from './core.js';
 
 export interface Erasing {
   /**
@@ -57,43 +27,29 @@ export interface Erasing {
 const CHECK_MS = 3_000;
 /** A run that was starting when it was erased may appear in Temporal up to this long after. */
 const APPEARS_MS = 15_000;
-/** Id prefixes of a run's workflows: the run, work of its calls, notices of waits and end. */
-const KINDS = ['run', 'call', 'wait', 'end'];
-const AT_ONCE = 10;
-/** Servers that delete many may be slow. */
-const DELETE_MS = 5_000;
-const LIST_MS = 10_000;
-/** gRPC: not found. */
-const NOT_FOUND = 5;
-
 /**
  * Erases conversations. The transition that removes a record notes the rest of the work: runs to
  * delete in Temporal, figures of the owner, the receipt. Each step can be repeated, by the sweeper
  * if this process dies.
  */
-export function createErasing({ store, workflows, lostSignal, logger }: EraseDeps): Erasing {
+export function createErasing({ store, workflows, lostSignal, logger }: RunsCore): Erasing {
   const { sessions, runs, due, audit, erasures, files, owners } = store;
 
   /** @throws HelixError `unavailable`; it is repeated as a whole then */
   async function finish(sessionId: string, erasure: Erasure): Promise<ErasureReply> {
-    const { act, runs: ended, parts, starting, rows, entries, bytes } = erasure;
+    const { act, runs: ended, starting } = erasure;
     await erasures.clear(sessionId, erasure);
     for (const fileId of erasure.files) await files.forget(sessionId, fileId);
     logEntries(logger, await audit.relay(sessionId));
     const { deleted, unknown } = await workflows.erase(sessionId, erasure);
     const mayAppear = starting && unknown.some((runId) => ended.includes(runId));
     const complete = !mayAppear || Date.now() - act.at > APPEARS_MS;
-    const counts = { sessions: 1 + parts.length, workflows: deleted, rows, entries, bytes };
     if (complete) {
-      const { by, roles, via, at } = act;
-      const { tenant, owner } = erasure.owner;
-      const receipt = { ...toAct('erased', { by, roles, via }, { tenant, owner, detail: counts }) };
       // An erasure has one receipt, however often it is finished.
-      const entry = { ...receipt, id: `${act.id}-done`, outcome: 'complete' };
-      logEntries(
-        logger,
-        await audit.record({ ...entry, at: Math.max(at, receipt.at) }, { sessionId }),
-      );
+      const actor = { ...act, actId: `${act.id}-done` };
+      const facts = { ...erasure.owner, detail: countsOf(erasure, deleted) };
+      const receipt = toAct('erased', actor, facts, Math.max(act.at, Date.now()));
+      logEntries(logger, await audit.record({ ...receipt, outcome: 'complete' }, { sessionId }));
       await erasures.done(sessionId, erasure);
     }
     return toReceipt(sessionId, erasure, { complete, workflows: deleted });
@@ -155,102 +111,14 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
 
 function toReceipt(
   sessionId: string,
-  { act: { at, by }, parts, rows, entries, bytes }: Erasure,
+  erasure: Erasure,
   { complete, workflows }: Pick<ErasureReply, 'complete' | 'workflows'>,
 ): ErasureReply {
-  const counts = { sessions: 1 + parts.length, workflows, rows, entries, bytes };
+  const { at, by } = erasure.act;
+  const counts = countsOf(erasure, workflows);
   return { sessionId: toShownSessionId(sessionId), at, by, complete, ...counts };
 }
 
-/**
- * Deletes the workflows and histories of a conversation's runs, of its sub-agents and of their
- * notices; those that still run are terminated. The record's ids find the runs and the work of
- * their last calls, a list of Temporal's the rest. Of the list only workflows of these runs count,
- * since another conversation may have the id by now.
- */
-export async function eraseWorkflows(
-  client: Client,
-  sessionId: string,
-  { runs, parts, childRuns, calls, owner }: RunsOfSession,
-): Promise<ErasedWorkflows> {
-  const { connection, workflowService } = client;
-  const { namespace } = client.options;
-
-  /** Returns false if there is no such execution; without a run id it takes the newest. */
-  async function erase(workflowId: string, runId?: string): Promise<boolean> {
-    const workflowExecution = { workflowId, ...(runId !== undefined && { runId }) };
-    try {
-      await withinDeadline(
-        connection,
-        () => workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
-        DELETE_MS,
-      );
-      return true;
-    } catch (error) {
-      if (codeOf(error) === NOT_FOUND) return false;
-      throw error;
-    }
-  }
-
-  const own = new Set(runs);
-  const below = new Set(parts.map((part) => `${sessionId}.${part}`));
-  const deliveries = deliveryWorkflowIdOf(toDeliveryPrefix(sessionId, owner.tenant));
-  const belongs = (workflowId: string): boolean => {
-    if (workflowId.startsWith(deliveries)) return true;
-    const [, session = '', nth = ''] = workflowId.split(':');
-    return own.has(`${session}:${nth}`) || below.has(session);
-  };
-
-  async function list(): Promise<{ workflowId: string; runId: string }[]> {
-    const ofRuns = KINDS.flatMap((kind) => [`${kind}:${sessionId}:`, `${kind}:${sessionId}.`]);
-    const query = [...ofRuns, deliveries]
-      .map((prefix) => `WorkflowId STARTS_WITH '${prefix}'`)
-      .join(' OR ');
-    try {
-      return await withinDeadline(
-        connection,
-        async () => {
-          const found: { workflowId: string; runId: string }[] = [];
-          for await (const { workflowId, runId } of client.workflow.list({ query })) {
-            if (belongs(workflowId)) found.push({ workflowId, runId });
-          }
-          return found;
-        },
-        LIST_MS,
-      );
-    } catch (error) {
-      // Some visibility stores lack this operator.
-      if (isRefusedForGood(error)) return [];
-      throw error;
-    }
-  }
-
-  const deleted = new Set<string>();
-  const unknown: string[] = [];
-  const listed = await list();
-  for (const page of pagesOf([...runs, ...childRuns])) {
-    const found = await Promise.all(page.map((runId) => erase(workflowIdOf(runId))));
-    for (const [at, runId] of page.entries()) {
-      if (found[at] === true) deleted.add(workflowIdOf(runId));
-      else unknown.push(runId);
-    }
-  }
-  // The list is seconds late, and the work of tools holds what people wrote.
-  for (const page of pagesOf(calls)) {
-    const ids = page.map((call) => toolWorkflowIdOf(...call));
-    const found = await Promise.all(ids.map((workflowId) => erase(workflowId)));
-    for (const [at, workflowId] of ids.entries()) if (found[at] === true) deleted.add(workflowId);
-  }
-  // Deleting takes a while, so the list may have executions that were deleted above.
-  for (const page of pagesOf(listed)) {
-    const found = await Promise.all(page.map(({ workflowId, runId }) => erase(workflowId, runId)));
-    for (const [at, { workflowId }] of page.entries()) {
-      if (found[at] === true) deleted.add(workflowId);
-    }
-  }
-  return { deleted: deleted.size, unknown };
-}
-
-function* pagesOf<T>(items: readonly T[]): Generator<T[]> {
-  for (let at = 0; at < items.length; at += AT_ONCE) yield items.slice(at, at + AT_ONCE);
+function countsOf({ parts, rows, entries, bytes }: Erasure, workflows: number) {
+  return { sessions: 1 + parts.length, workflows, rows, entries, bytes };
 }

@@ -65,7 +65,6 @@ export interface AgentExecutor {
   getHandle: (sessionId: string, runId?: string) => Promise<RunHandle | null>;
   /** Resumes as a handle does; `runId`, if present, must be the session's newest run. */
   resume: (options: ResumeOptions & { sessionId: string; runId?: string }) => Promise<RunHandle>;
-  /** Returns whether `resume` would continue, and in which modes. */
   canResume: (sessionId: string) => Promise<Resumability>;
   /**
    * Repeats a turn, the newest unless a message of another one is named, or goes back to a
@@ -106,7 +105,6 @@ export interface AgentExecutor {
   readonly readWorkers?: () => Promise<OperatorWorkers>;
 }
 
-/** Creates the executor over given runs. */
 export function createExecutorOf(deps: {
   runs: Runs;
   agents: AgentRegistry;
@@ -177,7 +175,6 @@ export function createExecutorOf(deps: {
   return onData(executor, dataOf(store));
 }
 
-/** @throws HelixError `validation_error` */
 function readStart(startAt: ExecuteOptions['startAt']): number | undefined {
   if (startAt === undefined) return undefined;
   const { data, error } = StartAt.safeParse(startAt instanceof Date ? startAt.getTime() : startAt);

@@ -16,7 +16,6 @@ export { toAct } from './record/acts.js';
 export { logEntries } from './record/listeners.js';
 export { isRefusedForGood, toMs, withinDeadline, type Timestamp } from './temporal-calls.js';
 
-/** The engine of the runs. */
 export interface TemporalHost {
   client: Client;
   taskQueue: string;
@@ -24,7 +23,6 @@ export interface TemporalHost {
   searchAttributes: boolean;
 }
 
-/** Dependencies of extensions in a process that begins and changes runs. */
 export interface RunsHost {
   store: Store;
   agents: AgentRegistry;
@@ -95,14 +93,12 @@ export function tracerOf(
 }
 export type { AgentPauses, PauseRequest } from './agent-pauses.js';
 
-/** True if a client encodes payloads. */
 export function hasCodec(client: {
   options: Partial<Pick<Client['options'], 'loadedDataConverter'>>;
 }): boolean {
   return (client.options.loadedDataConverter?.payloadCodecs ?? []).length > 0;
 }
 
-/** Adds the codecs of extensions to a program's own converter. */
 export function withCodecs(
   dataConverter: DataConverter | undefined,
   extensions: readonly Pick<RunsExtension, 'payloadCodec'>[] = [],

@@ -5,12 +5,12 @@ export type { AgentExecutor, ExecuteOptions } from './executor-of.js';
 export type { AgentInput } from './agent-input.js';
 export type { ExtendInput } from './record/answers.js';
 export type { ResumeOptions } from './reruns.js';
-export type { RunStream } from './run-chunks.js';
 export type {
   AnswerReceipt,
   Approval,
   ClientToolOutcome,
   RunHandle,
+  RunStream,
   StopReason,
   ToolAnswer,
 } from './run-handle.js';

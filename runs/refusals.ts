@@ -3,7 +3,6 @@ import type { BeginResult } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import { isStoredSessionId } from '../protocol/ids.js';
 
-/** Converts the result of a refused begin to an error. */
 export function toBeginRefusal(
   sessionId: string,
   result: Exclude<BeginResult, { kind: 'begun' | 'accepted' }>,
@@ -73,11 +72,9 @@ export function requireStoredId(sessionId: string): void {
 export class MessageWaitsError extends AgentAlreadyRunningError {}
 
 /**
- * Returns the run that replies to an accepted message; the newest, if its turn was resumed or
- * repeated.
- *
- * @throws MessageWaitsError; HelixError `not_found` for a message that the session does not have, or
- * that was copied into it with its reply
+ * Returns the run that replies to an accepted message; the newest, if its turn was repeated.
+ * @throws MessageWaitsError; HelixError `not_found`, also for a message that was copied with its
+ * reply
  */
 export async function runOfMessage(
   { sessions, queue }: Pick<Store, 'sessions' | 'queue'>,

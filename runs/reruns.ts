@@ -3,31 +3,25 @@ import { toActingPerson } from '../protocol/responder.js';
 import type { RunRecord } from '../store/contract/runs.js';
 import type { AuditAction } from '../store/contract/audit.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import type { Store } from '../store/contract/store.js';
 import { toAct } from './record/acts.js';
 import { readInput, type AgentInput } from './agent-input.js';
+import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
 import { messageConflict, notFound, noSuchCheckpoint, noSuchMessage } from './refusals.js';
-import { FIRST_SWEEP_MS, newNonce } from './starts.js';
+import type { Starts } from './starts.js';
+import type { Stops } from './stops.js';
 
-/** A rewind is a retry, or resumes from a checkpoint. */
 type Rewinding = RetryInput & { action?: Extract<AuditAction, 'resume' | 'retry'> };
 
-export interface RerunDeps {
-  store: Pick<Store, 'runs' | 'sessions' | 'due'>;
-  execute: Runs['execute'];
-  stop: Runs['stop'];
-  /** @throws HelixError `agent_not_found` */
-  requireAgent: (agent: string) => void;
-  /** Starts the workflow of a run in the background. */
-  launch: (run: RunRecord, tenant: string | undefined) => void;
-  wake: (runId: string) => Promise<void>;
-  /** Logs a signal that did not arrive; the sweeper sends it again. */
-  lostSignal: (runId: string) => (error: unknown) => void;
-}
-
 /** Creates further runs of a turn: writes the record, then starts the workflow. */
-export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | 'canResume'> {
+export function createReruns(
+  deps: RunsCore &
+    Stops &
+    Starts &
+    Pick<Runs, 'execute'> & {
+      requireAgent: (agent: string) => void;
+    },
+): Pick<Runs, 'resume' | 'retry' | 'canResume'> {
   const { store, execute, stop, launch, wake, lostSignal } = deps;
 
   async function existing(sessionId: string): Promise<SessionRecord> {
@@ -37,19 +31,19 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
   }
 
   async function continueRun(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
-    const { sessionId, runId, by, roles, via, actId, reason, mode } = input;
+    const { sessionId, runId, by, reason, mode } = input;
     deps.requireAgent(record.agent);
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const asker = toActingPerson(input, record.tenant);
     const result = await store.runs.resume({
       sessionId,
       nonce: newNonce(),
-      ...(asker && { asker }),
+      asker,
       mode: mode === 'with_confirmation' ? mode : 'continue',
       runId,
       by,
       now: Date.now(),
-      act: toAct('resume', { by, roles, via, actId }, { reason }),
+      act: toAct('resume', input, { reason }),
     });
     switch (result.kind) {
       case 'resumed':
@@ -124,18 +118,18 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
     { sessionId, checkpointId, messageId, messages, action = 'retry', ...input }: Rewinding,
     { agent, runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
-    const { by, roles, via, actId, reason } = input;
+    const { by, reason } = input;
     deps.requireAgent(agent);
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const asker = toActingPerson(input, tenant);
     const result = await store.runs.rewind({
       sessionId,
       runId,
-      ...(asker && { asker }),
+      asker,
       nonce: newNonce(),
       by,
       now: Date.now(),
-      act: toAct(action, { by, roles, via, actId }, { reason }),
+      act: toAct(action, input, { reason }),
       ...(checkpointId === undefined
         ? { mode: 'retry' as const, messageId, messages }
         : { mode: 'from_checkpoint' as const, checkpointId }),
@@ -208,7 +202,6 @@ export interface ResumeOptions {
   by?: string;
 }
 
-/** Resumes a session. @returns the id of the run that continues; throws as `resume` of `Runs` */
 export async function resumeSession(
   runs: Pick<Runs, 'resume'>,
   { sessionId, runId, message, ...options }: ResumeOptions & { sessionId: string; runId?: string },

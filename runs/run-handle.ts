@@ -1,12 +1,13 @@
 import { toAnswerError, type ToolAnswerInput } from '../protocol/answers.js';
-import type { ShownCall } from '../protocol/shown-call.js';
+import type { StreamChunk } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
+import type { StreamStatus } from '../protocol/run.js';
+import type { ShownCall } from '../protocol/shown-call.js';
 import type { StopResult } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
-import type { StreamManager } from '../store/log/stream-manager.js';
+import type { StoredChunk, StreamManager } from '../store/log/stream-manager.js';
 import type { AnswerOptions } from './record/answers.js';
 import { resumeSession, type ResumeOptions } from './reruns.js';
-import { readRunChunks, type RunStream } from './run-chunks.js';
 import {
   awaitStandstill,
   readEndedResult,
@@ -15,17 +16,14 @@ import {
 } from './run-result.js';
 import type { Runs } from './runs.js';
 
-/** The caller that stops a run, and the reason; for the record. */
 export interface StopReason {
   reason?: string;
   by?: string;
 }
 
-/** An answer to a call of this session. */
 export type ToolAnswer = DistributiveOmit<ToolAnswerInput, 'sessionId'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** The approval of a call. */
 export interface Approval extends ShownCall {
   /** Replaces the input that the model proposed. */
   input?: unknown;
@@ -34,7 +32,6 @@ export interface Approval extends ShownCall {
   by?: string;
 }
 
-/** The outcome of a client tool. */
 export type ClientToolOutcome = (
   { result: unknown; error?: never } | { error: string; result?: never }
 ) & {
@@ -42,7 +39,6 @@ export type ClientToolOutcome = (
   by?: string;
 } & ShownCall;
 
-/** The receipt of an answer that was stored. */
 export interface AnswerReceipt {
   sequence: number;
   /** True if it was the last answer that the run waited for, so that the run continues. */
@@ -51,9 +47,16 @@ export interface AnswerReceipt {
   edited?: true;
 }
 
+export interface RunStream extends AsyncIterable<StreamChunk> {
+  /** Sequence of the last chunk, from which to continue after a broken connection. */
+  readonly currentSequence: number;
+  /** Status at the end of the stream, `active` before. */
+  readonly status: StreamStatus;
+}
+
 /**
- * One run, from any process: a handle holds ids only. Methods throw HelixError `not_found` once the
- * session is erased, `unavailable` while Redis or Temporal cannot be reached.
+ * One run, from any process. Methods throw HelixError `not_found` once the session is erased,
+ * `unavailable` while Redis or Temporal cannot be reached.
  */
 export interface RunHandle {
   readonly sessionId: string;
@@ -138,7 +141,6 @@ export function createRunHandle(deps: HandleDeps, sessionId: string, runId: stri
   };
 }
 
-/** @throws HelixError if the answer is not taken */
 export async function submitAnswer(
   runs: Pick<Runs, 'submitToolResult'>,
   answer: ToolAnswerInput,
@@ -148,4 +150,75 @@ export async function submitAnswer(
   if (result.kind === 'edited') return { sequence: result.sequence, resumed: false, edited: true };
   if (result.kind !== 'stored') throw toAnswerError(result.kind);
   return { sequence: result.sequence, resumed: result.resume !== undefined };
+}
+
+function readRunChunks(
+  deps: HandleDeps,
+  sessionId: string,
+  runId: string,
+  { fromSequence = 0, signal }: { fromSequence?: number; signal?: AbortSignal },
+): RunStream {
+  let currentSequence = fromSequence;
+  let status: StreamStatus = 'active';
+
+  async function* chunks(): AsyncGenerator<StreamChunk, void, undefined> {
+    const span = await findSpan(deps.store, sessionId, runId);
+    currentSequence = Math.max(fromSequence, span.after);
+    const reader = await deps.streamManager.createResumableReader(sessionId, {
+      fromSequence: currentSequence,
+      signal,
+    });
+    const source = reader ?? failedChunks(deps.streamManager, sessionId, currentSequence);
+    for await (const { chunk, sequence } of source) {
+      // Later chunks are another run's.
+      if (span.until !== undefined && sequence > span.until) break;
+      currentSequence = sequence;
+      yield chunk;
+    }
+    status = reader === null ? 'failed' : span.until === undefined ? reader.status : 'ended';
+  }
+
+  return {
+    get currentSequence() {
+      return currentSequence;
+    },
+    get status() {
+      return status;
+    },
+    [Symbol.asyncIterator]: chunks,
+  };
+}
+
+/** Finds the sequence before a run's chunks and, if another run follows, their last one. */
+async function findSpan(
+  store: Store,
+  sessionId: string,
+  runId: string,
+): Promise<{ after: number; until?: number }> {
+  const runs = await store.runs.list(sessionId);
+  const at = runs.findIndex((run) => run.runId === runId);
+  const run = runs[at];
+  if (run === undefined) throw new HelixError('not_found', 'There is no such run.');
+  const next = runs.slice(at + 1).find(({ startSequence }) => startSequence > run.startSequence);
+  return { after: run.startSequence, until: next?.startSequence };
+}
+
+/** Reads the chunks of a failed stream, which has no reader. */
+async function* failedChunks(
+  streamManager: StreamManager,
+  streamId: string,
+  fromSequence: number,
+): AsyncGenerator<StoredChunk> {
+  const info = await streamManager.getStreamInfo(streamId);
+  if (info === null) throw new HelixError('not_found', 'There is no such stream.');
+  let sequence = fromSequence;
+  for (;;) {
+    const page = await streamManager.read(streamId, sequence, 200);
+    if (page.length === 0) return;
+    for (const entry of page) {
+      sequence = entry.sequence;
+      const { message } = entry;
+      if ('agentId' in message) yield { chunk: message, sequence };
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import type { SuspensionMarkerChunk } from '../protocol/chunk-guards.js';
 import type { LogEntry } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
-import type { PendingQuestion } from '../protocol/http.js';
+import type { PendingQuestion } from '../protocol/replies.js';
 import { isTerminal, type RunError } from '../protocol/run.js';
 import type { RunUsage, RunInfo } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
@@ -11,7 +11,6 @@ import { retryWhileUnavailable } from '../store/record/outage.js';
 import { toPendingQuestions } from '../store/record/session-summaries.js';
 
 type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
-/** The standstill of a run: it has ended, or it waits for people. */
 export type Standstill = { kind: 'ended' } | { kind: 'suspended'; marker: Marker };
 
 export interface ResultDeps {
@@ -118,7 +117,6 @@ export type AgentResult = {
   runId: string;
   /** The text of the run's newest step; empty before the first. */
   text: string;
-  /** Usage of the run so far. */
   usage?: RunUsage;
 } & (
   | {
@@ -184,7 +182,6 @@ export async function readEndedResult(
   }
 }
 
-/** The result of a run that waits. @throws HelixError `not_found` */
 export async function readSuspendedResult(
   store: ResultStore,
   sessionId: string,

@@ -29,13 +29,10 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * if that fails.
  */
 export interface Runs extends Omit<Answers, 'submit'>, Erasing {
-  /** Answers a pending call; see `submit` of `Answers`. */
   submitToolResult: (answer: UncheckedAnswer, options?: AnswerOptions) => Promise<AnswerResult>;
-  /** Absent if Temporal does not execute the runs. */
   temporal?: RunsHost['temporal'];
   /** Lets extensions forget a person. @throws HelixError `unavailable` */
-  forget?: (who: SessionOwner) => Promise<void>;
-  /** Undefined without receivers. */
+  forget: (who: SessionOwner) => Promise<void>;
   deliveries?: Deliveries | undefined;
   pauses: AgentPauses;
   uploads: Uploads;
@@ -44,10 +41,7 @@ export interface Runs extends Omit<Answers, 'submit'>, Erasing {
   /** Accepts user messages; starts the workflow of their run in the background. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */
-  stop: (
-    sessionId: string,
-    stop: StopRequest & Omit<Actor, 'by'> & { runId?: string },
-  ) => Promise<StopResult>;
+  stop: (sessionId: string, stop: StopRequest & Actor & { runId?: string }) => Promise<StopResult>;
   /**
    * Continues where the newest run was interrupted, or failed with a retryable error. A run that is
    * active or waits is left alone, but woken if its answers are complete, so calling it twice is
@@ -87,7 +81,6 @@ export interface Runs extends Omit<Answers, 'submit'>, Erasing {
    * @throws HelixError what `branch` and `resume` throw; a copy that may not run is erased again
    */
   fork: (input: ForkInput) => Promise<{ sessionId: string; runId: string }>;
-  /** Returns whether `resume` would continue, and in which modes. */
   canResume: (sessionId: string) => Promise<Resumability>;
   /** Resolves once no start is in progress; a process waits for it before it exits. */
   idle: () => Promise<void>;
@@ -103,7 +96,6 @@ export interface Runs extends Omit<Answers, 'submit'>, Erasing {
   sweepSession: (sessionId: string, budget?: SweepBudget) => Promise<SweptSession>;
 }
 
-/** The ways in which a session can continue after its newest turn. */
 export interface Resumability {
   canResume: boolean;
   /** Reason why not; `waiting` is for an answer. */
@@ -115,7 +107,7 @@ export interface Resumability {
   >[];
 }
 
-export interface ResumeInput extends Omit<Actor, 'by'> {
+export interface ResumeInput extends Actor {
   sessionId: string;
   /** Default `continue`. `with_confirmation` is the same, and records who confirmed. */
   mode?: Extract<RunMode, 'continue' | 'with_confirmation' | 'with_message' | 'from_checkpoint'>;
@@ -125,13 +117,10 @@ export interface ResumeInput extends Omit<Actor, 'by'> {
   runId?: string;
   /** For `with_message`: the messages of the new turn. */
   messages?: UserMessage[];
-  /** The caller, for the record. */
-  by?: string;
-  /** Reason, for the audit trail. */
   reason?: string | undefined;
 }
 
-export interface BranchInput extends Omit<Actor, 'by'> {
+export interface BranchInput extends Actor {
   sessionId: string;
   /** The copy ends with the results of this step. Default: the whole conversation. */
   checkpointId?: string;
@@ -139,9 +128,6 @@ export interface BranchInput extends Omit<Actor, 'by'> {
   messageIndex?: number;
   /** Id of the new session. Default: one is made. */
   newSessionId?: string;
-  /** The caller, for the record. */
-  by?: string;
-  /** Counts the reads of the conversation. */
   meter?: ReadMeter | undefined;
 }
 
@@ -153,7 +139,7 @@ export interface AdoptInput {
   rows: Row[];
 }
 
-export interface ForkInput extends Omit<Actor, 'by'> {
+export interface ForkInput extends Actor {
   sessionId: string;
   /** The copy ends with the results of this step of the run's turn; 0: before its first step. */
   runId: string;
@@ -161,15 +147,11 @@ export interface ForkInput extends Omit<Actor, 'by'> {
   newSessionId: string;
   /** Idempotency key: a repeated request finds the copy that it made. */
   key?: string | undefined;
-  /** The caller, for the record. */
-  by?: string;
-  /** Reason, for the audit trail. */
   reason?: string | undefined;
-  /** Counts the reads of the conversation. */
   meter?: ReadMeter | undefined;
 }
 
-export interface RetryInput extends Omit<Actor, 'by'> {
+export interface RetryInput extends Actor {
   sessionId: string;
   /** Checkpoint to continue after, instead of repeating the whole turn. */
   checkpointId?: string;
@@ -179,9 +161,6 @@ export interface RetryInput extends Omit<Actor, 'by'> {
   messages?: UserMessage[];
   /** The run to repeat; refused if another one is the newest. Default: the newest. */
   runId?: string;
-  /** The caller, for the record. */
-  by?: string;
-  /** Reason, for the audit trail. */
   reason?: string | undefined;
 }
 

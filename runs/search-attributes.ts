@@ -8,7 +8,6 @@ import {
 import type { RunInput } from '../protocol/run.js';
 import { SEARCH_ATTRIBUTES } from '../protocol/temporal-names.js';
 
-/** Indexed value types of Temporal's API. */
 export const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
 
 /**
@@ -80,7 +79,6 @@ export function registrationCommands(namespace: string): string[] {
   );
 }
 
-/** Static texts of a run in the Temporal UI. */
 export interface RunLabels {
   tenant?: string;
   details: string;
@@ -95,7 +93,6 @@ const keys = {
   AgentTurn: defineSearchAttributeKey('AgentTurn', SearchAttributeType.INT),
 };
 
-/** The search attributes of a run in the Temporal UI. */
 export function toAttributes(input: RunInput, { tenant }: RunLabels): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [
     { key: keys.AgentSession, value: input.sessionId },

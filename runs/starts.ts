@@ -1,54 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import { resolveMaxSteps } from '../agents/define-agent.js';
-import type { AgentRegistry } from '../agents/registry.js';
 import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
 import type { RunInput } from '../protocol/run.js';
-import { legSpan, type RequestTracer } from '../protocol/telemetry.js';
-import type { Due } from '../store/contract/due.js';
+import { legSpan } from '../protocol/telemetry.js';
 import type { RunRecord } from '../store/contract/runs.js';
-import type { Pauses } from '../store/contract/pauses.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import type { Store } from '../store/contract/store.js';
 import type { StartNext } from './record/listeners.js';
 import { startOf } from './record/run-standing.js';
 import { toHeld } from './agent-pauses.js';
-import type { Deliveries } from './deliveries.js';
-import { isRefusedForGood } from './temporal-calls.js';
-import type { RunWorkflows } from './run-workflows.js';
+import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import type { RunLabels } from './search-attributes.js';
+import type { Stops } from './stops.js';
+import { isRefusedForGood } from './temporal-calls.js';
 
-export interface StartsDeps {
-  store: Pick<Store, 'sessions' | 'runs' | 'queue' | 'leases'> & { due: Due };
-  workflows: Pick<RunWorkflows, 'start' | 'wake' | 'namespace'>;
-  pauses: Pauses;
-  agents: AgentRegistry;
-  /** False when the server has no search attributes for runs. */
-  searchAttributes: boolean;
-  /** Absent without receivers. */
-  deliveries?: Deliveries | undefined;
-  /** True with a payload codec, so that texts of failures are encrypted as well. */
-  sealsFailures?: boolean | undefined;
-  /** For operators: the model's name, and the page that shows a conversation. */
-  modelName?: string | undefined;
-  sessionUrl?: ((sessionId: string, runId: string) => string) | undefined;
-  /** Writes traces of what this process does to runs. Default: none. */
-  tracer?: RequestTracer | undefined;
-  /** Ends a run that Temporal refuses to start. */
-  endUnstarted: (record: SessionRecord) => Promise<void>;
-  /** Logs a lost signal; others repeat it. */
-  lostSignal: (runId: string) => (error: unknown) => void;
-  logger: { warn: (fields: object, message: string) => void };
-}
-
-/** Arguments of a run's workflow. */
 interface RunStart {
   input: RunInput;
   labels: RunLabels;
 }
 
 interface StartableRun extends Pick<RunRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'from'> {
-  /** Absent if the run starts at once. */
-  startAt?: number | undefined;
+  startAt?: number;
 }
 
 /** Starts workflows in the background, so that no request waits for Temporal. */
@@ -71,12 +41,10 @@ export interface Starts {
   idle: () => Promise<void>;
 }
 
-/** Delay before the sweeper first checks a new run. */
-export const FIRST_SWEEP_MS = 3_000;
 /** Starts in progress at most: while Temporal is away each lasts until its deadline. */
 const MOST_AT_ONCE = 200;
 
-export function createStarts(deps: StartsDeps): Starts {
+export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Starts {
   const { store, workflows, pauses, agents, tracer, endUnstarted, lostSignal, logger } = deps;
   const leases = store.leases?.of(workflows.namespace);
   const starting = new Set<Promise<void>>();
@@ -110,7 +78,7 @@ export function createStarts(deps: StartsDeps): Starts {
       traceparent: tracer?.request(),
       traceUrl,
       sealsFailures: deps.sealsFailures,
-      ...(startAt !== undefined && { startAt }),
+      startAt,
       from,
     };
     const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];
@@ -208,8 +176,4 @@ function toStartable(record: SessionRecord): StartableRun {
   // Progress of the turn before this run, which continues it.
   const from = runFromStep === 0 ? undefined : { step: runFromStep, known: runStartSequence };
   return { ...record, ...(from && { from }), startAt: startOf(record) };
-}
-
-export function newNonce(): string {
-  return randomBytes(6).toString('hex');
 }

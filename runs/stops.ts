@@ -4,20 +4,8 @@ import type { Act } from '../store/contract/audit.js';
 import { noteBeside } from '../store/contract/due.js';
 import type { StopResult } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import type { Store } from '../store/contract/store.js';
 import { forceEnd } from './record/force-end.js';
-import type { Deliveries } from './deliveries.js';
-import { FIRST_SWEEP_MS } from './starts.js';
-import type { RunWorkflows } from './run-workflows.js';
-
-export interface StopsDeps {
-  store: Store;
-  streamManager: Parameters<typeof forceEnd>[0]['streamManager'];
-  workflows: Pick<RunWorkflows, 'wake' | 'namespace'>;
-  deliveries: Pick<Deliveries, 'notify' | 'announceEnd'> | undefined;
-  lostSignal: (runId: string) => (error: unknown) => void;
-  logger: { warn: (fields: object, message: string) => void };
-}
+import { FIRST_SWEEP_MS, type RunsCore } from './core.js';
 
 /** Stops runs, and ends those that cannot end themselves. */
 export interface Stops {
@@ -49,7 +37,7 @@ const ENGINE_UNAVAILABLE: RunError = {
   retryable: true,
 };
 
-export function createStops(deps: StopsDeps): Stops {
+export function createStops(deps: RunsCore): Stops {
   const { store, streamManager, workflows, deliveries, lostSignal, logger } = deps;
   const stores = { store, streamManager };
 

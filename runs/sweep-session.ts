@@ -1,40 +1,15 @@
 import { HelixError } from '../protocol/errors.js';
+import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
-import type { RunMeter } from '../protocol/telemetry.js';
-import { TIMES, type Times } from '../protocol/times.js';
+import { TIMES } from '../protocol/times.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
-import type { Store } from '../store/contract/store.js';
-import { startOf } from './record/run-standing.js';
-import type { StartNext } from './record/listeners.js';
-import type { RunWorkflows } from './run-workflows.js';
+import type { Answers } from './record/answers.js';
+import { isUncontinued, startOf } from './record/run-standing.js';
+import type { RunsCore } from './core.js';
+import type { Starts } from './starts.js';
+import type { Stops } from './stops.js';
 import type { FindUnseen } from './unseen-attempts.js';
 import { NOTHING, type WorkflowLook, type WorkflowState } from './workflow-look.js';
-
-export interface SweepSessionDeps {
-  store: Pick<Store, 'sessions' | 'waiting'>;
-  workflows: Pick<RunWorkflows, 'look' | 'wake'>;
-  /** Absent if workers have no leases. */
-  findUnseen: FindUnseen | undefined;
-  startRun: (record: SessionRecord) => Promise<void>;
-  endLost: (record: SessionRecord) => Promise<void>;
-  /** Ends a run that could not be started. */
-  endUnstarted: (record: SessionRecord) => Promise<void>;
-  /** Ends a run whose writer does not confirm its stop. */
-  enforceStop: (sessionId: string, runId: string) => Promise<void>;
-  startNext: StartNext;
-  /** Resumes a fork's copy; false while the copy may not run. */
-  continueCopy: (record: SessionRecord) => Promise<boolean>;
-  /** Settles calls whose deadline has passed. */
-  expireCalls: (sessionId: string) => Promise<unknown>;
-  /** True for a run that does not start because its agent is paused. */
-  isHeld: (record: SessionRecord) => Promise<boolean>;
-  /** Runs that are not started within this time end. */
-  startWithinMs: number;
-  /** Default: `TIMES`. */
-  times?: Times | undefined;
-  meter: RunMeter;
-  logger: { warn: (fields: object, message: string) => void };
-}
 
 /**
  * State in which the sweep found a session. `idle`: nothing is active or waits. `active`: the sweep
@@ -72,9 +47,17 @@ const UNBEGUN_MS = 60 * 60_000;
  * deadline, and begins the next queued message.
  */
 export function createSweepSession(
-  deps: SweepSessionDeps,
+  deps: RunsCore &
+    Stops &
+    Starts &
+    Pick<Answers, 'expireCalls'> & {
+      /** Undefined if workers have no leases. */
+      findUnseen: FindUnseen | undefined;
+      /** Resumes a fork's copy; false while the copy may not run. */
+      continueCopy: (record: SessionRecord) => Promise<boolean>;
+    },
 ): (sessionId: string, budget?: SweepBudget) => Promise<SweptSession> {
-  const { store, workflows, startWithinMs, times = TIMES, logger } = deps;
+  const { store, workflows, startWithinMs = LIMITS.startWithinMs, times = TIMES, logger } = deps;
   const { lookAgainMs, forkMs } = times;
   const again: SweptSession = { kind: 'active', againMs: lookAgainMs };
   const decide = (record: SessionRecord | undefined, state?: FoundState): SweepDecision =>
@@ -212,7 +195,6 @@ function untilNextTry({ runStartedAt }: SessionRecord, lookAgainMs: number): num
   return Math.min(Math.max((Date.now() - runStartedAt) / 4, lookAgainMs), UNSTARTED_MS);
 }
 
-/** Decisions about sessions that need nothing. */
 const UNREMARKABLE = new Set<SweepDecision>(['forget', 'nothing', 'look']);
 
 /** A stop that ends a waiting run ends it in the record before its workflow receives the signal. */
@@ -228,15 +210,12 @@ const UNCONFIRMED_MS = 2_000;
 const FRESH_MS = 4_000;
 
 export type SweepDecision =
-  /** Nothing is active or waits. */
   | 'forget'
   | 'begin'
   /** The session is a fork's copy, whose process died before it resumed the copy. */
   | 'continue'
-  /** The sweep must look up the workflow's state. */
   | 'look'
   | 'start'
-  /** The run was not started within its time. */
   | 'give_up'
   | 'enforce'
   | 'wake'
@@ -247,9 +226,7 @@ export type SweepDecision =
 
 export interface SweepMoment {
   now: number;
-  /** Runs that are not started within this time end. */
   startWithinMs: number;
-  /** Default: that of `TIMES`. */
   forkMs?: number;
 }
 
@@ -288,21 +265,11 @@ export function decideSweep(
   return isExpired(record, now) ? 'expire' : 'nothing';
 }
 
-/** Returns true for a run that may have lost something. */
 function needsLook(record: SessionRecord, now: number): boolean {
   const silentMs = now - record.updatedAt;
   if (record.status === 'starting') return now - record.runStartedAt > STARTS_MS;
   if (isUntaken(record)) return silentMs > UNTAKEN_MS;
   return record.stream === 'paused' || isExpired(record, now) || silentMs > FRESH_MS;
-}
-
-/** Returns true for a fork's copy that no run has continued yet. */
-export function isUncontinued({
-  status,
-  runMode,
-}: Pick<SessionRecord, 'status' | 'runMode'>): boolean {
-  // The copy of a whole conversation is complete.
-  return runMode === 'branch' && status === 'interrupted';
 }
 
 /** True if the record demands an action now; a resting workflow has missed it, or knows more. */

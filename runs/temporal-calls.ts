@@ -2,13 +2,11 @@ import type { Connection } from '@temporalio/client';
 import { HelixError } from '../protocol/errors.js';
 import { withTimeout } from '../protocol/time.js';
 
-/** Timestamp of Temporal's API. */
 export interface Timestamp {
   seconds?: unknown;
   nanos?: number | null;
 }
 
-/** Converts a timestamp to ms since the epoch; 0 for none. */
 export function toMs(time: Timestamp | null | undefined): number {
   return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1_000_000;
 }
@@ -20,8 +18,8 @@ export function isRefusedForGood(error: unknown): boolean {
 }
 
 /**
- * gRPC: cancelled (1), unknown (2), deadline exceeded (4), resource exhausted (8), aborted (10),
- * internal (13), unavailable (14), data loss (15). Too large a message also has 8, but fails again.
+ * gRPC: cancelled, unknown, deadline exceeded, resource exhausted, aborted, internal, unavailable,
+ * data loss. Too large a message also is an exhausted resource, but fails again.
  */
 const PASSING = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
@@ -32,7 +30,6 @@ export function mayPass(error: unknown): boolean {
   return code !== 8 || !/larger than/i.test(message ?? '');
 }
 
-/** Returns the gRPC status of an error or of its cause. */
 export function codeOf(error: unknown): number | undefined {
   return statusOf(error)?.code;
 }

@@ -90,7 +90,6 @@ export function createToolWork(client: Client, taskQueue: string, logger: Logger
   };
 }
 
-/** Retries while that may help. */
 async function untilDone<T>(
   ask: () => Promise<T>,
   signal: AbortSignal,
@@ -135,7 +134,6 @@ function toUnknown({ name }: ToolWork, why: unknown): ToolError {
   return new ToolError('tool_outcome_unknown', `Whether "${name}" took effect is not known.`, why);
 }
 
-/** Creates the error of work that never began. */
 function toUnstarted({ name }: ToolWork, why: unknown): ToolError {
   return new ToolError('tool_execution_failed', `"${name}" could not be started.`, why);
 }

@@ -16,7 +16,6 @@ const MOST_WATCHED = 200;
 const MOST_TRIES = 15;
 
 export interface UnseenAttemptsDeps {
-  /** Leases of the workflows' namespace. */
   leases: Pick<Leases, 'holders' | 'registered'>;
   workflows: Pick<RunWorkflows, 'look' | 'retry'>;
   meter: RunMeter;
@@ -26,10 +25,7 @@ export interface UnseenAttemptsDeps {
 /**
  * Looks for attempts that Temporal gave away and no worker has: the poll's answer was lost, or the
  * worker died before it registered the attempt or after it finished it. Only the heartbeat time-out
- * would end such an attempt, so Temporal is asked to begin another one. If the worker was only
- * slow, the claim fences it off.
- *
- * @param look Temporal's state of the run
+ * would end them, so Temporal is asked for another one; a slow worker is fenced off by the claim.
  */
 export type FindUnseen = (runId: string, look: WorkflowLook) => void;
 
@@ -44,7 +40,6 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
     return started.filter(({ id }) => !registered.has(id));
   }
 
-  /** Watches until no unseen attempt is left, later ones included. */
   async function watch(runId: string, look: WorkflowLook): Promise<void> {
     let sightings = see(await unseenOf(look));
     while (sightings.length > 0) {
@@ -114,7 +109,6 @@ function see(unseen: readonly StartedAttempt[], before: readonly Sighting[] = []
   });
 }
 
-/** Waits for the grace without keeping the process alive. */
 function pause(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, GRACE_MS).unref();

@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
-import { rootOf } from '../protocol/ids.js';
+import { formatFileUrl, parseFileUrl, rootOf, toShownSessionId } from '../protocol/ids.js';
+import { madeFileOf, type AssistantPart, type Row, type UserPart } from '../protocol/rows.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { AddFileResult, StoredFile } from '../store/contract/files.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { Admit } from './before-begin.js';
-import { notFound } from './refusals.js';
+import { notFound, sessionExists } from './refusals.js';
 
 export interface UploadInput extends SessionOwner {
   /** The conversation; it need not exist yet. */
@@ -29,17 +30,18 @@ export interface Uploads {
   removeFile: (sessionId: string, fileId: string) => Promise<boolean>;
 }
 
-export interface UploadsDeps {
-  store: Pick<Store, 'owners' | 'due' | 'files'>;
-  admit: Admit;
-  logger: { warn: (fields: object, message: string) => void };
-}
-
-/** Limits of one conversation's files. */
 export const SESSION_FILES = { files: LIMITS.files, bytes: LIMITS.sessionFileBytes };
 
 /** Stores files within the limits of their conversation and of its owner. */
-export function createUploads({ store, admit, logger }: UploadsDeps): Uploads {
+export function createUploads({
+  store,
+  admit,
+  logger,
+}: {
+  store: Pick<Store, 'owners' | 'due' | 'files'>;
+  admit: Admit;
+  logger: { warn: (fields: object, message: string) => void };
+}): Uploads {
   const { files, owners, due } = store;
 
   /** Charges the owner for the conversation's files, even before its first message. */
@@ -51,13 +53,11 @@ export function createUploads({ store, admit, logger }: UploadsDeps): Uploads {
 
   return {
     upload: async ({ sessionId, owner, tenant, content, mediaType, filename, madeBy }) => {
-      const whose = { owner, ...(tenant !== undefined && { tenant }) };
+      const whose = { owner, tenant };
       const bytes = content.byteLength;
       const done = await admit({ ...whose, sessionId, bytes, purpose: 'copy' });
       const sha256 = createHash('sha256').update(content).digest('hex');
-      const id = randomUUID();
-      const made = madeBy === undefined ? {} : { madeBy };
-      const file = { id, mediaType, filename, sha256, at: Date.now(), ...made };
+      const file = { id: randomUUID(), mediaType, filename, sha256, at: Date.now(), madeBy };
       let result: AddFileResult;
       try {
         // The sweep removes the bytes of a file that no conversation claims.
@@ -84,11 +84,69 @@ export function createUploads({ store, admit, logger }: UploadsDeps): Uploads {
 }
 
 function tooMany(what: 'files' | 'bytes', limit: number): HelixError {
-  const most = what === 'files' ? `${String(limit)} files` : `${toMegabytes(limit)} of files`;
+  const megabytes = String(Math.floor(limit / (1024 * 1024)));
+  const most = what === 'files' ? `${String(limit)} files` : `${megabytes} MB of files`;
   const text = `A conversation may have ${most}. Remove one, or begin another conversation.`;
   return new HelixError('quota_exceeded', text, { detail: { what, of: 'session', limit } });
 }
 
-function toMegabytes(bytes: number): string {
-  return `${String(Math.floor(bytes / (1024 * 1024)))} MB`;
+interface FileCopy {
+  from: string;
+  to: string;
+  owner: SessionOwner;
+  rows: readonly Row[];
+}
+
+/**
+ * Copies the files that rows name, since each conversation is erased with its own files. Returns
+ * the rows with the names of the copies, and the copies' ids.
+ */
+export async function copyFiles(
+  { files }: Pick<Store, 'files'>,
+  upload: Uploads['upload'],
+  { from, to, owner, rows }: FileCopy,
+): Promise<{ rows: readonly Row[]; ids: readonly string[] }> {
+  const copies = new Map<string, string>();
+  const ids: string[] = [];
+  for (const url of new Set(rows.flatMap(urlsOf))) {
+    const reference = parseFileUrl(url);
+    if (reference?.sessionId !== toShownSessionId(from)) continue;
+    const file = await files.read(from, reference.fileId);
+    const content = file && (await files.content(from, file.id, { from: 0, to: file.bytes }));
+    if (file === undefined || content === undefined) continue;
+    const { mediaType, filename } = file;
+    const copy = await upload({ ...owner, sessionId: to, mediaType, filename, content }).catch(
+      (error: unknown) => {
+        const isForeign = HelixError.isInstance(error) && error.code === 'not_found';
+        // Another owner has files under that id.
+        throw isForeign ? sessionExists() : error;
+      },
+    );
+    ids.push(copy.id);
+    copies.set(url, formatFileUrl({ sessionId: toShownSessionId(to), fileId: copy.id }));
+  }
+  return { rows: copies.size === 0 ? rows : rows.map((row) => rename(row, copies)), ids };
+}
+
+function urlsOf(row: Row): string[] {
+  if (row.role === 'user')
+    return row.parts.flatMap((part) => (part.type === 'file' ? part.url : []));
+  return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf).map(({ url }) => url);
+}
+
+function rename(row: Row, copies: ReadonlyMap<string, string>): Row {
+  if (row.role === 'tool') return row;
+  return row.role === 'user'
+    ? { ...row, parts: row.parts.map((part) => renamed(part, copies)) }
+    : { ...row, parts: row.parts.map((part) => renamed(part, copies)) };
+}
+
+function renamed<Part extends UserPart | AssistantPart>(
+  part: Part,
+  copies: ReadonlyMap<string, string>,
+): Part {
+  const copyOf = (url: string): string => copies.get(url) ?? url;
+  if (part.type === 'file') return { ...part, url: copyOf(part.url) };
+  if (part.type !== 'reasoning' || part.stands?.type !== 'reasoning-file') return part;
+  return { ...part, stands: { ...part.stands, url: copyOf(part.stands.url) } };
 }

@@ -16,9 +16,7 @@ export interface WorkerListDeps {
 }
 
 /**
- * Lists the workers of a task queue: those that ask Temporal for work, and the leases in the store.
- *
- * @throws HelixError `unavailable`
+ * Lists the workers that ask Temporal for work, and the leases. @throws HelixError `unavailable`
  */
 export function createWorkerList(deps: WorkerListDeps): () => Promise<OperatorWorkers> {
   const { client, taskQueue, leases } = deps;

@@ -3,7 +3,6 @@ import { attemptIdOf, runOfWorkflow } from '../protocol/ids.js';
 import { LEASED_ACTIVITIES } from '../protocol/temporal-names.js';
 import { toMs } from './temporal-calls.js';
 
-/** State of a run's workflow in Temporal. */
 export type WorkflowState = 'running' | 'closed' | 'unknown';
 
 /** The state of a workflow, and its pending work. */
@@ -16,7 +15,6 @@ export interface WorkflowLook {
   children: string[];
 }
 
-/** Look at a workflow that Temporal does not know. */
 export const NOTHING: WorkflowLook = {
   state: 'unknown',
   isAtWork: false,
@@ -24,7 +22,6 @@ export const NOTHING: WorkflowLook = {
   children: [],
 };
 
-/** An attempt that Temporal has given to a worker. */
 export interface StartedAttempt {
   /** The id that its worker registers. */
   id: string;
@@ -36,10 +33,8 @@ export interface StartedAttempt {
   heardAt: number;
 }
 
-/** State of a pending activity in Temporal's API. */
 const STARTED = 2;
 
-/** Converts Temporal's description. Pure. */
 export function toLook({
   workflowId,
   runId,

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert';
 import type { AgentExecutor } from '../runs/executor-of.js';
 import type { Approval, ClientToolOutcome, RunHandle } from '../runs/run-handle.js';
 import type { AgentResult } from '../runs/run-result.js';
-import type { PendingQuestion } from '../protocol/http.js';
+import type { PendingQuestion } from '../protocol/replies.js';
 import type { ShownCall } from '../protocol/shown-call.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';

@@ -9,20 +9,16 @@ import type { RunWorkflows } from '../runs/run-workflows.js';
 import type { Runs } from '../runs/runs.js';
 import type { Liveness, LivenessDeps } from './liveness.js';
 
-/** Parts of a worker that an extension can use. */
 export interface WorkerHost extends RunsHost {
   temporal: NonNullable<RunsHost['temporal']>;
   runs: Runs & PreparedRuns;
   workflows: RunWorkflows;
-  /** Names this process. */
   holder: string;
-  /** Default: `TIMES`. */
   times?: Times | undefined;
 }
 
 /** Contributions of an extension to one worker. */
 export interface WorkerParts {
-  /** Activities by name, in addition to those of agents. */
   activities?: object;
   /** Options of a second worker that runs with this one, on another task queue. */
   beside?: Pick<WorkerOptions, 'taskQueue'> & Partial<WorkerOptions>;
@@ -42,9 +38,8 @@ export interface WorkerExtension extends RunsExtension, ActivityExtension {
   /** Detects dead workers; the first extension wins. Unused if the store has no leases. */
   liveness?: (deps: LivenessDeps) => Liveness;
   /**
-   * Counts events of the worker with Temporal's meter; the first extension that has it wins.
-   *
-   * @param findTenant undefined if tenants are not counted
+   * Counts the worker's events with Temporal's meter, by tenant if `findTenant` is given; the first
+   * extension that has it wins.
    */
   meter?: (meter: MetricMeter, findTenant: FindTenant | undefined) => RunMeter;
 }

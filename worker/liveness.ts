@@ -14,16 +14,13 @@ export interface Liveness {
   };
   /** Watches the leases of others until the signal fires, and takes over what dead ones held. */
   judge: (signal: AbortSignal, takeOver: TakeOver) => Promise<void>;
-  /** Sets the meter of events from now on. */
   countWith: (meter: RunMeter) => void;
 }
 
-/** Dependencies of `WorkerExtension.liveness`. */
 export interface LivenessDeps {
   leases: Leases;
   namespace: string;
   unansweredMs: (() => number) | undefined;
-  /** Default: `TIMES`. */
   times?: Times | undefined;
   logger: {
     info: (fields: object, message: string) => void;

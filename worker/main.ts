@@ -53,7 +53,6 @@ async function main(): Promise<void> {
   }
 }
 
-/** The agents of `AGENTS`, or the examples. */
 async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; close: () => void }> {
   // Only the packages of models know the names of their keys.
   const env = withoutBlank(process.env);

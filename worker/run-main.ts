@@ -16,7 +16,6 @@ import type { RedisStores } from '../store/redis/index.js';
 import { explainRedis } from '../store/redis/inspect-redis.js';
 import { createAgentWorker } from './create-worker.js';
 
-/** Parts that the worker's process starts before it loads this module. */
 export interface WorkerProcess {
   config: Config;
   temporal: TemporalSettings;
@@ -29,7 +28,6 @@ export interface WorkerProcess {
   onReady: () => void;
 }
 
-/** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
   const { config, temporal, logger, tracing, redis, lease, agents, onReady } = begun;
   const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);

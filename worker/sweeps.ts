@@ -1,19 +1,17 @@
 import type { Times } from '../protocol/times.js';
 import { createRelease } from '../runs/agent-pauses.js';
 import type { Runs } from '../runs/runs.js';
-import { createFindClosed } from '../runs/find-closed.js';
+import { createFindClosed } from '../runs/sweep.js';
 import type { RunWorkflows } from '../runs/run-workflows.js';
 import { createSweep } from '../runs/sweep.js';
 import type { Store } from '../store/contract/store.js';
 import type { AuditLogger } from '../runs/record/listeners.js';
 
 export interface SweepsDeps {
-  /** Store with the due list of this fleet. */
   store: Store;
   runs: Pick<Runs, 'sweepSession' | 'finishErasures' | 'startRun'>;
   workflows: Pick<RunWorkflows, 'fleet' | 'closedSince' | 'openPage' | 'wake'>;
   startWithinMs: number | undefined;
-  /** Names this process. */
   holder: string;
   times?: Times | undefined;
   logger: AuditLogger;

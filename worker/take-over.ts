@@ -4,15 +4,11 @@ import { resetStickyQueue } from '../runs/run-workflows.js';
 import type { LostAttempt } from '../protocol/activities.js';
 import type { HeldWork } from '../store/contract/leases.js';
 
-/** A call to Temporal may take this long. */
 const CALL_MS = 5_000;
 
 /**
- * Completes the attempt of a dead worker as lost, so that its workflow schedules it again. Resolves
- * once the server has accepted that, or no longer knows the attempt: it has ended, or Temporal has
- * begun another one.
- *
- * @throws Error if the server cannot be reached
+ * Completes a dead worker's attempt as lost, so that its workflow schedules it again; does nothing
+ * if Temporal knows the attempt no longer. @throws Error if the server cannot be reached
  */
 export type TakeOver = (work: HeldWork) => Promise<void>;
 

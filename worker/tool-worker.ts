@@ -10,11 +10,8 @@ const LOOK_MS = 50;
 const HEARTBEAT_EVERY = '4s';
 
 /**
- * Creates the worker that executes tools, apart from the one for workflows and models. It has its
- * own task queue and slots, so that slow tools do not block models; its other settings are the
- * same.
- *
- * @param slots number of tools that are executed at once
+ * Creates the worker that executes tools, with its own task queue and slots, so that slow tools do
+ * not block models.
  */
 export function createToolWorker(
   options: WorkerOptions,
@@ -54,9 +51,8 @@ export function besideOf({
 
 /**
  * Runs a worker together with a second one, which is shut down when the first one is. The first
- * starts immediately, so that its owner can stop it.
- *
- * @throws Error if one of them fails; the other is then shut down
+ * starts at once, so that its owner can stop it. @throws Error if one fails; the other is then shut
+ * down
  */
 export async function runBeside(
   main: Pick<Worker, 'getState' | 'shutdown'>,

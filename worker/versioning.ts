@@ -5,7 +5,6 @@ import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { sleep } from '../protocol/time.js';
 import { TIMES, type Times } from '../protocol/times.js';
 
-/** Opt-in worker versioning. */
 export interface WorkerVersioning {
   deploymentName: string;
   buildId: string;

@@ -6,8 +6,13 @@ import type {
 } from '@ai-sdk/provider';
 import type { StepRef } from '../../protocol/activities.js';
 import { HelixError } from '../../protocol/errors.js';
-import { formatFileUrl } from '../../protocol/file-reference.js';
-import { rootOf, runNumberOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
+import {
+  formatFileUrl,
+  rootOf,
+  runNumberOf,
+  sessionOfRun,
+  toShownSessionId,
+} from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row, UnseenContent } from '../../protocol/rows.js';
 import type { StoredFile } from '../../store/contract/files.js';

@@ -1,8 +1,7 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { madeFileOf, parseFileUrl } from '../../protocol/file-reference.js';
-import { rootOf, toShownSessionId } from '../../protocol/ids.js';
+import { madeFileOf, type Row, type UserPart } from '../../protocol/rows.js';
+import { parseFileUrl, rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Row, UserPart } from '../../protocol/rows.js';
 import type { Files, StoredFile } from '../../store/contract/files.js';
 import type { FetchFile } from './fetch-file.js';
 import { FILES_AWAY, RequestFault } from './provider-failure.js';

@@ -1,5 +1,5 @@
 import { HEADERS } from '../../protocol/wire-names.js';
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import type { ChatMessage } from './chat-message.js';
 import { ChatRequestError } from './errors.js';
 import type {

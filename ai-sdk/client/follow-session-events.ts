@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import { ChatRequestError, isNetworkError } from './errors.js';
 import { persist, Retries, type Patience } from './patience.js';
 import { readSseEvents } from './sse-events.js';

@@ -1,4 +1,4 @@
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import { type ChatMessage, isAnswered, isAsked, isToolCall, toNewestStep } from './chat-message.js';
 
 /** A chat, or what `useChat` returns. */

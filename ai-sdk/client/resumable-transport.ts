@@ -1,4 +1,4 @@
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import type { ChatMessage } from './chat-message.js';
 import { ChatRequestError } from './errors.js';
 import { createChatRequests, type ChatRequestsOptions } from './chat-requests.js';

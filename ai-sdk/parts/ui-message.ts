@@ -1,5 +1,5 @@
 import type { ShownMetadata } from '../../protocol/chunk.js';
-import type { FrontendSnapshot as SnapshotOf } from '../../protocol/http.js';
+import type { FrontendSnapshot as SnapshotOf } from '../../protocol/replies.js';
 
 /** The history and stream position with which a page starts. `State` is the agent's own. */
 export type FrontendSnapshot<State = Record<string, unknown>, Message = UIMessage> = SnapshotOf<

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import { isBusy } from '../client/rebuild-reply.js';
 import type { SnapshotLoader, Refreshing } from './use-refresh.js';
 import { useSessionEvents } from './use-session-events.js';

@@ -2,7 +2,7 @@ import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
 import { useCallback, useEffect, useRef } from 'react';
 import { keepUnsent, isBusy, rebuildReply } from '../client/rebuild-reply.js';
 import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import { useLatest } from './use-latest.js';
 
 export interface RefreshOptions {

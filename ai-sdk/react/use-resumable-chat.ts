@@ -1,5 +1,5 @@
 import { useState, useCallback, useEffect, useRef } from 'react';
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import type { ChatMessage } from '../client/chat-message.js';
 import {
   type StreamDataPart,

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import { followSessionEvents } from '../client/follow-session-events.js';
 import { toPatience, type Patience } from '../client/patience.js';
 import { useLatest } from './use-latest.js';

@@ -1,4 +1,4 @@
-import { HEADERS } from '../../protocol/http.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import { sessionOfRun } from '../../protocol/ids.js';
 import type { CallSpec } from '../../store/contract/call-record.js';
 import type { SessionCalls, SessionRecord, SessionView } from '../../store/contract/sessions.js';

@@ -1,4 +1,5 @@
-import { MessagesQuery, type MessagesReply } from '../../protocol/http.js';
+import { MessagesQuery } from '../../protocol/http.js';
+import type { MessagesReply } from '../../protocol/replies.js';
 import type { SessionView } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import type { ConvertOptions } from '../parts/convert-messages.js';

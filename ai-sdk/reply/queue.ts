@@ -1,4 +1,4 @@
-import type { QueuedMessages } from '../../protocol/http.js';
+import type { QueuedMessages } from '../../protocol/replies.js';
 import type { KnownPerson } from '../../protocol/responder.js';
 import type { QueuedEntry } from '../../store/contract/queue.js';
 import type { Store } from '../../store/contract/store.js';

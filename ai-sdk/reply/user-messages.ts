@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parseFileUrl } from '../../protocol/file-reference.js';
+import { parseFileUrl, isAssistantMessageId } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import { isAssistantMessageId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { COMMON_METADATA_KEYS } from '../../protocol/wire-names.js';
 import { UserDataPart, type Row, type UserPart, type UserRow } from '../../protocol/rows.js';

@@ -4,13 +4,11 @@ import type { RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 import { isForged, isOrigin } from '../../protocol/origin.js';
 import { isIP } from 'node:net';
-import { HEADERS } from '../../protocol/http.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 
 /**
- * Guards against CSRF: refuses requests that pages of other sites send with a visitor's
- * credentials.
- *
- * @param of `leavesTrace` for a route whose reads are recorded in the visitor's name
+ * Refuses requests that pages of other sites send with a visitor's credentials (CSRF).
+ * `leavesTrace`: reads of the route are recorded in the visitor's name.
  */
 export function createCsrfGuard(
   allowedOrigins: readonly string[],
@@ -77,9 +75,8 @@ export interface CrossOriginHeaders {
 }
 
 /**
- * CORS for the listed origins; undefined if the list is empty.
- *
- * @throws Error for an entry that is not an origin: a path would never match, `*` would match all
+ * CORS for the listed origins, if any. @throws Error for an entry that is no origin: a path would
+ * never match, `*` would match all
  */
 export function createCrossOrigin(
   options: CrossOriginOptions,

@@ -13,10 +13,8 @@ const LARGE_BYTES = 256 * 1024;
 const BOUNDS: JsonBounds = { depth: LIMITS.jsonDepth, values: LIMITS.jsonValues };
 
 /**
- * Reads JSON bodies up to the limits of size, depth and number of values, without lone surrogates.
- *
- * @param budget bytes that one sender may have in flight. Default: unlimited
- * @throws HelixError `body_too_large`, `too_many_requests`, `unsupported_media_type`, `validation_error`
+ * Reads JSON bodies up to the limits of size, depth and number of values. `budget` bounds the bytes
+ * that one sender may have in flight.
  */
 export function createJsonBody(budget: BodyBudget = unlimited): RequestHandler {
   return async (request, _response, next) => {
@@ -68,7 +66,6 @@ async function parse(body: Buffer): Promise<unknown> {
   const rest = async (): Promise<void> => {
     if (body.length > LARGE_BYTES) await nextTick();
   };
-  replaceLoneSurrogates(body);
   await rest();
   const text = body.toString();
   await rest();
@@ -80,10 +77,27 @@ async function parse(body: Buffer): Promise<unknown> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWellFormed(text);
   } catch (cause) {
     throw notJson(cause);
   }
+}
+
+/**
+ * Parses JSON with every lone surrogate replaced by U+FFFD, member names included. In UTF-8 they
+ * occur as escapes only. A text that was cut within an emoji is no reason to refuse a conversation,
+ * but it has no UTF-8 form, and the store cannot parse its JSON.
+ */
+export function parseWellFormed(text: string): unknown {
+  return JSON.parse(text, /\\ud/i.test(text) ? toWellFormed : undefined);
+}
+
+function toWellFormed(_name: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value);
+  if (members.every(([name]) => name.isWellFormed())) return value;
+  return Object.fromEntries(members.map(([name, inner]) => [name.toWellFormed(), inner]));
 }
 
 function notJson(cause?: unknown): HelixError {
@@ -98,69 +112,13 @@ function unsupported(text: string): HelixError {
   return new HelixError('unsupported_media_type', text);
 }
 
-const BACKSLASH = 0x5c;
-
-const U = 0x75;
-
-/** `\uXXXX` */
-const ESCAPE_BYTES = 6;
-
-const REPLACEMENT = Buffer.from('fffd');
-
-/** The value of a hexadecimal digit, by its byte; 16 for other bytes. */
-const DIGITS = new Uint8Array(256).fill(16);
-
-for (let value = 0; value < 16; value += 1) {
-  const digit = value.toString(16);
-  DIGITS[digit.charCodeAt(0)] = value;
-  DIGITS[digit.toUpperCase().charCodeAt(0)] = value;
-}
-
-/**
- * Replaces every lone surrogate in a JSON text by U+FFFD, in place, member names included. In UTF-8
- * they occur as escapes only. A text that was cut within an emoji is no reason to refuse a
- * conversation, but it has no UTF-8 form, and the store cannot parse its JSON.
- */
-export function replaceLoneSurrogates(json: Buffer): void {
-  for (let at = json.indexOf(BACKSLASH); at >= 0 && at < json.length; at += 1) {
-    if (json[at] !== BACKSLASH) continue;
-    const surrogate = readSurrogate(json, at);
-    if (surrogate === undefined) {
-      at += 1;
-    } else if (surrogate === 'high' && readSurrogate(json, at + ESCAPE_BYTES) === 'low') {
-      at += 2 * ESCAPE_BYTES - 1;
-    } else {
-      json.set(REPLACEMENT, at + 2);
-      at += ESCAPE_BYTES - 1;
-    }
-  }
-}
-
-/** Returns the kind of surrogate that is escaped at this place; undefined for anything else. */
-function readSurrogate(json: Buffer, at: number): 'high' | 'low' | undefined {
-  if (json[at] !== BACKSLASH || json[at + 1] !== U) return undefined;
-  if (digitAt(json, at + 2) !== 0xd) return undefined;
-  const second = digitAt(json, at + 3);
-  const isEscape = second >= 8 && digitAt(json, at + 4) < 16 && digitAt(json, at + 5) < 16;
-  if (!isEscape || second > 15) return undefined;
-  return second < 0xc ? 'high' : 'low';
-}
-
-function digitAt(json: Buffer, at: number): number {
-  return DIGITS[json[at] ?? 0] ?? 16;
-}
-
-/** Upper bounds of a JSON text. */
 export interface JsonBounds {
-  /** Nesting of arrays and objects. */
   depth: number;
   /** Literals, strings, arrays and objects; member names do not count. */
   values: number;
 }
 
-/**
- * Takes the next bytes of a JSON text and returns the bound that the text exceeds so far, if any.
- */
+/** Takes the next bytes of a JSON text; returns the bound that the text exceeds so far, if any. */
 export type JsonMeter = (bytes: Uint8Array) => keyof JsonBounds | undefined;
 
 /** Kinds of bytes outside of strings. */
@@ -171,6 +129,7 @@ const OPEN = 3;
 const CLOSE = 4;
 const COLON = 5;
 const QUOTE_BYTE = 0x22;
+const BACKSLASH = 0x5c;
 
 const KINDS = new Uint8Array(256);
 for (const byte of Buffer.from(' \t\n\r,')) KINDS[byte] = BETWEEN;

@@ -35,16 +35,13 @@ const WINDOW_MS = 60_000;
 /** `Retry-After` of a request that finds no free slot, s. */
 const RETRY_SECONDS = 5;
 
-/** Names the sender whose requests are counted together. */
 type KeyOf = (request: Request) => Promise<string>;
 
 /** Guards of routes; an undefined one means unlimited. */
 export interface Limits {
   requests: RequestHandler | undefined;
   streams: RequestHandler | undefined;
-  /** Reads the body within its bounds. */
   bodies: RequestHandler;
-  /** Reads the bytes of a file within its bounds. */
   uploads: RequestHandler;
   /** Counts the bytes that a request reads. */
   reads: ((request: Request, response: Response) => Promise<CountRead>) | undefined;
@@ -73,41 +70,27 @@ export function createLimits(
   return {
     requests:
       perMinute > 0
-        ? createRequestRate({ perMinute, keyOf, store: limits.store, onStoreError })
+        ? rateLimit({
+            windowMs: WINDOW_MS,
+            limit: perMinute,
+            keyGenerator: keyOf,
+            standardHeaders: 'draft-8',
+            legacyHeaders: false,
+            identifier: 'requests',
+            // An outage of the counter must not become an outage of the API.
+            passOnStoreError: true,
+            logger: { error: onStoreError, warn: onStoreError },
+            handler: () => {
+              throw tooManyRequests('Too many requests; wait a little.');
+            },
+            store: limits.store,
+          })
         : undefined,
     streams: openStreams > 0 ? createStreamSlots(openStreams, keyOf) : undefined,
     bodies: createJsonBody(budget),
     uploads: createUploadBody(maxFileBytes(files), budget),
     reads: readBytes > 0 ? createReads(readBytes, keyOf) : undefined,
   };
-}
-
-interface RequestRateOptions {
-  perMinute: number;
-  keyOf: KeyOf;
-  /** Undefined if this process counts alone. */
-  store: Store | undefined;
-  onStoreError: (error: unknown) => void;
-}
-
-/** Refuses a sender's requests above a number per minute. */
-function createRequestRate(options: RequestRateOptions): RequestHandler {
-  const { perMinute, keyOf, store, onStoreError } = options;
-  return rateLimit({
-    windowMs: WINDOW_MS,
-    limit: perMinute,
-    keyGenerator: keyOf,
-    standardHeaders: 'draft-8',
-    legacyHeaders: false,
-    identifier: 'requests',
-    // An outage of the counter must not become an outage of the API.
-    passOnStoreError: true,
-    logger: { error: onStoreError, warn: onStoreError },
-    handler: (_request, _response, next) => {
-      next(new HelixError('too_many_requests', 'Too many requests; wait a little.'));
-    },
-    store,
-  });
 }
 
 /**
@@ -151,10 +134,7 @@ function createBodyBudget(limit: number, keyOf: KeyOf): BodyBudget {
     return {
       take: (bytes) => {
         if ((taken.get(key) ?? 0) + bytes > limit) {
-          throw new HelixError(
-            'too_many_requests',
-            'Too much is being sent at once; wait a little.',
-          );
+          throw tooManyRequests('Too much is being sent at once; wait a little.');
         }
         change(bytes);
       },
@@ -186,12 +166,16 @@ const WEBHOOKS_PER_MINUTE = 600;
 
 export function createWebhookRate(limit = WEBHOOKS_PER_MINUTE): RequestHandler {
   return rateLimit({
-    windowMs: 60_000,
+    windowMs: WINDOW_MS,
     limit,
     standardHeaders: true,
     legacyHeaders: false,
     handler: () => {
-      throw new HelixError('too_many_requests', 'Too many requests to webhooks from this address.');
+      throw tooManyRequests('Too many requests to webhooks from this address.');
     },
   });
+}
+
+function tooManyRequests(text: string): HelixError {
+  return new HelixError('too_many_requests', text);
 }

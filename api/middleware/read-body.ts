@@ -13,13 +13,10 @@ const DECOMPRESSORS = new Map([
 type BodyKind = 'json' | 'form' | 'file';
 
 /**
- * Reads a request's body, decompressed. It stops as soon as the body exceeds the limit, or `look`,
- * which gets every chunk as it arrives, throws. A body that a parser of the host has read already is
- * taken from the request, and passes the same checks.
- *
- * @throws HelixError `body_too_large`, `unsupported_media_type` for an unknown compression,
- * `validation_error` for a corrupt one and for a sender that disconnects, `internal_error` for a body
- * that the host has read without leaving it; what `look` throws
+ * Reads a request's body, decompressed, up to the limit; `look` gets every chunk as it arrives, and
+ * may throw. A body that a parser of the host has read is taken from the request. @throws
+ * HelixError `body_too_large`, `unsupported_media_type`, `validation_error` for a corrupt or
+ * incomplete body, `internal_error` if the host left nothing
  */
 export async function readBody(
   request: Request,
@@ -28,45 +25,32 @@ export async function readBody(
   kind: BodyKind = 'json',
 ): Promise<Buffer> {
   if (!hasBody(request)) return Buffer.alloc(0);
-  if (request.readableDidRead || request.readableEnded) {
-    const bytes = bytesLeftByHost(request, kind);
-    if (bytes.length > limit) throw bodyTooLarge();
+  const pieces: Buffer[] = [];
+  let received = 0;
+  const take = (bytes: Buffer): void => {
+    received += bytes.length;
+    if (received > limit) throw bodyTooLarge();
     look(bytes);
-    return bytes;
+    pieces.push(bytes);
+  };
+  if (request.readableDidRead || request.readableEnded) {
+    take(bytesLeftByHost(request, kind));
+    return Buffer.concat(pieces);
   }
-  const { decompressed, release } = decompress(request);
-  return await new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let received = 0;
-    const stop = (error?: Error): void => {
-      decompressed.off('data', take).off('end', finish);
-      request.off('close', leave);
-      release();
-      if (error === undefined) resolve(Buffer.concat(pieces, received));
-      else reject(error);
-    };
-    const take = (bytes: Buffer): void => {
-      received += bytes.length;
-      try {
-        if (received > limit) throw bodyTooLarge();
-        look(bytes);
-        pieces.push(bytes);
-      } catch (error) {
-        stop(error as Error);
-      }
-    };
-    const finish = (): void => {
-      stop();
-    };
-    const fail = (cause: unknown): void => {
-      stop(new HelixError('validation_error', 'The request body cannot be read.', { cause }));
-    };
-    const leave = (): void => {
-      if (!request.complete) fail(undefined);
-    };
-    decompressed.on('data', take).on('end', finish).on('error', fail);
-    request.on('close', leave);
-  });
+  const body = decompress(request);
+  try {
+    // The request stays open for the reply.
+    for await (const bytes of body.iterator({ destroyOnReturn: false })) take(bytes as Buffer);
+    return Buffer.concat(pieces, received);
+  } catch (error) {
+    if (HelixError.isInstance(error)) throw error;
+    throw new HelixError('validation_error', 'The request body cannot be read.', { cause: error });
+  } finally {
+    request.unpipe();
+    if (body !== request) body.destroy();
+    // The rest is read and dropped, so that the connection can be reused.
+    request.resume();
+  }
 }
 
 export function hasBody({ headers }: Request): boolean {
@@ -109,33 +93,26 @@ export function bodyTooLarge(): HelixError {
   return new HelixError('body_too_large', 'The request body is too large.');
 }
 
-/** Decompresses a body. `release` stops reading and leaves the request open for the reply. */
-function decompress(request: Request): { decompressed: Readable; release: () => void } {
-  const { 'content-encoding': encoding = 'identity' } = request.headers;
-  if (encoding.toLowerCase() === 'identity')
-    return { decompressed: request, release: () => undefined };
-  const create = DECOMPRESSORS.get(encoding.toLowerCase());
+function decompress(request: Request): Readable {
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return request;
+  const create = DECOMPRESSORS.get(encoding);
   if (create === undefined) {
-    throw new HelixError(
-      'unsupported_media_type',
-      'The compression of the request body is not supported.',
-    );
+    const text = 'The compression of the request body is not supported.';
+    throw new HelixError('unsupported_media_type', text);
   }
-  const decompressed = request.pipe(create());
-  const release = (): void => {
-    request.unpipe(decompressed);
-    decompressed.destroy();
-    // The rest is read and dropped, so that the connection can be reused.
-    request.resume();
-  };
-  return { decompressed, release };
+  const body = request.pipe(create());
+  // A pipe does not tell that the sender has left.
+  request.once('close', () => {
+    if (!request.complete) body.destroy(new Error('the sender has left'));
+  });
+  return body;
 }
 
 /** One request's share of its sender's budget. */
 export interface BodyShare {
   /** Counts bytes that arrived. @throws HelixError `too_many_requests` if the budget is exceeded */
   take: (bytes: number) => void;
-  /** Frees the whole share. */
   release: () => void;
 }
 
@@ -145,11 +122,8 @@ export type BodyBudget = (request: Request) => Promise<BodyShare>;
 const FORM_BYTES = 64 * 1024;
 
 /**
- * Reads the bytes of a file into `request.body`. They count toward the sender's budget until the reply
- * is complete.
- *
- * @param maxBytes size of one file
- * @throws HelixError `body_too_large`, `too_many_requests`, `validation_error`
+ * Reads a file into `request.body`. Its bytes count toward the sender's budget until the reply is
+ * complete. @throws HelixError `body_too_large`, `too_many_requests`, `validation_error`
  */
 export function createUploadBody(maxBytes: number, budget?: BodyBudget): RequestHandler {
   return async (request, response, next) => {

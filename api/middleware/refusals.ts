@@ -3,14 +3,12 @@ import { toProblem } from '../../ai-sdk/index.js';
 import type { z } from 'zod';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 
-/** The part of a logger that the API uses. */
 export interface ApiLogger {
   info: (fields: object, message: string) => void;
   warn: (fields: object, message: string) => void;
   error: (fields: object, message: string) => void;
 }
 
-/** Refuses a request that no route answers. */
 export const refuseUnknown: RequestHandler = (request) => {
   throw new HelixError('not_found', `There is no ${request.method} ${request.path}.`);
 };

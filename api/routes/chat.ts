@@ -2,13 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import { decideReply, toReplyHeaders, type HandleChatStreamParams } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import {
-  ChatQuery,
-  ChatRequest,
-  HEADERS,
-  SessionPath,
-  type PostedMessage,
-} from '../../protocol/http.js';
+import { ChatQuery, ChatRequest, SessionPath, type PostedMessage } from '../../protocol/http.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import { readSnapshotCookie } from '../cookies.js';
 import { streamReply, untilExpiry } from '../stream-reply.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Call, type Route } from './route.js';
@@ -167,7 +162,6 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
   await streamReply(call, untilExpiry(decided.frames, call), { sessionId, headers });
 }
 
-/** Copies the headers that the bridge reads. */
 function toHeaders(request: Request): Headers {
   const headers = new Headers();
   for (const name of Object.values(HEADERS)) {

@@ -3,7 +3,7 @@ import { CHAT_ROUTES } from './chat.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
 import { onceByKey } from './once.js';
-import type { ApiOptions } from '../api-options.js';
+import type { ApiExtension } from '../extension.js';
 import type { Route } from './route.js';
 import { SERVICE_ROUTES } from './service.js';
 import { SESSION_ROUTES } from './session.js';
@@ -12,7 +12,6 @@ import { WEBHOOK_ROUTES } from './webhooks.js';
 
 const OPERATORS = '/api/operator/';
 
-/** Routes of every API. */
 const CORE: readonly Route[] = [
   ...CHAT_ROUTES,
   ...SESSION_ROUTES,
@@ -46,10 +45,14 @@ function isAct({ method, path }: Route): boolean {
 const METRICS = '/metrics';
 
 /** Lists the routes of an app; `/metrics` only if it is served on this port. */
-export function routesOf({ publicMetrics = true, extensions = [] }: Served): readonly Route[] {
+export function routesOf({
+  publicMetrics = true,
+  extensions,
+}: {
+  publicMetrics?: boolean;
+  extensions: readonly Pick<ApiExtension, 'routes'>[];
+}): readonly Route[] {
   const added = extensions.flatMap(({ routes = [] }) => routes.map(asServed));
   const all = [...CORE, ...added];
   return publicMetrics ? all : all.filter(({ path }) => path !== METRICS);
 }
-
-type Served = Pick<ApiOptions, 'publicMetrics' | 'extensions'>;

@@ -54,9 +54,7 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
 
 interface Kept {
   status: number;
-  /** Headers of `NAMING`. */
   headers: Record<string, string>;
-  /** Absent if the reply had none. */
   body?: unknown;
 }
 
@@ -69,10 +67,10 @@ async function carryOut(
   name: string,
   { deps, request, response }: { deps: RouteDeps; request: Request; response: Response },
 ): Promise<void> {
-  let kept: Kept | undefined;
+  let sent: { body: unknown } | undefined;
   const send = response.json.bind(response);
   response.json = (body: unknown) => {
-    kept = { ...toKept(response), body };
+    sent = { body };
     return response;
   };
   try {
@@ -83,25 +81,17 @@ async function carryOut(
     throw error;
   }
   response.json = send;
-  const isPartial = route.method === 'delete' && response.statusCode === UNFINISHED;
-  if (kept === undefined || isPartial) {
-    const empty = JSON.stringify(
-      route.method === 'delete' ? withoutNames(toKept(response)) : toKept(response),
-    );
-    const noted = isPartial
-      ? requests.drop(name)
-      : requests.settle(name, empty, LIMITS.idempotencyMs);
-    await noted.catch(() => undefined);
-    if (kept !== undefined) send(kept.body);
-    return;
-  }
-  // The reply is kept before it is sent, so a client that received it gets the same one again.
-  const reply = JSON.stringify(route.method === 'delete' ? withoutNames(kept) : kept);
-  const isKept = Buffer.byteLength(reply) <= LIMITS.inlineResultBytes;
-  const done = isKept ? requests.settle(name, reply, LIMITS.idempotencyMs) : requests.drop(name);
-  // The act is done even if its reply could not be kept.
-  await done.catch(() => undefined);
-  send(kept.body);
+  const isErasure = route.method === 'delete';
+  const isPartial = isErasure && response.statusCode === UNFINISHED;
+  const kept = { ...toKept(response), ...sent };
+  const reply = JSON.stringify(isErasure ? withoutNames(kept) : kept);
+  const mayKeep = !isPartial && Buffer.byteLength(reply) <= LIMITS.inlineResultBytes;
+  // The reply is kept before it is sent, so a client that received it gets the same one again. The
+  // act is done even if its reply cannot be kept.
+  await (mayKeep ? requests.settle(name, reply, LIMITS.idempotencyMs) : requests.drop(name)).catch(
+    () => undefined,
+  );
+  if (sent !== undefined) send(sent.body);
 }
 
 /** Drops the person and the session from the kept reply of an erasure, which outlives both. */

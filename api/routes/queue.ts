@@ -14,7 +14,6 @@ const queue = {
   replies: inJson(200, 'The messages that wait for their turn.', QueueReply, SESSION_AND_RUN),
 } as const;
 
-/** Routes of the messages that wait for their turn. */
 export const QUEUE_ROUTES: readonly Route[] = [
   defineRoute({
     ...queue,

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { findSession, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { toShownSessionId } from '../../protocol/ids.js';
-import {
-  BranchBody,
-  CheckpointQuery,
-  HEADERS,
-  RetryBody,
-  SessionPath,
-} from '../../protocol/http.js';
-import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { toShownSessionId, FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { BranchBody, CheckpointQuery, RetryBody, SessionPath } from '../../protocol/http.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replies.js';
 import type { Row } from '../../protocol/rows.js';
 import { beginningOf } from '../../store/record/conversation-title.js';
@@ -22,7 +16,6 @@ const owned = { access: 'owner', params: SessionPath } as const;
 
 const RERUN = ['message_not_found', 'checkpoint_not_found', 'nothing_to_do'] as const;
 
-/** Routes that repeat turns, copy conversations and list checkpoints. */
 export const RERUN_ROUTES: readonly Route[] = [
   defineRoute({
     ...owned,
@@ -115,14 +108,11 @@ async function findFreeId(
   });
 }
 
-/** Preview by which people recognize a step. */
 interface StepPreview {
-  /** Beginning of the agent's text. */
   text?: string;
   toolNames?: string[];
 }
 
-/** A preview has this many tool names at most. */
 const MOST_NAMES = 5;
 
 /** Previews a step by its stored reply; empty if the row is no reply. Pure. */

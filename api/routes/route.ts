@@ -1,7 +1,7 @@
 import type { Request, Response, RequestHandler } from 'express';
 import type { z } from 'zod';
 import { type ErrorCode, HelixError } from '../../protocol/errors.js';
-import type { HEADERS } from '../../protocol/http.js';
+import type { HEADERS } from '../../protocol/wire-names.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import { type Identity, readCaller } from '../identity.js';
@@ -19,21 +19,15 @@ export interface Route extends Declaration {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
-  /**
-   * Parses the request, checks access to its session, and replies.
-   * @throws HelixError, a refusal
-   */
+  /** Parses the request, checks access to its session, and replies. @throws HelixError */
   answer: (deps: RouteDeps, request: Request, response: Response) => Promise<void>;
 }
 
 interface Declaration extends Audited {
   method: 'get' | 'post' | 'patch' | 'delete';
-  /** Express pattern from the root. */
   path: string;
-  /** Operation id in the OpenAPI document. */
   id: string;
   summary: string;
-  /** Request headers that the handler reads. */
   headers?: readonly (keyof typeof HEADERS)[];
   /** By status. A reply with events or lines is a stream, which takes one of its sender's slots. */
   replies: Record<number, Reply>;
@@ -47,9 +41,7 @@ interface Declaration extends Audited {
 
 export interface Reply {
   description: string;
-  /** Absent if there is no body. */
   content?: Content;
-  /** Response headers. */
   headers?: readonly (keyof typeof HEADERS)[];
 }
 
@@ -61,12 +53,9 @@ type Content =
   | { lines: string }
   | { file: string };
 
-/** Response headers that name the session. */
 export const SESSION = ['sessionId'] as const;
-/** Response headers that name the session and its newest run. */
 export const SESSION_AND_RUN = ['sessionId', 'runId'] as const;
 
-/** Declares JSON as the only reply of a route. */
 export function inJson(
   status: number,
   description: string,
@@ -201,11 +190,7 @@ const PROBLEM_CHARS = 300;
 /** Most members or list items at the top of a body; stock clients send ten. */
 const MEMBERS = 1_000;
 
-/**
- * Returns the body. Its members are bounded, since schemas visit all of them.
- *
- * @throws HelixError `validation_error`
- */
+/** Returns the body. Its members are bounded, since schemas visit all. @throws HelixError */
 function readMembers(request: Request): unknown {
   const body: unknown = request.body ?? {};
   if (typeof body === 'object' && body !== null && Object.keys(body).length > MEMBERS) {
@@ -242,10 +227,8 @@ function toFaults(issue: z.core.$ZodIssue): Fault[] {
 }
 
 /**
- * Loads the caller's own session, and names it and its newest run in the reply's headers, so that
- * refusals name them too.
- *
- * @throws HelixError `not_found`, to strangers as well
+ * Loads the caller's own session, and names it and its newest run in the reply's headers, refusals
+ * included. @throws HelixError `not_found`, to strangers as well
  */
 export async function loadOwnSession(
   store: Pick<Store, 'sessions'>,

@@ -5,7 +5,6 @@ import { toAgentCards } from '../agent-cards.js';
 import { FILE_TYPES, maxFileBytes } from '../file-settings.js';
 import { defineRoute, inJson, type Route } from './route.js';
 
-/** Routes about this server, not about a session. */
 export const SERVICE_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',

@@ -13,12 +13,12 @@ import {
 } from '../../ai-sdk/index.js';
 import {
   CallPath,
-  HEADERS,
   MessagesQuery,
   SessionPath,
   SnapshotQuery,
   StopBody,
 } from '../../protocol/http.js';
+import { HEADERS } from '../../protocol/wire-names.js';
 import {
   FrontendSnapshot,
   MessagesReply,
@@ -38,7 +38,6 @@ import type { Request } from 'express';
 
 const owned = { access: 'owner', params: SessionPath } as const;
 
-/** Routes of one session, except the chat. */
 export const SESSION_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',

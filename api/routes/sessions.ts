@@ -18,7 +18,6 @@ import type { RouteDeps } from '../deps.js';
 import { listHidden, readHidden } from '../operator-access.js';
 import { defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
 
-/** Routes of inboxes: the caller's conversations and the questions that wait in them. */
 export const SESSIONS_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',

@@ -34,11 +34,7 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
       'internal_error',
     ],
     handle: async ({ deps, request, response, params }) => {
-      const { callWebhook } = deps.executor;
-      if (callWebhook === undefined) {
-        throw new HelixError('not_found', 'There is no such webhook.');
-      }
-      await callWebhook(params.token, await readPayload(request));
+      await deps.executor.callWebhook(params.token, await readPayload(request));
       response.json({ status: 'accepted' });
     },
   }),

@@ -1,4 +1,4 @@
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import { createDataLines } from '../client/raw-stream.js';
 import { sleep } from '../clock.js';
 

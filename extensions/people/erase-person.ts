@@ -21,10 +21,10 @@ export async function erasePerson(
   const erased = { sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
   // Extensions go first, so that a schedule begins no further conversation. If Temporal is away, the
   // rest is still erased.
-  let complete = (await executor.forget?.(who).then(isDone, isLeft)) ?? true;
+  let complete = await executor.forget(who).then(isDone, isLeft);
   // Histories of conversations that are no longer listed may still exist in Temporal.
-  const isFinished = await executor.finishErasuresOf?.(who);
-  complete &&= isFinished ?? true;
+  const isFinished = await executor.finishErasuresOf(who);
+  complete &&= isFinished;
   let found = 0;
   while (found < MOST) {
     const { conversations } = await owners.page(who, { limit: PAGE });

@@ -57,7 +57,6 @@ export function toAnswerAct(
     : toAct('error', actor, { ...facts, reason: answer.error }, at);
 }
 
-/** SHA-256 as base64url. */
 export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

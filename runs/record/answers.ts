@@ -51,12 +51,7 @@ export interface Answers {
    * `unavailable` while the tool still passes its address on: the sender is to repeat the request
    */
   callWebhook: (token: string, payload: unknown) => Promise<void>;
-  /**
-   * Settles overdue calls as their tools define, even if their run's timer did not fire.
-   *
-   * @param runId settles only calls of this run, by the store's clock alone
-   * @returns true if there were any
-   */
+  /** Settles overdue calls, of `runId` only if given, even if their run's timer did not fire. */
   expireCalls: (sessionId: string, runId?: string) => Promise<boolean>;
   /**
    * Extends a deadline. The run's timer fires at the old one, then reads the new one.
@@ -70,11 +65,7 @@ export interface Answers {
   ) => Promise<ExtendDeadlineResult>;
   /** Leases a client tool's call to one of several pages for a limited time. */
   leaseCall: (input: LeaseInput) => Promise<LeaseCallResult>;
-  /**
-   * Returns true if a person meets the demands of a call's tool on its approver.
-   *
-   * @throws HelixError `unavailable` if the tool's function does not decide in time
-   */
+  /** True if a person meets the demands of a call's tool. @throws HelixError `unavailable` */
   mayApprove: ApproverDemands['areMet'];
 }
 
@@ -103,13 +94,11 @@ export interface SubmittedAnswer {
   record?: SessionRecord;
 }
 
-/** A deadline that a person extends. */
 export interface ExtendInput extends Actor, ShownCall {
   sessionId: string;
   toolCallId: string;
   /** Time to add, ms. */
   byMs: number;
-  /** Reason, for the audit trail. */
   reason?: string | undefined;
 }
 
@@ -366,7 +355,6 @@ async function readCall(
   return [call, isOlder ? await sessions.read(sessionId) : read];
 }
 
-/** Returns the run that made the call, perhaps a sub-agent's. */
 function askerOf(sessionId: string, call: OpenCall | undefined): string {
   return call?.spec.runId ?? `${sessionId}:0-none`;
 }
@@ -395,7 +383,6 @@ function toEdit(
   return { n: (call.edited?.n ?? 0) + 1, input, by, person, at };
 }
 
-/** Returns the run that asked, if the answer names it. */
 function namedRun({ approvalId }: ToolAnswer): string | undefined {
   return approvalId === undefined ? undefined : parseApprovalId(approvalId)?.runId;
 }

@@ -15,13 +15,10 @@ import type { CallSpec } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 
-/** Maximum length of the reason that a tool's function gives for a refusal. */
 const REASON_CHARS = 2_000;
 
-/** The conversation that a call belongs to. */
 export type ConversationOfCall = Pick<SessionRecord, 'sessionId' | 'agent'> & AskedBy;
 
-/** Demands of tools on the approvers of their calls. */
 export interface ApproverDemands {
   /** @throws HelixError `unavailable` if a tool's function does not decide in time */
   areMet: (
@@ -29,11 +26,7 @@ export interface ApproverDemands {
     conversation: ConversationOfCall,
     call: CallSpec,
   ) => Promise<boolean>;
-  /**
-   * Requires that the responder may approve the call.
-   *
-   * @throws as `require`
-   */
+  /** Requires that the responder may approve the call. @throws as `require` */
   requireApprover: (
     responder: Responder,
     conversation: ConversationOfCall,
@@ -63,7 +56,6 @@ export function createApproverDemands({
 }): ApproverDemands {
   const check = createApproverCheck(agents);
 
-  /** Returns the agent that asked: the conversation's, or a sub-agent. */
   async function readAsker({ sessionId, agent }: ConversationOfCall, { runId }: CallSpec) {
     const asker = sessionOfRun(runId);
     return asker === sessionId ? agent : (await store.sessions.read(asker))?.agent;

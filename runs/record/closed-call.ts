@@ -4,7 +4,6 @@ import type { ToolRow } from '../../protocol/rows.js';
 import { SETTLED_TEXTS } from '../../session/settling.js';
 import type { NewCall } from '../../store/contract/call-record.js';
 
-/** The agent, run and step whose chunks are written. */
 export interface StepScope {
   agentId: string;
   agentType: string;
@@ -41,7 +40,6 @@ export function closedCall(
   return { call: { toolCallId, toolName, kind: 'server', input, row }, chunks: [chunk] };
 }
 
-/** Errors for the calls of a reply that was cut. */
 export const CUT_CALLS = {
   stopped: { code: 'run_stopped', text: SETTLED_TEXTS.run_stopped },
   failed: { code: 'run_failed', text: SETTLED_TEXTS.run_failed },
@@ -72,7 +70,6 @@ export function closingChunks(
   timestamp: number,
   reply: Pick<ShownReply, 'hasRow'> & {
     finish?: Pick<ChunkOf<'step_end'>, 'usage' | 'finishReason'>;
-    /** Present if the reply was cut. */
     interrupted?: Interruption | undefined;
   },
 ): StreamChunk[] {

@@ -27,9 +27,8 @@ export interface ForcedEnd {
 }
 
 /**
- * Ends a run whose writer does not answer, or is gone. It fences off the writer, then commits the
- * partial reply in its place with the calls settled, so the record is the same as if the writer had
- * confirmed. Harmless if the run has ended, or another process ends it.
+ * Ends a run whose writer is silent or gone: fences off the writer, then commits the partial reply
+ * in its place, so the record is as if the writer had confirmed. Harmless if the run has ended.
  */
 export async function forceEnd(
   { store, streamManager }: ForceEndDeps,

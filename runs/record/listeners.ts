@@ -21,7 +21,6 @@ export type StartNext = (sessionId: string) => Promise<void>;
 export interface ListenersDeps {
   meter: RunMeter;
   startNext: StartNext;
-  /** Listeners of extensions. */
   others?: readonly Listener[];
   logger: AuditLogger;
 }
@@ -131,12 +130,9 @@ export function logEntries(logger: AuditLogger, entries: readonly AuditEntry[]):
 }
 
 /**
- * Does background work for conversations, for each at most once at a time; requests made meanwhile
+ * Does work for conversations in the background, for each once at a time; requests made meanwhile
  * cause one repetition. It begins in a later turn of the event loop, so that the caller's signal
  * does not wait for it.
- *
- * @param work the work for a conversation, by its id
- * @param onError gets the work's error; requests made meanwhile are dropped then
  */
 export function oneAtATime(
   work: (sessionId: string) => Promise<void>,

@@ -2,18 +2,15 @@ import { LIMITS } from '../../protocol/limits.js';
 import { isTerminal, type RunError, type RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 
-/** The state of a session's newest run, as snapshots and lists show it. */
 export interface RunStanding {
   runId: string;
   status: RunStatus;
   error?: RunError;
-  /** True if the run has written nothing for long. */
   stalled?: true;
   /**
    * The provider failed and is retried, operators paused the agent, or the run waits for `startAt`.
    */
   waitingFor?: 'provider' | 'agent' | 'start';
-  /** ms since the epoch. */
   startAt?: number;
 }
 
@@ -54,4 +51,12 @@ export function isStalled(
 ): boolean {
   const heard = Math.max(updatedAt, waitsUntil);
   return !isTerminal(status) && stream === 'active' && now - heard > LIMITS.stalledMs;
+}
+
+export function isUncontinued({
+  status,
+  runMode,
+}: Pick<SessionRecord, 'status' | 'runMode'>): boolean {
+  // The copy of a whole conversation is complete.
+  return runMode === 'branch' && status === 'interrupted';
 }

@@ -17,7 +17,6 @@ type Asker = Pick<
 >;
 type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
 
-/** Error of a call that was not answered in time. */
 export const TIMED_OUT = {
   error: 'client_tool_deadline_exceeded',
   errorCode: 'client_tool_timeout',
@@ -179,7 +178,6 @@ function toSpeaker(asker: Asker, timestamp: number) {
   return { agentId: rootOf(sessionId), agentType: agent, step: conversationStep, timestamp };
 }
 
-/** Returns true if an answer's input differs from the requested one. */
 export function isChanged(input: unknown, asked: unknown): boolean {
   return input !== undefined && JSON.stringify(input) !== JSON.stringify(asked);
 }

@@ -2,7 +2,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { MadeFiles } from '../../activities/deps.js';
 import { createUploads } from '../../runs/uploads.js';
 import { quotaExceeded } from '../../extensions/limits/quotas.js';
-import { formatFileUrl } from '../../protocol/file-reference.js';
+import { formatFileUrl } from '../../protocol/ids.js';
 import type { UserPart } from '../../protocol/rows.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { createHarness, type ActivityHarness } from '../support/activity-harness.js';

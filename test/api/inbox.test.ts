@@ -4,7 +4,7 @@ import type {
   SessionPending,
   WaitingSessions,
   Conversations,
-} from '../../protocol/http.js';
+} from '../../protocol/replies.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import type { MemoryStores } from '../../store/memory/index.js';
 import { drive, newCall, userMessage, newSessionId } from '../support/session-driver.js';

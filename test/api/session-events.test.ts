@@ -1,5 +1,5 @@
 import { createSessionEvents } from '../../api/session-events.js';
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { drive, newCall } from '../support/session-driver.js';
 

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { UIMessage } from 'ai';
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import type { Client } from './clients.js';
 
 const PROGRAM = fileURLToPath(new URL('page/browser-process.mjs', import.meta.url));

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import type { Conversations, FrontendSnapshot, ProblemBody } from '../../protocol/http.js';
+import type { Conversations, FrontendSnapshot, ProblemBody } from '../../protocol/replies.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 

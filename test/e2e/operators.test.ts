@@ -1,4 +1,4 @@
-import type { FrontendSnapshot, PendingQuestion } from '../../protocol/http.js';
+import type { FrontendSnapshot, PendingQuestion } from '../../protocol/replies.js';
 import type {
   OperatorRunCount,
   OperatorRunDetail,

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';

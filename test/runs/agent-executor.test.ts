@@ -6,7 +6,7 @@ import { createAgentExecutor } from '../../runs/agent-executor.js';
 import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
 import type { RunHandle } from '../../runs/run-handle.js';
 import { AgentAlreadyRunningError } from '../../protocol/errors.js';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { formatApprovalId, toShownSessionId } from '../../protocol/ids.js';
 import { toPendingQuestions } from '../../store/record/session-summaries.js';
 import { charge } from '../support/lab-calls.js';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { toDeliveryPrefix } from '../../runs/deliveries.js';
-import { eraseWorkflows } from '../../runs/erase.js';
+import { eraseWorkflows } from '../../runs/run-workflows.js';
 
 const NOT_FOUND = 5;
 

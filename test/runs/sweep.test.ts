@@ -1,5 +1,5 @@
 import { plant, plantSilence } from '../support/stored-record.js';
-import { createFindClosed } from '../../runs/find-closed.js';
+import { createFindClosed } from '../../runs/sweep.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { type DueList, dueShardOf } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';

@@ -1,4 +1,4 @@
-import { createFindClosed } from '../../runs/find-closed.js';
+import { createFindClosed } from '../../runs/sweep.js';
 import { createSweep, startSweeper } from '../../runs/sweep.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { dueShardOf } from '../../store/contract/due.js';

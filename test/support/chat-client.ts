@@ -3,7 +3,7 @@ import * as ai7 from 'ai';
 import type { UIMessage } from 'ai';
 import { Chat as ChatOf6 } from 'ai-sdk-react-v6';
 import * as ai6 from 'ai-v6';
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import { until } from './until.js';
 
 interface ClientLibrary {

@@ -1,5 +1,6 @@
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import { createRuns, type RunsDeps } from '../../runs/create-runs.js';
+import type { RunsDeps } from '../../runs/core.js';
+import { createRuns } from '../../runs/create-runs.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
 import type { Store } from '../../store/contract/store.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';

@@ -1,7 +1,6 @@
 import type { DynamicToolUIPart, UIMessage } from 'ai';
-import type { PendingQuestion } from '../../protocol/http.js';
-import { describeStatus } from '../../web/src/page-status.js';
-import { pageStatus } from '../../web/src/page-status.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
+import { describeStatus, pageStatus } from '../../web/src/page-status.js';
 import { toToolNames } from '../../web/src/tool-names.js';
 
 const calm = { reconnecting: false, stopping: false };

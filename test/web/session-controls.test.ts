@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import { eventually } from './eventually.js';
 import { atRest, openConversation, shown } from './open-conversation.js';
 import { reply, snapshot, spoken, Wire, WireServer } from './wire-server.js';

@@ -1,5 +1,5 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import type { Fetch, Snapshot } from '../../web/src/api-client.js';
 
 /** An event stream that a test controls. */

@@ -1,7 +1,7 @@
 import type { AgentDefinition, LlmConfig } from '../../agents/index.js';
 import type { AgentResult } from '../../runs/run-result.js';
 import { createInProcessExecutor } from '../../extensions/one-process/create-executor.js';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { toUserMessage } from '../../store/record/user-message.js';
 import type { EvalCase } from './case.js';

@@ -1,4 +1,4 @@
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { SETTLED_TEXTS } from '../../session/settling.js';
 import type { RecordedCall } from './case.js';
 

@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
-import type { FrontendSnapshot, ProblemBody } from '../../protocol/http.js';
+import type { FrontendSnapshot, ProblemBody, ConfigReply } from '../../protocol/replies.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { ConfigReply } from '../../protocol/replies.js';
 import { HEADERS } from '../../protocol/wire-names.js';
 
 export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;

@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import { ApprovalForm } from './approval-form.js';
 import { useCurrentConversation, usePageState, useQuestion } from './current-conversation.js';

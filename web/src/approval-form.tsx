@@ -1,5 +1,5 @@
 import { useState, type ReactElement } from 'react';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { FieldList } from './field-list.js';
 import { SchemaForm, useEditedInput } from './form/schema-form.js';
 import { ChangeLabel, describeApprovers, EditedNote, ReasonInput } from './question-notes.js';

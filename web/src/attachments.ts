@@ -1,8 +1,8 @@
 import type { FileUIPart, UIMessage } from 'ai';
-import { parseFileUrl, type UploadedFile } from '../../protocol/file-reference.js';
+import { parseFileUrl } from '../../protocol/ids.js';
+import type { UploadedFile } from '../../protocol/replies.js';
 import { Refusal, type Fetch, type PageConfig } from './api-client.js';
-import type { Attachment } from './page-store.js';
-import type { PageStore } from './page-store.js';
+import type { Attachment, PageStore } from './page-store.js';
 
 export interface AttachmentsDeps {
   sessionId: string;

@@ -6,7 +6,7 @@ import {
 } from '../../ai-sdk/client/index.js';
 import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/react/index.js';
 import { HEADERS } from '../../protocol/wire-names.js';
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import { parseApprovalId } from '../../protocol/ids.js';
 import {
   pageFetch,
@@ -18,9 +18,8 @@ import {
 } from './api-client.js';
 import { Attachments } from './attachments.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
-import { textOf } from './message-text.js';
+import { textOf, withSentAt } from './message-text.js';
 import { PageStore, type PageState } from './page-store.js';
-import { withSentAt } from './message-text.js';
 import { SessionActions } from './session-actions.js';
 import { SessionControls } from './session-controls.js';
 import { SubAgentReports } from './sub-agent-reports.js';

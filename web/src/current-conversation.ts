@@ -1,5 +1,5 @@
 import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import type { Conversation } from './conversation.js';
 import type { PageState } from './page-store.js';
 import { toToolNames, type ToolNames } from './tool-names.js';

@@ -1,6 +1,6 @@
 import type { FileUIPart } from 'ai';
 import type { ReactElement } from 'react';
-import { parseFileUrl } from '../../protocol/file-reference.js';
+import { parseFileUrl } from '../../protocol/ids.js';
 
 /** Shows an image that the message itself contains; any other file is a link. */
 export function FileView({ file }: { file: FileUIPart }): ReactElement {

@@ -1,5 +1,6 @@
 import { useCallback, useState, type ReactElement } from 'react';
-import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
+import type { AnswerBody } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { toWords } from '../../protocol/shown-call.js';
 import { AnswerForm } from './answer-form.js';
 import { pageFetch, type PageConfig } from './api-client.js';

@@ -1,4 +1,4 @@
-import type { WaitingSession, WaitingSessions } from '../../protocol/http.js';
+import type { WaitingSession, WaitingSessions } from '../../protocol/replies.js';
 import { ask, pageFetch, type Fetch } from './api-client.js';
 
 /** First pages of the waiting conversations. */

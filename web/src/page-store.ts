@@ -1,6 +1,5 @@
 import type { FileUIPart } from 'ai';
-import type { PendingQuestion, SessionEvent } from '../../protocol/http.js';
-import type { CallDecision } from '../../protocol/replies.js';
+import type { PendingQuestion, SessionEvent, CallDecision } from '../../protocol/replies.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { QueueEntry } from './session-actions.js';
 

@@ -1,5 +1,5 @@
 import { createContext, useContext, type ReactElement } from 'react';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { FieldList } from './field-list.js';
 
 /** Says that a person edited the agent's input, and shows the original. */

@@ -1,4 +1,5 @@
-import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
+import type { AnswerBody } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { generateId, type FileUIPart } from 'ai';
 import { Refusal } from './api-client.js';
 import type { PageStore } from './page-store.js';

@@ -1,5 +1,5 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 
 export type ToolPart = ToolUIPart | DynamicToolUIPart;
 export type ToolCardState = 'running' | 'waiting' | 'done' | 'failed' | 'denied';

@@ -12,7 +12,7 @@ import {
 } from '../../../ai-sdk/index.js';
 import type { AgUiEvent, AgUiInput, AgUiInterrupt, AgUiOutcome } from './protocol.js';
 import type { HelixError } from '../../../protocol/errors.js';
-import type { PendingQuestion } from '../../../protocol/http.js';
+import type { PendingQuestion } from '../../../protocol/replies.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
 import {
   readAnswerable,

@@ -1,5 +1,5 @@
 import type { UIStreamPart } from '../../../ai-sdk/index.js';
-import type { PendingQuestion } from '../../../protocol/http.js';
+import type { PendingQuestion } from '../../../protocol/replies.js';
 import type { RunUsage } from '../../../store/contract/runs.js';
 import { ReplyEnding, type ReplyEnd } from '../replies.js';
 import { formatCallId } from './conversation.js';

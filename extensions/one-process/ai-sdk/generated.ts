@@ -25,7 +25,7 @@ import {
 } from '../../../activities/model/step-records.js';
 import { toPrompt } from '../../../activities/model/prompt.js';
 import type { AgentResult } from '../../../runs/run-result.js';
-import type { PendingQuestion } from '../../../protocol/http.js';
+import type { PendingQuestion } from '../../../protocol/replies.js';
 import type { Row } from '../../../protocol/rows.js';
 import type { RunError } from '../../../protocol/run.js';
 import type { Part } from './text-parts.js';

@@ -1,4 +1,4 @@
-import type { UploadedFile } from '../../../protocol/file-reference.js';
+import type { UploadedFile } from '../../../protocol/replies.js';
 import { AgentRegistry } from '../../../agents/index.js';
 import { createLabAgent } from '../../../examples/lab/agent.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
