@@ -2,9 +2,14 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import { AgentRegistry } from '../agents/index.js';
-import { readAuditTtl } from '../config/audit-ttl.js';
-import { consoleUrlOf } from '../config/console-url.js';
-import { ConfigError, parseEnv, withoutBlank, type Config } from '../config/env.js';
+import {
+  readAuditTtl,
+  consoleUrlOf,
+  ConfigError,
+  parseEnv,
+  withoutBlank,
+  type Config,
+} from '../config/env.js';
 import {
   closeOnSignal,
   endWithParent,

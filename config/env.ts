@@ -4,7 +4,6 @@ import { LIMITS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isOrigin } from '../protocol/origin.js';
 import { TIMES, type Times } from '../protocol/times.js';
-import { secondsByTenant } from './audit-ttl.js';
 
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;
 
@@ -80,6 +79,13 @@ const seconds = z
   .string()
   .transform(Number)
   .pipe(z.number('must be a number of seconds').int().min(0, 'must be a number of seconds'));
+
+/** `acme=31536000,rival=0`: seconds by tenant. */
+const secondsByTenant = z
+  .string()
+  .transform((text) => text.split(',').map((item) => /^(.+)=(\d{1,10})$/.exec(item.trim())))
+  .refine((pairs) => !pairs.includes(null), 'must be tenant=seconds, separated by commas')
+  .transform((pairs) => new Map(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])])));
 
 /** A whole number from 0. */
 const count = z
@@ -356,4 +362,20 @@ function findKeyFault(env: Record<string, string | undefined>): string | undefin
 /** True for an address that the Redis stores can connect to. */
 export function isRedisUrl(text: string): boolean {
   return (/^rediss?:\/\//.test(text) && URL.canParse(text)) || MANY_HOSTS.test(text);
+}
+
+/** Returns the retention of a tenant's audit trail, s. */
+export function readAuditTtl({
+  AUDIT_TTL,
+  AUDIT_TTL_TENANTS,
+}: Pick<Config, 'AUDIT_TTL' | 'AUDIT_TTL_TENANTS'>): (tenant: string | undefined) => number {
+  return (tenant = '') => AUDIT_TTL_TENANTS?.get(tenant) ?? AUDIT_TTL;
+}
+
+/** Builds the operators' address of a run; undefined without a public address. */
+export function consoleUrlOf(
+  publicUrl: string | undefined,
+): ((sessionId: string, runId: string) => string) | undefined {
+  if (publicUrl === undefined) return undefined;
+  return (_sessionId, runId) => `${publicUrl}/console/runs/${encodeURIComponent(runId)}`;
 }

@@ -108,3 +108,8 @@ export function startProcess(main: () => Promise<void>): void {
     process.exit(1);
   });
 }
+
+/** True for an address that only this machine reaches. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}

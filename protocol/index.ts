@@ -2,7 +2,6 @@
  * The contract of both sides of the wire, without Node modules: everything that pages and other
  * clients need to read chunks, wire events and replies.
  */
-export { MissingPackageError } from './optional-package.js';
 export {
   BaseChunkSchema,
   FinishReason,
@@ -25,7 +24,6 @@ export type {
   StreamTruncated,
 } from './chunk.js';
 export { CLIENT_TOOL_ERROR_CODES, type ClientToolErrorCode } from './answers.js';
-export { isControlMessage } from './stream-end-sentinel.js';
 // oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
 export * from './chunk-guards.js';
 export {
@@ -41,12 +39,6 @@ export {
   take,
 } from './combine-streams.js';
 export {
-  createStreamEndSentinel,
-  isStreamEndSentinel,
-  STREAM_END_SENTINEL,
-} from './stream-end-sentinel.js';
-export type { StreamEndSentinel } from './stream-end-sentinel.js';
-export {
   StreamChunkEvent,
   StreamEndEvent,
   StreamEvent,
@@ -60,6 +52,7 @@ export { formatWireEvent, parseStreamEvent } from './wire-events.js';
 export {
   AgentAlreadyRunningError,
   HelixError,
+  MissingPackageError,
   StaleStateError,
   StreamTruncatedError,
 } from './errors.js';

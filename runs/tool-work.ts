@@ -11,7 +11,7 @@ import { ToolError } from '../agents/tool-error.js';
 import { toolWorkflowIdOf } from '../protocol/ids.js';
 import { TOOL_WORK_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { retryDelay, sleep } from '../protocol/time.js';
-import type { ExecuteToolWork, ToolWork } from '../protocol/tool-work.js';
+import type { ExecuteToolWork, ToolWork } from '../protocol/activities.js';
 import { codeOf, mayPass } from './temporal-calls.js';
 
 /** Back-off while Temporal is away. */

@@ -15,7 +15,8 @@ import { createActivities, createToolHost, type ActivityDeps } from '../activiti
 import { createOwnerLookup } from '../activities/run-agent.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createRunWorkflows } from '../runs/run-workflows.js';
-import { startSweeper } from '../runs/sweep.js';
+import { createFindClosed, createSweep, startSweeper } from '../runs/sweep.js';
+import { createRelease } from '../runs/agent-pauses.js';
 import { createToolWork } from '../runs/tool-work.js';
 import { lastOfEach, hasCodec, withCodecs } from '../runs/extension.js';
 import { createRuns } from '../runs/create-runs.js';
@@ -34,7 +35,6 @@ import { createCalledRunActivities } from './called-run-activities.js';
 import type { FindTenant, WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
 import type { Liveness } from './liveness.js';
 import { createTakeOver } from './take-over.js';
-import { createSweeps } from './sweeps.js';
 import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
 import {
   createMoveWaiting,
@@ -160,15 +160,15 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const { fleet } = workflows;
     const host = { store, agents, fleet, temporal, runs, workflows, meter, holder, times, logger };
     parts = await partsOf(extensions, host);
-    const sweeps = createSweeps({
-      store,
-      runs,
-      workflows,
-      startWithinMs: options.startWithinMs,
-      holder,
-      times,
-      logger,
-    }).concat(parts.flatMap((part) => part.sweeps ?? []));
+    const { startRun } = runs;
+    const pauses = store.pauses.of(fleet);
+    const { startWithinMs } = options;
+    const sweeps = [
+      createSweep({ store, runs, holder, times, logger }),
+      createFindClosed({ store, workflows, holder, times, logger }),
+      createRelease({ pauses, store, startRun, holder, startWithinMs, logger }),
+      ...parts.flatMap((part) => part.sweeps ?? []),
+    ];
     const lease = held?.lease;
     const judge = held?.judge;
     whileItRuns = (signal) => [

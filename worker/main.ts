@@ -1,6 +1,5 @@
 import type { AgentRegistry } from '../agents/index.js';
-import { readAuditTtl } from '../config/audit-ttl.js';
-import { parseEnv, withoutBlank, type Config } from '../config/env.js';
+import { readAuditTtl, parseEnv, withoutBlank, type Config } from '../config/env.js';
 import { endWithParent, startProcess } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
 import { createRedisStores } from '../store/redis/index.js';

@@ -1,7 +1,6 @@
 import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type { AgentRegistry } from '../agents/index.js';
-import { consoleUrlOf } from '../config/console-url.js';
-import type { Config } from '../config/env.js';
+import { consoleUrlOf, type Config } from '../config/env.js';
 import type { Logger } from '../config/logger.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';

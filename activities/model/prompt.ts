@@ -6,7 +6,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { writeChangedInput } from '../../protocol/answers.js';
-import { deniedReason } from '../../protocol/provider-result.js';
+import { deniedReason } from '../../protocol/reply-fold.js';
 import type {
   AssistantPart,
   AssistantRow,

@@ -2,8 +2,7 @@ import type { LanguageModelV4ToolCall, LanguageModelV4ToolResult } from '@ai-sdk
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { isTooLargeToShow, toShownResult } from '../../protocol/provider-result.js';
-import { toPartialInput } from '../../protocol/reply-fold.js';
+import { isTooLargeToShow, toShownResult, toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 
 type Base = 'agentId' | 'agentType' | 'step' | 'timestamp';

@@ -2,8 +2,13 @@ import type { LanguageModelV4StreamPart, LanguageModelV4ToolResult } from '@ai-s
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { isShownUrl, toShownMetadata } from '../../protocol/provider-result.js';
-import { createReplyFold, type ReplyFold, type TextPart } from '../../protocol/reply-fold.js';
+import {
+  isShownUrl,
+  toShownMetadata,
+  createReplyFold,
+  type ReplyFold,
+  type TextPart,
+} from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { createCallIds, startOf } from './call-ids.js';
 import {

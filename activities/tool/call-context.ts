@@ -2,7 +2,7 @@ import { createAgentState, type AgentState } from '../../agents/agent-state.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { StateError, ToolError } from '../../agents/tool-error.js';
 import type { ToolCallIdentity, ToolContext, ToolPeople } from '../../agents/tool-context.js';
-import type { CallActivityRef } from '../../protocol/activities.js';
+import type { CallActivityRef, ToolWork } from '../../protocol/activities.js';
 import {
   StreamChunkSchema,
   type JSONPatchOperation,
@@ -14,9 +14,8 @@ import { rootOf } from '../../protocol/ids.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toPrincipal } from '../../protocol/responder.js';
-import type { ToolWork } from '../../protocol/tool-work.js';
 import { formatWebhookToken } from '../../protocol/answers.js';
-import { isShownUrl } from '../../protocol/provider-result.js';
+import { isShownUrl } from '../../protocol/reply-fold.js';
 import type { CallPermission } from '../../store/contract/calls.js';
 import type { CustomState } from '../../store/contract/documents.js';
 import { toCheckedJson } from '../../store/record/stored-json.js';

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { wrapLanguageModel } from 'ai';
-import { isMissing } from '../../protocol/optional-package.js';
+import { isMissing } from '../../protocol/errors.js';
 import { ModelConfigurationError, readUrl, type ModelEnvironment } from './configuration-error.js';
 
 type Model = Parameters<typeof wrapLanguageModel>[0]['model'];

@@ -1,6 +1,6 @@
 import { FINISH_TOOL_NAME, formatApprovalId } from '../../protocol/ids.js';
 import type { Interruption } from '../../protocol/chunk.js';
-import { toShownMetadata, toShownResult } from '../../protocol/provider-result.js';
+import { toShownMetadata, toShownResult, formatBlockId } from '../../protocol/reply-fold.js';
 import type {
   AssistantPart,
   AssistantRow,
@@ -11,7 +11,6 @@ import type {
   UserRow,
 } from '../../protocol/rows.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
-import { formatBlockId } from '../../protocol/reply-fold.js';
 import { toEventPart, toInterruptedMetadata } from './content-parts.js';
 import type {
   UIApproval,

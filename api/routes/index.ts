@@ -1,6 +1,4 @@
-import { ANSWER_ROUTES } from './answers.js';
 import { CHAT_ROUTES } from './chat.js';
-import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
 import { onceByKey } from './once.js';
 import type { ApiExtension } from '../extension.js';
@@ -15,8 +13,6 @@ const OPERATORS = '/api/operator/';
 const CORE: readonly Route[] = [
   ...CHAT_ROUTES,
   ...SESSION_ROUTES,
-  ...ANSWER_ROUTES,
-  ...QUEUE_ROUTES,
   ...RERUN_ROUTES,
   ...SESSIONS_ROUTES,
   ...WEBHOOK_ROUTES,

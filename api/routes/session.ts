@@ -1,43 +1,75 @@
+import type { Request, Response } from 'express';
 import {
   buildPastSnapshot,
   buildSnapshot,
+  editQueuedMessage,
   judged,
   loadUIMessages,
   notFound,
+  notQueued,
   readSubAgentReport,
+  toQueue,
   toReplyHeaders,
   toStaticMessages,
   toToolParts,
   type StaticUIMessage,
   type UIMessage,
 } from '../../ai-sdk/index.js';
+import { toAnswerError } from '../../protocol/answers.js';
+import { HelixError } from '../../protocol/errors.js';
 import {
+  AnswerBody,
   CallPath,
+  ExtendBody,
+  LeaseBody,
   MessagesQuery,
+  QueueEdit,
+  QueueQuery,
   SessionPath,
   SnapshotQuery,
   StopBody,
 } from '../../protocol/http.js';
-import { HEADERS } from '../../protocol/wire-names.js';
 import {
-  FrontendSnapshot,
-  MessagesReply,
-  StopReply,
+  AnswerReply,
   EraseQuery,
   ErasureReply,
+  ExtendReply,
+  FrontendSnapshot,
+  LeaseReply,
+  MessagesReply,
+  QueueReply,
+  StopReply,
 } from '../../protocol/replies.js';
-import type { SessionCalls, SessionView } from '../../store/contract/sessions.js';
+import { toPerson } from '../../protocol/responder.js';
 import { SubAgentReport } from '../../protocol/wire-events.js';
-import { stopRun } from '../acts.js';
-import { toActor } from '../identity.js';
-import { loadOwnSession, defineRoute, inJson, SESSION_AND_RUN, type Route } from './route.js';
-import { createSessionEvents } from '../session-events.js';
+import { HEADERS } from '../../protocol/wire-names.js';
+import type { SessionCalls, SessionRecord, SessionView } from '../../store/contract/sessions.js';
+import { answerCall, extendDeadline, NOT_TAKEN, stopRun, toAnswer } from '../acts.js';
 import { writeSnapshotCookie } from '../cookies.js';
+import type { RouteDeps } from '../deps.js';
+import { toActor } from '../identity.js';
+import { createSessionEvents } from '../session-events.js';
 import { IDLE_KEEP_ALIVE_MS, streamReply } from '../stream-reply.js';
-import type { Request } from 'express';
+import { defineRoute, inJson, loadOwnSession, SESSION_AND_RUN, type Route } from './route.js';
 
 const owned = { access: 'owner', params: SessionPath } as const;
 
+const pendingCall = {
+  method: 'post',
+  access: 'owner',
+  params: CallPath,
+} as const;
+
+const UNANSWERED = ['not_pending', 'already_completed', 'stale_run'] as const;
+
+const queue = {
+  path: '/api/chat/:sessionId/queue',
+  access: 'owner',
+  params: SessionPath,
+  replies: inJson(200, 'The messages that wait for their turn.', QueueReply, SESSION_AND_RUN),
+} as const;
+
+/** Routes of one session, except the chat. */
 export const SESSION_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -182,6 +214,103 @@ export const SESSION_ROUTES: readonly Route[] = [
     replies: inJson(202, 'The effect of the stop.', StopReply, SESSION_AND_RUN),
     handle: (call) => stopRun(call, call.record, call.body),
   }),
+
+  // Answers from an inbox or another device. The run continues whether or not a chat is open.
+  defineRoute({
+    ...pendingCall,
+    path: '/api/chat/:sessionId/pending/:toolCallId',
+    id: 'answerCall',
+    audits: 'act',
+    summary: 'Answer a pending call from anywhere',
+    body: AnswerBody,
+    replies: inJson(202, 'The answer is stored.', AnswerReply, SESSION_AND_RUN),
+    refusals: NOT_TAKEN,
+    handle: async (call) => {
+      const { response, params, body, record } = call;
+      const answer = toAnswer(params.toolCallId, body);
+      response.status(202).json(await answerCall(call, record, answer));
+    },
+  }),
+  defineRoute({
+    ...pendingCall,
+    path: '/api/chat/:sessionId/pending/:toolCallId/extend',
+    id: 'extendDeadline',
+    audits: 'act',
+    summary: 'Extend the deadline of a pending call',
+    body: ExtendBody,
+    replies: inJson(202, 'The new deadline.', ExtendReply, SESSION_AND_RUN),
+    refusals: [...UNANSWERED, 'not_allowed', 'no_deadline', 'deadline_too_far', 'expired'],
+    handle: (call) => {
+      const { toolCallId } = call.params;
+      return extendDeadline(call, call.record, { toolCallId, ...call.body });
+    },
+  }),
+  defineRoute({
+    ...pendingCall,
+    path: '/api/chat/:sessionId/pending/:toolCallId/lease',
+    id: 'leaseCall',
+    audits: 'none',
+    summary: 'Claim a client tool call for one of several pages',
+    body: LeaseBody,
+    replies: inJson(200, 'The page holds the call.', LeaseReply, SESSION_AND_RUN),
+    refusals: [...UNANSWERED, 'kind_mismatch', 'call_leased'],
+    handle: async ({ deps, response, params: { toolCallId }, body: { holder, forMs }, record }) => {
+      const call = { sessionId: record.sessionId, toolCallId };
+      const result = await deps.executor.leaseCall({ ...call, holder, forMs });
+      if (result.kind === 'held') {
+        const detail = { forMs: result.forMs };
+        throw new HelixError('call_leased', 'Another page carries out this call.', { detail });
+      }
+      if (result.kind !== 'leased') throw toAnswerError(result.kind);
+      response.json({ result: 'leased', forMs } satisfies LeaseReply);
+    },
+  }),
+
+  defineRoute({
+    ...queue,
+    method: 'get',
+    id: 'getQueue',
+    audits: 'none',
+    summary: 'List queued messages',
+    handle: sendQueue,
+  }),
+  defineRoute({
+    ...queue,
+    method: 'patch',
+    id: 'editQueue',
+    audits: 'act',
+    entry: 'edit',
+    summary: 'Edit a queued message',
+    body: QueueEdit,
+    refusals: ['message_not_found', 'message_too_large'],
+    handle: async (call) => {
+      const { sessionId } = call.record;
+      const asker = toPerson(call.caller.userId, call.caller);
+      await editQueuedMessage(call.deps.stateStore, { sessionId, ...call.body, asker });
+      await sendQueue(call);
+    },
+  }),
+  defineRoute({
+    ...queue,
+    method: 'delete',
+    id: 'clearQueue',
+    audits: 'act',
+    entry: 'edit',
+    summary: 'Remove one queued message, or all',
+    query: QueueQuery,
+    refusals: ['message_not_found'],
+    handle: async (call) => {
+      const { sessionId } = call.record;
+      const { id: messageId } = call.query;
+      const { count } = await call.deps.stateStore.queue.remove({
+        sessionId,
+        messageId,
+        now: Date.now(),
+      });
+      if (messageId !== undefined && count === 0) throw notQueued();
+      await sendQueue(call);
+    },
+  }),
 ];
 
 /** Converts the calls in a reply's messages to the parts that the request asks for. */
@@ -191,4 +320,17 @@ function withToolParts<Reply extends { messages: UIMessage[] }>(
 ): Reply | (Omit<Reply, 'messages'> & { messages: StaticUIMessage[] }) {
   if (toToolParts(request.get(HEADERS.toolParts)) === 'dynamic') return reply;
   return { ...reply, messages: toStaticMessages(reply.messages) };
+}
+
+async function sendQueue({
+  deps: { stateStore: store },
+  record,
+  response,
+}: {
+  deps: RouteDeps;
+  record: SessionRecord;
+  response: Response;
+}): Promise<void> {
+  const waiting = toQueue(await store.queue.read(record.sessionId));
+  response.json({ queue: waiting } satisfies QueueReply);
 }

@@ -3,9 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Request } from 'express';
 import { type FileSettings, fileTooLarge, isTakenType, maxFileBytes } from '../../api/extension.js';
-import { HelixError } from '../../protocol/errors.js';
+import { HelixError, orMissing } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { orMissing } from '../../protocol/optional-package.js';
 
 export interface Upload {
   mediaType: string;

@@ -1,5 +1,5 @@
 import type * as jose from 'jose';
-import { orMissing } from '../../protocol/optional-package.js';
+import { orMissing } from '../../protocol/errors.js';
 
 /**
  * Loads `jose`. Apart from the entry, whose declarations must not name a package that may be missing.

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/loopback.js';
+import { isLoopback } from '../../config/startup.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import { COUNTED, type OwnerCounts } from '../../store/contract/owners.js';

@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { ToolHost } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { isMissing, MissingPackageError } from '../../protocol/optional-package.js';
+import { isMissing, MissingPackageError } from '../../protocol/errors.js';
 import { connectionLost, McpError, toFailure, tooLarge, unavailable } from './errors.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { keepSecret, type Redact } from './secrets.js';

@@ -1,8 +1,7 @@
 import type * as jose from 'jose';
 import { z } from 'zod';
 import { ROLES } from '../../protocol/actor.js';
-import { HelixError } from '../../protocol/errors.js';
-import { orMissing } from '../../protocol/optional-package.js';
+import { HelixError, orMissing } from '../../protocol/errors.js';
 
 /** Validity of a link, ms. A link does not carry the call's deadline, which may move: the record has it. */
 const LINK_MS = 7 * 24 * 60 * 60_000;

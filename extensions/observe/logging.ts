@@ -1,7 +1,7 @@
 import { createCollectorLines } from '../../config/collector-lines.js';
 import { ConfigError, type Config } from '../../config/env.js';
 import { createLogger, type Logger } from '../../config/logger.js';
-import { orMissing } from '../../protocol/optional-package.js';
+import { orMissing } from '../../protocol/errors.js';
 import type { Tracing } from './create-tracing.js';
 
 const PACKAGES =

@@ -3,7 +3,7 @@ import {
   createNexusServiceClient,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { ToolWorkCall, ToolWorkInput } from '../../protocol/tool-work.js';
+import type { ToolWorkCall, ToolWorkInput } from '../../protocol/activities.js';
 
 /** A Nexus service of unknown type. */
 interface AnyService {

@@ -1,4 +1,4 @@
-import { isControlMessage } from '../../protocol/stream-end-sentinel.js';
+import { isControlMessage } from '../../protocol/chunk-guards.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { StreamTruncatedError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';

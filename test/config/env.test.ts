@@ -1,5 +1,4 @@
-import { readAuditTtl } from '../../config/audit-ttl.js';
-import { ConfigError, parseEnv } from '../../config/env.js';
+import { readAuditTtl, ConfigError, parseEnv } from '../../config/env.js';
 import { TIMES } from '../../protocol/times.js';
 
 describe('parseEnv', () => {

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { ApplicationFailure } from '@temporalio/common';
 import pino from 'pino';
-import { outageLines } from '../../config/outage-lines.js';
+import { outageLines } from '../../config/logger.js';
 import { HelixError } from '../../protocol/errors.js';
 
 /** Opens a logger of this project, with its lines and its clock. */

@@ -96,5 +96,5 @@ it('the file that EXTENSIONS names is loaded, and one without extensions is refu
     "const mine: { name: string } = { name: 'mine' };\nexport default [mine];\nexport { mine };\n",
   );
   expect(await loadExtensions<Extension>(file)).toEqual([{ name: 'mine' }]);
-  await expect(loadExtensions('config/loopback.ts')).rejects.toThrow('exports no extension');
+  await expect(loadExtensions('config/startup.ts')).rejects.toThrow('exports no extension');
 });

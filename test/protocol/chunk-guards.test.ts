@@ -2,7 +2,10 @@ import * as guards from '../../protocol/chunk-guards.js';
 import { isStreamEnd } from '../../protocol/chunk.js';
 import { CHUNK_TYPE_NAMES, sampleOf } from './any-chunk.js';
 
-const all = Object.entries(guards);
+const { createStreamEndSentinel, isStreamEndSentinel, STREAM_END_SENTINEL } = guards;
+const all = Object.entries(guards).flatMap(([name, accepts]) =>
+  name.endsWith('Chunk') ? [[name, accepts as (message: object) => boolean] as const] : [],
+);
 const accepting = (message: { type: string }): string[] =>
   all.filter(([, accepts]) => accepts(message)).map(([name]) => name);
 
@@ -33,5 +36,34 @@ describe('chunk guards', () => {
       expect(accepting({ type })).toEqual([]);
       expect(isStreamEnd({ type })).toBe(false);
     }
+  });
+});
+
+describe('stream end sentinel', () => {
+  it('the sentinel is the same symbol in every copy of the package', () => {
+    expect(STREAM_END_SENTINEL).toBe(Symbol.for('helix.stream.end'));
+  });
+
+  it('the sentinel is recognised by its properties', () => {
+    expect(isStreamEndSentinel(createStreamEndSentinel('ended'))).toBe(true);
+    expect(createStreamEndSentinel('failed', 'No.')).toEqual({
+      __streamEnd: true,
+      status: 'failed',
+      error: 'No.',
+    });
+    expect(createStreamEndSentinel('ended')).not.toHaveProperty('error');
+  });
+
+  it.each([
+    null,
+    undefined,
+    'end',
+    {},
+    { __streamEnd: true },
+    { __streamEnd: 1, status: 'ended' },
+    { __streamEnd: true, status: 'paused' },
+    { type: 'stream_end', status: 'ended' },
+  ])('the value %j is no sentinel', (value) => {
+    expect(isStreamEndSentinel(value)).toBe(false);
   });
 });

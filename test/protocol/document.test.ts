@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { isControlMessage } from '../../protocol/stream-end-sentinel.js';
+import { isControlMessage } from '../../protocol/chunk-guards.js';
 import { ControlMessage, StreamChunkSchema } from '../../protocol/chunk.js';
 import { HTTP_STATUS } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';

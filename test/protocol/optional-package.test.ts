@@ -1,4 +1,4 @@
-import { MissingPackageError, orMissing } from '../../protocol/optional-package.js';
+import { MissingPackageError, orMissing } from '../../protocol/errors.js';
 
 const notFound = (name: string): Error =>
   Object.assign(

@@ -8,6 +8,7 @@ import type {
   LegRef,
   StepRef,
   ToolCallOutcome,
+  ExecuteToolWork,
 } from '../../protocol/activities.js';
 import type { ActivityDeps, MadeFiles } from '../../activities/deps.js';
 import { asActivity } from '../../activities/as-activity.js';
@@ -23,7 +24,6 @@ import {
   type ToolHost,
 } from '../../agents/index.js';
 import type { z } from 'zod';
-import type { ExecuteToolWork } from '../../protocol/tool-work.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import type { Row, UserPart } from '../../protocol/rows.js';
 import type { RunRecord } from '../../store/contract/runs.js';

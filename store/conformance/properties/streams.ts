@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import type { LogEntry } from '../../../protocol/chunk.js';
-import { isControlMessage } from '../../../protocol/stream-end-sentinel.js';
+import { isControlMessage } from '../../../protocol/chunk-guards.js';
 import { equal, eventually, includes } from '../assertions.js';
 import { AGENT, newSessionId, textChunk, textOf } from '../fixtures.js';
 import { CONTROL, type ModelEntry, StreamModel } from './stream-model.js';

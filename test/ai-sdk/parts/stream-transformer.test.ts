@@ -1,6 +1,6 @@
 import { StreamTransformer, type StreamProfile, type UIStreamPart } from '../../../ai-sdk/index.js';
 import type { StreamMessage } from '../../../protocol/chunk.js';
-import { isControlMessage } from '../../../protocol/stream-end-sentinel.js';
+import { isControlMessage } from '../../../protocol/chunk-guards.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import type { Bare } from '../../support/fake-call.js';
 
