@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { MissingPackageError } from '../protocol/optional-package.js';
+import { MissingPackageError } from '../protocol/errors.js';
 import { createApiClient } from './api/client.js';
 import type { Cli } from './cli.js';
 import { withFileOfRecord } from './commands/eval.js';

@@ -75,10 +75,11 @@ const adminAddress = z
   })
   .refine((address) => address.port <= 65535, 'must be a port, or address:port');
 
-const seconds = z
-  .string()
-  .transform(Number)
-  .pipe(z.number('must be a number of seconds').int().min(0, 'must be a number of seconds'));
+const whole = (least: number, fault: string) =>
+  z.string().transform(Number).pipe(z.number(fault).int().min(least, fault));
+const seconds = whole(0, 'must be a number of seconds');
+const count = whole(0, 'must be a number from 0');
+const atLeastOne = whole(1, 'must be a number from 1');
 
 /** `acme=31536000,rival=0`: seconds by tenant. */
 const secondsByTenant = z
@@ -86,18 +87,6 @@ const secondsByTenant = z
   .transform((text) => text.split(',').map((item) => /^(.+)=(\d{1,10})$/.exec(item.trim())))
   .refine((pairs) => !pairs.includes(null), 'must be tenant=seconds, separated by commas')
   .transform((pairs) => new Map(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])])));
-
-/** A whole number from 0. */
-const count = z
-  .string()
-  .transform(Number)
-  .pipe(z.number('must be a number').int().min(0, 'must be a number from 0'));
-
-/** A whole number from 1. */
-const atLeastOne = z
-  .string()
-  .transform(Number)
-  .pipe(z.number('must be a number from 1').int().min(1, 'must be a number from 1'));
 
 /** Comma-separated values. */
 const list = z.string().transform((value) =>
@@ -109,7 +98,12 @@ const list = z.string().transform((value) =>
 
 const origins = list.refine((items) => items.every(isOrigin), 'must be origins: https://host:port');
 
-/** An amount above 0. */
+/** Keys that sign, the newest first. */
+const signingKeys = list.refine(
+  (keys) => keys.every((key) => key.length >= 32),
+  'must have 32 characters or more',
+);
+
 const dollars = text.transform(Number).refine((usd) => usd > 0, 'must be a number above 0');
 
 /** The number of proxies in front of the API, or their addresses. */
@@ -244,9 +238,7 @@ const EnvSchema = z.object({
   /** Proxies whose `X-Forwarded-*` headers are trusted. */
   TRUSTED_PROXIES: proxies.optional(),
   /** Keys that sign the audit trail, the newest first; every API and worker needs them. */
-  AUDIT_KEY: list
-    .refine((keys) => keys.every((key) => key.length >= 32), 'must have 32 characters or more')
-    .optional(),
+  AUDIT_KEY: signingKeys.optional(),
   /** Retention of the audit trail; 0: forever. */
   AUDIT_TTL: seconds.default(0),
   /** Retention for single tenants, `acme=31536000,rival=0`. */
@@ -294,9 +286,7 @@ const EnvSchema = z.object({
   /** True shows the input of calls in notices. */
   NOTIFY_INCLUDE_INPUT: flag,
   /** Keys of links that decide, the newest first. */
-  NOTIFY_LINK_KEY: list
-    .refine((keys) => keys.every((key) => key.length >= 32), 'must have 32 characters or more')
-    .optional(),
+  NOTIFY_LINK_KEY: signingKeys.optional(),
   /** The mail server, `smtp://user:password@host:port`, and the sender. */
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be smtp://… or smtps://…' }).optional(),
   MAIL_FROM: text.optional(),

@@ -68,12 +68,7 @@ export const OperatorExtendBody = ExtendBody.extend({ reason });
 export const OperatorResumeBody = z.object({ reason }).prefault({});
 
 /** `POST /api/operator/runs/:runId/retry`: the point to repeat the turn from, and a reason. */
-export const OperatorRetryBody = z
-  .object({ ...RetryBody.unwrap().shape, reason })
-  .refine((body) => body.checkpointId === undefined || body.messageId === undefined, {
-    message: 'give checkpointId or messageId, not both',
-  })
-  .prefault({});
+export const OperatorRetryBody = RetryBody.unwrap().safeExtend({ reason }).prefault({});
 
 /** `POST /api/operator/runs/:runId/fork`: the step to continue after, and a reason. */
 export const OperatorForkBody = z.object({

@@ -62,12 +62,11 @@ export const ProblemBody = z
 export type ProblemBody = z.infer<typeof ProblemBody>;
 
 /** A person's change of a call's input; `from` is the input that the model requested. */
-export const EditedInput = z.object({
+const EditedInput = z.object({
   by: z.string().optional(),
   at: ms,
   from: z.unknown(),
 });
-export type EditedInput = z.infer<typeof EditedInput>;
 
 /** A call that waits for a person or a page. */
 export const PendingQuestion = z

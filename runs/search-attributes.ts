@@ -84,23 +84,20 @@ export interface RunLabels {
   details: string;
 }
 
-const keys = {
-  AgentSession: defineSearchAttributeKey('AgentSession', SearchAttributeType.KEYWORD),
-  AgentName: defineSearchAttributeKey('AgentName', SearchAttributeType.KEYWORD),
-  AgentStatus: defineSearchAttributeKey('AgentStatus', SearchAttributeType.KEYWORD),
-  AgentTenant: defineSearchAttributeKey('AgentTenant', SearchAttributeType.KEYWORD),
-  AgentModel: defineSearchAttributeKey('AgentModel', SearchAttributeType.KEYWORD),
-  AgentTurn: defineSearchAttributeKey('AgentTurn', SearchAttributeType.INT),
-};
-
+/** The search attributes of a run in the Temporal UI. */
 export function toAttributes(input: RunInput, { tenant }: RunLabels): TypedSearchAttributes {
-  const pairs: SearchAttributePair[] = [
-    { key: keys.AgentSession, value: input.sessionId },
-    { key: keys.AgentName, value: input.agent },
-    { key: keys.AgentStatus, value: input.startAt === undefined ? 'running' : 'starting' },
-    { key: keys.AgentTurn, value: input.turn },
-  ];
-  if (tenant !== undefined) pairs.push({ key: keys.AgentTenant, value: tenant });
-  if (input.model !== undefined) pairs.push({ key: keys.AgentModel, value: input.model });
+  const values: Record<keyof typeof SEARCH_ATTRIBUTES, string | number | undefined> = {
+    AgentSession: input.sessionId,
+    AgentName: input.agent,
+    AgentStatus: input.startAt === undefined ? 'running' : 'starting',
+    AgentTenant: tenant,
+    AgentModel: input.model,
+    AgentTurn: input.turn,
+  };
+  const pairs = Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => {
+    const value = values[name as keyof typeof values];
+    const key = defineSearchAttributeKey(name, SearchAttributeType[type]);
+    return value === undefined ? [] : [{ key, value } as SearchAttributePair];
+  });
   return new TypedSearchAttributes(pairs);
 }

@@ -4,6 +4,7 @@ import { decideReply, toReplyHeaders, type HandleChatStreamParams } from '../../
 import { HelixError } from '../../protocol/errors.js';
 import { ChatQuery, ChatRequest, SessionPath, type PostedMessage } from '../../protocol/http.js';
 import { HEADERS } from '../../protocol/wire-names.js';
+import { NOT_TAKEN } from '../acts.js';
 import { readSnapshotCookie } from '../cookies.js';
 import { streamReply, untilExpiry } from '../stream-reply.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Call, type Route } from './route.js';
@@ -45,20 +46,11 @@ const say = {
     'message_too_large',
     'not_found',
     'client_out_of_step',
-    'answer_too_large',
-    'invalid_result',
-    'invalid_input',
     'not_resumable',
     'stale_state',
-    'already_completed',
-    'not_pending',
-    'kind_mismatch',
-    'stale_run',
-    'expired',
-    'late_answer_after_timeout',
     'rewound',
     'stream_truncated',
-    'not_allowed',
+    ...NOT_TAKEN,
   ],
 } as const;
 

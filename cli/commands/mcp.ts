@@ -1,4 +1,4 @@
-import { orMissing } from '../../protocol/optional-package.js';
+import { orMissing } from '../../protocol/errors.js';
 import type { ApiCommand, Work } from './api-command.js';
 
 const PACKAGE = '@modelcontextprotocol/sdk';

@@ -9,7 +9,8 @@ import {
 import { defineRoute, SESSION, type Route, type RouteDeps } from '../../api/extension.js';
 import type { Extension } from '../../extension.js';
 import { HelixError } from '../../protocol/errors.js';
-import { formatFileUrl, isFileId, UploadedFile } from '../../protocol/file-reference.js';
+import { formatFileUrl, isFileId } from '../../protocol/ids.js';
+import { UploadedFile } from '../../protocol/replies.js';
 import { FilePath, FileQuery, SessionPath } from '../../protocol/http.js';
 import type { Files, StoredFile } from '../../store/contract/files.js';
 import { readUpload } from './read-upload.js';

@@ -11,7 +11,7 @@ import {
   type UIStreamPart,
 } from '../../ai-sdk/index.js';
 import { toAnswerError, type AnswerRefusal } from '../../protocol/answers.js';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import type { RunUsage } from '../../store/contract/runs.js';
 import type { SessionCalls } from '../../store/contract/sessions.js';
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as prometheus from 'prom-client';
 import type { Gauge } from 'prom-client';
 import { NO_METRICS, type ApiMetrics, type StreamMeter } from '../../api/extension.js';
-import { MissingPackageError, orMissing } from '../../protocol/optional-package.js';
+import { MissingPackageError, orMissing } from '../../protocol/errors.js';
 import { withTimeout } from '../../protocol/time.js';
 import type { Pauses } from '../../store/contract/pauses.js';
 import type { Waiting, WaitingStanding } from '../../store/contract/waiting.js';

@@ -3,7 +3,7 @@ import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker'
 import { createCollectorLines, type CollectorLines } from '../../config/collector-lines.js';
 import type { Config } from '../../config/env.js';
 import type { Logger } from '../../config/logger.js';
-import { isLoopback } from '../../config/loopback.js';
+import { isLoopback } from '../../config/startup.js';
 import {
   exportMetricsAt,
   exportMetricsTo,

@@ -1,4 +1,4 @@
-import { orMissing } from '../../protocol/optional-package.js';
+import { orMissing } from '../../protocol/errors.js';
 import { toFacts, toHeadline, toItemText, toPlace, type Message } from './message.js';
 import { NotDelivered } from './post.js';
 import type { NotifySettings } from './settings.js';

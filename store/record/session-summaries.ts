@@ -1,4 +1,4 @@
-import type { PendingQuestion, EditedInput } from '../../protocol/replies.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import { hashInput } from '../../protocol/shown-call.js';
