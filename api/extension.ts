@@ -39,7 +39,7 @@ export { personIdOf, toActor } from './identity.js';
 export type { Authenticate, Identity } from './identity.js';
 export type { Frames } from './pipe-to-express.js';
 export { SESSION, SESSION_AND_RUN, defineRoute, inJson, mayStream } from './routes/route.js';
-export type { Call, Reply, Route } from './routes/route.js';
+export type { About, Call, Reply, Route } from './routes/route.js';
 export { sendLines, streamReply, untilExpiry } from './stream-reply.js';
 export {
   answerCall,
@@ -67,5 +67,4 @@ export {
   requireSecondOperator,
   toOperatorQuestions,
 } from './operator-access.js';
-export type { About } from './record-access.js';
 export { nameOfRequest } from './routes/once.js';

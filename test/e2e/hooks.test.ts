@@ -1,5 +1,5 @@
 import { useSessionEvents } from '../../ai-sdk/react/index.js';
-import type { SessionEvent } from '../../protocol/http.js';
+import type { SessionEvent } from '../../protocol/replies.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { toComparable } from '../support/compare-messages.js';
 import {
