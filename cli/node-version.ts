@@ -1,8 +1,4 @@
-/**
- * Returns an error text for a Node that is too old, or undefined.
- *
- * @param range oldest supported version: `>=20.19`
- */
+/** Returns the fault of a Node that is too old. @param range oldest supported version: `>=20.19` */
 export function nodeFault(version: string, range: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const oldest = range.replace(/^>=/, '');

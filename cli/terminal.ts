@@ -62,11 +62,7 @@ export function createTerminal(
   };
 }
 
-/**
- * Asks for confirmation of a change; `--yes` also confirms.
- *
- * @throws CliFailure for any other answer, and without a terminal
- */
+/** Asks for confirmation; `--yes` also confirms. @throws CliFailure otherwise, and without a terminal */
 export async function confirm(
   terminal: Terminal,
   question: string,

@@ -31,11 +31,7 @@ export interface Shown {
 export interface Output {
   /** Prints a list; `jsonl` prints each line as it is read. @throws CliFailure for an unknown field */
   list: <T extends object>(kind: Kind<T>, items: AsyncIterable<T> | Iterable<T>) => Promise<void>;
-  /**
-   * Prints one item: its columns below each other; a table is followed by `below`.
-   *
-   * @throws CliFailure for an unknown field
-   */
+  /** Prints an item, columns below each other, then `below`. @throws CliFailure for an unknown field */
   one: <T extends object>(kind: Kind<T>, item: T, below?: string) => Promise<void>;
   /** Prints a value that has a text form of its own. */
   text: (value: object, text: () => string) => Promise<void>;

@@ -91,11 +91,7 @@ function toPostedMessage({ id, content, parts, metadata }: UserInputMessage): Po
   };
 }
 
-/**
- * Returns the state of a session's newest run, by the rows of its turn.
- *
- * @param isHeld true if it waits for its paused agent
- */
+/** Returns the state of a session's newest run. @param isHeld true if it waits for its paused agent */
 export function toAgentStatus(
   { record, rows, openCalls }: Pick<SessionView, 'record' | 'rows' | 'openCalls'>,
   { isHeld }: { isHeld: boolean },

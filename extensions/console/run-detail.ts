@@ -56,10 +56,7 @@ function toPlace(sessionId: string): Pick<OperatorRun, 'sessionId' | 'subAgent'>
   return root === sessionId ? shown : { ...shown, subAgent: true };
 }
 
-/**
- * @param conversation of the run, or of its root
- * @returns undefined if there is no such run
- */
+/** Reads a run; undefined if there is none. @param conversation of the run, or of its root */
 export async function readRunDetail(
   deps: RouteDeps,
   caller: Caller,

@@ -39,11 +39,7 @@ export interface InspectTemporalOptions {
 const RUNS = 10;
 const UNKNOWN = 2;
 
-/**
- * Inspects a Temporal server with the credentials of API and worker, and changes nothing there.
- *
- * @returns the facts, or the error if the server cannot be reached
- */
+/** Inspects a Temporal server with the credentials of API and worker, and changes nothing there. */
 export async function inspectTemporal({
   connection: options,
   namespace,

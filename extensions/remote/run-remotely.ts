@@ -28,10 +28,7 @@ const UNSTORABLE: ReadonlySet<string> = new Set<ErrorCode>(['invalid_chunk', 'ch
 
 const RETRY = { firstMs: 100, mostMs: 2_000 };
 
-/**
- * The session of a call's remote run: the same for every attempt of the call. It cannot be guessed
- * without the run's id.
- */
+/** The session of a call's remote run: the same for every attempt, and not to be guessed without the run's id. */
 export function remoteSessionId(idempotencyKey: string): string {
   return `remote-${createHash('sha256').update(idempotencyKey).digest('base64url')}`;
 }

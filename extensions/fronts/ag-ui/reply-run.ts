@@ -180,10 +180,7 @@ const DECISION = {
   required: ['approved'],
 };
 
-/**
- * Returns the outcome of a run for an AG-UI client: approvals are interrupts; the client executes its own
- * tools. Pure.
- */
+/** Returns the outcome of a run: approvals are interrupts; the client executes its own tools. Pure. */
 function toOutcome(reason: string, pending: readonly PendingQuestion[]): AgUiOutcome {
   const interrupts = pending.filter(({ kind }) => kind === 'approval').map(toInterrupt);
   if (interrupts.length > 0) return { type: 'interrupt', interrupts };

@@ -27,11 +27,7 @@ export function toResultId(messageId: string, toolCallId: string): string {
   return `${messageId}-result-${toolCallId}`;
 }
 
-/**
- * Converts stored messages for an AG-UI client: one message for each text and each result. Pure.
- *
- * @param results ids that the client has given to results, by call
- */
+/** Converts stored messages: one for each text and each result. @param results ids that the client gave them */
 export function toShownMessages(
   messages: readonly UIMessage[],
   results: ReadonlyMap<string, string>,

@@ -112,11 +112,7 @@ export function formatCallId(sessionId: string, toolCallId: string): string {
   return sessionId + SEPARATOR + toolCallId;
 }
 
-/**
- * Parses an id of `formatCallId`. If the request names a session, a bare call id is accepted too. Pure.
- *
- * @returns undefined if the id names no session, or not the request's
- */
+/** Parses an id of `formatCallId`, or a bare call id of a named session; undefined for another session's. Pure. */
 function parseCallId(
   id: string,
   named: string | undefined,
@@ -183,10 +179,7 @@ export function toPostedMessages({
   ];
 }
 
-/**
- * Quotes messages as JSON lines, so that no text can pass for another message. The oldest message is cut at
- * its beginning.
- */
+/** Quotes messages as JSON lines, so that none can pass for another. The oldest is cut at its beginning. */
 function quote(messages: readonly CompletionMessage[]): string | undefined {
   const lines: string[] = [];
   let left = EARLIER_CHARS;

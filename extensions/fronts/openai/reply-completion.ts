@@ -50,11 +50,7 @@ export interface Asked {
   request: CompletionRequest;
 }
 
-/**
- * Replies with a completion, streamed or whole. A disconnecting client never stops the run.
- *
- * @throws HelixError a refusal, before anything is sent
- */
+/** Replies with a completion, streamed or whole. A disconnecting client never stops the run. @throws HelixError */
 export async function replyCompletion(call: CompletionCallOf, asked: Asked): Promise<void> {
   const { deps, response } = call;
   const { sessionId } = asked.params;

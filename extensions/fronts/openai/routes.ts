@@ -102,11 +102,7 @@ async function findConversation(
   return readConversation(body, { ...named, session: earlier });
 }
 
-/**
- * OpenAI's clients recognize an unknown model by status 404 and this code.
- *
- * @throws HelixError `model_not_found`
- */
+/** OpenAI's clients recognize an unknown model by status 404 and this code. @throws HelixError */
 function requireModel({ agents }: Pick<RouteDeps, 'agents'>, name: string): void {
   if (isAddressable(agents, name)) return;
   throw new HelixError('model_not_found', 'There is no such model: models are the agents by name.');
