@@ -230,6 +230,33 @@ export interface ChildRef {
   activities?: RunShape;
 }
 
+/** Returns the input of the sub-agent's run that carries out a call of the parent. */
+export function toChildInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInput {
+  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
+  return {
+    sessionId,
+    runId,
+    agent,
+    turn: 1,
+    maxSteps,
+    searchAttributes: parent.searchAttributes,
+    model: parent.model,
+    sessionUrl: parent.sessionUrl,
+    traceUrl: parent.traceUrl,
+    sealsFailures: parent.sealsFailures,
+    hasOutput,
+    activities,
+    hasLeases: parent.hasLeases,
+    notify: parent.notify,
+    parent: {
+      sessionId: parent.sessionId,
+      runId: parent.runId,
+      toolCallId,
+      depth: (parent.parent?.depth ?? 0) + 1,
+    },
+  };
+}
+
 /**
  * Verdict on a step's submission of the run's result. `valid`: the run ends with it once the calls
  * of the step are settled; `invalid`: the model got the reason; `missing`: the step ended without

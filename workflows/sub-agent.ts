@@ -11,7 +11,13 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { workflowIdOf } from '../protocol/ids.js';
-import type { At, CallRef, ChildRef, RunInput } from '../protocol/run.js';
+import {
+  toChildInput,
+  type At,
+  type CallRef,
+  type ChildRef,
+  type RunInput,
+} from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { runRef, type Run } from './run.js';
 import { labelsOf, startAttributes } from './operators-view.js';
@@ -81,7 +87,7 @@ async function carryOutChild(
   try {
     const handle = await startChild(WORKFLOW_TYPE, {
       workflowId: workflowIdOf(child.runId),
-      args: [{ ...toInput(input, child, toolCallId), traceparent }],
+      args: [{ ...toChildInput(input, child, toolCallId), traceparent }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       workflowTaskTimeout: workflowInfo().taskTimeoutMs,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
@@ -104,30 +110,4 @@ async function carryOutChild(
       error instanceof ChildWorkflowFailure && error.cause instanceof ApplicationFailure;
     return hasFailed ? 'ended' : 'lost';
   }
-}
-
-function toInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInput {
-  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
-  return {
-    sessionId,
-    runId,
-    agent,
-    turn: 1,
-    maxSteps,
-    searchAttributes: parent.searchAttributes,
-    model: parent.model,
-    sessionUrl: parent.sessionUrl,
-    traceUrl: parent.traceUrl,
-    sealsFailures: parent.sealsFailures,
-    hasOutput,
-    activities,
-    hasLeases: parent.hasLeases,
-    notify: parent.notify,
-    parent: {
-      sessionId: parent.sessionId,
-      runId: parent.runId,
-      toolCallId,
-      depth: (parent.parent?.depth ?? 0) + 1,
-    },
-  };
 }

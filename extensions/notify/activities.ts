@@ -87,7 +87,7 @@ export function createAnnounceFailure({ announce }: Pick<Deliveries, 'announce'>
  * Makes one attempt to deliver a notice. The attempt reads the data that the notice shows, as far as the receiver may
  * see them.
  */
-function createSend({
+export function createSend({
   agents,
   store,
   sender,

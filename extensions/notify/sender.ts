@@ -96,7 +96,7 @@ export function createSender({ receivers, mail, perHour }: NotifySettings): Send
 }
 
 /** Returns a signal that aborts once all items are aborted. */
-function allOf(items: readonly Item[]): AbortSignal | undefined {
+export function allOf(items: readonly Item[]): AbortSignal | undefined {
   const signals = items.flatMap(({ signal }) => signal ?? []);
   if (signals.length < items.length) return undefined;
   const over = new AbortController();

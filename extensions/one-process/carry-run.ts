@@ -2,7 +2,7 @@ import { afterWork } from '../../activities/endings.js';
 import type { RunParts } from '../../activities/run-parts.js';
 import type { StepProgress } from '../../activities/model/middleware.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { At, CallRef, ChildRef, RunInput } from '../../protocol/run.js';
+import { toChildInput, type At, type CallRef, type RunInput } from '../../protocol/run.js';
 import { beginningOf, createLoop, type Host, type Loop } from '../../run/loop.js';
 import { GivenUp, LeftOff, type Attempts } from './attempts.js';
 import type { Clock } from './clock.js';
@@ -146,21 +146,4 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
       look();
     });
   }
-}
-
-function toChildInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInput {
-  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
-  const { sessionId: above, runId: parentRun } = parent;
-  const depth = (parent.parent?.depth ?? 0) + 1;
-  return {
-    sessionId,
-    runId,
-    agent,
-    turn: 1,
-    maxSteps,
-    hasOutput,
-    activities,
-    searchAttributes: false,
-    parent: { sessionId: above, runId: parentRun, toolCallId, depth },
-  };
 }

@@ -160,7 +160,8 @@ describe('renewals of a lease', () => {
     world.judged.add('w');
     await turns(1);
     expect(world.renewed.slice(2)).toEqual(['w', 'w.1']);
-    expect(world.reports.at(-1)).toMatchObject({ holder: 'w.1' });
+    // A worker that was judged has not been steady.
+    expect(world.reports.at(-1)).toMatchObject({ holder: 'w.1', steadySince: 1_203 });
     await turns(1);
     expect(world.renewed.at(-1)).toBe('w.1');
   });

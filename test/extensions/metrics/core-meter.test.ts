@@ -2,7 +2,7 @@ import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { SessionRecord } from '../../../store/contract/sessions.js';
 import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createCoreMeter } from '../../../extensions/metrics/core-meter.js';
-import { withDots } from '../../../extensions/metrics/exporter.js';
+import { exportMetricsTo, withDots } from '../../../extensions/metrics/exporter.js';
 
 /** Creates a meter that keeps each recorded value as `name value {tags}`. */
 function createFakeMeter(): { meter: MetricMeter; samples: string[] } {
@@ -99,4 +99,15 @@ it('names and attributes for OTLP are those of the conventions', () => {
     'gen_ai.execute_tool.duration 2 {"gen_ai.tool.name":"echo","error.type":""}',
     'gen_ai.invoke_agent.tool_calls 1 {"gen_ai.agent.name":"guide"}',
   ]);
+});
+
+it('histograms keep their buckets under the names of the conventions', () => {
+  const { histogramBucketOverrides: buckets = {} } = exportMetricsTo('http://c/v1/metrics', 1).otel;
+  for (const [own, named] of [
+    ['gen_ai_execute_tool_duration_seconds', 'gen_ai.execute_tool.duration'],
+    ['helix_wait_duration_seconds', 'helix.wait_duration'],
+  ] as const) {
+    expect(buckets[named]).toEqual(buckets[own]);
+    expect(buckets[own]?.length).toBeGreaterThan(5);
+  }
 });

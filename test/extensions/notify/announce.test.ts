@@ -100,6 +100,20 @@ it('each reminder of a question is a notice of its own', async () => {
   expect(new Set(notices.map(({ id }) => id)).size).toBe(3);
 });
 
+it('reminders of different times are notices of their own, although they are due at once', async () => {
+  const { announce, state, taken } = announcing([60_000, 120_000]);
+  state.calls = [approval('a'), approval('b')];
+  const first = await announce.wait(LOOK);
+  taken();
+  const ages = [130_000, 70_000];
+  const calls = first?.progress.calls.map((call, nth) => ({
+    ...call,
+    askedAt: Date.now() - (ages[nth] ?? 0),
+  }));
+  await announce.wait({ ...LOOK, progress: { calls: calls ?? [] } });
+  expect(taken()).toEqual(['approval.reminder a acme', 'approval.reminder b acme']);
+});
+
 it('the end of a lost run is announced once it is recorded, as what it was', async () => {
   const { announce, state, record, taken } = announcing();
   state.calls = [];

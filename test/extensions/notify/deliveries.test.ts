@@ -1,7 +1,14 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { allExtensions } from '../../../extensions/index.js';
+import { createAnnounceFailure, createSend } from '../../../extensions/notify/activities.js';
 import { createDeliveries } from '../../../extensions/notify/deliveries.js';
+import type { Message } from '../../../extensions/notify/message.js';
+import { NotDelivered } from '../../../extensions/notify/post.js';
+import { allOf } from '../../../extensions/notify/sender.js';
 import { toNotifySettings } from '../../../extensions/notify/settings.js';
 import type { Delivery, Notice } from '../../../protocol/notices.js';
-import { createAnnounceFailure } from '../../../extensions/notify/activities.js';
+import { startOnMemory } from '../../api/api-server.js';
+import { FAKE_DELIVERIES } from '../../api/fake-deliveries.js';
 
 it('the receiver that did not take a notice is not notified of it, the others are', async () => {
   const begun: string[] = [];
@@ -35,4 +42,100 @@ it('others are notified of a delivery that failed, which is counted', async () =
   await fail({ notice: { id: 'msg_2', type: 'run.failed', at: 1, tenant: 'acme' }, ...failed });
   expect(announced).toMatchObject([{ type: 'delivery.failed', tenant: 'acme', receiver: 'hook' }]);
   expect(counted).toMatchObject([{ type: 'run.failed' }]);
+});
+
+describe('an attempt to deliver', () => {
+  const settings = toNotifySettings({
+    receivers: [
+      { name: 'ops', kind: 'slack', url: 'https://example.com', approver: { userId: 'lina' } },
+    ],
+    includeInput: true,
+    publicUrl: 'https://page.test',
+    linkKeys: ['k'.repeat(32)],
+  });
+  const notice: Notice = { id: 'msg_1', type: 'approval.requested', at: 0, sessionId: 's' };
+  const spec = { toolCallId: 'c1', toolName: 'pay', kind: 'approval', input: 5, runId: 's:1-a' };
+
+  /** Makes one attempt; returns its message or its failure, and what was counted. */
+  async function attempt(about: Partial<Notice>, call: object = {}, refusal?: Error) {
+    const counted: object[] = [];
+    let sent: Message | undefined;
+    const send = createSend({
+      agents: {},
+      store: { calls: { read: async () => ({ spec, ...call }) } } as never,
+      sender: {
+        send: async (_name, toMessage) => {
+          const [receiver] = settings.receivers;
+          if (receiver !== undefined) sent = await toMessage(receiver);
+          if (refusal !== undefined) throw refusal;
+        },
+      },
+      settings,
+      meter: (event) => void counted.push(event),
+      times: undefined,
+    });
+    const delivery: Delivery = { notice: { ...notice, ...about }, receiver: 'ops', retryForMs: 1 };
+    const environment = new MockActivityEnvironment({
+      scheduledTimestampMs: 0,
+      currentAttemptScheduledTimestampMs: 100_000,
+    });
+    const failure: unknown = await environment
+      .run<[Delivery], void, typeof send>(send, delivery)
+      .catch((error: unknown) => error);
+    return { sent, failure, counted };
+  }
+
+  it('shows a call, and lets its approver decide it, only as the run asked it', async () => {
+    const asked = { runId: 's:1-a', toolCallId: 'c1', toolName: 'pay' };
+    const { sent, counted } = await attempt(asked);
+    expect(sent).toMatchObject({ input: 5, decideUrl: expect.stringContaining('/api/decide?') });
+    expect(counted).toMatchObject([{ outcome: 'delivered', seconds: expect.any(Number) }]);
+    // The call of a later run has the same id.
+    expect((await attempt({ ...asked, runId: 's:2-b' })).sent).not.toHaveProperty('input');
+    const decided = await attempt(asked, { decision: { approved: true, at: 1 } });
+    expect([decided.sent?.input, decided.sent?.decideUrl]).toEqual([5, undefined]);
+    // In another tenant the approver's user id may be another person's.
+    expect((await attempt({ ...asked, tenant: 'acme' })).sent?.decideUrl).toBeUndefined();
+  });
+
+  it('that fails names the time of the next one, and counts unless it is the last', async () => {
+    const busy = new NotDelivered('busy', 'Later.', { retryAfterMs: 7_000 });
+    const first = await attempt({}, {}, busy);
+    expect(first.failure).toMatchObject({ type: 'busy', nextRetryDelay: 7_000 });
+    expect(first.counted).toMatchObject([{ outcome: 'retried' }]);
+    const away = await attempt({}, {}, new NotDelivered('http_500', 'Away.'));
+    const { nextRetryDelay } = away.failure as { nextRetryDelay: number };
+    expect(nextRetryDelay).toBeGreaterThanOrEqual(240_000);
+    expect(nextRetryDelay).toBeLessThanOrEqual(360_000);
+    const gone = await attempt({}, {}, new NotDelivered('http_410', 'Gone.', { isFinal: true }));
+    expect([gone.failure, gone.counted]).toMatchObject([{ nonRetryable: true }, []]);
+  });
+});
+
+it('a joined message is given up once no one waits for any of it', () => {
+  const [one, other] = [new AbortController(), new AbortController()];
+  const item = ({ signal }: { signal: AbortSignal | undefined }) =>
+    ({ signal, toMessage: () => Promise.reject(new Error('unused')) }) as const;
+  const joined = allOf([item(one), item(other)]);
+  one.abort();
+  expect(joined?.aborted).toBe(false);
+  other.abort();
+  expect(joined?.aborted).toBe(true);
+  expect(allOf([item(one), item({ signal: undefined })])).toBeUndefined();
+});
+
+it('receivers of another tenant are neither listed nor tested', async () => {
+  const api = await startOnMemory({
+    runs: { extensions: [{ name: 'receivers', deliveries: () => FAKE_DELIVERIES }] },
+    extensions: allExtensions(),
+  });
+  const ask = async (tenant: string) => {
+    const user = { 'x-user': `eva@${tenant}@operator` };
+    const listed = await api.get('/api/operator/receivers', user);
+    const { status } = await api.post('/api/operator/receivers/ops/test', {}, user);
+    const { receivers } = (await listed.json()) as { receivers: { name: string }[] };
+    return [receivers.map(({ name }) => name), status];
+  };
+  expect(await ask('acme')).toEqual([['ops'], 200]);
+  expect(await ask('other')).toEqual([[], 404]);
 });

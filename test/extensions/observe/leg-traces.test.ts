@@ -2,6 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { NO_METER, type FinishedSpan, type Tracer } from '../../../protocol/telemetry.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
+import { createLegTraces } from '../../../extensions/observe/leg-traces.js';
 import { serverOf } from '../../../extensions/observe/model-spans.js';
 import { traceRuns } from '../../../extensions/observe/trace-runs.js';
 import type { RunsHost } from '../../../runs/extension.js';
@@ -180,6 +181,29 @@ describe('spans of legs', () => {
       expect(waits[1]?.attributes).toMatchObject({ 'gen_ai.tool.call.id': 'c2' });
     },
   );
+});
+
+it('a sub-agent that goes on in a later leg begins with that leg, below its parent', async () => {
+  const records: Record<string, object> = {
+    s: { runId: 's:2-b', agent: 'boss', turn: 2, leg: { number: 3, at: 5_000 } },
+    's.c': {
+      runId: 's.c:1-a',
+      agent: 'helper',
+      leg: { at: 1_000 },
+      parent: { sessionId: 's', runId: 's:2-b', toolCallId: 'c1' },
+    },
+  };
+  const store = { sessions: { read: async (id: string) => records[id] } } as never;
+  const { within, current } = createLegTraces({ within: (_, work) => work() } as Tracer);
+  const run = { sessionId: 's.c', runId: 's.c:1-a', agent: 'helper' };
+  expect(await within(store, run, async () => current())).toMatchObject({
+    beganAt: 5_000,
+    number: 3,
+    rootRunId: 's:2-b',
+    above: { agent: 'boss', beganAt: 5_000 },
+  });
+  // A conversation that went on has another run.
+  expect(await within(store, { ...run, runId: 's.c:9-z' }, async () => current())).toBeUndefined();
 });
 
 it('a model names the server that it calls, if it knows one', () => {

@@ -8,11 +8,15 @@ import {
   type UIMessage,
 } from 'ai';
 import { z } from 'zod';
+import { defineAgent } from '../../../agents/index.js';
+import { beginAfterHistory } from '../../../extensions/one-process/ai-sdk/adopt-history.js';
 import {
   AgentRunError,
+  createInProcessExecutor,
   ToolLoopAgent,
   type ToolLoopAgentMore,
 } from '../../../extensions/one-process/index.js';
+import { HelixError } from '../../../protocol/errors.js';
 import { formatApprovalId } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
@@ -350,6 +354,26 @@ describe('a history that is not known', () => {
     const done = await agent.generate({ messages });
     messages.push(...done.responseMessages, user('And now?'));
     expect(await agent.generate({ messages })).toMatchObject({ sessionId: asked.sessionId });
+  });
+
+  it('stays if another call has begun a run of it before the new message is refused', async () => {
+    const stores = createMemoryStores();
+    const desk = defineAgent({
+      name: 'desk',
+      systemPrompt: '',
+      llmConfig: { model: fakeModel(sayInTurn()) },
+    });
+    const executor = createInProcessExecutor({ agents: [desk], stores });
+    const foreign = { sessionId: 's1', agent: 'desk', owner: 'anonymous', messages: stored };
+    for (const isBegun of [false, true]) {
+      const refused = beginAfterHistory(executor, stores.store, foreign, async () => {
+        if (isBegun) await executor.execute('desk', 'hi', { sessionId: 's1' });
+        throw new HelixError('message_too_large', 'too large');
+      });
+      await expect(refused).rejects.toMatchObject({ code: 'message_too_large' });
+      expect((await stores.store.sessions.read('s1')) !== undefined).toBe(isBegun);
+    }
+    await executor.close();
   });
 
   it('leaves nothing if the new message is refused', async () => {
