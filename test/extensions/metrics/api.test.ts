@@ -150,6 +150,21 @@ it('questions that wait are counted by agent and kind, those that are over are n
   expect(await read()).toContain('kind="client"} 1');
 });
 
+it('a count of questions that failed is repeated at the next scrape, and one that succeeded is not', async () => {
+  let reads = 0;
+  const questions = async () => {
+    reads += 1;
+    if (reads === 1) throw new Error('away');
+    return [{ agent: AGENT, kind: 'client' as const, count: 2 }];
+  };
+  const { read } = createApiMetrics({ questions });
+  expect(await read()).not.toContain('helix_waiting_calls{');
+  for (let n = 0; n < 2; n += 1) {
+    expect(await read()).toContain(`helix_waiting_calls{agent="${AGENT}",kind="client"} 2\n`);
+  }
+  expect(reads).toBe(2);
+});
+
 it('what requests do to runs is counted, and what alerts watch from zero on', async () => {
   const { runs, read } = createApiMetrics();
   const before = await read();

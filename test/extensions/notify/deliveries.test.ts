@@ -79,8 +79,8 @@ describe('an attempt to deliver', () => {
       scheduledTimestampMs: 0,
       currentAttemptScheduledTimestampMs: 100_000,
     });
-    const failure: unknown = await environment
-      .run<[Delivery], void, typeof send>(send, delivery)
+    const failure = await environment
+      .run(async (): Promise<unknown> => send(delivery))
       .catch((error: unknown) => error);
     return { sent, failure, counted };
   }

@@ -49,7 +49,11 @@ it('a redirect is not followed', async () => {
 
 it('an answer decides whether another attempt is of use, and when', async () => {
   receiver.answer = () => ({ status: 503, headers: { 'retry-after': '7' } });
-  await expect(send()).rejects.toMatchObject({ code: 'http_503', retryAfterMs: 7_000 });
+  await expect(send()).rejects.toMatchObject({
+    code: 'http_503',
+    retryAfterMs: 7_000,
+    isFinal: false,
+  });
   receiver.answer = () => ({ status: 410 });
   await expect(send()).rejects.toMatchObject({ code: 'http_410', isFinal: true });
   expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60_000);

@@ -134,6 +134,12 @@ describe('a tracer', () => {
       span_id: 'b7ad6b7169203331',
       of: REQUEST,
     });
+    // Other libraries record what the sender of the request records.
+    const flagsOf = () => trace.getSpanContext(context.active())?.traceFlags;
+    const flags = ['01', '00', '03'].map((end) =>
+      tracer.serve(REQUEST.replace(/01$/, end), flagsOf),
+    );
+    expect(flags).toEqual([1, 0, 1]);
     const unnamed = tracer.serve('00-bad', () => ({ ...logFields(), of: tracer.request() }));
     expect(unnamed).toMatchObject({ trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) });
     expect(unnamed.of).toBeUndefined();
