@@ -5,6 +5,9 @@ import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** Imports by file, since the entries load mostly the same ones. */
+const known = new Map<string, string[]>();
+
 /** Returns the packages that a file loads, directly or not, by the importing file; skips types. */
 function packagesOf(entry: string): Map<string, string> {
   const packages = new Map<string, string>();
@@ -13,7 +16,9 @@ function packagesOf(entry: string): Map<string, string> {
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (seen.has(file)) continue;
     seen.add(file);
-    for (const name of importsOf(file)) {
+    const imports = known.get(file) ?? importsOf(file);
+    known.set(file, imports);
+    for (const name of imports) {
       if (name.startsWith('.')) open.push(toSource(join(dirname(file), name)));
       else packages.set(name, relative(root, file));
     }
