@@ -63,7 +63,7 @@ export function beginChild(
     tenant: top.tenant,
     born: runId,
     visible: 1,
-    turn: { n: 1, row: 0, sequence, messageId: '', hasReplied: false, askers: [] },
+    turn: { ...record.turn, n: 1, sequence },
     run: {
       ...record.run,
       id: runId,

@@ -111,18 +111,10 @@ function take(queue: readonly Pending[]): Pending[] {
 }
 
 function refusal(kind: Exclude<AppendResult['kind'], 'appended'>): HelixError {
-  switch (kind) {
-    case 'closed':
-      return new HelixError('stream_paused', 'The stream is paused.');
-    case 'rewound':
-      return new HelixError(
-        'rewound',
-        'The store is older than what it had confirmed to this writer.',
-      );
-    case 'fenced':
-    case 'superseded':
-      return new HelixError('writer_fenced', 'This writer was replaced, or its stream has ended.');
-  }
+  if (kind === 'closed') return new HelixError('stream_paused', 'The stream is paused.');
+  if (kind !== 'rewound')
+    return new HelixError('writer_fenced', 'This writer was replaced, or its stream has ended.');
+  return new HelixError('rewound', 'The store is older than what it had confirmed to this writer.');
 }
 
 function checkName(what: string, text: unknown): void {

@@ -18,16 +18,14 @@ import type {
   Staging,
 } from '../contract/documents.js';
 import type { RunInfo, Runs } from '../contract/runs.js';
-import type { SessionCalls, Sessions } from '../contract/sessions.js';
+import type { SessionCalls } from '../contract/sessions.js';
 import { applyChanges, fitChanges } from '../record/apply-changes.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
 import { toPendingCalls, toSuspension } from '../record/session-summaries.js';
-import { toStoredChanges, toStoredJson, parseStored } from '../record/stored-json.js';
+import { corrupt, parseStored, toStoredChanges, toStoredJson } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
+import type { createSessionReads } from './session-reads.js';
 import { stateAt, toStateRead } from './stored-session.js';
-
-/** Limit on tries, since the session may change between two reads, repeatedly under load. */
-const MOST_TRIES = 50;
 
 const PAGE = 50;
 const MAX_PAGE = 1_000;
@@ -44,7 +42,7 @@ export interface DocumentNouns {
 /** Creates runs, checkpoints, the transcript, the agent's own state and its staged changes. */
 export function createDocuments(
   { redis, keys, change, look, now }: RedisContext,
-  sessions: Pick<Sessions, 'view' | 'withCalls' | 'rows'>,
+  { sessions, readView }: ReturnType<typeof createSessionReads>,
 ): DocumentNouns {
   async function callsOf(sessionId: string): Promise<SessionCalls> {
     checkStreamId(sessionId);
@@ -120,26 +118,20 @@ export function createDocuments(
     documents: {
       load: async (sessionId) => {
         checkStreamId(sessionId);
-        for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-          const view = await sessions.view(sessionId);
-          if (view === undefined) return null;
-          const { record, rows, openCalls } = view;
-          const readState = (session: Session) => stateAt(session, record.stateVersion);
-          const customState = await look(sessionId, readState);
-          // The state is gone, so the view is outdated too.
-          if (customState === undefined) continue;
-          const suspension = toSuspension(view);
-          return {
-            ...record,
-            messages: rows,
-            customState,
-            version: record.stateVersion,
-            pendingClientToolCalls: toPendingCalls(openCalls),
-            ...(suspension !== null && { suspensionContext: suspension }),
-            ...(record.interrupted !== undefined && { interruptContext: record.interrupted }),
-          };
-        }
-        throw stateLost();
+        const view = await readView(sessionId, { withState: true });
+        if (view === undefined) return null;
+        const { record, rows, openCalls, customState } = view;
+        if (customState === undefined) throw corrupt('state');
+        const suspension = toSuspension(view);
+        return {
+          ...record,
+          messages: rows,
+          customState,
+          version: record.stateVersion,
+          pendingClientToolCalls: toPendingCalls(openCalls),
+          ...(suspension !== null && { suspensionContext: suspension }),
+          ...(record.interrupted !== undefined && { interruptContext: record.interrupted }),
+        };
       },
       save: async (sessionId, { customState, version: before }) => {
         checkStreamId(sessionId);
@@ -277,12 +269,6 @@ function toIndex(cursor: string): number {
 
 function tooOld(): HelixError {
   return new HelixError('not_found', 'The state of so old a checkpoint is no longer kept.');
-}
-
-function stateLost(): HelixError {
-  return new HelixError('corrupt_record', 'A stored record cannot be read.', {
-    detail: { what: 'state' },
-  });
 }
 
 function staleState(sessionId: string, version: number): never {

@@ -94,7 +94,7 @@ function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest 
   });
 }
 
-/** Returns the session's calls of the last minute, and some earlier ones. */
+/** Returns the session's calls of the last minute, perhaps with earlier ones. */
 function recentCalls(session: Session, now: number): [runId: string, toolCallId: string][] {
   const { record, rows } = session;
   if (record === undefined || now - Math.max(record.updated, session.appended) > RECENT_MS)

@@ -109,13 +109,6 @@ function socketOf(redis: object): Duplex | undefined {
   return (redis as { stream?: Duplex | null }).stream ?? undefined;
 }
 
-export interface EvaluateOptions {
-  /** Handles temporary refusals of Redis. A repeated request is recognised by its own writes. */
-  send?: Send;
-  /** Rights checked before the first script, so that none fails halfway. */
-  rights?: readonly Right[];
-}
-
 /**
  * Arguments: commands with their arguments, as JSON. A Redis without this check lacks none.
  *
@@ -131,10 +124,16 @@ if redis.acl_check_cmd then
 end
 return found`);
 
-/** Runs scripts by their hash; the code is sent if a new or flushed server lacks it. */
+/**
+ * Runs scripts by their hash; the code is sent if a new or flushed server lacks it.
+ *
+ * @param send handles temporary refusals; a repeated request is recognised by its own writes
+ * @param rights checked before the first script, so that none fails halfway
+ */
 export function createEvaluate(
   redis: RedisConnection,
-  { send = sendOnce, rights = [] }: EvaluateOptions = {},
+  send: Send = sendOnce,
+  rights: readonly Right[] = [],
 ): Evaluate {
   let isChecked = false;
   let checking: Promise<void> | undefined;

@@ -8,6 +8,7 @@ import { carrierName } from '../../session/children.js';
 import { sessionsBelow } from '../../session/pause.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
+import type { CustomState } from '../contract/documents.js';
 import type { ReadMeter } from '../contract/log.js';
 import type { Queue, QueuedEntry } from '../contract/queue.js';
 import type { Sessions, SessionView } from '../contract/sessions.js';
@@ -16,34 +17,36 @@ import { wantsOfCall } from '../change.js';
 import { isOwnedBy } from '../record/questions.js';
 import type { RedisContext } from './context.js';
 import { parseRow } from '../record/stored-json.js';
-import { toOpenCall, toRecord } from './stored-session.js';
+import { stateAt, toOpenCall, toRecord } from './stored-session.js';
 import { createStoredRows } from './stored-rows.js';
 
 interface ViewOptions {
-  callsOnly: boolean;
+  callsOnly?: boolean;
+  /** Reads the agent's own state too. */
+  withState?: boolean;
+  /** The only owner for whom calls and transcript are read. */
   owner?: SessionOwner | undefined;
 }
 
-export function createSessionReads(context: RedisContext): {
-  sessions: Omit<Sessions, 'noteActiveSnapshot' | 'noteRestingSnapshot' | 'branch' | 'erase'>;
-  calls: Pick<Calls, 'read'>;
-  queue: Pick<Queue, 'read'>;
-} {
+export function createSessionReads(context: RedisContext) {
   const { redis, keys, look, now } = context;
   const { readPages, withResults } = createStoredRows(context);
 
-  async function read(
+  async function readView(
     sessionId: string,
-    { callsOnly, owner }: ViewOptions,
+    options: ViewOptions = {},
     meter?: ReadMeter,
-  ): Promise<SessionView | undefined> {
+  ): Promise<(SessionView & { customState?: CustomState | undefined }) | undefined> {
+    const { callsOnly = false, withState = false } = options;
     for (;;) {
       const wants: Want[] = [APPENDED, ['calls', childPartOf(sessionId)]];
       if (!callsOnly) wants.push(['rowCount', childPartOf(sessionId)]);
-      const found = await look(sessionId, (session) => viewOf(session, { callsOnly, owner }), {
-        wants,
-        isLarge: !callsOnly,
-      });
+      const view = (session: Session) => {
+        const seen = viewOf(session, options);
+        const version = withState ? seen?.record.stateVersion : undefined;
+        return seen && { ...seen, state: version !== undefined && stateAt(session, version) };
+      };
+      const found = await look(sessionId, view, { wants, isLarge: !callsOnly });
       if (found === undefined) return undefined;
       const { record, rowCount, queueBytes, openCalls, queue } = found;
       await meter?.take(queueBytes);
@@ -51,16 +54,16 @@ export function createSessionReads(context: RedisContext): {
       const rows = await readPages(sessionId, range, meter);
       // The session was rewound or erased meanwhile.
       if (rows === undefined) continue;
-      return { record, rows, openCalls: await withResults(sessionId, openCalls), queue };
+      const results = await withResults(sessionId, openCalls);
+      const { state } = found;
+      return { record, rows, openCalls: results, queue, ...(state && { customState: state }) };
     }
   }
 
   /**
    * Reads a session with its calls and those of its sub-agents. The rows are read separately, since they may be many.
-   *
-   * @param owner the only owner for whom calls and transcript are read
    */
-  function viewOf(session: Session, { callsOnly, owner }: ViewOptions) {
+  function viewOf(session: Session, { callsOnly = false, owner }: ViewOptions) {
     const record = toRecord(session, now());
     if (record === undefined) return undefined;
     // The duration of a read would tell a stranger the amount of data.
@@ -78,7 +81,10 @@ export function createSessionReads(context: RedisContext): {
     return Math.max(0, from + (await redis.llen(keys.session(sessionId).rows)));
   }
 
-  const sessions: ReturnType<typeof createSessionReads>['sessions'] = {
+  const sessions: Omit<
+    Sessions,
+    'noteActiveSnapshot' | 'noteRestingSnapshot' | 'branch' | 'erase'
+  > = {
     read: (sessionId) =>
       look(sessionId, (session) => toRecord(session, now()), { wants: [APPENDED] }),
     rows: async (sessionId, from, to, meter) => {
@@ -102,9 +108,9 @@ export function createSessionReads(context: RedisContext): {
         .map((carrier) => `${rootOf(sessionId)}.${carrier ?? ''}`)
         .map((id) => (isStreamId(id) ? id : undefined));
     },
-    view: (sessionId, meter) => read(sessionId, { callsOnly: false }, meter),
+    view: (sessionId, meter) => readView(sessionId, {}, meter),
     withCalls: async (sessionId, owner) => {
-      const view = await read(sessionId, { callsOnly: true, owner });
+      const view = await readView(sessionId, { callsOnly: true, owner });
       return view && { record: view.record, openCalls: view.openCalls };
     },
     acceptedMessages: async (sessionId, ids) => {
@@ -140,7 +146,7 @@ export function createSessionReads(context: RedisContext): {
     return queue;
   };
 
-  return { sessions, calls: { read: readCall }, queue: { read: readQueue } };
+  return { sessions, calls: { read: readCall }, queue: { read: readQueue }, readView };
 }
 
 /** Contents that readers of a call need. */

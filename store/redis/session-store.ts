@@ -48,10 +48,11 @@ import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 export function createRedisSessionStore(context: RedisContext): Store {
-  const { sessions, calls, queue } = createSessionReads(context);
+  const reads = createSessionReads(context);
+  const { sessions, calls, queue } = reads;
   const { noteAsking, ...waiting } = createWaitingIndex(context, sessions.withCalls);
   const { close, ...owners } = createOwners(context, sessions.rows);
-  const documents = createDocuments(context, sessions);
+  const documents = createDocuments(context, reads);
   const erase: Store['sessions']['erase'] = async (sessionId, act) => {
     checkStreamId(sessionId);
     await waiting.forget(sessionId);

@@ -1,5 +1,10 @@
 import { dueShardOf } from '../../../store/contract/due.js';
-import { createMemoryStores, type MemoryOptions } from '../../../store/memory/index.js';
+import {
+  createMemoryData,
+  createMemoryStores,
+  createStoresOn,
+  type MemoryOptions,
+} from '../../../store/memory/index.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 
 const HOUR = 3_600_000;
@@ -72,6 +77,17 @@ describe('expiry in memory', () => {
     expect(await session.newRun('u1')).toMatchObject({ turn: 1, startSequence: 0 });
   });
 
+  it('what is written after the end expires with the rest', async () => {
+    let time = 1_000_000;
+    const data = createMemoryData({ now: () => time, sessionTtlSeconds: 60 });
+    const stores = createStoresOn(data);
+    const session = drive(stores);
+    await session.asked();
+    await stores.store.documents.save(session.id, { customState: { late: true }, version: 0 });
+    time += 60_001;
+    expect(data.keyspace.call('DBSIZE')).toBe(0);
+  });
+
   it('expiry removes a stream without a session as a whole', async () => {
     const { streamManager, pass } = storesWithClock({ streamTtlSeconds: 60 });
     await streamManager.createWriter('s', 's', 'agent');
@@ -89,6 +105,32 @@ describe('expiry in memory', () => {
     await drive({ store, streamManager }).newRun();
     pass(-2 * HOUR);
     expect(await store.sessions.read(session.id)).toBeUndefined();
+  });
+
+  it('an owner without conversations is repaired once more', async () => {
+    const { session, store, pass } = storesWithClock();
+    await session.begin();
+    await store.owners.fold(session.id);
+    pass(2 * HOUR);
+    expect(await store.owners.take(10, HOUR)).toEqual([{ owner: 'ann' }]);
+    await store.sessions.erase(session.id);
+    await store.owners.repair({ owner: 'ann' });
+    pass(2 * HOUR);
+    expect(await store.owners.take(10, HOUR)).toEqual([]);
+  });
+
+  it('what is spent counts for its day and its month', async () => {
+    const { session, store, pass } = storesWithClock();
+    const { writer } = await session.speaking();
+    const usage = { inputTokens: 1, outputTokens: 1, costMicroUsd: 7 };
+    await session.commit(writer, { usage });
+    await store.owners.fold(session.id);
+    const spent = async () => (await store.usage.spent({ owner: 'ann' })).user;
+    expect(await spent()).toEqual({ day: 7, month: 7 });
+    pass(24 * HOUR);
+    expect(await spent()).toEqual({ day: 0, month: 7 });
+    pass(30 * 24 * HOUR);
+    expect(await spent()).toEqual({ day: 0, month: 0 });
   });
 
   it('deadlines, snapshots, due times and leases use the same clock', async () => {
