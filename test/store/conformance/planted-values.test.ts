@@ -49,6 +49,19 @@ describe('a value that another program wrote to Redis', () => {
     await expect(store.documents.load(session.id)).rejects.toMatchObject(corrupt);
   });
 
+  it('a large result that is gone is named as lost, in the transcript and in the log', async () => {
+    const { redis, streamManager, session, runId, key } = await openSession();
+    await session.decide(runId, 'a', true);
+    await session.start(runId, 1, 'a');
+    await session.finishCall(runId, 1, 'a', 'x'.repeat(100_000));
+    await session.claim(session.writer(runId, 2, 1));
+    await redis.del(key('results'));
+    expect((await session.rows()).at(-1)).toMatchObject({ errorCode: 'tool_result_lost' });
+    expect(await streamManager.getAllChunks(session.id)).toContainEqual(
+      expect.objectContaining({ type: 'tool_end', errorCode: 'tool_result_lost' }),
+    );
+  });
+
   it('readers of a checkpoint that is not JSON end with a typed failure', async () => {
     const { redis, store, session, key } = await openSession();
     await redis.hset(key('index'), 'cp:0', '{"id":"cpv');
